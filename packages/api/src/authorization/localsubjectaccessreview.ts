@@ -1,0 +1,17 @@
+import * as s from '@kruise/schema';
+import { kind } from '../meta/kind.ts';
+import { subjectAccessReviewSpec, subjectAccessReviewStatus } from './attributes.ts';
+
+export const localSubjectAccessReview = kind('io.k8s.api.authorization.v1.LocalSubjectAccessReview', '', {
+  group: 'authorization.k8s.io',
+  version: 'v1',
+  kind: 'LocalSubjectAccessReview',
+  plural: 'localsubjectaccessreviews',
+  scope: 'Namespaced',
+  verbs: ['create'],
+  fields: {
+    spec: s.required(2, subjectAccessReviewSpec, ''),
+    status: s.optional(3, subjectAccessReviewStatus, ''),
+  },
+});
+export type LocalSubjectAccessReview = s.TypeOf<typeof localSubjectAccessReview>;

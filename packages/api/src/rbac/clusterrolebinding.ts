@@ -1,0 +1,16 @@
+import * as s from '@kruise/schema';
+import { kind } from '../meta/kind.ts';
+import { roleRef, subject } from './subject.ts';
+
+export const clusterRoleBinding = kind('io.k8s.api.rbac.v1.ClusterRoleBinding', '', {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  kind: 'ClusterRoleBinding',
+  plural: 'clusterrolebindings',
+  scope: 'Cluster',
+  fields: {
+    subjects: s.optional(2, s.atomicList(subject), ''),
+    roleRef: s.required(3, roleRef, ''),
+  },
+});
+export type ClusterRoleBinding = s.TypeOf<typeof clusterRoleBinding>;
