@@ -1,4 +1,4 @@
-import { goSyntax } from '@kruise/values/go-syntax';
+import { formatGoSyntax, goStringList, goStringMap } from '@kruise/values/go-syntax';
 
 /**
  * One fault of an object, as a Status lists it in `details.causes`: what is wrong, in Kubernetes' words,
@@ -17,6 +17,16 @@ export type CauseReason =
   | 'FieldValueTooMany'
   | 'FieldValueTypeInvalid'
   | 'InternalError';
+
+/** A rejected value as Kubernetes prints it in its messages: by Go's syntax, lists and maps of text by their types. */
+function goSyntax(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return value == null ? 'null' : formatGoSyntax(value);
+  const members = Object.values(value);
+  if (members.length > 0 && members.every((member) => typeof member === 'string')) {
+    return Array.isArray(value) ? goStringList(value) : goStringMap(value as Record<string, string>);
+  }
+  return formatGoSyntax(value);
+}
 
 function withDetail(head: string, detail: string): string {
   return detail === '' ? head : `${head}: ${detail}`;
