@@ -146,8 +146,18 @@ export function unauthorized(message = 'Unauthorized'): StatusError {
 }
 
 /** 403: the asker may not, or a rule of the cluster forbids it. */
-export function forbidden(resource: ResourceName, name: string, why: string, causes?: readonly StatusCause[]): StatusError {
-  const what = resource.plural === '' ? '' : name === '' ? `${printed(resource)} is ` : `${printed(resource)} ${JSON.stringify(name)} is `;
+export function forbidden(
+  resource: ResourceName,
+  name: string,
+  why: string,
+  causes?: readonly StatusCause[],
+): StatusError {
+  const what =
+    resource.plural === ''
+      ? ''
+      : name === ''
+        ? `${printed(resource)} is `
+        : `${printed(resource)} ${JSON.stringify(name)} is `;
   return new StatusError(
     failure({
       code: 403,
@@ -199,7 +209,11 @@ export function unsupportedMediaType(accepted: readonly string[]): StatusError {
 }
 
 /** 429: later, please. */
-export function tooManyRequests(message: string, retryAfterSeconds: number, causes?: readonly StatusCause[]): StatusError {
+export function tooManyRequests(
+  message: string,
+  retryAfterSeconds: number,
+  causes?: readonly StatusCause[],
+): StatusError {
   return new StatusError(
     failure({
       code: 429,

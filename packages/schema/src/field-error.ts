@@ -46,7 +46,11 @@ export function required(field: string, detail = ''): Cause {
 export function notSupported(field: string, value: unknown, supported: readonly string[]): Cause {
   const known = supported.map((each) => JSON.stringify(each)).join(', ');
   const detail = supported.length === 0 ? '' : `supported values: ${known}`;
-  return { reason: 'FieldValueNotSupported', field, message: withDetail(`Unsupported value: ${goSyntax(value)}`, detail) };
+  return {
+    reason: 'FieldValueNotSupported',
+    field,
+    message: withDetail(`Unsupported value: ${goSyntax(value)}`, detail),
+  };
 }
 
 /** The value may not be given or changed here: `Forbidden: …`. */

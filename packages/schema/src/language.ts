@@ -20,7 +20,7 @@ declare const valueType: unique symbol;
 
 /** Carries the static type of the values a schema describes. */
 export interface Typed<T> {
-  readonly [valueType]?: (value: T) => T;
+  readonly [valueType]?: () => T;
 }
 
 /** The static type of the values a node describes. */
