@@ -31,11 +31,12 @@ export type KindObject<F extends s.Fields> = {
 /** Defines one version of a kind under its OpenAPI definition's name. */
 export function kind<F extends s.Fields>(definition: string, doc: string, facts: KindFacts<F>): Kind<KindObject<F>> {
   const { fields, ...named } = facts;
-  const root: s.ObjectNode & s.Typed<KindObject<F>> = s.object(definition, doc, {
+  // The server fills in kind, apiVersion and metadata, so who reads an object finds them, though who writes may not.
+  const root = s.object(definition, doc, {
     ...typeMeta,
     metadata: s.optional(1, objectMeta, 'Name, labels, owners and the other facts every object has.'),
     ...fields,
-  });
+  }) as s.ObjectNode & s.Typed<KindObject<F>>;
   return {
     listKind: `${facts.kind}List`,
     singular: facts.kind.toLowerCase(),

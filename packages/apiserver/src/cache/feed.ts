@@ -1,0 +1,94 @@
+import { type Clock, after } from '@kruise/values/clock';
+import { tooLargeResourceVersion } from '@kruise/machinery/status';
+import type { Store, StoreEvent } from '../store/store.ts';
+
+/** One watch on the store that feeds the caches of all resources, so that they share one notion of "now". */
+export interface Feed {
+  /** The revision up to which every cache has seen every change. */
+  readonly revision: number;
+  /** Sends the changes below a prefix to a receiver from now on; `after` is the revision they follow. */
+  subscribe(prefix: string, receive: (event: StoreEvent) => void): { readonly after: number };
+  unsubscribe(prefix: string): void;
+  /** Resolves once the caches are as fresh as the store is at the call. */
+  caughtUp(): Promise<void>;
+  /** Resolves once a revision has been reached; refuses one that does not come within a few seconds. */
+  reached(revision: number): Promise<void>;
+}
+
+/** How long a reader who asks for a revision yet to come is kept waiting, as Kubernetes does. */
+const patienceMs = 3000;
+
+type Waiter = { readonly revision: number; readonly resolve: () => void };
+
+/**
+ * Starts the feed. Subscribers are called in the order of revisions, one change after the other, without interruption:
+ * between two awaits all caches agree.
+ */
+export function startFeed(
+  store: Store,
+  clock: Clock,
+  options: { readonly afterRevision: number; readonly signal: AbortSignal; readonly onFailure: (error: unknown) => void },
+): Feed {
+  const receivers = new Map<string, (event: StoreEvent) => void>();
+  let revision = options.afterRevision;
+  let waiters: Waiter[] = [];
+
+  async function follow(): Promise<void> {
+    const watch = store.watch({ prefix: '/registry/', afterRevision: revision, signal: options.signal });
+    for await (const batch of watch) {
+      for (const event of batch.events) receivers.get(prefixOf(event.key))?.(event);
+      revision = batch.revision;
+      wake();
+    }
+  }
+
+  function wake(): void {
+    if (waiters.length === 0) return;
+    const due = waiters.filter((waiter) => waiter.revision <= revision);
+    waiters = waiters.filter((waiter) => waiter.revision > revision);
+    for (const { resolve } of due) resolve();
+  }
+
+  function wait(wanted: number): Promise<void> | undefined {
+    if (wanted <= revision) return undefined;
+    return new Promise((resolve) => waiters.push({ revision: wanted, resolve }));
+  }
+
+  follow().catch((error) => {
+    if (!options.signal.aborted) options.onFailure(error);
+  });
+
+  return {
+    get revision() {
+      return revision;
+    },
+    subscribe(prefix, receive) {
+      receivers.set(prefix, receive);
+      return { after: revision };
+    },
+    unsubscribe(prefix) {
+      receivers.delete(prefix);
+    },
+    async caughtUp() {
+      await wait(await store.currentRevision());
+    },
+    async reached(wanted) {
+      const reached = wait(wanted);
+      if (!reached) return;
+      const patience = new AbortController();
+      const expiry = after(clock, patienceMs, patience.signal).then(() => {
+        throw tooLargeResourceVersion(wanted, revision);
+      });
+      await Promise.race([reached, expiry]).finally(() => {
+        expiry.catch(() => {});
+        patience.abort();
+      });
+    },
+  };
+}
+
+/** `/registry/apps/deployments/` of `/registry/apps/deployments/default/web`. */
+export function prefixOf(key: string): string {
+  const plural = key.indexOf('/', '/registry/'.length) + 1;
+  return key.slice(0, key.indexOf('/', plural) + 1);
+}

@@ -1,0 +1,184 @@
+import { expired } from '@kruise/machinery/status';
+import { type Cached, type Unversioned, withRevision } from '../object.ts';
+import { createOrderedMap } from '../store/ordered-map.ts';
+import { CompactedError, type Entry, type Store, type StoreEvent } from '../store/store.ts';
+import type { Feed } from './feed.ts';
+import { type Change, type Scope, seenFrom, type WatchEvent } from './watchers.ts';
+
+/** The objects of one resource, in memory, and what has lately become of them. */
+export interface ObjectCache {
+  get(key: string): Cached | undefined;
+  /** The objects whose keys begin so, in the order of keys, from `start` on. */
+  list(range: { readonly keyPrefix: string; readonly start?: string }): readonly Cached[];
+  readonly size: number;
+  /** The revision of the newest change; the state has been the same ever since. */
+  readonly changedAt: number;
+  /** Watches from a revision on; a change is handed over as soon as it is known. */
+  watch(scope: Scope, afterRevision: number, watcher: Watcher): void;
+  /** The objects of a scope now and, from the same moment on, every change. */
+  listAndWatch(scope: Scope, watcher: Watcher): { readonly items: readonly Cached[]; readonly revision: number };
+  /** Ends every watch, for a resource that is served no more or in another way. */
+  close(): void;
+}
+
+/** Who watches: called for each event in order, and once at the end if it was not the watcher who ended it. */
+export type Watcher = {
+  readonly signal: AbortSignal;
+  readonly receive: (event: WatchEvent) => void;
+  readonly end: (reason?: unknown) => void;
+};
+
+/**
+ * How many changes are kept for watchers that resume. A watcher that resumes from further back reads the store's own
+ * history, so this only has to cover the usual reconnect.
+ */
+const rememberedChanges = 1024;
+
+/** Loads a resource and keeps it current. */
+export async function loadObjectCache(
+  store: Store,
+  feed: Feed,
+  prefix: string,
+  decode: (value: Uint8Array) => Unversioned,
+): Promise<ObjectCache> {
+  const entries = createOrderedMap<Cached>();
+  let size = 0;
+  let changedAt = 0;
+  // The changes after `rememberedSince`, oldest first.
+  let remembered: Change[] = [];
+  let rememberedSince = 0;
+  const watching = new Set<{ readonly scope: Scope; readonly watcher: Watcher }>();
+  let early: StoreEvent[] | undefined = [];
+
+  function cached(entry: Pick<Entry, 'key' | 'value' | 'modRevision'>): Cached {
+    const { object, managedFields } = decode(entry.value);
+    return {
+      key: entry.key,
+      object: withRevision(object, entry.modRevision),
+      managedFields,
+      revision: entry.modRevision,
+    };
+  }
+
+  function accept(event: StoreEvent): void {
+    const { key, revision } = event;
+    const previous = entries.get(key);
+    let current: Cached | undefined;
+    if (event.type === 'put') {
+      current = cached({ key, value: event.value, modRevision: revision });
+      entries.set(key, current);
+      if (!previous) size++;
+    } else if (previous) {
+      entries.delete(key);
+      size--;
+    }
+    changedAt = revision;
+    const change = { revision, key, previous, current };
+    remember(change);
+    for (const { scope, watcher } of watching) {
+      const seen = seenFrom(scope, change);
+      if (seen) watcher.receive(seen);
+    }
+  }
+
+  function remember(change: Change): void {
+    remembered.push(change);
+    if (remembered.length < 2 * rememberedChanges) return;
+    remembered = remembered.slice(rememberedChanges);
+    rememberedSince = remembered[0]!.revision - 1;
+  }
+
+  function attach(scope: Scope, watcher: Watcher): void {
+    const watch = { scope, watcher };
+    watching.add(watch);
+    watcher.signal.addEventListener('abort', () => watching.delete(watch), { once: true });
+  }
+
+  /** Shows what memory still has of the changes after a revision, then all that come. */
+  function resume(scope: Scope, afterRevision: number, watcher: Watcher): void {
+    let index = remembered.length;
+    while (index > 0 && remembered[index - 1]!.revision > afterRevision) index--;
+    for (const change of remembered.slice(index)) {
+      const seen = seenFrom(scope, change);
+      if (seen) watcher.receive(seen);
+    }
+    attach(scope, watcher);
+  }
+
+  /** Reads the past from the store until memory takes over. */
+  async function replay(scope: Scope, afterRevision: number, watcher: Watcher): Promise<void> {
+    const reading = new AbortController();
+    const signal = AbortSignal.any([watcher.signal, reading.signal]);
+    try {
+      for await (const batch of store.watch({ prefix, afterRevision, signal, withPrevious: true })) {
+        for (const event of batch.events) {
+          const seen = seenFrom(scope, {
+            revision: event.revision,
+            key: event.key,
+            previous: event.previous && cached(event.previous),
+            current: event.type === 'put' ? cached({ ...event, modRevision: event.revision }) : undefined,
+          });
+          if (seen) watcher.receive(seen);
+        }
+        // Memory must reach this far too, or the change between the two would be lost.
+        if (batch.revision >= rememberedSince && batch.revision <= feed.revision) {
+          resume(scope, batch.revision, watcher);
+          return;
+        }
+      }
+    } catch (error) {
+      if (watcher.signal.aborted) return;
+      const tooOld = `too old resource version: ${afterRevision} (${rememberedSince})`;
+      watcher.end(error instanceof CompactedError ? expired(tooOld) : error);
+    } finally {
+      reading.abort();
+    }
+  }
+
+  const { after } = feed.subscribe(prefix, (event) => {
+    if (early) early.push(event);
+    else accept(event);
+  });
+  const initial = await store.range({ prefix });
+  for (const entry of initial.entries) {
+    entries.set(entry.key, cached(entry));
+    changedAt = Math.max(changedAt, entry.modRevision);
+  }
+  size = initial.entries.length;
+  rememberedSince = Math.max(after, initial.revision);
+  for (const event of early) if (event.revision > initial.revision) accept(event);
+  early = undefined;
+
+  function list({ keyPrefix, start }: { readonly keyPrefix: string; readonly start?: string }): readonly Cached[] {
+    const found: Cached[] = [];
+    entries.visit({ prefix: keyPrefix, ...(start === undefined ? {} : { start }) }, (entry) => {
+      found.push(entry);
+    });
+    return found;
+  }
+
+  return {
+    get: (key) => entries.get(key),
+    list,
+    get size() {
+      return size;
+    },
+    get changedAt() {
+      return changedAt;
+    },
+    watch(scope, afterRevision, watcher) {
+      if (afterRevision >= rememberedSince) resume(scope, afterRevision, watcher);
+      else void replay(scope, afterRevision, watcher);
+    },
+    listAndWatch(scope, watcher) {
+      const items = list({ keyPrefix: scope.keyPrefix }).filter(({ object }) => scope.matches?.(object) ?? true);
+      attach(scope, watcher);
+      return { items, revision: feed.revision };
+    },
+    close() {
+      feed.unsubscribe(prefix);
+      for (const { watcher } of watching) watcher.end();
+      watching.clear();
+    },
+  };
+}

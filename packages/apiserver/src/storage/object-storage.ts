@@ -1,0 +1,101 @@
+import type { Feed } from '../cache/feed.ts';
+import { loadObjectCache, type ObjectCache } from '../cache/object-cache.ts';
+import { type Cached, type KubeObject, split, type Unversioned, withoutRevision, withRevision } from '../object.ts';
+import type { Entry, Store } from '../store/store.ts';
+
+/** The objects of one resource: read from memory, written to the store. */
+export interface ObjectStorage {
+  readonly cache: ObjectCache;
+  readonly prefix: string;
+  keyOf(namespace: string | undefined, name: string): string;
+  /** Writes an object that must not exist yet. `current` is the one that does. */
+  create(key: string, object: KubeObject, ttlSeconds?: number): Promise<Written>;
+  /** Replaces an object, provided it is still at the revision the writer has seen. */
+  replace(seen: Cached, object: KubeObject, ttlSeconds?: number): Promise<Written>;
+  /** Removes an object, provided it is still at the revision the writer has seen. */
+  remove(seen: Cached): Promise<Removed>;
+  /** The objects at a revision of the past, from the store. */
+  past(range: PastRange): Promise<Past>;
+}
+
+export type Written =
+  | { readonly ok: true; readonly cached: Cached }
+  | { readonly ok: false; readonly current: Cached | undefined };
+export type Removed =
+  | { readonly ok: true; readonly revision: number }
+  | { readonly ok: false; readonly current: Cached | undefined };
+
+export type PastRange = {
+  readonly keyPrefix: string;
+  readonly start?: string;
+  readonly limit?: number;
+  readonly revision: number;
+};
+export type Past = {
+  readonly items: readonly Cached[];
+  readonly more: boolean;
+  /** How many there are from `start` on. */
+  readonly count: number;
+};
+
+/** How a resource's objects are written down, and read again. */
+export type StorageCodec = {
+  encode(object: KubeObject): string;
+  decode(value: Uint8Array): KubeObject;
+};
+
+/** Where the objects of a resource are stored. */
+export function storagePrefix({ group, plural }: { readonly group: string; readonly plural: string }): string {
+  return `/registry/${group === '' ? 'core' : group}/${plural}/`;
+}
+
+export async function openObjectStorage(
+  store: Store,
+  feed: Feed,
+  prefix: string,
+  codec: StorageCodec,
+): Promise<ObjectStorage> {
+  // What this server wrote comes back to it as an event with the same bytes. The object they were made of is at hand,
+  // and using it means that nobody ever holds a second copy.
+  const written = new WeakMap<Uint8Array, Unversioned>();
+
+  const decode = (value: Uint8Array): Unversioned => written.get(value) ?? split(codec.decode(value));
+
+  function cached({ key, value, modRevision }: Entry): Cached {
+    const { object, managedFields } = decode(value);
+    return { key, object: withRevision(object, modRevision), managedFields, revision: modRevision };
+  }
+
+  async function put(key: string, expected: number, object: KubeObject, ttlSeconds?: number): Promise<Written> {
+    const stored = withoutRevision(object);
+    const value = Buffer.from(codec.encode(stored));
+    const kept = split(stored);
+    written.set(value, kept);
+    const result = await store.write({ key, expected, value, ...(ttlSeconds === undefined ? {} : { ttlSeconds }) });
+    if (!result.ok) return { ok: false, current: result.current && cached(result.current) };
+    const { revision } = result;
+    // The cache has most likely made it already, and then everyone shares that one.
+    const known = cache.get(key);
+    if (known?.revision === revision) return { ok: true, cached: known };
+    return { ok: true, cached: { key, ...kept, object: withRevision(kept.object, revision), revision } };
+  }
+
+  const cache = await loadObjectCache(store, feed, prefix, decode);
+
+  return {
+    cache,
+    prefix,
+    keyOf: (namespace, name) => (namespace === undefined ? `${prefix}${name}` : `${prefix}${namespace}/${name}`),
+    create: (key, object, ttlSeconds) => put(key, 0, object, ttlSeconds),
+    replace: (seen, object, ttlSeconds) => put(seen.key, seen.revision, object, ttlSeconds),
+    async remove(seen) {
+      const result = await store.write({ key: seen.key, expected: seen.revision, delete: true });
+      if (result.ok) return { ok: true, revision: result.revision };
+      return { ok: false, current: result.current && cached(result.current) };
+    },
+    async past({ keyPrefix, ...range }) {
+      const { entries, more, count } = await store.range({ prefix: keyPrefix, ...range });
+      return { items: entries.map(cached), more, count };
+    },
+  };
+}
