@@ -1,0 +1,62 @@
+import type { Cancel, Clock } from '@kruise/client/clock';
+import type { Version } from './history.ts';
+
+/** Tells when keys are to be deleted, a second's worth at a time: a deletion is up to a second late, never early. */
+export interface Expiry {
+  add(version: Version): void;
+  stop(): void;
+}
+
+const retryAfterMs = 1000;
+/** Bounds how much one expired second can put in the way of ordinary writes. */
+const atOnce = 256;
+
+/** `remove` deletes the key if the version is still its newest; if it throws, it is called again later. */
+export function createExpiry(clock: Clock, remove: (version: Version) => Promise<unknown>): Expiry {
+  const dueBySecond = new Map<number, Version[]>();
+  let nextSecond = Number.POSITIVE_INFINITY;
+  let cancel: Cancel = () => {};
+  let isRemoving = false;
+  let isStopped = false;
+
+  function add(version: Version): void {
+    const second = Math.ceil(version.expiresAtMs / 1000);
+    const due = dueBySecond.get(second);
+    if (due) due.push(version);
+    else dueBySecond.set(second, [version]);
+    if (second < nextSecond) schedule(second);
+  }
+
+  function schedule(second: number, delayMs = second * 1000 - clock.now()): void {
+    cancel();
+    nextSecond = second;
+    if (!isRemoving && !isStopped) cancel = clock.schedule(Math.max(0, delayMs), () => void removeDue());
+  }
+
+  async function removeDue(): Promise<void> {
+    isRemoving = true;
+    let failed = false;
+    while (!isStopped && !failed && nextSecond * 1000 <= clock.now()) {
+      const due = dueBySecond.get(nextSecond) ?? [];
+      dueBySecond.delete(nextSecond);
+      nextSecond = dueBySecond.keys().reduce((first, second) => Math.min(first, second), Number.POSITIVE_INFINITY);
+      for (let first = 0; first < due.length && !failed; first += atOnce) {
+        const outcomes = await Promise.allSettled(due.slice(first, first + atOnce).map(remove));
+        failed = outcomes.some(({ status }) => status === 'rejected');
+        if (failed) due.slice(first).forEach(add);
+      }
+    }
+    isRemoving = false;
+    if (nextSecond !== Number.POSITIVE_INFINITY) {
+      schedule(nextSecond, failed ? retryAfterMs : undefined);
+    }
+  }
+
+  return {
+    add,
+    stop() {
+      isStopped = true;
+      cancel();
+    },
+  };
+}

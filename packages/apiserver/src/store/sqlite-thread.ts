@@ -1,0 +1,210 @@
+/**
+ * The thread that owns the database. It decides nothing: it appends what it is given, tells when that is on disk, and
+ * reads values back. Whatever has arrived when a commit ends goes into the next one, so that batches grow with the load
+ * and a lone write waits for nobody.
+ */
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import type { Failure, FromThread, Record, Request, ThreadOptions, ToThread } from './sqlite-messages.ts';
+import { decodeRecords, encodeRecords, encodeValues } from './sqlite-messages.ts';
+
+const formatVersion = 1;
+/** "Krui": tells our files from other SQLite databases. */
+const applicationId = 0x4b727569;
+const savedPerMessage = 4096;
+/**
+ * How much is written to the write-ahead log before it is moved into the database. More would make for a longer pause
+ * each time, less for more of them.
+ */
+const checkpointBytes = 4 * 2 ** 20;
+
+assert(parentPort, 'this module runs as a worker thread');
+const port = parentPort;
+const { file, maxSizeBytes } = workerData as ThreadOptions;
+
+try {
+  run(open());
+} catch (error) {
+  post({ type: 'failed', failure: describe(error) });
+}
+
+function open(): DatabaseSync {
+  const database = new DatabaseSync(file);
+  // Nobody else may even read: that keeps a second process away and spares the shared-memory index.
+  database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  database.exec('PRAGMA wal_autocheckpoint = 0');
+  if (pragma(database, 'user_version') === 0 && pragma(database, 'page_count') <= 1) {
+    // The value comes last, so that reading the other columns does not touch the pages it overflows to.
+    database.exec(`
+      BEGIN EXCLUSIVE;
+      CREATE TABLE log (
+        revision INTEGER PRIMARY KEY, created INTEGER NOT NULL, expires INTEGER NOT NULL, key BLOB NOT NULL, value BLOB
+      ) STRICT;
+      CREATE TABLE compaction (revision INTEGER NOT NULL) STRICT;
+      INSERT INTO compaction VALUES (0);
+      PRAGMA application_id = ${applicationId};
+      PRAGMA user_version = ${formatVersion};
+      COMMIT`);
+  }
+  if (pragma(database, 'application_id') !== applicationId) throw new Error(`${file} is not a store of ours`);
+  if (pragma(database, 'user_version') !== formatVersion)
+    throw new Error(`${file} is of a format unknown to this version`);
+  if (maxSizeBytes !== undefined) {
+    database.exec(`PRAGMA max_page_count = ${Math.ceil(maxSizeBytes / pragma(database, 'page_size'))}`);
+  }
+  return database;
+}
+
+function pragma(database: DatabaseSync, name: string): number {
+  return Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
+}
+
+function run(database: DatabaseSync): void {
+  const insert = database.prepare('INSERT INTO log (revision, created, expires, key, value) VALUES (?, ?, ?, ?, ?)');
+  const select = database.prepare('SELECT value FROM log WHERE revision = ?');
+  select.setReturnArrays(true);
+  const remove = database.prepare('DELETE FROM log WHERE revision = ?');
+  const setCompaction = database.prepare('UPDATE compaction SET revision = ?');
+  let durable = sendSaved(database);
+  let uncheckpointedBytes = 0;
+
+  port.on('message', (first: ToThread) => {
+    const messages = [first];
+    for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) messages.push(next.message);
+    const calls = messages.filter((message) => message.type === 'call');
+    // Reads ask for what is durable already, so need not wait for the commit.
+    for (const { call, request } of calls) if (request.type === 'read') answer(call, () => read(request.revisions));
+    append(messages.filter((message) => message.type === 'append').map(({ records }) => records));
+    for (const { call, request } of calls) if (request.type !== 'read') answer(call, () => carryOut(request));
+  });
+
+  function append(batches: readonly ArrayBuffer[]): void {
+    if (batches.length === 0) return;
+    let revision = durable;
+    let sizeBytes = 0;
+    try {
+      transaction(() => {
+        for (const records of batches) {
+          for (const record of decodeRecords(records)) {
+            // Sent before the sender knew that what comes before it had failed.
+            if (record.revision !== revision + 1) continue;
+            const { key, createRevision, expiresAtMs, value } = record;
+            insert.run(record.revision, createRevision, expiresAtMs, key, value ?? null);
+            revision++;
+          }
+          sizeBytes += records.byteLength;
+        }
+      });
+    } catch (error) {
+      post({ type: 'failed', failure: describe(error) });
+      return;
+    }
+    if (revision > durable) post({ type: 'durable', revision });
+    durable = revision;
+    uncheckpointedBytes += sizeBytes;
+    if (uncheckpointedBytes > checkpointBytes) {
+      database.exec('PRAGMA wal_checkpoint(PASSIVE)');
+      uncheckpointedBytes = 0;
+    }
+  }
+
+  function read(revisions: Float64Array): ArrayBuffer {
+    return encodeValues(
+      Array.from(revisions, (revision) => {
+        const row = select.get(revision) as unknown as [Uint8Array] | undefined;
+        assert(row, `revision ${revision} is in ${file}`);
+        return row[0];
+      }),
+    );
+  }
+
+  function carryOut(request: Exclude<Request, { type: 'read' }>): undefined {
+    switch (request.type) {
+      case 'compact':
+        setCompaction.run(request.revision);
+        return;
+      case 'discard':
+        transaction(() => {
+          for (const revision of request.revisions) remove.run(revision);
+        });
+        return;
+      case 'close':
+        database.close();
+        port.close();
+    }
+  }
+
+  function transaction(body: () => void): void {
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      body();
+      database.exec('COMMIT');
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}
+
+/** Gives out what is saved, and returns the newest revision of it. */
+function sendSaved(database: DatabaseSync): number {
+  const rows = database.prepare('SELECT revision, created, expires, key, value IS NULL FROM log ORDER BY revision');
+  rows.setReturnArrays(true);
+  let records: Record<Uint8Array>[] = [];
+  let newest = 1;
+  const send = () => {
+    const encoded = encodeRecords(records);
+    port.postMessage({ type: 'saved', records: encoded } satisfies FromThread, [encoded]);
+    records = [];
+  };
+  for (const row of rows.iterate()) {
+    const [revision, createRevision, expiresAtMs, key, isDeletion] = row as unknown as [
+      number,
+      number,
+      number,
+      Uint8Array,
+      number,
+    ];
+    records.push({ key, revision, createRevision, expiresAtMs, deleted: isDeletion === 1, value: undefined });
+    newest = revision;
+    if (records.length === savedPerMessage) send();
+  }
+  send();
+  post({
+    type: 'opened',
+    compactRevision: Number(database.prepare('SELECT revision FROM compaction').get()?.['revision']),
+  });
+  return newest;
+}
+
+function answer(call: number, work: () => ArrayBuffer | undefined): void {
+  try {
+    const values = work();
+    port.postMessage({ type: 'answer', call, values } satisfies FromThread, values ? [values] : []);
+  } catch (error) {
+    post({ type: 'refusal', call, failure: describe(error) });
+  }
+}
+
+function post(message: FromThread): void {
+  port.postMessage(message);
+}
+
+/** SQLite's primary result codes that deserve better words than its own. */
+const explanations = new Map([
+  [5, `${file} is in use by another process`],
+  [8, `${file} cannot be written to`],
+  [11, `${file} is damaged`],
+  [13, `no space is left for ${file}`],
+  [14, `${file} cannot be opened`],
+  [26, `${file} is not a database, or is damaged`],
+]);
+
+function describe(error: unknown): Failure {
+  const { errcode, message } = error as Error & { errcode?: number };
+  // The high bits of an extended code only refine the primary one.
+  const primary = (errcode ?? 0) & 0xff;
+  const explanation = explanations.get(primary);
+  return { message: explanation ? `${explanation} (${message})` : message, isPassing: primary === 13 };
+}

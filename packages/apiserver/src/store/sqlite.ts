@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '@kruise/client/clock';
+import { restoreHistory, type SavedVersion } from './history.ts';
+import type { Journal, JournalListener } from './journal.ts';
+import type { Failure, FromThread, Request, ThreadOptions, ToThread } from './sqlite-messages.ts';
+import { decodeRecords, decodeValues, encodeRecords } from './sqlite-messages.ts';
+import { type Store, StoreError } from './store.ts';
+import { createVersionedStore } from './versioned.ts';
+
+export type SqliteStoreOptions = {
+  readonly clock: Clock;
+  /** Made if it does not exist. One process at a time can use it. */
+  readonly directory: string;
+  /** Writes that would let the database grow beyond this are refused. */
+  readonly maxSizeBytes?: number;
+};
+
+/** Enough for watches that lag a little, and for conflicts, which mostly are with a recent write. */
+const heldBytes = 4 * 2 ** 20;
+
+/** A store in a directory, durable before it acknowledges. The database is worked by a thread of its own. */
+export async function openSqliteStore({ clock, directory, maxSizeBytes }: SqliteStoreOptions): Promise<Store> {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const file = join(directory, 'store.db');
+  const thread = startThread({ file, maxSizeBytes });
+  try {
+    const { saved, compactRevision } = await thread.opened;
+    const { history, superfluous } = restoreHistory(saved, compactRevision);
+    return createVersionedStore({ clock, history, superfluous, heldBytes, openJournal: thread.openJournal });
+  } catch (error) {
+    await thread.terminate();
+    throw error instanceof StoreError ? error : new StoreError(`${file} is damaged: ${(error as Error).message}`);
+  }
+}
+
+type Saved = { readonly saved: readonly SavedVersion[]; readonly compactRevision: number };
+
+function startThread(options: ThreadOptions) {
+  const worker = new Worker(new URL('./sqlite-thread.ts', import.meta.url), { workerData: options, name: 'store' });
+  const saved: SavedVersion[] = [];
+  const opened = Promise.withResolvers<Saved>();
+  const calls = new Map<number, PromiseWithResolvers<ArrayBuffer | undefined>>();
+  let lastCall = 0;
+  let listener: JournalListener | undefined;
+  let lastingError: StoreError | undefined;
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+
+  worker.on('message', (message: FromThread) => {
+    switch (message.type) {
+      case 'saved':
+        for (const { key, revision, createRevision, deleted, expiresAtMs } of decodeRecords(message.records)) {
+          saved.push({ key: key.toString(), revision, createRevision, deleted, expiresAtMs });
+        }
+        return;
+      case 'opened':
+        return opened.resolve({ saved, compactRevision: message.compactRevision });
+      case 'durable':
+        return listener?.onDurable(message.revision);
+      case 'failed':
+        return fail(errorOf(message.failure));
+      case 'answer':
+        return endCall(message.call).resolve(message.values);
+      case 'refusal':
+        return endCall(message.call).reject(errorOf(message.failure));
+    }
+  });
+  worker.on('error', (error) => {
+    lastingError = new StoreError('the store broke down', { cause: error });
+    for (const call of [...calls.keys()]) endCall(call).reject(lastingError);
+    fail(lastingError);
+  });
+
+  function errorOf({ message, isPassing }: Failure): StoreError {
+    const error = new StoreError(message);
+    // After anything but want of space it is not known what is on disk; only a restart finds out.
+    if (!isPassing) lastingError ??= error;
+    return error;
+  }
+
+  function fail(error: StoreError): void {
+    opened.reject(error);
+    listener?.onFailed(error);
+  }
+
+  function endCall(call: number): PromiseWithResolvers<ArrayBuffer | undefined> {
+    const pending = calls.get(call);
+    assert(pending, 'the thread answers each call once');
+    calls.delete(call);
+    return pending;
+  }
+
+  async function call(request: Request): Promise<ArrayBuffer | undefined> {
+    if (lastingError && request.type !== 'close') throw lastingError;
+    const pending = Promise.withResolvers<ArrayBuffer | undefined>();
+    calls.set(++lastCall, pending);
+    worker.postMessage({ type: 'call', call: lastCall, request } satisfies ToThread);
+    return pending.promise;
+  }
+
+  function openJournal(journalListener: JournalListener): Journal {
+    listener = journalListener;
+    return {
+      append(versions) {
+        const error = lastingError;
+        if (error) return queueMicrotask(() => journalListener.onFailed(error));
+        const records = encodeRecords(versions);
+        worker.postMessage({ type: 'append', records } satisfies ToThread, [records]);
+      },
+      async read(revisions) {
+        const values = await call({ type: 'read', revisions: Float64Array.from(revisions) });
+        assert(values, 'a read is answered with values');
+        return decodeValues(values);
+      },
+      async compact(revision) {
+        await call({ type: 'compact', revision });
+      },
+      async discard(revisions) {
+        await call({ type: 'discard', revisions: Float64Array.from(revisions) });
+      },
+      async close() {
+        // A thread that broke down has let go of the file already.
+        await Promise.race([call({ type: 'close' }), exited]);
+        await exited;
+      },
+    };
+  }
+
+  return { opened: opened.promise, openJournal, terminate: () => worker.terminate() };
+}
