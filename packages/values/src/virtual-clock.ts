@@ -1,0 +1,116 @@
+/** A clock that stands still until it is told to move. Timers fire in order of time, and of setting where equal. */
+import type { CancelTimer, Clock } from './clock.ts';
+import type { Instant } from './time.ts';
+
+/** A clock for tests and simulations. */
+export type VirtualClock = Clock & {
+  /** When the next timer is due, if one is set. */
+  nextTimer(): Instant | undefined;
+  /** Moves on by `durationMs`, firing every timer due on the way at its own time, those set meanwhile included. */
+  advance(durationMs: number): void;
+  /** Moves to the next timer and fires it; false if there is none. */
+  step(): boolean;
+  /** As `advance`, but lets promises settle before and after each timer, so that async code runs to its next wait. */
+  advanceAsync(durationMs: number): Promise<void>;
+};
+
+type Timer = { readonly due: Instant; readonly order: number; callback: (() => void) | undefined };
+
+/** A clock that starts at `start` and moves only when asked to. */
+export function virtualClock(start: Instant = 0): VirtualClock {
+  let now = start;
+  let timersSet = 0;
+  const timers = timerHeap();
+
+  const fireNext = (until: Instant): boolean => {
+    const timer = timers.peek();
+    if (timer === undefined || timer.due > until) return false;
+    timers.pop();
+    now = Math.max(now, timer.due);
+    const { callback } = timer;
+    timer.callback = undefined;
+    callback?.();
+    return true;
+  };
+
+  return {
+    now: () => now,
+    setTimer(delayMs, callback, signal): CancelTimer {
+      if (signal?.aborted) return () => {};
+      const timer: Timer = { due: now + Math.max(0, delayMs), order: timersSet++, callback: undefined };
+      const cancel = () => {
+        timer.callback = undefined;
+        signal?.removeEventListener('abort', cancel);
+      };
+      timer.callback = () => {
+        signal?.removeEventListener('abort', cancel);
+        callback();
+      };
+      signal?.addEventListener('abort', cancel, { once: true });
+      timers.push(timer);
+      return cancel;
+    },
+    nextTimer: () => timers.peek()?.due,
+    advance(durationMs) {
+      const until = now + durationMs;
+      while (fireNext(until));
+      now = until;
+    },
+    step: () => fireNext(Number.POSITIVE_INFINITY),
+    async advanceAsync(durationMs) {
+      const until = now + durationMs;
+      await settle();
+      while (fireNext(until)) await settle();
+      now = until;
+    },
+  };
+}
+
+/** A turn of the event loop: every promise that can settle without time passing has. */
+function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A binary heap by due time. Cancelled timers are dropped when they come to the top. */
+function timerHeap() {
+  const heap: Timer[] = [];
+  const isBefore = (a: Timer, b: Timer) => a.due < b.due || (a.due === b.due && a.order < b.order);
+
+  const pop = (): Timer | undefined => {
+    const top = heap[0];
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return top;
+    let index = 0;
+    for (;;) {
+      let child = 2 * index + 1;
+      if (child >= heap.length) break;
+      const right = heap[child + 1];
+      if (right !== undefined && isBefore(right, heap[child] as Timer)) child++;
+      const least = heap[child] as Timer;
+      if (!isBefore(least, last)) break;
+      heap[index] = least;
+      index = child;
+    }
+    heap[index] = last;
+    return top;
+  };
+
+  return {
+    pop,
+    peek(): Timer | undefined {
+      while (heap[0] !== undefined && heap[0].callback === undefined) pop();
+      return heap[0];
+    },
+    push(timer: Timer) {
+      let index = heap.length;
+      while (index > 0) {
+        const parent = (index - 1) >> 1;
+        const above = heap[parent] as Timer;
+        if (!isBefore(timer, above)) break;
+        heap[index] = above;
+        index = parent;
+      }
+      heap[index] = timer;
+    },
+  };
+}
