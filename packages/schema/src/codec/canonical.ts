@@ -1,0 +1,311 @@
+/**
+ * The canonical form of an object: what is left when Kubernetes decodes JSON into its Go structures and encodes them
+ * again. Fields come in Go's order, empty ones are gone or written as their kind wants it, maps are sorted, quantities
+ * and times have their one spelling.
+ *
+ * Nearly every object that passes is canonical already, because a server wrote it. So a canonicalizer looks at what is
+ * there, key by key, and makes a new object only where something differs; an object that is canonical comes back
+ * itself, or copied as a whole where a fresh one is asked for. It says no more of a wrong value than that it is wrong:
+ * `go-decoder.ts` finds the words.
+ */
+import { canonicalBase64 } from '@kruise/values/base64';
+import { canonicalDuration } from '@kruise/values/duration';
+import { compareStrings } from '@kruise/values/go-syntax';
+import { canonicalQuantity } from '@kruise/values/quantity';
+import { canonicalMicroTime, canonicalTime } from '@kruise/values/time';
+import { setOwn } from '../json-document.ts';
+import { type EitherNode, type MapNode, type Node, type ObjectNode, resolve } from '../language.ts';
+import { type FieldPlan, planFields } from './field-plan.ts';
+
+/** What one walk is asked for, and what it found beside the value. */
+export type Walk = {
+  /** Objects and lists of the result are new ones, which the caller may change. Opaque JSON is shared nevertheless. */
+  readonly isFresh: boolean;
+  sawUnknown: boolean;
+};
+
+/** The canonical form of a value that is there; throws where the value is of another type than the schema says. */
+export type Canonicalize = (value: unknown, walk: Walk) => unknown;
+
+type JsonObject = { readonly [key: string]: unknown };
+
+/** Thrown for any value of the wrong type. One for all, because making an error costs more than decoding a Pod. */
+export const mismatch = new Error('the value is not of the type its schema says');
+
+const compiled = new WeakMap<Node, Canonicalize>();
+
+/** The canonicalizer of a node, compiled when first asked for. */
+export function canonicalizerOf(node: Node): Canonicalize {
+  const known = compiled.get(node);
+  if (known) return known;
+  const made = compile(resolve(node));
+  compiled.set(node, made);
+  return made;
+}
+
+/** What a value of a node is where none was given: Go's zero value, written as JSON. */
+export function zeroOf(node: Node): unknown {
+  const resolved = resolve(node);
+  switch (resolved.type) {
+    case 'string':
+      return '';
+    case 'boolean':
+      return false;
+    case 'integer':
+    case 'number':
+    case 'intOrString':
+      return 0;
+    case 'duration':
+      return '0s';
+    case 'quantity':
+      return '0';
+    case 'object':
+      return canonicalizerOf(resolved)({}, { isFresh: true, sawUnknown: false });
+    default:
+      return null;
+  }
+}
+
+function compile(node: Exclude<Node, { type: 'lazy' }>): Canonicalize {
+  switch (node.type) {
+    case 'string':
+      return (value) => (typeof value === 'string' ? value : fail());
+    case 'boolean':
+      return (value) => (typeof value === 'boolean' ? value : fail());
+    case 'integer':
+      return node.format === 'int32' ? int32 : int64;
+    case 'number':
+      return (value) => (typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : fail());
+    case 'bytes':
+      return textual(canonicalBase64);
+    case 'time':
+      return textual(canonicalTime);
+    case 'microTime':
+      return textual(canonicalMicroTime);
+    case 'duration':
+      return textual(canonicalDuration);
+    case 'quantity':
+      return quantity;
+    case 'intOrString':
+      return (value) => (typeof value === 'string' ? value : int32(value));
+    case 'any':
+      return (value) => value;
+    case 'map':
+      return compileMap(node);
+    case 'list':
+      return compileList(node.items);
+    case 'object':
+      return compileObject(node);
+    case 'either':
+      return compileEither(node);
+  }
+}
+
+function fail(): never {
+  throw mismatch;
+}
+
+function int32(value: unknown): unknown {
+  return typeof value === 'number' && (value | 0) === value ? value : fail();
+}
+
+function int64(value: unknown): unknown {
+  if (Number.isSafeInteger(value)) return value;
+  const exact =
+    typeof value === 'bigint' ? value : typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : fail();
+  if (BigInt.asIntN(64, exact) !== exact) fail();
+  return Number.isSafeInteger(Number(exact)) ? Number(exact) : exact;
+}
+
+function textual(canonical: (text: string) => string | null): Canonicalize {
+  return (value) => (typeof value === 'string' ? canonical(value) : fail());
+}
+
+function quantity(value: unknown): unknown {
+  // Kubernetes reads a quantity from the raw JSON, with the spaces around it cut off.
+  if (typeof value === 'string') return canonicalQuantity(value.trim());
+  return typeof value === 'number' || typeof value === 'bigint' ? canonicalQuantity(String(value)) : fail();
+}
+
+function compileList(itemNode: Node): Canonicalize {
+  const item = elementOf(itemNode);
+  return (value, walk) => {
+    if (!Array.isArray(value)) fail();
+    const items: readonly unknown[] = value;
+    let copy: unknown[] | undefined;
+    for (let index = 0; index < items.length; index++) {
+      const before = items[index];
+      const after = item(before, walk);
+      if (after === before) continue;
+      copy ??= items.slice();
+      copy[index] = after;
+    }
+    return copy ?? (walk.isFresh ? items.slice() : items);
+  };
+}
+
+/** A value in a list or a map: null there is the zero value, not an absence. */
+function elementOf(node: Node): Canonicalize {
+  let canonical: Canonicalize | undefined;
+  return (value, walk) => {
+    canonical ??= canonicalizerOf(node);
+    return value == null ? zeroOf(node) : canonical(value, walk);
+  };
+}
+
+const surrogate = /[\ud800-\udfff]/;
+
+function compileMap({ values }: MapNode): Canonicalize {
+  const element = elementOf(values);
+  return (value, walk) => {
+    if (!isObject(value)) fail();
+    let copy: Record<string, unknown> | undefined;
+    let previous: string | undefined;
+    let isSorted = true;
+    for (const key in value) {
+      // UTF-16 order is the order of bytes as long as no surrogate takes part.
+      if ((previous !== undefined && previous > key) || surrogate.test(key)) isSorted = false;
+      previous = key;
+      const before = value[key];
+      const after = element(before, walk);
+      if (after === before) continue;
+      copy ??= { ...value };
+      setOwn(copy, key, after);
+    }
+    const result = copy ?? (walk.isFresh ? { ...value } : value);
+    return isSorted ? result : sortKeys(result);
+  };
+}
+
+function sortKeys(map: JsonObject): JsonObject {
+  const keys = Object.keys(map);
+  const sorted: Record<string, unknown> = {};
+  for (const key of keys.toSorted(compareStrings)) setOwn(sorted, key, map[key]);
+  // JavaScript keeps keys like `10` first whatever is done; such a map is as sorted as it can be.
+  const inOrder = Object.keys(sorted);
+  return inOrder.every((key, index) => key === keys[index]) ? map : sorted;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function compileEither(node: EitherNode): Canonicalize {
+  const object = canonicalizerOf(node.object);
+  const { or } = node;
+  if (or === 'boolean') return (value, walk) => (typeof value === 'boolean' ? value : object(value, walk));
+  const list = compileList(or === 'list' ? node.object : { type: 'string' });
+  return (value, walk) => {
+    if (isObject(value)) return object(value, walk);
+    // Kubernetes reads anything else as neither, and writes it as null.
+    return Array.isArray(value) && value.length > 0 ? list(value, walk) : null;
+  };
+}
+
+/** Where a field stands in its object, and what becomes of a value found there: undefined, if it is left out. */
+type Slot = { readonly position: number; readonly isAlwaysWritten: boolean; readonly settle: Canonicalize };
+
+function compileObject(node: ObjectNode): Canonicalize {
+  const plans = planFields(node);
+  const names = plans.map(({ name }) => name);
+  const slots = new Map<string, Slot>();
+  const zeroes: ((() => unknown) | undefined)[] = [];
+  for (const [position, plan] of plans.entries()) {
+    slots.set(plan.name, { position, isAlwaysWritten: plan.alwaysWritten, settle: settler(plan) });
+    zeroes.push(plan.alwaysWritten ? (plan.pointer ? () => null : () => zeroOf(plan.node)) : undefined);
+  }
+  const alwaysWrittenCount = plans.filter((plan) => plan.alwaysWritten).length;
+
+  return (value, walk) => {
+    if (!isObject(value)) fail();
+    let copy: Record<string, unknown> | undefined;
+    let placed: unknown[] | undefined;
+    let last = -1;
+    let alwaysWritten = 0;
+    for (const key in value) {
+      const slot = slots.get(key);
+      const before = value[key];
+      const after = slot?.settle(before, walk);
+      if (placed === undefined && slot !== undefined && after !== undefined && slot.position > last) {
+        last = slot.position;
+        if (slot.isAlwaysWritten) alwaysWritten++;
+        if (after !== before) {
+          copy ??= { ...value };
+          copy[key] = after;
+        }
+        continue;
+      }
+      if (slot === undefined) walk.sawUnknown = true;
+      placed ??= placeUntil(key, copy ?? value);
+      if (slot !== undefined) placed[slot.position] = after;
+    }
+    if (placed === undefined) {
+      if (alwaysWritten === alwaysWrittenCount) return copy ?? (walk.isFresh ? { ...value } : value);
+      placed = placeUntil(undefined, copy ?? value);
+    }
+    return assemble(placed);
+  };
+
+  function placeUntil(end: string | undefined, object: JsonObject): unknown[] {
+    const placed = new Array<unknown>(names.length).fill(undefined);
+    for (const key in object) {
+      if (key === end) break;
+      const slot = slots.get(key);
+      if (slot !== undefined) placed[slot.position] = object[key];
+    }
+    return placed;
+  }
+
+  function assemble(placed: readonly unknown[]): JsonObject {
+    const object: Record<string, unknown> = {};
+    for (let position = 0; position < names.length; position++) {
+      const value = placed[position] ?? zeroes[position]?.();
+      if (value !== undefined) object[names[position]!] = value;
+    }
+    return object;
+  }
+}
+
+/** How a field settles a value it is given, its absence included. */
+function settler(plan: FieldPlan): Canonicalize {
+  const absent = absentValue(plan);
+  let canonical: Canonicalize | undefined;
+  const present: Canonicalize = (value, walk) => {
+    // Compiled when first met: most fields of most objects are never used.
+    canonical ??= canonicalizerOf(plan.node);
+    return canonical(value, walk);
+  };
+  if (plan.pointer || !plan.omitEmpty) {
+    return (value, walk) => (value == null ? absent() : (present(value, walk) ?? absent()));
+  }
+  switch (plan.node.type) {
+    case 'string':
+      return (value) => (typeof value === 'string' ? value || undefined : value == null ? undefined : fail());
+    case 'boolean':
+    case 'integer':
+    case 'number':
+      return (value, walk) => (value == null ? undefined : present(value, walk) || undefined);
+    case 'bytes':
+      return (value, walk) => (value == null ? undefined : present(value, walk) || undefined);
+    case 'list':
+      return (value, walk) => {
+        if (value == null) return undefined;
+        const list = present(value, walk) as readonly unknown[];
+        return list.length === 0 ? undefined : list;
+      };
+    case 'map':
+      return (value, walk) => {
+        if (value == null) return undefined;
+        const map = present(value, walk) as JsonObject;
+        for (const _ in map) return map;
+        return undefined;
+      };
+    default:
+      return (value, walk) => (value == null ? absent() : (present(value, walk) ?? absent()));
+  }
+}
+
+function absentValue({ alwaysWritten, pointer, node }: FieldPlan): () => unknown {
+  if (!alwaysWritten) return () => undefined;
+  return pointer ? () => null : () => zeroOf(node);
+}

@@ -1,0 +1,43 @@
+import { type Node, type ObjectNode, resolve } from '../language.ts';
+
+/** The Go type of a node's values, as error messages print it: `v1.PodSpec`, `map[string]string`, `[]v1.Volume`. */
+export function goTypeOf(unresolved: Node): string {
+  const node = resolve(unresolved);
+  if (node.goType !== undefined) return node.goType;
+  switch (node.type) {
+    case 'string':
+      return 'string';
+    case 'boolean':
+      return 'bool';
+    case 'integer':
+      return node.format;
+    case 'number':
+      return 'float64';
+    case 'bytes':
+      return '[]uint8';
+    case 'time':
+      return 'v1.Time';
+    case 'microTime':
+      return 'v1.MicroTime';
+    case 'duration':
+      return 'v1.Duration';
+    case 'quantity':
+      return 'resource.Quantity';
+    case 'intOrString':
+      return 'intstr.IntOrString';
+    case 'map':
+      return `map[string]${goTypeOf(node.values)}`;
+    case 'list':
+      return `[]${goTypeOf(node.items)}`;
+    case 'object':
+      return (node.name ?? '').split('.').slice(-2).join('.');
+    case 'any':
+    case 'either':
+      return 'interface {}';
+  }
+}
+
+/** The name of an object's Go structure: `PodSpec`. */
+export function structureName({ name = '' }: ObjectNode): string {
+  return name.slice(name.lastIndexOf('.') + 1);
+}
