@@ -1,0 +1,16 @@
+import type { Random } from '@kruise/values/random';
+
+const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+/** A random UUID (RFC 4122, version 4): what tells an object from another that had its name before. */
+export function uuid(random: Random): string {
+  let text = '';
+  for (let index = 0; index < 16; index++) {
+    let byte = Math.floor(random.next() * 256);
+    if (index === 6) byte = (byte & 0x0f) | 0x40;
+    if (index === 8) byte = (byte & 0x3f) | 0x80;
+    if (index === 4 || index === 6 || index === 8 || index === 10) text += '-';
+    text += hex[byte];
+  }
+  return text;
+}
