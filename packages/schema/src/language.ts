@@ -171,8 +171,11 @@ export function string(options?: TextOptions): StringNode & Typed<string> {
 }
 
 /** Text of a few known values, for the static type alone: validation decides what is accepted. */
-export function oneOf<const V extends string>(goType: string, values: readonly V[]): StringNode & Typed<V> {
-  return { type: 'string', goType, knownValues: values };
+export function oneOf<const V extends string>(values: readonly V[]): StringNode & Typed<V>;
+export function oneOf<const V extends string>(goType: string, values: readonly V[]): StringNode & Typed<V>;
+export function oneOf(first: string | readonly string[], second?: readonly string[]): StringNode {
+  if (typeof first === 'string') return { type: 'string', goType: first, knownValues: second ?? [] };
+  return { type: 'string', knownValues: first };
 }
 
 /** Text that must be one of these values: a CRD's `enum`. */
@@ -211,6 +214,11 @@ export function bytes(options?: TextOptions): ScalarNode & Typed<string> {
 
 /** A time to the second, RFC 3339 in UTC. */
 export function time(options?: TextOptions): ScalarNode & Typed<string | null> {
+  return { type: 'time', ...common(options) };
+}
+
+/** In a CRD: a time to the second, never null, since the schema has no room for the null Go writes for none. */
+export function dateTime(options?: TextOptions): ScalarNode & Typed<string> {
   return { type: 'time', ...common(options) };
 }
 
@@ -365,6 +373,10 @@ interface MakeField<P extends Presence> {
 /** A field that must be given and is always written. A bare node means the same. */
 export const required = ((...args: readonly unknown[]) =>
   field(args, { required: true, omitEmpty: false, pointer: false })) as MakeField<'required'>;
+
+/** A field that is always written, though clients need not give it: what reads it may count on it. */
+export const present = ((...args: readonly unknown[]) =>
+  field(args, { required: false, omitEmpty: false, pointer: false })) as MakeField<'required'>;
 
 /** A field that may be left out, and is when empty: absent and empty are the same. */
 export const optional = ((...args: readonly unknown[]) =>

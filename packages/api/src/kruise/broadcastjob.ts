@@ -1,0 +1,73 @@
+import * as s from '@kruise/schema';
+import type { PodTemplateSpec } from '../core/pod-template.ts';
+import { kind } from '../meta/kind.ts';
+import { ageColumn } from './columns.ts';
+import { completionPolicy } from './completion-policy.ts';
+import { jobCondition } from './condition.ts';
+
+const doc = 'Runs one Pod to its end on every node that fits.';
+
+const failurePolicy = s.object({
+  type: s.optional(
+    s.oneOf(['Continue', 'FailFast', 'Pause']),
+    'What a failed Pod does to the job: FailFast (the default) ends it, Pause pauses it, Continue lets it go on.',
+  ),
+  restartLimit: s.optional(
+    s.int32(),
+    'How often the containers of one Pod may restart before the Pod counts as failed, for restartPolicy OnFailure. Default 0.',
+  ),
+});
+
+export const broadcastJobSpec = s.object({
+  parallelism: s.pointer(
+    s.intOrString(),
+    'How many Pods run at once: a number, or a percentage of the nodes that fit, rounded up. Unset: all.',
+  ),
+  template: s.required(s.preserved<PodTemplateSpec>(), 'The Pod to run; its restartPolicy is Never or OnFailure.'),
+  completionPolicy: s.optional(completionPolicy, 'When the job is over, and what becomes of it then.', {
+    omitEmpty: false,
+  }),
+  paused: s.optional(s.boolean(), 'Starts no further Pods; those that run go on. Default false.'),
+  failurePolicy: s.optional(failurePolicy, 'What to do when a Pod fails.'),
+});
+export type BroadcastJobSpec = s.TypeOf<typeof broadcastJobSpec>;
+
+export const broadcastJobStatus = s.object({
+  conditions: s.optional(s.list(jobCondition), 'How the job ended: Complete or Failed.'),
+  startTime: s.pointer(s.dateTime(), 'When the job was first taken in hand.'),
+  completionTime: s.pointer(s.dateTime(), 'When the job ended, well or not.'),
+  active: s.present(s.int32(), 'Pods that have not ended yet.'),
+  succeeded: s.present(s.int32(), 'Pods that ended well.'),
+  failed: s.present(s.int32(), 'Pods that failed.'),
+  desired: s.present(s.int32(), 'Pods to run in all: the nodes that fit.'),
+  phase: s.present(s.oneOf(['running', 'paused', 'completed', 'failed']), 'Where the job stands, in a word.'),
+});
+export type BroadcastJobStatus = s.TypeOf<typeof broadcastJobStatus>;
+
+const facts = {
+  group: 'apps.kruise.io',
+  kind: 'BroadcastJob',
+  plural: 'broadcastjobs',
+  scope: 'Namespaced',
+  shortNames: ['bcj'],
+  subresources: ['status'],
+  columns: [
+    { name: 'Desired', type: 'integer', jsonPath: '.status.desired' },
+    { name: 'Active', type: 'integer', jsonPath: '.status.active' },
+    { name: 'Succeeded', type: 'integer', jsonPath: '.status.succeeded' },
+    { name: 'Failed', type: 'integer', jsonPath: '.status.failed' },
+    ageColumn,
+  ],
+  fields: {
+    spec: s.present(broadcastJobSpec, 'What to run, and how.'),
+    status: s.optional(broadcastJobStatus, 'How far the job is.'),
+  },
+} as const;
+
+export const broadcastJob = kind('io.kruise.apps.v1beta1.BroadcastJob', doc, { ...facts, version: 'v1beta1' });
+export type BroadcastJob = s.TypeOf<typeof broadcastJob>;
+
+export const broadcastJobV1alpha1 = kind('io.kruise.apps.v1alpha1.BroadcastJob', doc, {
+  ...facts,
+  version: 'v1alpha1',
+});

@@ -1,0 +1,223 @@
+import * as s from '@kruise/schema';
+import type { PersistentVolumeClaim } from '../core/persistentvolumeclaim.ts';
+import type { PodTemplateSpec } from '../core/pod-template.ts';
+import { kind } from '../meta/kind.ts';
+import { labelSelector } from '../meta/label-selector.ts';
+import { ageColumn, containerColumns } from './columns.ts';
+import { inPlaceUpdateStrategy, podUpdatePolicy } from './in-place-update.ts';
+import { lifecycle } from './lifecycle.ts';
+import { scalePaths } from './scale.ts';
+import { updatePriorityStrategy, updateScatterStrategy } from './update-order.ts';
+
+const doc =
+  'Keeps a number of equal Pods running, each with volumes of its own if asked, and updates them in place where it can.';
+
+const scaleFields = {
+  podsToDelete: s.optional(
+    s.list(s.string()),
+    'Names of Pods to delete before any others. A name is taken off the list once its Pod is gone.',
+  ),
+  maxUnavailable: s.pointer(
+    s.intOrString(),
+    'How many Pods may be unavailable while scaling out: no more are created at once than this leaves room for. ' +
+      'A number or a percentage of replicas; unset: no limit.',
+  ),
+};
+
+export const cloneSetScaleStrategy = s.object({
+  ...scaleFields,
+  enablePVCReuse: s.optional(
+    s.boolean({ default: false }),
+    'Give the volume claims of Pods that vanished to the Pods that replace them. Default false.',
+    { omitEmpty: false },
+  ),
+  excludePreparingDelete: s.optional(
+    s.boolean(),
+    'Do not count Pods in state PreparingDelete among the replicas, so that they are replaced at once. Default false.',
+  ),
+});
+export type CloneSetScaleStrategy = s.TypeOf<typeof cloneSetScaleStrategy>;
+
+export const cloneSetScaleStrategyV1alpha1 = s.object({
+  ...scaleFields,
+  disablePVCReuse: s.optional(
+    s.boolean(),
+    'Make new volume claims for every Pod, also where those of a vanished Pod are left. Default false.',
+  ),
+});
+
+const rollingFields = {
+  partition: s.pointer(
+    s.intOrString(),
+    'How many Pods stay at the old revision: a number, or a percentage of replicas rounded up, where anything ' +
+      'below 100% updates at least one. Default 0.',
+  ),
+  maxUnavailable: s.pointer(
+    s.intOrString(),
+    'How many Pods may be unavailable during an update, a chosen deletion or scaling in: a number or a percentage ' +
+      'of replicas, rounded up, or down if maxSurge is set. Default 20%.',
+  ),
+  maxSurge: s.pointer(
+    s.intOrString(),
+    'How many Pods may run beyond replicas during an update or a chosen deletion: a number or a percentage rounded ' +
+      'up. Default 0; not with InPlaceOnly.',
+  ),
+  paused: s.optional(s.boolean(), 'Stops updating Pods; scaling goes on. Default false.'),
+  priorityStrategy: s.pointer(
+    updatePriorityStrategy,
+    'Which Pods are updated first. Unset: Pods that are not ready, then the newest.',
+  ),
+  scatterStrategy: s.optional(
+    updateScatterStrategy,
+    'Labels whose Pods are spread evenly over the update. Applied after the priority; best used with one term.',
+  ),
+  inPlaceUpdateStrategy: s.pointer(inPlaceUpdateStrategy, 'Particulars of updating in place.'),
+};
+
+export const cloneSetRollingUpdate = s.object({
+  podUpdatePolicy: s.optional(
+    podUpdatePolicy,
+    'ReCreate (the default) replaces Pods; InPlaceIfPossible changes the running Pod where the change allows it; ' +
+      'InPlaceOnly refuses changes that need a new Pod.',
+  ),
+  ...rollingFields,
+});
+export type CloneSetRollingUpdate = s.TypeOf<typeof cloneSetRollingUpdate>;
+
+export const cloneSetUpdateStrategy = s.object({
+  type: s.optional(
+    s.oneOf(['RollingUpdate', 'OnDelete']),
+    'RollingUpdate (the default) moves Pods to a new template; OnDelete waits until somebody deletes them.',
+  ),
+  rollingUpdate: s.pointer(cloneSetRollingUpdate, 'How a rolling update proceeds. Filled in for RollingUpdate.'),
+});
+export type CloneSetUpdateStrategy = s.TypeOf<typeof cloneSetUpdateStrategy>;
+
+export const cloneSetUpdateStrategyV1alpha1 = s.object({
+  type: s.optional(
+    podUpdatePolicy,
+    'ReCreate (the default) replaces Pods; InPlaceIfPossible changes the running Pod where the change allows it; ' +
+      'InPlaceOnly refuses changes that need a new Pod.',
+  ),
+  ...rollingFields,
+});
+
+const identityFields = {
+  replicas: s.pointer(s.int32(), 'How many Pods to keep running. Default 1.'),
+  selector: s.required(
+    labelSelector,
+    'Which Pods belong to the set, by label. Must match the labels of the template; cannot be changed.',
+    { pointer: true },
+  ),
+  template: s.required(s.preserved<PodTemplateSpec>(), 'What a Pod looks like. A change makes a new revision.'),
+  volumeClaimTemplates: s.optional(
+    s.preserved<readonly PersistentVolumeClaim[]>(),
+    'Volume claims made for every Pod and deleted with it. A change alone makes no new revision.',
+  ),
+};
+
+const restFields = {
+  revisionHistoryLimit: s.pointer(s.int32(), 'How many revisions no Pod runs any more are kept. Default 10.'),
+  minReadySeconds: s.optional(
+    s.int32(),
+    'Seconds a Pod must have been ready before it counts as available. Default 0.',
+  ),
+  lifecycle: s.pointer(lifecycle, 'Hooks at which Pods wait for somebody else.'),
+  progressDeadlineSeconds: s.pointer(
+    s.int32(),
+    'Seconds an update may take before condition Progressing turns False; nothing is stopped by it. Unset, or ' +
+      '2147483647: no such condition.',
+  ),
+};
+
+export const cloneSetSpec = s.object({
+  ...identityFields,
+  scaleStrategy: s.optional(cloneSetScaleStrategy, 'How Pods are added and removed.'),
+  updateStrategy: s.optional(cloneSetUpdateStrategy, 'How Pods are moved to a changed template.'),
+  ...restFields,
+});
+export type CloneSetSpec = s.TypeOf<typeof cloneSetSpec>;
+
+export const cloneSetSpecV1alpha1 = s.object({
+  ...identityFields,
+  scaleStrategy: s.optional(cloneSetScaleStrategyV1alpha1, 'How Pods are added and removed.'),
+  updateStrategy: s.optional(cloneSetUpdateStrategyV1alpha1, 'How Pods are moved to a changed template.'),
+  ...restFields,
+});
+
+export const cloneSetCondition = s.object({
+  type: s.required(
+    s.oneOf(['Progressing', 'FailedScale', 'FailedUpdate']),
+    'Progressing: how the update gets on. FailedScale, FailedUpdate: the last error in doing so.',
+  ),
+  status: s.required(s.oneOf(['True', 'False', 'Unknown']), 'Whether it holds: True, False or Unknown.'),
+  lastUpdateTime: s.optional(s.dateTime(), 'When status or reason last changed; the progress deadline counts from it.'),
+  lastTransitionTime: s.optional(s.dateTime(), 'When the status last changed.'),
+  reason: s.optional(s.string(), 'A word for programs, such as CloneSetAvailable or ProgressDeadlineExceeded.'),
+  message: s.optional(s.string(), 'A sentence for people with the particulars.'),
+});
+export type CloneSetCondition = s.TypeOf<typeof cloneSetCondition>;
+
+export const cloneSetStatus = s.object({
+  observedGeneration: s.optional(s.int64(), 'The metadata.generation these figures were taken for.'),
+  replicas: s.required(s.int32(), 'Pods of the set that are neither finished nor being deleted.'),
+  readyReplicas: s.required(s.int32(), 'Pods that are ready.'),
+  availableReplicas: s.required(s.int32(), 'Pods that have been ready for minReadySeconds and wait in no hook.'),
+  updatedReplicas: s.required(s.int32(), 'Pods at the update revision.'),
+  updatedReadyReplicas: s.required(s.int32(), 'Pods at the update revision that are ready.'),
+  updatedAvailableReplicas: s.optional(s.int32(), 'Pods at the update revision that are available.'),
+  expectedUpdatedReplicas: s.optional(
+    s.int32(),
+    'Pods that should be at the update revision: replicas less partition.',
+  ),
+  updateRevision: s.optional(s.string(), 'Name of the ControllerRevision that holds the present template.'),
+  currentRevision: s.optional(
+    s.string(),
+    'Name of the ControllerRevision every Pod was at before; becomes the update revision when all Pods have it.',
+  ),
+  collisionCount: s.pointer(s.int32(), 'How often the name of a new revision was already taken by another.'),
+  conditions: s.optional(s.list(cloneSetCondition), 'How scaling and updating get on.'),
+  labelSelector: s.optional(s.string(), 'The selector as text, for autoscalers.'),
+});
+export type CloneSetStatus = s.TypeOf<typeof cloneSetStatus>;
+
+const facts = {
+  group: 'apps.kruise.io',
+  kind: 'CloneSet',
+  plural: 'clonesets',
+  scope: 'Namespaced',
+  shortNames: ['clone'],
+  subresources: ['scale', 'status'],
+  scale: scalePaths,
+  columns: [
+    { name: 'DESIRED', type: 'integer', jsonPath: '.spec.replicas' },
+    { name: 'UPDATED', type: 'integer', jsonPath: '.status.updatedReplicas' },
+    { name: 'UPDATED_READY', type: 'integer', jsonPath: '.status.updatedReadyReplicas' },
+    { name: 'UPDATED_AVAILABLE', type: 'integer', jsonPath: '.status.updatedAvailableReplicas' },
+    { name: 'READY', type: 'integer', jsonPath: '.status.readyReplicas' },
+    { name: 'TOTAL', type: 'integer', jsonPath: '.status.replicas' },
+    ageColumn,
+    ...containerColumns,
+    { name: 'SELECTOR', type: 'string', jsonPath: '.status.labelSelector', priority: 1 },
+  ],
+} as const;
+
+export const cloneSet = kind('io.kruise.apps.v1beta1.CloneSet', doc, {
+  ...facts,
+  version: 'v1beta1',
+  fields: {
+    spec: s.present(cloneSetSpec, 'The Pods wanted, and how to get there.'),
+    status: s.optional(cloneSetStatus, 'The Pods there are.'),
+  },
+});
+export type CloneSet = s.TypeOf<typeof cloneSet>;
+
+export const cloneSetV1alpha1 = kind('io.kruise.apps.v1alpha1.CloneSet', doc, {
+  ...facts,
+  version: 'v1alpha1',
+  fields: {
+    spec: s.present(cloneSetSpecV1alpha1, 'The Pods wanted, and how to get there.'),
+    status: s.optional(cloneSetStatus, 'The Pods there are.'),
+  },
+});
+export type CloneSetV1alpha1 = s.TypeOf<typeof cloneSetV1alpha1>;

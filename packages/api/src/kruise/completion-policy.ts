@@ -1,0 +1,18 @@
+import * as s from '@kruise/schema';
+
+/** When a job that runs on many nodes is over. */
+export const completionPolicy = s.object({
+  type: s.optional(
+    s.oneOf(['Always', 'Never']),
+    'Always (the default): the job ends once every node is done. Never: it stays, and serves nodes that join later.',
+  ),
+  activeDeadlineSeconds: s.pointer(
+    s.int64(),
+    'Seconds since the start after which an unfinished job fails. Unset: no limit. Only with type Always.',
+  ),
+  ttlSecondsAfterFinished: s.pointer(
+    s.int32(),
+    'Seconds a finished job is kept before it is deleted; 0 deletes at once, unset keeps it. Only with type Always.',
+  ),
+});
+export type CompletionPolicy = s.TypeOf<typeof completionPolicy>;

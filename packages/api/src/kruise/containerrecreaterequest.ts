@@ -1,0 +1,144 @@
+import * as s from '@kruise/schema';
+import { containerPort } from '../core/container.ts';
+import { execAction, httpGetAction, tcpSocketAction } from '../core/probe.ts';
+import { kind } from '../meta/kind.ts';
+import { ageColumn } from './columns.ts';
+import { standardCondition } from './condition.ts';
+
+const doc = 'Asks that containers of a running Pod be stopped and started afresh, the Pod itself staying.';
+
+const phases = ['Pending', 'Recreating', 'Succeeded', 'Failed', 'Completed'] as const;
+const failurePolicies = ['Fail', 'Ignore'] as const;
+
+// As of a container's preStop hook, less the sleep.
+const preStop = s.object({
+  exec: s.pointer(execAction, 'A command to run in the container.'),
+  httpGet: s.pointer(httpGetAction, 'A request to make to the container.'),
+  tcpSocket: s.pointer(tcpSocketAction, 'A connection to open; nothing acts on it.'),
+});
+
+const statusContext = s.object({
+  containerID: s.required(s.string(), 'The ID of the container that is to go, with its runtime: containerd://…'),
+  restartCount: s.required(s.int32(), 'How often the container had restarted by then.'),
+});
+
+const container = s.object({
+  name: s.required(s.string(), 'Name of a container of the Pod that has been started; each once.'),
+  preStop: s.pointer(preStop, 'Filled in from the Pod: the hook to run before the container stops.'),
+  ports: s.optional(s.list(containerPort), 'Filled in from the Pod when the hook makes a request.'),
+  statusContext: s.pointer(statusContext, 'Filled in from the Pod: the container as it was when this was asked.'),
+});
+export type ContainerRecreateRequestContainer = s.TypeOf<typeof container>;
+
+/** The two versions differ in which values the schema refuses. */
+function specWith<N extends s.Node & s.Typed<'Fail' | 'Ignore'>>(limits: s.Constraints, failurePolicy: N) {
+  const strategy = s.object({
+    failurePolicy: s.optional(
+      failurePolicy,
+      'When a container cannot be recreated: Fail (the default) leaves the rest alone, Ignore goes on.',
+    ),
+    orderedRecreate: s.optional(s.boolean(), 'Wait for each container to be up before the next. Default false.'),
+    forceRecreate: s.optional(
+      s.boolean(),
+      'Stop a container even if it has restarted by itself since this was asked. Default false.',
+    ),
+    terminationGracePeriodSeconds: s.pointer(
+      s.int64(limits),
+      'Seconds a container has to stop by itself; 0 stops it at once. Default: that of the Pod.',
+    ),
+    unreadyGracePeriodSeconds: s.pointer(
+      s.int64(limits),
+      'Seconds the Pod is made not ready before anything stops, so that traffic can drain. Unset: it is not.',
+    ),
+    minStartedSeconds: s.optional(
+      s.int32(limits),
+      'Seconds a new container must have run to count as recreated. Default 0.',
+    ),
+  });
+  return s.object({
+    podName: s.required(s.string(), 'Name of the Pod, in the same namespace.'),
+    containers: s.required(s.list(container), 'The containers to recreate, in order; at least one.'),
+    strategy: s.pointer(strategy, 'How to go about it.'),
+    activeDeadlineSeconds: s.pointer(
+      s.int64(limits),
+      'Seconds since creation after which what is not done has failed; at least 3. Unset: no limit.',
+    ),
+    ttlSecondsAfterFinished: s.pointer(s.int32(limits), 'Seconds a completed request is kept. Unset: for good.'),
+  });
+}
+
+export const containerRecreateRequestSpec = specWith({ minimum: 0 }, s.enumeration(failurePolicies));
+export type ContainerRecreateRequestSpec = s.TypeOf<typeof containerRecreateRequestSpec>;
+
+function statusFieldsWith<N extends s.Node & s.Typed<(typeof phases)[number]>>(phase: N) {
+  const containerState = s.object({
+    name: s.required(s.string(), 'Name of the container.'),
+    phase: s.required(phase, 'Pending, Recreating, Succeeded or Failed.'),
+    message: s.optional(s.string(), 'What went wrong with the container.'),
+    isKilled: s.optional(s.boolean(), 'Whether the old container has been stopped.'),
+  });
+  return {
+    phase: s.required(
+      phase,
+      'Pending, Recreating or Completed. Completed says that it is over, not that it went well.',
+    ),
+    completionTime: s.pointer(s.dateTime(), 'When it was over.'),
+    message: s.optional(s.string(), 'Why it ended before its time.'),
+    containerRecreateStates: s.optional(s.list(containerState), 'How far each container is, in the order of the spec.'),
+  };
+}
+
+const containerStatusSnapshot = s.object({
+  name: s.required(s.string(), 'Name of the container.'),
+  ready: s.required(s.boolean(), 'Whether the Pod says that the container is ready.'),
+  restartCount: s.required(s.int32(), 'How often it has restarted.'),
+  containerID: s.optional(s.string(), 'The ID of the container that runs now.'),
+});
+
+export const containerRecreateRequestStatus = s.object({
+  ...statusFieldsWith(s.enumeration(phases)),
+  containerStatusSnapshot: s.optional(
+    s.list(containerStatusSnapshot),
+    'The containers as the Pod last showed them, for the daemon on the node.',
+  ),
+  conditions: s.optional(
+    s.listMap(standardCondition, ['type']),
+    'PreRecreateGrace is True from when the Pod was made not ready.',
+  ),
+});
+export type ContainerRecreateRequestStatus = s.TypeOf<typeof containerRecreateRequestStatus>;
+
+const facts = {
+  group: 'apps.kruise.io',
+  kind: 'ContainerRecreateRequest',
+  plural: 'containerrecreaterequests',
+  scope: 'Namespaced',
+  shortNames: ['crr'],
+  subresources: ['status'],
+  columns: [
+    { name: 'PHASE', type: 'string', jsonPath: '.status.phase' },
+    { name: 'POD', type: 'string', jsonPath: '.spec.podName' },
+    { name: 'NODE', type: 'string', jsonPath: '.metadata.labels.crr\\.apps\\.kruise\\.io/node-name' },
+    ageColumn,
+  ],
+} as const;
+
+export const containerRecreateRequest = kind('io.kruise.apps.v1beta1.ContainerRecreateRequest', doc, {
+  ...facts,
+  version: 'v1beta1',
+  fields: {
+    spec: s.present(containerRecreateRequestSpec, 'What to recreate, and how. Cannot be changed.'),
+    status: s.optional(containerRecreateRequestStatus, 'How far it is.'),
+  },
+});
+export type ContainerRecreateRequest = s.TypeOf<typeof containerRecreateRequest>;
+
+export const containerRecreateRequestV1alpha1 = kind('io.kruise.apps.v1alpha1.ContainerRecreateRequest', doc, {
+  ...facts,
+  version: 'v1alpha1',
+  fields: {
+    spec: s.present(specWith({}, s.oneOf(failurePolicies)), 'What to recreate, and how. Cannot be changed.'),
+    status: s.optional(s.object(statusFieldsWith(s.oneOf(phases))), 'How far it is.'),
+  },
+});
+export type ContainerRecreateRequestV1alpha1 = s.TypeOf<typeof containerRecreateRequestV1alpha1>;

@@ -1,0 +1,166 @@
+import * as s from '@kruise/schema';
+import type { PodTemplateSpec } from '../core/pod-template.ts';
+import { kind } from '../meta/kind.ts';
+import { labelSelector } from '../meta/label-selector.ts';
+import { ageColumn, containerColumns } from './columns.ts';
+import { condition } from './condition.ts';
+import { lifecycle } from './lifecycle.ts';
+
+const doc =
+  'Keeps one Pod on every node that fits, and updates them node by node, in place or with a surge where asked.';
+
+function rollingUpdateWith<N extends s.Node>(rollingUpdateType: N) {
+  return s.object({
+    rollingUpdateType: s.optional(
+      rollingUpdateType,
+      'Standard (the default) replaces Pods; InPlaceIfPossible changes the running Pod where the change allows it.',
+    ),
+    maxUnavailable: s.pointer(
+      s.intOrString(),
+      'How many nodes may lack an available Pod during an update: a number, or a percentage of the desired nodes ' +
+        'rounded up. Default 1; must be 0 with maxSurge.',
+    ),
+    maxSurge: s.pointer(
+      s.intOrString(),
+      'On how many nodes the new Pod may start beside the old one: a number, or a percentage rounded up. Default 0; ' +
+        'not with InPlaceIfPossible.',
+    ),
+    selector: s.pointer(labelSelector, 'Update only Pods on nodes with these labels. Unset: on all nodes.'),
+    partition: s.pointer(
+      s.intOrString(),
+      'How many Pods stay at the old revision: a number, or a percentage of the desired nodes rounded down. Default 0.',
+    ),
+    paused: s.pointer(s.boolean(), 'Stops updating Pods; new nodes still get theirs. Default false.'),
+  });
+}
+
+export const rollingUpdateDaemonSet = rollingUpdateWith(s.oneOf(['Standard', 'InPlaceIfPossible']));
+export type RollingUpdateDaemonSet = s.TypeOf<typeof rollingUpdateDaemonSet>;
+
+// Surging is an old name for Standard with maxSurge, taken as such when the object is admitted.
+const rollingUpdateDaemonSetV1alpha1 = rollingUpdateWith(s.oneOf(['Standard', 'InPlaceIfPossible', 'Surging']));
+
+function updateStrategyWith<N extends s.Node>(rollingUpdate: N) {
+  return s.object({
+    type: s.optional(
+      s.oneOf(['RollingUpdate', 'OnDelete']),
+      'RollingUpdate (the default) moves Pods to a new template; OnDelete waits until somebody deletes them.',
+    ),
+    rollingUpdate: s.pointer(rollingUpdate, 'How a rolling update proceeds. Filled in for RollingUpdate.'),
+  });
+}
+
+export const daemonSetUpdateStrategy = updateStrategyWith(rollingUpdateDaemonSet);
+export type DaemonSetUpdateStrategy = s.TypeOf<typeof daemonSetUpdateStrategy>;
+
+const scaleStrategy = s.object({
+  partitionedScaling: s.optional(
+    s.boolean(),
+    'Let partition hold back the creation of Pods on new nodes too. Default false: every node gets its Pod at once.',
+  ),
+});
+
+const leadingFields = {
+  selector: s.required(
+    labelSelector,
+    'Which Pods belong to the set, by label. Must match the labels of the template; cannot be changed.',
+    { pointer: true },
+  ),
+  template: s.required(
+    s.preserved<PodTemplateSpec>(),
+    'What a Pod looks like; its node selector, affinity and tolerations choose the nodes. A change makes a new revision.',
+  ),
+};
+
+const trailingFields = {
+  minReadySeconds: s.optional(
+    s.int32(),
+    'Seconds a Pod must have been ready before it counts as available. Default 0.',
+  ),
+  burstReplicas: s.pointer(
+    s.intOrString(),
+    'How many Pods are created, deleted or updated in one step: a number, or a percentage of the desired nodes ' +
+      'rounded down. Default 250.',
+  ),
+  revisionHistoryLimit: s.pointer(s.int32(), 'How many revisions no Pod runs any more are kept. Default 10.'),
+  lifecycle: s.pointer(lifecycle, 'Hooks at which Pods wait for somebody else. Only preDelete is acted upon.'),
+};
+
+export const daemonSetSpec = s.object({
+  ...leadingFields,
+  updateStrategy: s.optional(daemonSetUpdateStrategy, 'How Pods are moved to a changed template.'),
+  ...trailingFields,
+  scaleStrategy: s.pointer(scaleStrategy, 'How Pods are created on nodes that have none.'),
+});
+export type DaemonSetSpec = s.TypeOf<typeof daemonSetSpec>;
+
+export const daemonSetSpecV1alpha1 = s.object({
+  ...leadingFields,
+  updateStrategy: s.optional(
+    updateStrategyWith(rollingUpdateDaemonSetV1alpha1),
+    'How Pods are moved to a changed template.',
+  ),
+  ...trailingFields,
+});
+
+const statusFields = {
+  currentNumberScheduled: s.required(s.int32(), 'Nodes that should have a Pod and have at least one.'),
+  numberMisscheduled: s.required(s.int32(), 'Nodes that have a Pod and should not.'),
+  desiredNumberScheduled: s.required(s.int32(), 'Nodes that should have a Pod.'),
+  numberReady: s.required(s.int32(), 'Nodes that should have a Pod and whose Pod is ready.'),
+  observedGeneration: s.optional(s.int64(), 'The metadata.generation these figures were taken for.'),
+  updatedNumberScheduled: s.required(s.int32(), 'Nodes whose Pod is at the newest revision.'),
+  numberAvailable: s.optional(s.int32(), 'Nodes whose Pod has been ready for minReadySeconds.'),
+  numberUnavailable: s.optional(s.int32(), 'Nodes that should have a Pod and have none that is available.'),
+  collisionCount: s.pointer(s.int32(), 'How often the name of a new revision was already taken by another.'),
+  conditions: s.optional(s.list(condition), 'Not written by Kruise; here for those who read every workload alike.'),
+};
+
+export const daemonSetStatus = s.object({
+  ...statusFields,
+  updateRevision: s.optional(s.string(), 'The controller-revision-hash of the newest revision.'),
+});
+export type DaemonSetStatus = s.TypeOf<typeof daemonSetStatus>;
+
+export const daemonSetStatusV1alpha1 = s.object({
+  ...statusFields,
+  daemonSetHash: s.optional(s.string(), 'The controller-revision-hash of the newest revision.'),
+});
+
+const facts = {
+  group: 'apps.kruise.io',
+  kind: 'DaemonSet',
+  plural: 'daemonsets',
+  scope: 'Namespaced',
+  shortNames: ['daemon', 'ads'],
+  subresources: ['status'],
+  columns: [
+    { name: 'DESIRED', type: 'integer', jsonPath: '.status.desiredNumberScheduled' },
+    { name: 'CURRENT', type: 'integer', jsonPath: '.status.currentNumberScheduled' },
+    { name: 'READY', type: 'integer', jsonPath: '.status.numberReady' },
+    { name: 'UP-TO-DATE', type: 'integer', jsonPath: '.status.updatedNumberScheduled' },
+    { name: 'AVAILABLE', type: 'integer', jsonPath: '.status.numberAvailable' },
+    ageColumn,
+    ...containerColumns,
+  ],
+} as const;
+
+export const daemonSet = kind('io.kruise.apps.v1beta1.DaemonSet', doc, {
+  ...facts,
+  version: 'v1beta1',
+  fields: {
+    spec: s.present(daemonSetSpec, 'The Pods wanted, and how to get there.'),
+    status: s.optional(daemonSetStatus, 'The nodes, counted by what their Pods are like.'),
+  },
+});
+export type DaemonSet = s.TypeOf<typeof daemonSet>;
+
+export const daemonSetV1alpha1 = kind('io.kruise.apps.v1alpha1.DaemonSet', doc, {
+  ...facts,
+  version: 'v1alpha1',
+  fields: {
+    spec: s.present(daemonSetSpecV1alpha1, 'The Pods wanted, and how to get there.'),
+    status: s.optional(daemonSetStatusV1alpha1, 'The nodes, counted by what their Pods are like.'),
+  },
+});
+export type DaemonSetV1alpha1 = s.TypeOf<typeof daemonSetV1alpha1>;

@@ -1,0 +1,55 @@
+import * as s from '@kruise/schema';
+import { labelSelector, labelSelectorRequirement } from '../meta/label-selector.ts';
+import { completionPolicy } from './completion-policy.ts';
+
+/** When a node fetches an image it may have already. */
+export const imagePullPolicy = s.oneOf(['Always', 'IfNotPresent']);
+export type ImagePullPolicy = s.TypeOf<typeof imagePullPolicy>;
+
+/** What a container runtime is told about the Pod an image is fetched for. */
+export const sandboxConfig = s.object({
+  labels: s.optional(s.map(s.string()), 'Labels of the Pod sandbox.'),
+  annotations: s.optional(s.map(s.string()), 'Annotations of the Pod sandbox.'),
+});
+export type SandboxConfig = s.TypeOf<typeof sandboxConfig>;
+
+const pullPolicy = s.object({
+  timeoutSeconds: s.pointer(s.int32(), 'Seconds one attempt on a node may take. Default 600.'),
+  backoffLimit: s.pointer(s.int32(), 'How often a node tries again after the first attempt. Default 3.'),
+});
+
+const nodeSelector = s.object(
+  {
+    names: s.optional(s.list(s.string()), 'Nodes by name. Not together with labels.'),
+    matchLabels: s.optional(s.map(s.string()), 'Nodes that carry all of these labels.'),
+    matchExpressions: s.optional(s.atomicList(labelSelectorRequirement), 'Nodes whose labels meet all of these.'),
+  },
+  { mapType: 'atomic' },
+);
+
+/** What jobs that fetch images share. */
+export const imagePullJobTemplate = {
+  pullSecrets: s.optional(
+    s.list(s.string()),
+    'Names of Secrets in the namespace of the job with the credentials for the registry.',
+  ),
+  selector: s.pointer(nodeSelector, 'On which nodes, by name or by label. Unset, and no podSelector: on all.'),
+  podSelector: s.pointer(
+    labelSelector,
+    'On the nodes that run Pods with these labels, of the namespace of the job. Not together with selector.',
+  ),
+  parallelism: s.pointer(
+    s.intOrString(),
+    'How many nodes fetch at the same time; a number, not a percentage. Default 1; 0 holds the job.',
+  ),
+  pullPolicy: s.pointer(pullPolicy, 'How often and how long a node tries.'),
+  completionPolicy: s.required(
+    completionPolicy,
+    'When the job is over. Filled in if left out; with type Never images are fetched again about once a day.',
+  ),
+  sandboxConfig: s.pointer(sandboxConfig, 'Passed to the container runtime with the image.'),
+  imagePullPolicy: s.optional(
+    imagePullPolicy,
+    'IfNotPresent (the default) spares nodes that have the image; Always asks the registry every time.',
+  ),
+};

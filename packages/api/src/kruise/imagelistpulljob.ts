@@ -1,0 +1,55 @@
+import * as s from '@kruise/schema';
+import { kind } from '../meta/kind.ts';
+import { ageColumn } from './columns.ts';
+import { imagePullJobTemplate } from './image-pull.ts';
+
+const doc = 'Fetches several images to many nodes before Pods need them there, through one ImagePullJob for each.';
+
+export const imageListPullJobSpec = s.object({
+  images: s.required(s.list(s.string()), 'The images to fetch, with tag or digest: 1 to 255, each once.'),
+  ...imagePullJobTemplate,
+});
+export type ImageListPullJobSpec = s.TypeOf<typeof imageListPullJobSpec>;
+
+const failedImageStatus = s.object({
+  imagePullJob: s.optional(s.string(), 'Name of the ImagePullJob that knows which nodes failed.'),
+  name: s.optional(s.string(), 'The image that some node could not fetch.'),
+  message: s.optional(s.string(), 'Where to look for the cause.'),
+});
+
+export const imageListPullJobStatus = s.object({
+  startTime: s.pointer(s.dateTime(), 'When the job was first taken in hand.'),
+  completionTime: s.pointer(s.dateTime(), 'When the last image was done with.'),
+  desired: s.required(s.int32(), 'Images to fetch.'),
+  active: s.present(s.int32(), 'Images some node is fetching.'),
+  completed: s.present(s.int32(), 'Images every node is done with, well or not.'),
+  succeeded: s.present(s.int32(), 'Images every node has now.'),
+  failedImageStatuses: s.optional(s.list(failedImageStatus), 'Images some node gave up on.'),
+});
+export type ImageListPullJobStatus = s.TypeOf<typeof imageListPullJobStatus>;
+
+const facts = {
+  group: 'apps.kruise.io',
+  kind: 'ImageListPullJob',
+  plural: 'imagelistpulljobs',
+  scope: 'Namespaced',
+  subresources: ['status'],
+  columns: [
+    { name: 'TOTAL', type: 'integer', jsonPath: '.status.desired' },
+    { name: 'SUCCEEDED', type: 'integer', jsonPath: '.status.succeeded' },
+    { name: 'COMPLETED', type: 'integer', jsonPath: '.status.completed' },
+    ageColumn,
+  ],
+  fields: {
+    spec: s.present(imageListPullJobSpec, 'What to fetch where, and how.'),
+    status: s.optional(imageListPullJobStatus, 'How far the job is.'),
+  },
+} as const;
+
+export const imageListPullJob = kind('io.kruise.apps.v1beta1.ImageListPullJob', doc, { ...facts, version: 'v1beta1' });
+export type ImageListPullJob = s.TypeOf<typeof imageListPullJob>;
+
+export const imageListPullJobV1alpha1 = kind('io.kruise.apps.v1alpha1.ImageListPullJob', doc, {
+  ...facts,
+  version: 'v1alpha1',
+});

@@ -1,0 +1,26 @@
+import * as s from '@kruise/schema';
+
+/** How a Pod is moved to a new revision. */
+export const podUpdatePolicy = s.oneOf(['ReCreate', 'InPlaceIfPossible', 'InPlaceOnly']);
+export type PodUpdatePolicy = s.TypeOf<typeof podUpdatePolicy>;
+
+/** How the containers of a running Pod are exchanged without replacing the Pod. */
+export const inPlaceUpdateStrategy = s.object({
+  gracePeriodSeconds: s.optional(
+    s.int32(),
+    'Seconds between marking a Pod not ready and changing its containers, so that traffic can drain. Default 0.',
+  ),
+  imagePreDownloadParallelism: s.pointer(
+    s.intOrString(),
+    'How many nodes fetch the new image ahead of the update at the same time; a number, not a percentage. Default 1.',
+  ),
+  imagePreDownloadTimeoutSeconds: s.pointer(
+    s.int32(),
+    'Seconds one attempt to fetch an image ahead of the update may take. Default 300.',
+  ),
+  imagePreDownloadMinUpdatedReadyPods: s.pointer(
+    s.int32(),
+    'Fetching ahead begins once this many updated Pods are ready, so that a bad image is not spread. Default 0.',
+  ),
+});
+export type InPlaceUpdateStrategy = s.TypeOf<typeof inPlaceUpdateStrategy>;

@@ -1,0 +1,128 @@
+import * as s from '@kruise/schema';
+import { objectReference } from '../core/reference.ts';
+import { kind } from '../meta/kind.ts';
+import { ageColumn } from './columns.ts';
+import { imagePullPolicy, sandboxConfig } from './image-pull.ts';
+
+const doc = 'The images a node is to fetch, and how far it is. Has the name of its node; written by Kruise.';
+
+const pullSecretFields = {
+  namespace: s.optional(s.string(), 'Namespace of the Secret.'),
+  name: s.optional(s.string(), 'Name of the Secret.'),
+};
+
+const pullSecret = s.object({
+  ...pullSecretFields,
+  mode: s.optional(
+    s.string(),
+    'batch for a copy of the Secret that several jobs share; such a reference goes when the last job does.',
+  ),
+});
+
+const tagPullPolicy = s.object({
+  timeoutSeconds: s.pointer(s.int32(), 'Seconds one attempt may take. Default 600.'),
+  backoffLimit: s.pointer(s.int32(), 'How often to try again after the first attempt. Default 3.'),
+  ttlSecondsAfterFinished: s.pointer(s.int32(), 'Seconds the entry is kept once it is done with; must be given.'),
+  activeDeadlineSeconds: s.pointer(s.int64(), 'Seconds all attempts together may take. Unset: no limit.'),
+});
+
+export const imageTagSpec = s.object({
+  tag: s.required(s.string(), 'Tag or digest of the image.'),
+  createdAt: s.pointer(s.dateTime(), 'When the entry was made; a node that does not answer in time is judged by it.'),
+  pullPolicy: s.pointer(tagPullPolicy, 'How often and how long to try, and how long to remember.'),
+  ownerReferences: s.optional(s.list(objectReference), 'The jobs that want this tag.'),
+  version: s.optional(s.int64(), 'Raised to have the tag fetched once more.'),
+  imagePullPolicy: s.optional(imagePullPolicy, 'IfNotPresent skips an image that is there; anything else fetches it.'),
+});
+export type ImageTagSpec = s.TypeOf<typeof imageTagSpec>;
+
+function imageSpecWith<N extends s.Node>(secret: N) {
+  return s.object({
+    pullSecrets: s.optional(s.list(secret), 'Secrets with the credentials for the registry.'),
+    tags: s.required(s.list(imageTagSpec), 'The tags to fetch, in order of tag.'),
+    sandboxConfig: s.pointer(sandboxConfig, 'Passed to the container runtime with the image.'),
+  });
+}
+
+export const imageSpec = imageSpecWith(pullSecret);
+export type ImageSpec = s.TypeOf<typeof imageSpec>;
+
+const imagesDoc = 'What to fetch, by name of the image without its tag; at most 256.';
+
+export const nodeImageSpec = s.object({ images: s.optional(s.map(imageSpec), imagesDoc) });
+export type NodeImageSpec = s.TypeOf<typeof nodeImageSpec>;
+
+export const nodeImageSpecV1alpha1 = s.object({
+  images: s.optional(s.map(imageSpecWith(s.object(pullSecretFields))), imagesDoc),
+});
+
+export const imageTagStatus = s.object({
+  tag: s.required(s.string(), 'Tag or digest of the image.'),
+  phase: s.required(
+    s.oneOf(['Waiting', 'Pulling', 'Succeeded', 'Failed']),
+    'Waiting for its turn on the node, Pulling, Succeeded or Failed.',
+  ),
+  progress: s.optional(s.int32(), 'How much has been fetched, 0 to 100; falls back when an attempt is repeated.'),
+  startTime: s.pointer(s.dateTime(), 'When the node began.'),
+  completionTime: s.pointer(s.dateTime(), 'When the node was done, well or not.'),
+  version: s.optional(s.int64(), 'The version of the entry this is about; another one means it is out of date.'),
+  imageID: s.optional(s.string(), 'What the container runtime calls the image it has now.'),
+  message: s.optional(s.string(), 'Why it failed.'),
+});
+export type ImageTagStatus = s.TypeOf<typeof imageTagStatus>;
+
+const imageStatus = s.object({
+  tags: s.required(s.list(imageTagStatus), 'How far each tag is.'),
+});
+
+const firstSyncStatus = s.object({
+  syncAt: s.optional(s.dateTime(), 'When the first round was over.'),
+  status: s.optional(s.oneOf(['Succeeded', 'Failed']), 'How the first round ended.'),
+  message: s.optional(s.string(), 'What went wrong in the first round.'),
+});
+
+export const nodeImageStatus = s.object({
+  desired: s.required(s.int32(), 'Tags to fetch in all.'),
+  succeeded: s.present(s.int32(), 'Tags the node has now.'),
+  failed: s.present(s.int32(), 'Tags the node gave up on.'),
+  pulling: s.present(s.int32(), 'Tags the node is fetching.'),
+  waiting: s.present(s.int32(), 'Tags that wait for their turn.'),
+  imageStatuses: s.optional(s.map(imageStatus), 'How far each image is, by name.'),
+  firstSyncStatus: s.pointer(firstSyncStatus, 'How the first round on a new node ended. Not written at present.'),
+});
+export type NodeImageStatus = s.TypeOf<typeof nodeImageStatus>;
+
+const facts = {
+  group: 'apps.kruise.io',
+  kind: 'NodeImage',
+  plural: 'nodeimages',
+  scope: 'Cluster',
+  subresources: ['status'],
+  columns: [
+    { name: 'DESIRED', type: 'integer', jsonPath: '.status.desired' },
+    { name: 'PULLING', type: 'integer', jsonPath: '.status.pulling' },
+    { name: 'SUCCEED', type: 'integer', jsonPath: '.status.succeeded' },
+    { name: 'FAILED', type: 'integer', jsonPath: '.status.failed' },
+    ageColumn,
+  ],
+} as const;
+
+export const nodeImage = kind('io.kruise.apps.v1beta1.NodeImage', doc, {
+  ...facts,
+  version: 'v1beta1',
+  fields: {
+    spec: s.present(nodeImageSpec, 'What the node is to fetch.'),
+    status: s.optional(nodeImageStatus, 'How far the node is.'),
+  },
+});
+export type NodeImage = s.TypeOf<typeof nodeImage>;
+
+export const nodeImageV1alpha1 = kind('io.kruise.apps.v1alpha1.NodeImage', doc, {
+  ...facts,
+  version: 'v1alpha1',
+  fields: {
+    spec: s.present(nodeImageSpecV1alpha1, 'What the node is to fetch.'),
+    status: s.optional(nodeImageStatus, 'How far the node is.'),
+  },
+});
+export type NodeImageV1alpha1 = s.TypeOf<typeof nodeImageV1alpha1>;

@@ -1,0 +1,65 @@
+import * as s from '@kruise/schema';
+import { probe } from '../core/probe.ts';
+import { kind } from '../meta/kind.ts';
+import { probeState } from './podprobemarker.ts';
+
+const containerProbe = s.object({
+  name: s.required(s.string(), 'Names of the PodProbeMarker and of its probe, joined by a #.'),
+  containerName: s.required(s.string(), 'The container to probe.'),
+  probe: s.required(probe, 'How to probe it.'),
+});
+export type ContainerProbe = s.TypeOf<typeof containerProbe>;
+
+const podProbe = s.object({
+  name: s.required(s.string(), 'Name of the Pod.'),
+  namespace: s.required(s.string(), 'Namespace of the Pod.'),
+  uid: s.required(s.string(), 'The uid of the Pod, which tells it from a later one of the same name.'),
+  IP: s.required(s.string(), 'The address probes over the network go to.'),
+  probes: s.optional(s.list(containerProbe), 'What to probe in the Pod.'),
+});
+export type PodProbe = s.TypeOf<typeof podProbe>;
+
+export const nodePodProbeSpec = s.object({
+  podProbes: s.optional(s.list(podProbe), 'The Pods of the node that are to be probed.'),
+});
+export type NodePodProbeSpec = s.TypeOf<typeof nodePodProbeSpec>;
+
+const containerProbeState = s.object({
+  name: s.required(s.string(), 'Names of the PodProbeMarker and of its probe, joined by a #.'),
+  state: s.required(probeState, 'What the probe found: Succeeded, Failed or Unknown.'),
+  lastProbeTime: s.optional(s.dateTime(), 'When the container was last probed.'),
+  lastTransitionTime: s.optional(s.dateTime(), 'When the result last changed.'),
+  message: s.optional(s.string(), 'What the probe printed, or why it failed.'),
+});
+export type ContainerProbeState = s.TypeOf<typeof containerProbeState>;
+
+const podProbeStatus = s.object({
+  name: s.required(s.string(), 'Name of the Pod.'),
+  namespace: s.required(s.string(), 'Namespace of the Pod.'),
+  uid: s.required(s.string(), 'The uid of the Pod that was probed.'),
+  probeStates: s.optional(s.list(containerProbeState), 'What each probe found.'),
+});
+export type PodProbeStatus = s.TypeOf<typeof podProbeStatus>;
+
+export const nodePodProbeStatus = s.object({
+  podProbeStatuses: s.optional(s.list(podProbeStatus), 'The results, Pod by Pod.'),
+});
+export type NodePodProbeStatus = s.TypeOf<typeof nodePodProbeStatus>;
+
+export const nodePodProbe = kind(
+  'io.kruise.apps.v1alpha1.NodePodProbe',
+  'What a node is to probe for PodProbeMarkers, and what it found. Has the name of its node; written by Kruise.',
+  {
+    group: 'apps.kruise.io',
+    version: 'v1alpha1',
+    kind: 'NodePodProbe',
+    plural: 'nodepodprobes',
+    scope: 'Cluster',
+    subresources: ['status'],
+    fields: {
+      spec: s.present(nodePodProbeSpec, 'What to probe.'),
+      status: s.optional(nodePodProbeStatus, 'What was found.'),
+    },
+  },
+);
+export type NodePodProbe = s.TypeOf<typeof nodePodProbe>;

@@ -1,0 +1,104 @@
+import * as s from '@kruise/schema';
+import { kind } from '../meta/kind.ts';
+import { targetReference } from './target-reference.ts';
+
+const doc = 'Brings each Pod of a stateful workload back to the node or zone it ran on before.';
+
+const requiredDoc = 'Node labels that must have the values they had for the last Pod of the name.';
+const preferredDoc = 'Node labels that had better have the values they had, by weight.';
+const keysDoc = 'Keys of node labels, such as kubernetes.io/hostname or topology.kubernetes.io/zone.';
+const weightDoc = 'How much it matters that the labels agree, 1 to 100.';
+const preferenceDoc = 'The labels this weight is for.';
+const retentionDoc =
+  'WhenScaled (the default) forgets a Pod that is scaled in; WhenDeleted remembers it as long as the workload exists.';
+
+const annotationKey = s.object({
+  key: s.required(s.string(), 'Key of a Pod annotation.'),
+});
+
+const leadingFields = {
+  targetRef: s.required(
+    targetReference,
+    'The StatefulSet, of Kubernetes or of Kruise, or a workload the administrator has allowed. Cannot be changed.',
+  ),
+  persistentPodAnnotations: s.optional(
+    s.list(annotationKey),
+    'Pod annotations to remember in the status. They are not put on new Pods.',
+  ),
+};
+
+const topology = s.object({ keys: s.required(s.list(s.string()), keysDoc) });
+
+export const persistentPodStateSpec = s.object({
+  ...leadingFields,
+  requiredPersistentTopology: s.pointer(topology, requiredDoc),
+  preferredPersistentTopology: s.optional(
+    s.list(
+      s.object({
+        weight: s.required(s.int32({ minimum: 0 }), weightDoc),
+        preference: s.required(topology, preferenceDoc),
+      }),
+    ),
+    preferredDoc,
+  ),
+  persistentPodStateRetentionPolicy: s.optional(s.enumeration(['WhenScaled', 'WhenDeleted']), retentionDoc),
+});
+export type PersistentPodStateSpec = s.TypeOf<typeof persistentPodStateSpec>;
+
+const topologyV1alpha1 = s.object({ nodeTopologyKeys: s.required(s.list(s.string()), keysDoc) });
+
+export const persistentPodStateSpecV1alpha1 = s.object({
+  ...leadingFields,
+  requiredPersistentTopology: s.pointer(topologyV1alpha1, requiredDoc),
+  preferredPersistentTopology: s.optional(
+    s.list(
+      s.object({
+        weight: s.required(s.int32(), weightDoc),
+        preference: s.required(topologyV1alpha1, preferenceDoc),
+      }),
+    ),
+    preferredDoc,
+  ),
+  persistentPodStateRetentionPolicy: s.optional(s.oneOf(['WhenScaled', 'WhenDeleted']), retentionDoc),
+});
+
+const podState = s.object({
+  nodeName: s.optional(s.string(), 'The node the Pod last was ready on.'),
+  nodeTopologyLabels: s.optional(s.map(s.string()), 'The labels of that node that are to be found again.'),
+  annotations: s.optional(s.map(s.string()), 'The annotations of the Pod that are remembered.'),
+});
+export type PodState = s.TypeOf<typeof podState>;
+
+export const persistentPodStateStatus = s.object({
+  observedGeneration: s.required(s.int64(), 'The metadata.generation these records were made for.'),
+  podStates: s.optional(s.map(podState), 'What is remembered of each Pod, by name.'),
+});
+export type PersistentPodStateStatus = s.TypeOf<typeof persistentPodStateStatus>;
+
+const facts = {
+  group: 'apps.kruise.io',
+  kind: 'PersistentPodState',
+  plural: 'persistentpodstates',
+  scope: 'Namespaced',
+  subresources: ['status'],
+} as const;
+
+export const persistentPodState = kind('io.kruise.apps.v1beta1.PersistentPodState', doc, {
+  ...facts,
+  version: 'v1beta1',
+  fields: {
+    spec: s.present(persistentPodStateSpec, 'What to remember of which Pods.'),
+    status: s.optional(persistentPodStateStatus, 'What is remembered.'),
+  },
+});
+export type PersistentPodState = s.TypeOf<typeof persistentPodState>;
+
+export const persistentPodStateV1alpha1 = kind('io.kruise.apps.v1alpha1.PersistentPodState', doc, {
+  ...facts,
+  version: 'v1alpha1',
+  fields: {
+    spec: s.present(persistentPodStateSpecV1alpha1, 'What to remember of which Pods.'),
+    status: s.optional(persistentPodStateStatus, 'What is remembered.'),
+  },
+});
+export type PersistentPodStateV1alpha1 = s.TypeOf<typeof persistentPodStateV1alpha1>;

@@ -1,0 +1,99 @@
+import * as s from '@kruise/schema';
+import { kind } from '../meta/kind.ts';
+import { labelSelector } from '../meta/label-selector.ts';
+
+const doc =
+  'Limits how many Pods of an application may be unavailable, whoever deletes, evicts, updates or resizes them.';
+
+// Unlike the reference of other kinds, none of the three is demanded by the schema.
+const targetRef = s.object({
+  apiVersion: s.optional(s.string(), 'Group and version of the workload, such as apps.kruise.io/v1beta1.'),
+  kind: s.optional(s.string(), 'Kind of the workload, such as CloneSet.'),
+  name: s.optional(s.string(), 'Name of the workload.'),
+});
+
+/** What can be done to a Pod that a budget may forbid. */
+export const protectedOperation = s.enumeration(['DELETE', 'UPDATE', 'EVICT', 'RESIZE']);
+export type ProtectedOperation = s.TypeOf<typeof protectedOperation>;
+
+const specFields = {
+  selector: s.pointer(
+    labelSelector,
+    'The Pods to protect, by label, in the same namespace. Not together with targetRef; cannot be changed.',
+  ),
+  targetRef: s.pointer(targetRef, 'The workload whose Pods to protect. Not together with selector; cannot be changed.'),
+  maxUnavailable: s.pointer(
+    s.intOrString(),
+    'How many Pods may be unavailable: a number, or a percentage rounded up. Not together with minAvailable.',
+  ),
+  minAvailable: s.pointer(
+    s.intOrString(),
+    'How many Pods must stay available: a number, or a percentage rounded up. Not together with maxUnavailable.',
+  ),
+};
+
+export const podUnavailableBudgetSpec = s.object({
+  ...specFields,
+  protectOperations: s.optional(
+    s.list(protectedOperation),
+    'What the budget is asked about. Unset: DELETE, UPDATE and EVICT.',
+  ),
+  protectTotalReplicas: s.pointer(
+    s.int32({ minimum: 1 }),
+    'The number of Pods percentages are taken of. Unset: the replicas of their workloads.',
+  ),
+  ignoredPodSelector: s.pointer(labelSelector, 'Pods with these labels are never held back.'),
+});
+export type PodUnavailableBudgetSpec = s.TypeOf<typeof podUnavailableBudgetSpec>;
+
+export const podUnavailableBudgetStatus = s.object({
+  observedGeneration: s.optional(s.int64(), 'The metadata.generation these figures were taken for.'),
+  disruptedPods: s.optional(
+    s.map(s.dateTime()),
+    'Pods that may be deleted, evicted or resized and have not been seen to be, with the time it was allowed.',
+  ),
+  unavailablePods: s.optional(
+    s.map(s.dateTime()),
+    'Pods that may be updated and have not been seen to be, with the time it was allowed.',
+  ),
+  unavailableAllowed: s.required(s.int32(), 'How many more Pods may become unavailable now.'),
+  currentAvailable: s.required(s.int32(), 'Pods that are available now.'),
+  desiredAvailable: s.required(s.int32(), 'Pods that must stay available.'),
+  totalReplicas: s.required(s.int32(), 'Pods there should be in all.'),
+});
+export type PodUnavailableBudgetStatus = s.TypeOf<typeof podUnavailableBudgetStatus>;
+
+const facts = {
+  group: 'policy.kruise.io',
+  kind: 'PodUnavailableBudget',
+  plural: 'podunavailablebudgets',
+  scope: 'Namespaced',
+  shortNames: ['pub'],
+  subresources: ['status'],
+  columns: [
+    { name: 'Allowed', type: 'integer', jsonPath: '.status.unavailableAllowed' },
+    { name: 'Current', type: 'integer', jsonPath: '.status.currentAvailable' },
+    { name: 'Desired', type: 'integer', jsonPath: '.status.desiredAvailable' },
+    { name: 'Total', type: 'integer', jsonPath: '.status.totalReplicas' },
+  ],
+} as const;
+
+export const podUnavailableBudget = kind('io.kruise.policy.v1beta1.PodUnavailableBudget', doc, {
+  ...facts,
+  version: 'v1beta1',
+  fields: {
+    spec: s.present(podUnavailableBudgetSpec, 'Which Pods to protect, and how many at least.'),
+    status: s.optional(podUnavailableBudgetStatus, 'How much of the budget is left.'),
+  },
+});
+export type PodUnavailableBudget = s.TypeOf<typeof podUnavailableBudget>;
+
+export const podUnavailableBudgetV1alpha1 = kind('io.kruise.policy.v1alpha1.PodUnavailableBudget', doc, {
+  ...facts,
+  version: 'v1alpha1',
+  fields: {
+    spec: s.present(s.object(specFields), 'Which Pods to protect, and how many at least.'),
+    status: s.optional(podUnavailableBudgetStatus, 'How much of the budget is left.'),
+  },
+});
+export type PodUnavailableBudgetV1alpha1 = s.TypeOf<typeof podUnavailableBudgetV1alpha1>;

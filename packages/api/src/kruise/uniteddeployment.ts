@@ -1,0 +1,213 @@
+import * as s from '@kruise/schema';
+import type { DeploymentSpec } from '../apps/deployment.ts';
+import type { StatefulSetSpec as BuiltinStatefulSetSpec } from '../apps/statefulset.ts';
+import { nodeSelectorTerm } from '../core/affinity.ts';
+import type { PodTemplateSpec } from '../core/pod-template.ts';
+import { toleration } from '../core/toleration.ts';
+import { kind } from '../meta/kind.ts';
+import { labelSelector } from '../meta/label-selector.ts';
+import type { ObjectMeta } from '../meta/object-meta.ts';
+import { cloneSetSpec } from './cloneset.ts';
+import { ageColumn } from './columns.ts';
+import { condition } from './condition.ts';
+import { scalePaths } from './scale.ts';
+import { statefulSetSpec } from './statefulset.ts';
+
+const doc = 'Runs one workload in each of several domains, such as zones, and divides the replicas among them.';
+
+function templateOf<N extends s.Node>(spec: N) {
+  return s.object({
+    metadata: s.optional(s.preserved<ObjectMeta>(), 'Labels and annotations for the workloads.'),
+    spec: s.required(spec, 'What each workload is like; its replicas and partition are set for it.'),
+  });
+}
+
+export const subsetTemplate = s.object({
+  statefulSetTemplate: s.pointer(
+    templateOf(s.preserved<BuiltinStatefulSetSpec>()),
+    'Run a StatefulSet of Kubernetes in each domain.',
+  ),
+  advancedStatefulSetTemplate: s.pointer(templateOf(statefulSetSpec), 'Run a StatefulSet of Kruise in each domain.'),
+  cloneSetTemplate: s.pointer(templateOf(cloneSetSpec), 'Run a CloneSet in each domain.'),
+  deploymentTemplate: s.pointer(templateOf(s.preserved<DeploymentSpec>()), 'Run a Deployment in each domain.'),
+});
+export type SubsetTemplate = s.TypeOf<typeof subsetTemplate>;
+
+export const subset = s.object({
+  name: s.required(s.string(), 'Name of the domain, a DNS label, unique here; part of the name of its workload.'),
+  nodeSelectorTerm: s.optional(nodeSelectorTerm, 'The nodes of the domain, by matchExpressions. Cannot be changed.'),
+  tolerations: s.optional(s.list(toleration), 'Taints of the nodes its Pods put up with. Cannot be changed.'),
+  replicas: s.pointer(
+    s.intOrString(),
+    'Its share: a number, or a percentage of all replicas rounded to the nearest. Unset: an equal part of what the ' +
+      'others leave. Not together with minReplicas and maxReplicas anywhere, nor with Adaptive.',
+  ),
+  minReplicas: s.pointer(
+    s.intOrString(),
+    'What the domain gets before any other gets more than its own minimum: a number or a percentage. Default 0.',
+  ),
+  maxReplicas: s.pointer(
+    s.intOrString(),
+    'The most it gets: a number or a percentage. Unset: no limit; at least one domain must have none.',
+  ),
+  patch: s.optional(
+    s.preserved<PodTemplateSpec>(),
+    'A strategic merge patch on the Pod template of this domain. Wins over nodeSelectorTerm and tolerations.',
+  ),
+});
+export type Subset = s.TypeOf<typeof subset>;
+
+const adaptive = s.object({
+  rescheduleCriticalSeconds: s.pointer(
+    s.int32(),
+    'Seconds a Pod may wait for a node before its domain counts as full. Default 30.',
+  ),
+  unschedulableDuration: s.pointer(
+    s.int32(),
+    'Seconds a domain is held to be full before it is tried again. With reserveUnschedulablePods: seconds a waiting ' +
+      'Pod must have been ready before its stand-in goes. Default 300.',
+  ),
+  reserveUnschedulablePods: s.optional(
+    s.boolean(),
+    'Let Pods that wait for a node wait on, with a stand-in in another domain. Default false; for CloneSets and ' +
+      'Deployments only.',
+  ),
+});
+
+export const unitedDeploymentScheduleStrategy = s.object({
+  type: s.optional(
+    s.enumeration(['Adaptive', 'Fixed', '']),
+    'Fixed (the default) keeps to the shares; Adaptive gives Pods that find no node to another domain.',
+  ),
+  adaptive: s.pointer(adaptive, 'Particulars of Adaptive.'),
+});
+export type UnitedDeploymentScheduleStrategy = s.TypeOf<typeof unitedDeploymentScheduleStrategy>;
+
+export const topology = s.object({
+  subsets: s.optional(s.list(subset), 'The domains, in the order they are filled.', {
+    patchStrategy: 'merge',
+    patchMergeKey: 'name',
+  }),
+  scheduleStrategy: s.optional(unitedDeploymentScheduleStrategy, 'What to do about Pods that find no node.'),
+});
+export type Topology = s.TypeOf<typeof topology>;
+
+const manualUpdate = s.object({
+  partitions: s.optional(s.map(s.int32()), 'How many Pods stay at the old revision, by domain. Default 0.'),
+});
+
+export const unitedDeploymentUpdateStrategy = s.object({
+  type: s.optional(s.enumeration(['Manual', '']), 'Manual, the only one there is.'),
+  manualUpdate: s.pointer(manualUpdate, 'How far each domain is updated.'),
+});
+export type UnitedDeploymentUpdateStrategy = s.TypeOf<typeof unitedDeploymentUpdateStrategy>;
+
+export const unitedDeploymentSpec = s.object({
+  replicas: s.pointer(s.int32(), 'How many Pods to keep running in all domains together. Default 1.'),
+  selector: s.required(labelSelector, 'Which Pods belong here, by label. Must match the labels of the template.', {
+    pointer: true,
+  }),
+  template: s.optional(subsetTemplate, 'What to run in each domain: exactly one of the templates.'),
+  topology: s.optional(topology, 'The domains, and how the replicas are divided.'),
+  updateStrategy: s.optional(unitedDeploymentUpdateStrategy, 'How a changed template is carried out.'),
+  revisionHistoryLimit: s.pointer(s.int32(), 'How many revisions no workload is at any more are kept. Default 10.'),
+});
+export type UnitedDeploymentSpec = s.TypeOf<typeof unitedDeploymentSpec>;
+
+const unitedDeploymentCondition = s.object({
+  type: s.optional(
+    s.oneOf(['SubsetProvisioned', 'SubsetUpdated', 'SubsetFailure', 'UnitedDeploymentUpdated']),
+    'Whether the workloads exist, are up to date, failed, or all have the present revision.',
+  ),
+  status: s.optional(s.oneOf(['True', 'False', 'Unknown']), 'Whether it holds: True, False or Unknown.'),
+  lastTransitionTime: s.optional(s.dateTime(), 'When the status last changed.'),
+  reason: s.optional(s.string(), 'A word for programs that says why the status is what it is.'),
+  message: s.optional(s.string(), 'A sentence for people with the particulars.'),
+});
+export type UnitedDeploymentCondition = s.TypeOf<typeof unitedDeploymentCondition>;
+
+export const unitedDeploymentSubsetStatus = s.object({
+  name: s.optional(s.string(), 'Name of the domain.'),
+  replicas: s.optional(s.int32(), 'Pods the domain is to have.'),
+  readyReplicas: s.optional(s.int32(), 'Pods of the domain that are ready.'),
+  partition: s.optional(s.int32(), 'Pods of the domain that are to stay at the old revision.'),
+  reservedPods: s.optional(s.int32(), 'Pods of the domain that wait for a node while a stand-in runs elsewhere.'),
+  conditions: s.optional(s.list(condition), 'Schedulable is False while the domain is held to be full.'),
+});
+export type UnitedDeploymentSubsetStatus = s.TypeOf<typeof unitedDeploymentSubsetStatus>;
+
+const leadingStatusFields = {
+  observedGeneration: s.optional(s.int64(), 'The metadata.generation these figures were taken for.'),
+  readyReplicas: s.optional(s.int32(), 'Pods that are ready, in all domains.'),
+  replicas: s.required(s.int32(), 'Pods there are, in all domains, without those that wait for a node.'),
+  updatedReplicas: s.required(s.int32(), 'Pods at the present revision.'),
+  reservedPods: s.optional(s.int32(), 'Pods that wait for a node while a stand-in runs elsewhere.'),
+  updatedReadyReplicas: s.optional(s.int32(), 'Pods at the present revision that are ready.'),
+  collisionCount: s.pointer(s.int32(), 'How often the name of a new revision was already taken by another.'),
+  currentRevision: s.required(
+    s.string(),
+    'Name of the ControllerRevision every Pod was at before; becomes the present one when all Pods have it.',
+  ),
+};
+
+const trailingStatusFields = {
+  subsetStatuses: s.optional(s.list(unitedDeploymentSubsetStatus), 'The same figures for each domain.'),
+  conditions: s.optional(s.list(unitedDeploymentCondition), 'How creating and updating the workloads gets on.'),
+  labelSelector: s.optional(s.string(), 'The selector as text, for autoscalers.'),
+};
+
+export const unitedDeploymentStatus = s.object({
+  ...leadingStatusFields,
+  updatedRevision: s.optional(s.string(), 'Name of the ControllerRevision that holds the present template.'),
+  ...trailingStatusFields,
+});
+export type UnitedDeploymentStatus = s.TypeOf<typeof unitedDeploymentStatus>;
+
+const updateStatus = s.object({
+  updatedRevision: s.optional(s.string(), 'Name of the ControllerRevision that holds the present template.'),
+  currentPartitions: s.optional(s.map(s.int32()), 'Pods that are to stay at the old revision, by domain.'),
+});
+
+export const unitedDeploymentStatusV1alpha1 = s.object({
+  ...leadingStatusFields,
+  subsetReplicas: s.optional(s.map(s.int32()), 'Pods each domain is to have, by name.'),
+  ...trailingStatusFields,
+  updateStatus: s.pointer(updateStatus, 'How far the update is.'),
+});
+
+const facts = {
+  group: 'apps.kruise.io',
+  kind: 'UnitedDeployment',
+  plural: 'uniteddeployments',
+  scope: 'Namespaced',
+  shortNames: ['ud'],
+  subresources: ['scale', 'status'],
+  scale: scalePaths,
+  columns: [
+    { name: 'DESIRED', type: 'integer', jsonPath: '.spec.replicas' },
+    { name: 'CURRENT', type: 'integer', jsonPath: '.status.replicas' },
+    { name: 'UPDATED', type: 'integer', jsonPath: '.status.updatedReplicas' },
+    { name: 'READY', type: 'integer', jsonPath: '.status.readyReplicas' },
+    ageColumn,
+  ],
+} as const;
+
+export const unitedDeployment = kind('io.kruise.apps.v1beta1.UnitedDeployment', doc, {
+  ...facts,
+  version: 'v1beta1',
+  fields: {
+    spec: s.present(unitedDeploymentSpec, 'The Pods wanted, and how they are divided.'),
+    status: s.optional(unitedDeploymentStatus, 'The Pods there are.'),
+  },
+});
+export type UnitedDeployment = s.TypeOf<typeof unitedDeployment>;
+
+export const unitedDeploymentV1alpha1 = kind('io.kruise.apps.v1alpha1.UnitedDeployment', doc, {
+  ...facts,
+  version: 'v1alpha1',
+  fields: {
+    spec: s.present(unitedDeploymentSpec, 'The Pods wanted, and how they are divided.'),
+    status: s.optional(unitedDeploymentStatusV1alpha1, 'The Pods there are.'),
+  },
+});
+export type UnitedDeploymentV1alpha1 = s.TypeOf<typeof unitedDeploymentV1alpha1>;

@@ -1,0 +1,162 @@
+import * as s from '@kruise/schema';
+import { nodeSelectorTerm, preferredSchedulingTerm } from '../core/affinity.ts';
+import type { PodTemplateSpec } from '../core/pod-template.ts';
+import { toleration } from '../core/toleration.ts';
+import { kind } from '../meta/kind.ts';
+import { labelSelector } from '../meta/label-selector.ts';
+import { condition, standardCondition } from './condition.ts';
+import { targetReference } from './target-reference.ts';
+
+const doc =
+  'Spreads the Pods of a workload over groups of nodes, by sending each new Pod to the first group with room.';
+
+const requiredDoc = 'Where the Pods of the group must run, by node labels and fields.';
+const preferredDoc = 'Where the Pods of the group had better run, by weight.';
+
+const leadingSubsetFields = {
+  name: s.required(s.string(), 'Name of the group, unique here.'),
+};
+
+const trailingSubsetFields = {
+  tolerations: s.optional(s.list(toleration), 'Taints of the nodes its Pods put up with.'),
+  maxReplicas: s.pointer(
+    s.intOrString(),
+    'The most Pods it takes: a number, or a percentage of the replicas rounded up. Unset: no limit.',
+  ),
+  patch: s.optional(s.preserved<PodTemplateSpec>(), 'A strategic merge patch on the Pods of the group.'),
+};
+
+export const workloadSpreadSubset = s.object({
+  ...leadingSubsetFields,
+  requiredNodeSelector: s.pointer(nodeSelectorTerm, requiredDoc),
+  preferredNodeSelector: s.optional(s.list(preferredSchedulingTerm), preferredDoc),
+  ...trailingSubsetFields,
+});
+export type WorkloadSpreadSubset = s.TypeOf<typeof workloadSpreadSubset>;
+
+const targetFilter = s.object({
+  selector: s.pointer(labelSelector, 'Only Pods with these labels. Unset: all Pods of the workload.'),
+  replicasPathList: s.optional(
+    s.list(s.string()),
+    'Where in the workload to find how many such Pods there are to be, such as spec.workers.replicas; several add up.',
+  ),
+});
+
+const adaptive = s.object({
+  disableSimulationSchedule: s.optional(s.boolean(), 'Accepted for older manifests; nothing acts on it.'),
+  rescheduleCriticalSeconds: s.pointer(
+    s.int32(),
+    'Seconds a Pod may wait for a node before it is deleted, to be made anew in another group. Unset or 0: for ever.',
+  ),
+});
+
+export const workloadSpreadScheduleStrategy = s.object({
+  type: s.optional(
+    s.enumeration(['Adaptive', 'Fixed', '']),
+    'Fixed (the default) leaves Pods where they were sent; Adaptive takes those that find no node to another group.',
+  ),
+  adaptive: s.pointer(adaptive, 'Particulars of Adaptive.'),
+});
+export type WorkloadSpreadScheduleStrategy = s.TypeOf<typeof workloadSpreadScheduleStrategy>;
+
+function specWith<N extends s.Node>(subset: N) {
+  return s.object({
+    targetRef: s.required(
+      targetReference,
+      'The workload whose Pods are spread. Cannot be changed, but for the version.',
+      {
+        pointer: true,
+      },
+    ),
+    targetFilter: s.pointer(targetFilter, 'Spread only some of its Pods.'),
+    subsets: s.required(s.list(subset), 'The groups, in the order they are filled; at least one.', {
+      patchStrategy: 'merge',
+      patchMergeKey: 'name',
+    }),
+    scheduleStrategy: s.optional(workloadSpreadScheduleStrategy, 'What to do about Pods that find no node.'),
+  });
+}
+
+export const workloadSpreadSpec = specWith(workloadSpreadSubset);
+export type WorkloadSpreadSpec = s.TypeOf<typeof workloadSpreadSpec>;
+
+function subsetStatusWith<N extends s.Node>(conditions: N) {
+  return s.object({
+    name: s.required(s.string(), 'Name of the group.'),
+    replicas: s.required(s.int32(), 'Pods the group has.'),
+    conditions: s.optional(conditions, 'Schedulable is False while the group is held to have no room on its nodes.'),
+    missingReplicas: s.required(s.int32(), 'How many more Pods it takes; -1 if there is no limit.'),
+    creatingPods: s.optional(
+      s.map(s.dateTime()),
+      'Pods sent to the group that have not been seen yet, with the time they were sent.',
+    ),
+    deletingPods: s.optional(
+      s.map(s.dateTime()),
+      'Pods of the group whose deletion was let pass and that are still seen, with the time.',
+    ),
+  });
+}
+
+export const workloadSpreadSubsetStatus = subsetStatusWith(s.listMap(standardCondition, ['type']));
+export type WorkloadSpreadSubsetStatus = s.TypeOf<typeof workloadSpreadSubsetStatus>;
+
+function statusWith<N extends s.Node>(subsetStatus: N) {
+  return s.object({
+    observedGeneration: s.optional(s.int64(), 'The metadata.generation these figures were taken for.'),
+    subsetStatuses: s.optional(s.list(subsetStatus), 'The groups, in the order of the spec.'),
+    versionedSubsetStatuses: s.optional(
+      s.map(s.list(subsetStatus)),
+      'The same for each version of the Pods, so that an update does not fill a group with Pods about to go.',
+    ),
+  });
+}
+
+export const workloadSpreadStatus = statusWith(workloadSpreadSubsetStatus);
+export type WorkloadSpreadStatus = s.TypeOf<typeof workloadSpreadStatus>;
+
+const facts = {
+  group: 'apps.kruise.io',
+  kind: 'WorkloadSpread',
+  plural: 'workloadspreads',
+  scope: 'Namespaced',
+  shortNames: ['ws'],
+  subresources: ['status'],
+  columns: [
+    { name: 'WorkloadName', type: 'string', jsonPath: '.spec.targetRef.name' },
+    { name: 'WorkloadKind', type: 'string', jsonPath: '.spec.targetRef.kind' },
+    {
+      name: 'Adaptive',
+      type: 'boolean',
+      jsonPath: '.spec.scheduleStrategy.type[?(@ == "Adaptive")]',
+      doc: 'Whether Pods that find no node are taken to another group.',
+    },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  ],
+} as const;
+
+export const workloadSpread = kind('io.kruise.apps.v1beta1.WorkloadSpread', doc, {
+  ...facts,
+  version: 'v1beta1',
+  fields: {
+    spec: s.present(workloadSpreadSpec, 'Which Pods to spread over what.'),
+    status: s.optional(workloadSpreadStatus, 'How the Pods are spread.'),
+  },
+});
+export type WorkloadSpread = s.TypeOf<typeof workloadSpread>;
+
+const subsetV1alpha1 = s.object({
+  ...leadingSubsetFields,
+  requiredNodeSelectorTerm: s.pointer(nodeSelectorTerm, requiredDoc),
+  preferredNodeSelectorTerms: s.optional(s.list(preferredSchedulingTerm), preferredDoc),
+  ...trailingSubsetFields,
+});
+
+export const workloadSpreadV1alpha1 = kind('io.kruise.apps.v1alpha1.WorkloadSpread', doc, {
+  ...facts,
+  version: 'v1alpha1',
+  fields: {
+    spec: s.present(specWith(subsetV1alpha1), 'Which Pods to spread over what.'),
+    status: s.optional(statusWith(subsetStatusWith(s.list(condition))), 'How the Pods are spread.'),
+  },
+});
+export type WorkloadSpreadV1alpha1 = s.TypeOf<typeof workloadSpreadV1alpha1>;
