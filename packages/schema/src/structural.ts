@@ -1,0 +1,74 @@
+/**
+ * Custom resources: what a schema written by users does to the objects of its kind. The parts are in `structural/`;
+ * this is how the API server uses them, once for each version of a definition.
+ *
+ * ```ts
+ * const structural = structuralSchema(version.schema.openAPIV3Schema, { metadata });
+ * const pruned: string[] = [];
+ * const { object } = structural.read(sent, pruned); // defaults set, unknown fields gone
+ * const causes = structural.validate(object);
+ * ```
+ */
+import type { Cause } from './field-error.ts';
+import { conformer } from './structural/conform.ts';
+import { Correlation } from './structural/correlate.ts';
+import { embeddedObjects, type MetadataRules } from './structural/embedded.ts';
+import type { JsonObject, JsonSchema } from './structural/json-schema.ts';
+import { duplicateFinder } from './structural/list-types.ts';
+import { validator } from './structural/validate.ts';
+
+export type { MetadataReading, MetadataRules } from './structural/embedded.ts';
+export type { JsonObject, JsonSchema } from './structural/json-schema.ts';
+
+/** What a schema does to the objects of its kind. */
+export type Structural = {
+  /**
+   * Gives an object that was sent or stored the form of its version: unknown fields pruned (their paths added to
+   * `pruned`), nulls dropped, defaults set, embedded metadata read. An object of that form is returned as it is.
+   * Faults mean that the object cannot be read.
+   */
+  readonly read: (object: JsonObject, pruned?: string[]) => Reading;
+  /** Every fault of an object that is to be created. */
+  readonly validate: (object: JsonObject) => Cause[];
+  /** Every fault of an object that is to replace `old`. Faults of what does not change are forgiven. */
+  readonly validateUpdate: (object: JsonObject, old: JsonObject) => Cause[];
+  /** Every fault of the status of an object, and of no other part of it. */
+  readonly validateStatusUpdate: (object: JsonObject, old: JsonObject) => Cause[];
+};
+
+export type Reading = { readonly object: JsonObject; readonly faults: readonly Cause[] };
+
+/** Compiles a schema that is known to be valid. Little is done before the first object comes. */
+export function structuralSchema(schema: JsonSchema, { metadata }: { readonly metadata: MetadataRules }): Structural {
+  const conform = conformer(schema);
+  const embedded = embeddedObjects(schema, metadata);
+  const findDuplicates = duplicateFinder(schema);
+  const validateValue = validator(schema);
+  const statusSchema = schema.properties?.['status'];
+  const validateStatus = statusSchema && validator(statusSchema);
+
+  /** A list that had an item twice may go on having it. */
+  const findNewDuplicates = (object: JsonObject, old: JsonObject): Cause[] => {
+    const causes = findDuplicates(object);
+    return causes.length > 0 && findDuplicates(old).length > 0 ? [] : causes;
+  };
+
+  return {
+    read(object, pruned) {
+      const read = embedded?.read(object, pruned) ?? { object, faults: [] };
+      return read.faults.length > 0 ? read : { object: conform(read.object, pruned), faults: [] };
+    },
+    validate: (object) => [...validateValue(object), ...(embedded?.validate(object) ?? []), ...findDuplicates(object)],
+    validateUpdate(object, old) {
+      const correlation = new Correlation(object, old, schema);
+      const causes = validateValue(object, { correlation });
+      return [...causes, ...(embedded?.validate(object) ?? []), ...findNewDuplicates(object, old)];
+    },
+    validateStatusUpdate(object, old) {
+      const correlation = new Correlation(object, old, schema).property('status');
+      const options = { origin: 'status', correlation };
+      const causes = validateStatus && 'status' in object ? validateStatus(object['status'], options) : [];
+      return [...causes, ...findNewDuplicates(object, old)];
+    },
+  };
+}

@@ -1,0 +1,133 @@
+/**
+ * Objects inside objects: what `x-kubernetes-embedded-resource` marks has an apiVersion, a kind and metadata of its
+ * own, which are read and checked as those of any object are.
+ */
+import { validateDns1035Label } from '@kruise/values/names';
+import { type Cause, required } from '../field-error.ts';
+import { additionalOf, isObject, itemsOf, type JsonObject, type JsonSchema } from './json-schema.ts';
+import { fault } from './report.ts';
+
+/** What is known of metadata by those who define it. */
+export type MetadataRules = {
+  /** Metadata as it is kept, with the paths of what was not known in it; or why it cannot be read. */
+  readonly read: (metadata: unknown) => MetadataReading;
+  /** The faults of metadata that could be read. */
+  readonly validate: (metadata: unknown, path: string) => readonly Cause[];
+};
+
+export type MetadataReading =
+  | { readonly metadata: unknown; readonly unknown: readonly string[] }
+  | { readonly error: string };
+
+/** What can be done with the objects inside an object. */
+export type EmbeddedObjects = {
+  /** The object with the metadata inside it read. Faults are of what cannot be read at all. */
+  readonly read: (object: JsonObject, unknown?: string[]) => { readonly object: JsonObject; readonly faults: Cause[] };
+  readonly validate: (object: JsonObject) => Cause[];
+};
+
+/** Finds the objects that a schema says are inside an object; undefined where it says there are none. */
+export function embeddedObjects(schema: JsonSchema, rules: MetadataRules): EmbeddedObjects | undefined {
+  const visit = visitOf(schema, true);
+  return (
+    visit && {
+      read(object, unknown) {
+        const faults: Cause[] = [];
+        const read = visit(object, '', (embedded, path) => readObject(embedded, path, rules, faults, unknown));
+        return { object: read as JsonObject, faults };
+      },
+      validate(object) {
+        const causes: Cause[] = [];
+        visit(object, '', (embedded, path) => {
+          causes.push(...validateObject(embedded, path, rules));
+          return embedded;
+        });
+        return causes;
+      },
+    }
+  );
+}
+
+/** Replaces every embedded object in a value by what `change` makes of it. */
+type Visit = (value: unknown, path: string, change: Change) => unknown;
+type Change = (embedded: JsonObject, path: string) => JsonObject;
+
+function visitOf(schema: JsonSchema, isRoot = false): Visit | undefined {
+  const isEmbedded = !isRoot && schema['x-kubernetes-embedded-resource'] === true;
+  const itemSchema = itemsOf(schema);
+  const items = itemSchema && visitOf(itemSchema);
+  const properties = new Map<string, Visit>();
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const visit = visitOf(property);
+    if (visit) properties.set(name, visit);
+  }
+  const additionalSchema = additionalOf(schema);
+  const additional = additionalSchema && visitOf(additionalSchema);
+  if (!isEmbedded && !items && properties.size === 0 && !additional) return undefined;
+
+  return (value, path, change) => {
+    if (Array.isArray(value)) return items ? visitList(value, path, items, change) : value;
+    if (!isObject(value)) return value;
+    let object = isEmbedded ? change(value, path) : value;
+    for (const name of Object.keys(object)) {
+      const visit = properties.get(name) ?? additional;
+      if (!visit) continue;
+      const childPath = properties.has(name) ? (path === '' ? name : `${path}.${name}`) : `${path}[${name}]`;
+      const changed = visit(object[name], childPath, change);
+      if (changed !== object[name]) object = { ...object, [name]: changed };
+    }
+    return object;
+  };
+}
+
+function visitList(list: readonly unknown[], path: string, visit: Visit, change: Change): readonly unknown[] {
+  const changed = list.map((item, index) => visit(item, `${path}[${index}]`, change));
+  return changed.every((item, index) => item === list[index]) ? list : changed;
+}
+
+function readObject(
+  object: JsonObject,
+  path: string,
+  rules: MetadataRules,
+  faults: Cause[],
+  unknown?: string[],
+): JsonObject {
+  for (const name of ['apiVersion', 'kind']) {
+    const value = object[name];
+    if (value === undefined || typeof value === 'string') continue;
+    faults.push(fault('FieldValueInvalid', `${path}.${name}`, value, 'must be a string'));
+  }
+  if (object['metadata'] === undefined) return object;
+  const reading = rules.read(object['metadata']);
+  if ('error' in reading) {
+    faults.push(fault('FieldValueInvalid', `${path}.metadata`, object['metadata'], reading.error));
+    return object;
+  }
+  unknown?.push(...reading.unknown.map((name) => `${path}.metadata.${name}`));
+  return reading.metadata === object['metadata'] ? object : { ...object, metadata: reading.metadata };
+}
+
+function* validateObject(object: JsonObject, path: string, rules: MetadataRules): Generator<Cause> {
+  const invalid = (name: string, detail: string) => fault('FieldValueInvalid', `${path}.${name}`, object[name], detail);
+  const { apiVersion, kind, metadata } = object;
+
+  if (apiVersion === undefined) yield required(`${path}.apiVersion`, 'must not be empty');
+  else if (typeof apiVersion !== 'string') yield invalid('apiVersion', 'must be a string');
+  else if (apiVersion === '') yield invalid('apiVersion', 'must not be empty');
+  else if (apiVersion.split('/').length > 2) {
+    yield invalid('apiVersion', `unexpected GroupVersion string: ${apiVersion}`);
+  }
+
+  if (kind === undefined) yield required(`${path}.kind`, 'must not be empty');
+  else if (typeof kind !== 'string') yield invalid('kind', 'must be a string');
+  else if (kind === '') yield invalid('kind', 'must not be empty');
+  else {
+    const faults = validateDns1035Label(kind.toLowerCase());
+    if (faults.length > 0) yield invalid('kind', `may have mixed case, but should otherwise match: ${faults.join()}`);
+  }
+
+  if (metadata === undefined) return;
+  const reading = rules.read(metadata);
+  if ('error' in reading) yield invalid('metadata', reading.error);
+  else yield* rules.validate(reading.metadata, `${path}.metadata`);
+}

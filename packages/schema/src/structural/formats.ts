@@ -1,0 +1,176 @@
+/** The formats of texts that a CustomResourceDefinition can ask for, each as lenient as Kubernetes is about it. */
+import { parseAddress, parseLegacyAddress, parseLegacyPrefix } from '@kruise/values/address';
+import { parseDuration } from '@kruise/values/duration';
+
+/** The check of a format, or undefined where any text will do: an unknown format is not checked. */
+export function formatCheck(format: string): ((text: string) => boolean) | undefined {
+  return checks.get(format.replaceAll('-', ''));
+}
+
+const checks: ReadonlyMap<string, (text: string) => boolean> = new Map([
+  ['bsonobjectid', matching(/^[0-9a-fA-F]{24}$/)],
+  ['uri', isRequestUri],
+  ['email', isEmailAddress],
+  ['hostname', isHostname],
+  ['ipv4', (text) => text.includes('.') && parseLegacyAddress(text) !== undefined],
+  ['ipv6', (text) => text.includes(':') && !text.includes('%') && parses(() => parseAddress(text))],
+  ['cidr', (text) => parses(() => parseLegacyPrefix(text))],
+  ['mac', isHardwareAddress],
+  ['uuid', matching(/^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i)],
+  ['uuid3', matching(/^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i)],
+  ['uuid4', matching(/^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i)],
+  ['uuid5', matching(/^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i)],
+  ['isbn', (text) => isIsbn10(text) || isIsbn13(text)],
+  ['isbn10', isIsbn10],
+  ['isbn13', isIsbn13],
+  ['creditcard', isCardNumber],
+  ['ssn', (text) => text.length === 11 && /^[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}$/.test(text)],
+  ['hexcolor', matching(/^#?(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/)],
+  ['rgbcolor', isRgbColor],
+  ['byte', matching(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/)],
+  ['password', () => true],
+  ['date', isDate],
+  ['duration', isDuration],
+  ['datetime', isDateTime],
+]);
+
+function matching(pattern: RegExp): (text: string) => boolean {
+  return (text) => pattern.test(text);
+}
+
+function parses(parse: () => unknown): boolean {
+  try {
+    parse();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isDate(text: string): boolean {
+  const [, year, month, day] = /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/.exec(text)?.map(Number) ?? [];
+  if (year === undefined || month === undefined || day === undefined) return false;
+  if (month < 1 || month > 12 || day < 1) return false;
+  const isLeapYear = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  const days = month === 2 ? (isLeapYear ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31;
+  return day <= days;
+}
+
+/** Only what stands between the first and the second T counts as the time; no leap seconds. */
+function isDateTime(text: string): boolean {
+  const [date = '', time] = text.toLowerCase().split('t');
+  if (time === undefined || !isDate(date)) return false;
+  const [, hour, minute, second] =
+    /^([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})$/u.exec(time)?.map(Number) ?? [];
+  return hour !== undefined && hour <= 23 && minute! <= 59 && second! <= 59;
+}
+
+const durationUnits = /^(?:ns|nano.*|us|\u00b5s|micro.*|ms|milli.*|s|sec.*|m|min.*|h|hr|hour.*|d|day.*|w|wk|week.*)$/;
+
+/** As Go writes durations, or any text that has a count of some unit in it: `2 days`. */
+function isDuration(text: string): boolean {
+  if (parses(() => parseDuration(text))) return true;
+  let hasKnownUnit = false;
+  for (const [, count = '', unit = ''] of text.matchAll(/([0-9]+)[\t\n\f\r ]*([A-Za-z\u00b5]+)/g)) {
+    if (count.length > 18 && BigInt(count) >= 2n ** 63n) return false;
+    hasKnownUnit ||= durationUnits.test(unit.toLowerCase());
+  }
+  return hasKnownUnit;
+}
+
+const label = '[a-zA-Z0-9\\p{S}\\p{L}]';
+const hostname = new RegExp(
+  `^(?:${label}(?:-?${label}{0,62})?|(?:${label}(?:[-a-zA-Z0-9\\p{S}\\p{L}]{0,61}${label})?\\.)+[a-zA-Z\\p{L}]{2,63})$`,
+  'u',
+);
+
+function isHostname(text: string): boolean {
+  // The length first: it bounds what the pattern has to look at.
+  if (Buffer.byteLength(text) > 255 || !hostname.test(text)) return false;
+  return text.split('.').every((part) => Buffer.byteLength(part) <= 63);
+}
+
+function isHardwareAddress(text: string): boolean {
+  const bytes = text.replace(/[:.-]/g, '').length / 2;
+  if (bytes !== 6 && bytes !== 8 && bytes !== 20) return false;
+  return /^[0-9a-f]{2}(?:(?::[0-9a-f]{2})+|(?:-[0-9a-f]{2})+)$|^[0-9a-f]{4}(?:\.[0-9a-f]{4})+$/i.test(text);
+}
+
+function isRgbColor(text: string): boolean {
+  const channels = /^rgb\(\s*([0-9]{1,3})\s*,\s*([0-9]{1,3})\s*,\s*([0-9]{1,3})\s*\)$/.exec(text)?.slice(1);
+  return channels?.every((channel) => Number(channel) <= 255 && !/^0[0-9]/.test(channel)) ?? false;
+}
+
+function isIsbn10(text: string): boolean {
+  const digits = text.replace(/[\s-]+/g, '');
+  if (!/^(?:[0-9]{9}X|[0-9]{10})$/.test(digits)) return false;
+  const sum = [...digits].reduce(
+    (total, digit, index) => total + (index + 1) * (digit === 'X' ? 10 : Number(digit)),
+    0,
+  );
+  return sum % 11 === 0;
+}
+
+function isIsbn13(text: string): boolean {
+  const digits = text.replace(/[\s-]+/g, '');
+  if (!/^[0-9]{13}$/.test(digits)) return false;
+  return [...digits].reduce((total, digit, index) => total + (index % 2 === 0 ? 1 : 3) * Number(digit), 0) % 10 === 0;
+}
+
+const cardNumber =
+  /^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35[0-9]{3})[0-9]{11})$/;
+
+function isCardNumber(text: string): boolean {
+  const digits = text.replace(/[^0-9]+/g, '');
+  if (!cardNumber.test(digits)) return false;
+  // Luhn: every second digit from the right counts twice, digits of a product added up.
+  const sum = [...digits].reverse().reduce((total, digit, index) => {
+    const value = Number(digit) * (index % 2 === 0 ? 1 : 2);
+    return total + (value > 9 ? value - 9 : value);
+  }, 0);
+  return sum % 10 === 0;
+}
+
+/** What may be asked of an HTTP server: an absolute path, or an absolute URI whose parts are well formed. */
+function isRequestUri(text: string): boolean {
+  if (text === '' || /[\x00-\x1f\x7f]/.test(text)) return false;
+  if (text === '*') return true;
+  const [, scheme, afterScheme] = /^([a-zA-Z][a-zA-Z0-9+.-]*):(.*)$/s.exec(text) ?? [];
+  const rest = (scheme === undefined ? text : afterScheme!).split('?', 1)[0]!;
+  if (!rest.startsWith('/')) return scheme !== undefined && rest !== '';
+  if (scheme === undefined || !rest.startsWith('//')) return isEscaped(rest);
+  const [, authority = '', path = ''] = /^\/\/([^/]*)(.*)$/s.exec(rest) ?? [];
+  return isAuthority(authority) && isEscaped(path);
+}
+
+function isEscaped(text: string): boolean {
+  return !/%(?![0-9a-fA-F]{2})/.test(text);
+}
+
+function isAuthority(authority: string): boolean {
+  const at = authority.lastIndexOf('@');
+  const [user, host] = at < 0 ? ['', authority] : [authority.slice(0, at), authority.slice(at + 1)];
+  if (!/^[A-Za-z0-9._:~!$&'()*+,;=%@-]*$/.test(user) || !isEscaped(user)) return false;
+  if (host.startsWith('[')) return /^\[[^\]]*\](?::[0-9]*)?$/.test(host);
+  // In a host name only characters beyond ASCII are written as escapes.
+  if (/%(?![89a-fA-F][0-9a-fA-F])/.test(host) || /[ "<>^`{|}\\]/.test(host)) return false;
+  const colon = host.indexOf(':');
+  return colon < 0 || /^:[0-9]*$/.test(host.slice(host.lastIndexOf(':')));
+}
+
+const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\u0080-\\u{10ffff}-]+";
+const quoted = '"(?:[^"\\\\\\r\\n]|\\\\.)*"';
+const word = `(?:${atom}|${quoted})`;
+const address = `(?:${atom}(?:\\.${atom})*|${quoted})@(?:${atom}(?:\\.${atom})*|\\[[^\\[\\]\\\\]*\\])`;
+const emailAddress = new RegExp(
+  `^\\s*(?:${address}|(?:${word}(?:[\\s.]+${word})*\\.?\\s*)?<${address}>)\\s*(?:\\([^()]*\\)\\s*)?$`,
+  'u',
+);
+
+/** One address of RFC 5322, with or without the name of its owner. */
+function isEmailAddress(text: string): boolean {
+  return text.length <= maxEmailLength && emailAddress.test(text);
+}
+
+// No mail system takes longer ones (RFC 5321 says 254 and a name), and the pattern is not linear in what it is given.
+const maxEmailLength = 1000;
