@@ -1,4 +1,5 @@
 /** Kubernetes' `IntOrString`: on the wire a JSON number or a JSON string, and no more than that in memory. */
+import { parseInteger } from './go-integer.ts';
 import { quote } from './go-syntax.ts';
 import { ParseError } from './parse-error.ts';
 
@@ -20,13 +21,17 @@ function scale(value: IntOrString, total: number, round: (value: number) => numb
   if (!value.endsWith('%')) {
     throw new ParseError('invalid value for IntOrString: invalid type: string is not a percentage');
   }
-  const digits = value.slice(0, -1);
-  const fault = integerFault(digits);
-  if (fault !== undefined) {
-    throw new ParseError(`invalid value for IntOrString: invalid value ${quote(value)}: ${fault}`);
-  }
   // Zero added, so that a negative percentage never gives a negative zero.
-  return round((Number(digits) * total) / 100) + 0;
+  return round((Number(percentOf(value)) * total) / 100) + 0;
+}
+
+function percentOf(value: string): bigint {
+  try {
+    return parseInteger(value.slice(0, -1));
+  } catch (error) {
+    if (!(error instanceof ParseError)) throw error;
+    throw new ParseError(`invalid value for IntOrString: invalid value ${quote(value)}: ${error.message}`);
+  }
 }
 
 /** Whether the value is a text that ends in a percent sign. */
@@ -49,14 +54,3 @@ export function parseIntOrString(text: string): IntOrString {
 }
 
 const integer = /^[-+]?[0-9]+$/;
-
-/** Why Go's `strconv.Atoi` refuses a text, if it does. */
-function integerFault(text: string): string | undefined {
-  if (!integer.test(text)) return `strconv.Atoi: parsing ${quote(text)}: invalid syntax`;
-  const isInRange = text.length < 100 && isInt64(BigInt(text.replace('+', '')));
-  return isInRange ? undefined : `strconv.Atoi: parsing ${quote(text)}: value out of range`;
-}
-
-function isInt64(value: bigint): boolean {
-  return BigInt.asIntN(64, value) === value;
-}
