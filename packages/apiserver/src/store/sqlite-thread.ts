@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { crc32 } from 'node:zlib';
 import type { Failure, FromThread, Record, Request, ThreadOptions, ToThread } from './sqlite-messages.ts';
 import { decodeRecords, encodeRecords, encodeValues } from './sqlite-messages.ts';
 
@@ -23,6 +24,16 @@ assert(parentPort, 'this module runs as a worker thread');
 const port = parentPort;
 const { file, maxSizeBytes } = workerData as ThreadOptions;
 
+/** SQLite's primary result codes that deserve better words than its own. */
+const explanations = new Map([
+  [5, `${file} is in use by another process`],
+  [8, `${file} cannot be written to`],
+  [11, `${file} is damaged`],
+  [13, `no space is left for ${file}`],
+  [14, `${file} cannot be opened`],
+  [26, `${file} is not a database, or is damaged`],
+]);
+
 try {
   run(open());
 } catch (error) {
@@ -39,7 +50,8 @@ function open(): DatabaseSync {
     database.exec(`
       BEGIN EXCLUSIVE;
       CREATE TABLE log (
-        revision INTEGER PRIMARY KEY, created INTEGER NOT NULL, expires INTEGER NOT NULL, key BLOB NOT NULL, value BLOB
+        revision INTEGER PRIMARY KEY, created INTEGER NOT NULL, expires INTEGER NOT NULL, key BLOB NOT NULL,
+        checksum INTEGER NOT NULL, value BLOB
       ) STRICT;
       CREATE TABLE compaction (revision INTEGER NOT NULL) STRICT;
       INSERT INTO compaction VALUES (0);
@@ -61,8 +73,10 @@ function pragma(database: DatabaseSync, name: string): number {
 }
 
 function run(database: DatabaseSync): void {
-  const insert = database.prepare('INSERT INTO log (revision, created, expires, key, value) VALUES (?, ?, ?, ?, ?)');
-  const select = database.prepare('SELECT value FROM log WHERE revision = ?');
+  const insert = database.prepare(
+    'INSERT INTO log (revision, created, expires, key, checksum, value) VALUES (?, ?, ?, ?, ?, ?)',
+  );
+  const select = database.prepare('SELECT value, checksum FROM log WHERE revision = ?');
   select.setReturnArrays(true);
   const remove = database.prepare('DELETE FROM log WHERE revision = ?');
   const setCompaction = database.prepare('UPDATE compaction SET revision = ?');
@@ -90,7 +104,7 @@ function run(database: DatabaseSync): void {
             // Sent before the sender knew that what comes before it had failed.
             if (record.revision !== revision + 1) continue;
             const { key, createRevision, expiresAtMs, value } = record;
-            insert.run(record.revision, createRevision, expiresAtMs, key, value ?? null);
+            insert.run(record.revision, createRevision, expiresAtMs, key, crc32(value ?? ''), value ?? null);
             revision++;
           }
           sizeBytes += records.byteLength;
@@ -112,9 +126,11 @@ function run(database: DatabaseSync): void {
   function read(revisions: Float64Array): ArrayBuffer {
     return encodeValues(
       Array.from(revisions, (revision) => {
-        const row = select.get(revision) as unknown as [Uint8Array] | undefined;
-        assert(row, `revision ${revision} is in ${file}`);
-        return row[0];
+        const [value, checksum] = (select.get(revision) ?? []) as unknown as [Uint8Array?, number?];
+        // SQLite checks the shape of its pages, not what is in them.
+        if (!value || crc32(value) !== checksum)
+          throw new Error(`${file} is damaged: the value at ${revision} is lost`);
+        return value;
       }),
     );
   }
@@ -190,16 +206,6 @@ function answer(call: number, work: () => ArrayBuffer | undefined): void {
 function post(message: FromThread): void {
   port.postMessage(message);
 }
-
-/** SQLite's primary result codes that deserve better words than its own. */
-const explanations = new Map([
-  [5, `${file} is in use by another process`],
-  [8, `${file} cannot be written to`],
-  [11, `${file} is damaged`],
-  [13, `no space is left for ${file}`],
-  [14, `${file} cannot be opened`],
-  [26, `${file} is not a database, or is damaged`],
-]);
 
 function describe(error: unknown): Failure {
   const { errcode, message } = error as Error & { errcode?: number };

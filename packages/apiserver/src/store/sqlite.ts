@@ -23,7 +23,12 @@ const heldBytes = 4 * 2 ** 20;
 
 /** A store in a directory, durable before it acknowledges. The database is worked by a thread of its own. */
 export async function openSqliteStore({ clock, directory, maxSizeBytes }: SqliteStoreOptions): Promise<Store> {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  try {
+    // Secrets are stored as they come: nobody else may look.
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new StoreError(`${directory} cannot be made: ${(error as Error).message}`);
+  }
   const file = join(directory, 'store.db');
   const thread = startThread({ file, maxSizeBytes });
   try {

@@ -1,0 +1,28 @@
+/**
+ * Writes to the store in the directory it is given until it is killed, with several writers at once, and prints each
+ * write once it is acknowledged. The other side of `sqlite-crash.test.ts`.
+ */
+import assert from 'node:assert/strict';
+import { systemClock } from '@kruise/client/clock';
+import { openSqliteStore } from './sqlite.ts';
+import { countIn, valueFor } from './sqlite-crash-values.ts';
+
+const [directory] = process.argv.slice(2);
+assert(directory);
+const store = await openSqliteStore({ clock: systemClock, directory });
+const { entries } = await store.range({ prefix: '/' });
+const written = new Map(entries.map(({ key, value, modRevision }) => [key, { count: countIn(value), modRevision }]));
+for (let writer = 0; writer < 12; writer++) void write(writer);
+
+async function write(writer: number): Promise<void> {
+  for (let step = 0; ; step++) {
+    const key = `/writer-${writer}/${step % 3}`;
+    const { count, modRevision } = written.get(key) ?? { count: 0, modRevision: 0 };
+    const next = count + 1;
+    const result = await store.write({ key, expected: modRevision, value: valueFor(key, next) });
+    assert(result.ok, `nobody else writes ${key}`);
+    written.set(key, { count: next, modRevision: result.revision });
+    process.stdout.write(`${key} ${next} ${result.revision}\n`);
+    if (writer === 0 && step % 100 === 99) await store.compact(result.revision);
+  }
+}
