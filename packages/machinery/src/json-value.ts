@@ -1,0 +1,43 @@
+/** A JSON object: neither null nor an array. */
+export type JsonObject = { readonly [name: string]: unknown };
+
+/** Whether a value is a JSON object: neither null nor an array. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A field of an object, or `undefined`. Names such as `constructor` come from users, and are fields like any other. */
+export function own(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+/** Sets a field of an object still being made. Assigning `__proto__` would change what the object is. */
+export function put(object: Record<string, unknown>, name: string, value: unknown): void {
+  if (name === '__proto__') {
+    Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+  } else {
+    object[name] = value;
+  }
+}
+
+/** Whether two JSON values are the same. Shared parts cost nothing. */
+export function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) return Array.isArray(a) && Array.isArray(b) && isSameList(a, b);
+  let count = 0;
+  for (const name in a) {
+    if (!Object.hasOwn(b, name) || !isSame((a as JsonObject)[name], (b as JsonObject)[name])) return false;
+    count++;
+  }
+  for (const _ in b) count--;
+  return count === 0;
+}
+
+function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let index = 0; index < a.length; index++) {
+    if (!isSame(a[index], b[index])) return false;
+  }
+  return true;
+}

@@ -1,0 +1,118 @@
+/**
+ * The order of a list after a strategic merge. Items the patch names stand as the patch has them, the others as the
+ * original has them, and the two are interleaved by the original's order as far as that goes.
+ */
+import { isObject, type JsonObject } from './json-value.ts';
+import { badMergeKey, StrategicMergeError, wrongType } from './strategic-merge-error.ts';
+
+export type ListItems = { readonly original: readonly unknown[]; readonly patch: readonly unknown[] };
+
+export type Arrangement = ListItems & {
+  readonly merged: readonly unknown[];
+  /** The field that tells items apart; without one each item is told apart by its value. */
+  readonly mergeKey: string | undefined;
+  readonly areMaps: boolean;
+};
+
+/** Where each key first stands in a list. */
+export function positionsOf(list: readonly unknown[], mergeKey: string | undefined): Map<unknown, number> {
+  const positions = new Map<unknown, number>();
+  for (const [index, item] of list.entries()) {
+    const key = mergeKey === undefined ? item : isObject(item) ? item[mergeKey] : undefined;
+    if (key !== undefined && !positions.has(key)) positions.set(key, index);
+  }
+  return positions;
+}
+
+/** The merged items in their order; the original list itself if it has just that. */
+export function arrange({ original, merged, patch, mergeKey, areMaps }: Arrangement): readonly unknown[] {
+  const named = positionsOf(patch, mergeKey);
+  if (mergeKey) {
+    requireKeys(merged, mergeKey);
+    requireMaps(patch, merged, named, mergeKey);
+    requireKeys(patch, mergeKey);
+    requireKeys(original, mergeKey);
+  } else if (areMaps) {
+    requireKeys([...merged, ...patch, ...original], '');
+  }
+  const key = areMaps ? mergeKey : undefined;
+  const isNamed = (item: unknown) => named.has(mergeKey ? (item as JsonObject)[mergeKey] : item);
+  const fromPatch = sorted(merged.filter(isNamed), key === mergeKey ? named : positionsOf(patch, key), key);
+  const standing = positionsOf(original, key);
+  const others = sorted(
+    merged.filter((item) => !isNamed(item)),
+    standing,
+    key,
+  );
+  const arranged = interleave(others, fromPatch, standing, key);
+  return isList(arranged, original) ? original : arranged;
+}
+
+/** An order that names an item by anything but its key is at fault, if the search for some item comes that far. */
+function requireMaps(
+  order: readonly unknown[],
+  merged: readonly unknown[],
+  named: ReadonlyMap<unknown, number>,
+  mergeKey: string,
+): void {
+  const fault = order.findIndex((item) => !isObject(item));
+  const isMet = (item: unknown) => (named.get((item as JsonObject)[mergeKey]) ?? order.length) > fault;
+  if (fault >= 0 && merged.some(isMet)) throw new StrategicMergeError(`value for key ${fault} is not a map`);
+}
+
+function requireKeys(list: readonly unknown[], mergeKey: string): void {
+  for (const item of list) {
+    if (!isObject(item)) throw wrongType({}, item);
+    if (!Object.hasOwn(item, mergeKey)) throw badMergeKey(item, mergeKey);
+  }
+}
+
+function isList(arranged: readonly unknown[], original: readonly unknown[]): boolean {
+  return arranged.length === original.length && arranged.every((item, index) => item === original[index]);
+}
+
+// Kubernetes' comparison says "less" of whatever has no place in the order, which is no order at all. What its sort
+// makes of that is what its insertion sort does to short lists; longer ones are never seen with such items.
+const insertionSortLimit = 20;
+
+function sorted(list: readonly unknown[], order: ReadonlyMap<unknown, number>, key: string | undefined): unknown[] {
+  const placeOf = (item: unknown) => order.get(key === undefined ? item : (item as JsonObject)[key]);
+  const isDeletion = (item: unknown) => key !== undefined && (item as JsonObject)['$patch'] === 'delete';
+  const kept = list.filter((item) => !isDeletion(item));
+  const places = kept.map(placeOf);
+  if (places.includes(undefined) && kept.length <= insertionSortLimit) insertionSort(kept, placeOf);
+  else kept.sort((a, b) => (placeOf(a) ?? -1) - (placeOf(b) ?? -1));
+  return kept.length === list.length ? kept : [...kept, ...list.filter(isDeletion)];
+}
+
+function insertionSort(list: unknown[], placeOf: (item: unknown) => number | undefined): void {
+  for (let end = 1; end < list.length; end++) {
+    for (let at = end; at > 0; at--) {
+      const [before, item] = [placeOf(list[at - 1]), placeOf(list[at])];
+      if (before !== undefined && item !== undefined && before <= item) break;
+      [list[at - 1], list[at]] = [list[at], list[at - 1]];
+    }
+  }
+}
+
+function interleave(
+  others: readonly unknown[],
+  named: readonly unknown[],
+  standing: ReadonlyMap<unknown, number>,
+  key: string | undefined,
+): unknown[] {
+  const placeOf = (item: unknown) => standing.get(key === undefined ? item : (item as JsonObject)[key]);
+  const result: unknown[] = [];
+  let next = 0;
+  for (const item of named) {
+    const place = placeOf(item);
+    while (next < others.length && place !== undefined && isBefore(placeOf(others[next]), place))
+      result.push(others[next++]);
+    result.push(item);
+  }
+  return [...result, ...others.slice(next)];
+}
+
+function isBefore(place: number | undefined, limit: number): boolean {
+  return place !== undefined && place < limit;
+}

@@ -1,0 +1,303 @@
+/**
+ * Makes strategic merge patches: of two states of an object, and of the three that `kubectl apply` knows (what was
+ * applied last, what is applied now, what is there).
+ */
+import type { MergeField, MergeType } from '@kruise/schema/merge-type';
+import { compareStrings, formatValue } from '@kruise/values/go-syntax';
+import { isObject, isSame, type JsonObject, own, put } from './json-value.ts';
+import { MergeConflictError, type Precondition, requirePreconditions } from './merge-precondition.ts';
+import { positionsOf } from './strategic-list-order.ts';
+import { goTypeOf, StrategicMergeError } from './strategic-merge-error.ts';
+import {
+  areMaps,
+  combineStrategicMergePatches,
+  deletions,
+  directive,
+  elementOrder,
+  keyOf,
+  lookup,
+  lookupList,
+  retainKeys,
+} from './strategic-merge-patch.ts';
+
+/** Conditions a patch must meet, on pain of a `PreconditionError`. */
+export type DiffOptions = { readonly preconditions?: readonly Precondition[] };
+
+/** The patch that makes `modified` of `original`. */
+export function createTwoWayMergePatch(
+  { original, modified }: { readonly original: JsonObject; readonly modified: JsonObject },
+  type: MergeType,
+  { preconditions = [] }: DiffOptions = {},
+): JsonObject {
+  const patch = diffMaps(original, modified, type, twoWay, false);
+  requirePreconditions(patch, preconditions);
+  return patch;
+}
+
+export type ThreeWayOptions = DiffOptions & {
+  /** Whether to overwrite what others changed since `original`; if not, that is a `MergeConflictError`. */
+  readonly overwrite: boolean;
+};
+
+/**
+ * The patch that brings `current` to what `modified` says: everything it has is set, and what `original`, the state it
+ * was made from, had besides is deleted. What others added to `current` is left alone.
+ */
+export function createThreeWayMergePatch(
+  states: { readonly original: JsonObject; readonly modified: JsonObject; readonly current: JsonObject },
+  type: MergeType,
+  { overwrite, preconditions = [] }: ThreeWayOptions,
+): JsonObject {
+  const { original, modified, current } = states;
+  const additions = diffMaps(current, modified, type, additionsOnly, false);
+  const removals = diffMaps(original, modified, type, removalsOnly, false);
+  const patch = combineStrategicMergePatches(removals, additions, type);
+  requirePreconditions(patch, preconditions);
+  if (!overwrite) {
+    const changes = diffMaps(original, current, type, contentOnly, false);
+    if (mapsConflict(patch, changes, type)) throw new MergeConflictError(patch, changes);
+  }
+  return patch;
+}
+
+type What = { readonly additions: boolean; readonly removals: boolean; readonly order: boolean };
+const twoWay: What = { additions: true, removals: true, order: true };
+const additionsOnly: What = { additions: true, removals: false, order: true };
+const removalsOnly: What = { additions: false, removals: true, order: true };
+const contentOnly: What = { additions: true, removals: true, order: false };
+
+type Patch = Record<string, unknown>;
+
+function diffMaps(
+  original: JsonObject,
+  modified: JsonObject,
+  type: MergeType,
+  what: What,
+  retainsKeys: boolean,
+): JsonObject {
+  const patch: Patch = {};
+  for (const name of Object.keys(modified)) {
+    const value = modified[name];
+    if (Object.hasOwn(original, name)) diffField(patch, name, original[name], value, type, what);
+    else if (what.additions) put(patch, name, value);
+  }
+  const removed = Object.keys(original).filter((name) => !Object.hasOwn(modified, name));
+  if (what.removals) {
+    for (const name of removed) put(patch, name, null);
+  }
+  const retained = retainsKeys ? Object.keys(modified).filter((name) => modified[name] !== null) : [];
+  if (retained.length > 0 && (hasFields(patch) || removed.some((name) => original[name] !== null))) {
+    patch[retainKeys] = retained.sort(compareStrings);
+  }
+  return patch;
+}
+
+function hasFields(object: JsonObject): boolean {
+  for (const _ in object) return true;
+  return false;
+}
+
+function diffField(patch: Patch, name: string, before: unknown, after: unknown, type: MergeType, what: What): void {
+  if (name === directive) {
+    if (typeof before !== 'string' || typeof after !== 'string') {
+      throw new StrategicMergeError(`invalid value for special key: ${directive}`);
+    }
+    if (before !== after) patch[directive] = after;
+  } else if (isObject(before) && isObject(after)) {
+    diffMapField(patch, name, before, after, type, what);
+  } else if (Array.isArray(before) && Array.isArray(after)) {
+    diffListField(patch, name, before, after, type, what);
+  } else if (what.additions && !isSame(before, after)) {
+    put(patch, name, after);
+  }
+}
+
+function diffMapField(
+  patch: Patch,
+  name: string,
+  before: JsonObject,
+  after: JsonObject,
+  type: MergeType,
+  what: What,
+): void {
+  const field = lookupUnlessSame(lookup, type, name, before, after);
+  if (!field) return;
+  if (field.patchStrategy === 'replace') {
+    // A map that does not merge is written even where nothing changed, as Kubernetes does.
+    if (what.additions) put(patch, name, after);
+    return;
+  }
+  const inner = diffMaps(before, after, field.type, what, field.retainsKeys);
+  if (hasFields(inner)) put(patch, name, inner);
+}
+
+/** Fields no schema knows are in nobody's way as long as they are the same. */
+function lookupUnlessSame(
+  find: (type: MergeType, name: string) => MergeField,
+  type: MergeType,
+  name: string,
+  before: unknown,
+  after: unknown,
+): MergeField | undefined {
+  try {
+    return find(type, name);
+  } catch (error) {
+    if (isSame(before, after)) return undefined;
+    throw error;
+  }
+}
+
+function diffListField(
+  patch: Patch,
+  name: string,
+  before: readonly unknown[],
+  after: readonly unknown[],
+  type: MergeType,
+  what: What,
+): void {
+  const field = lookupUnlessSame(lookupList, type, name, before, after);
+  if (!field) return;
+  if (field.patchStrategy !== 'merge') {
+    if (what.additions && !isSame(before, after)) put(patch, name, after);
+    return;
+  }
+  const { items, deleted, order } = diffLists(before, after, field, what);
+  if (items.length > 0) put(patch, name, items);
+  if (deleted.length > 0) patch[`${deletions}/${name}`] = deleted;
+  if (order.length > 0) patch[`${elementOrder}/${name}`] = order;
+}
+
+type ListDiff = {
+  readonly items: readonly unknown[];
+  readonly deleted: readonly unknown[];
+  readonly order: readonly unknown[];
+};
+
+function diffLists(before: readonly unknown[], after: readonly unknown[], field: MergeField, what: What): ListDiff {
+  if (before.length === 0) return { items: what.additions ? after : [], deleted: [], order: [] };
+  return areMaps(before, after) ? diffMapLists(before, after, field, what) : diffScalarLists(before, after, what);
+}
+
+function diffMapLists(before: readonly unknown[], after: readonly unknown[], field: MergeField, what: What): ListDiff {
+  const mergeKey = field.patchMergeKey ?? '';
+  const element = field.type.list?.element ?? field.type;
+  const changed: JsonObject[] = [];
+  const deleted: JsonObject[] = [];
+  for (const [left, right] of pairs(before, after, (item) => keyOf(item, mergeKey))) {
+    if (left && right) {
+      const inner = diffMaps(left as JsonObject, right as JsonObject, element, what, field.retainsKeys);
+      if (hasFields(inner)) changed.push({ ...inner, [mergeKey]: keyOf(right, mergeKey) });
+    } else if (right) {
+      if (what.additions) changed.push(right as JsonObject);
+    } else if (what.removals) {
+      deleted.push({ [directive]: 'delete', [mergeKey]: keyOf(left, mergeKey) });
+    }
+  }
+  const places = positionsOf(after, mergeKey);
+  changed.sort((a, b) => places.get(a[mergeKey])! - places.get(b[mergeKey])!);
+  const items = [...changed, ...deleted];
+  const isOrdered = isSameOrder(before, after, mergeKey);
+  const isTold = what.order && (items.length > 0 || (what.additions && !isOrdered));
+  return { items, deleted: [], order: isTold ? after.map((item) => ({ [mergeKey]: keyOf(item, mergeKey) })) : [] };
+}
+
+function isSameOrder(before: readonly unknown[], after: readonly unknown[], mergeKey: string): boolean {
+  if (before.length !== after.length) return false;
+  return after.every((item, index) => keyOf(before[index], mergeKey) === keyOf(item, mergeKey));
+}
+
+function diffScalarLists(before: readonly unknown[], after: readonly unknown[], what: What): ListDiff {
+  const added: unknown[] = [];
+  const deleted = new Set<unknown>();
+  for (const [left, right] of pairs(before, after, (item) => item)) {
+    if (left === undefined && what.additions) added.push(right);
+    else if (right === undefined && what.removals) deleted.add(left);
+  }
+  const places = positionsOf(after, undefined);
+  added.sort((a, b) => places.get(a)! - places.get(b)!);
+  // Kubernetes compares with the original after sorting it, so an order is told for every list that is not sorted. It
+  // misses the list that is to become sorted, and this does not.
+  const isChanged = !isSame(byText(before), after) || !isSame(before, after);
+  const isTold = what.order && (deleted.size > 0 || (what.additions && isChanged));
+  return { items: added, deleted: [...deleted], order: isTold ? after : [] };
+}
+
+/** The items of two lists with the same key, each beside the other, by the text of the key. */
+function* pairs(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  key: (item: unknown) => unknown,
+): Generator<readonly [left: unknown, right: unknown]> {
+  const text = (item: unknown) => formatValue(key(item));
+  const [left, right] = [byText(before, text), byText(after, text)];
+  let [l, r] = [0, 0];
+  while (l < left.length || r < right.length) {
+    const order = l === left.length ? 1 : r === right.length ? -1 : compareStrings(text(left[l]), text(right[r]));
+    yield [order <= 0 ? left[l] : undefined, order >= 0 ? right[r] : undefined];
+    if (order <= 0) l++;
+    if (order >= 0) r++;
+  }
+}
+
+/** Of items with the same text the last comes first: where keys come twice, which is a fault, Kubernetes pairs them so. */
+function byText(list: readonly unknown[], text: (item: unknown) => string = formatValue): readonly unknown[] {
+  return list
+    .map((item, index) => ({ item, index, text: text(item) }))
+    .sort((a, b) => compareStrings(a.text, b.text) || b.index - a.index)
+    .map(({ item }) => item);
+}
+
+/** Whether two patches set something in common to different values. */
+function mapsConflict(left: JsonObject, right: JsonObject, type: MergeType | undefined): boolean {
+  for (const name of Object.keys(left)) {
+    if (name === directive || name === retainKeys || !Object.hasOwn(right, name)) continue;
+    const [ours, theirs] = [left[name], right[name]];
+    const field = fieldFor(ours, name, type);
+    if (valuesConflict(ours, theirs, field?.type, field)) return true;
+  }
+  return false;
+}
+
+function fieldFor(value: unknown, name: string, type: MergeType | undefined): MergeField | undefined {
+  if (type === undefined) return undefined;
+  if (Array.isArray(value)) return lookupList(type, name);
+  return isObject(value) ? lookup(type, name) : undefined;
+}
+
+function valuesConflict(
+  left: unknown,
+  right: unknown,
+  type: MergeType | undefined,
+  field: MergeField | undefined,
+): boolean {
+  if (isObject(left)) {
+    if (!isObject(right) || own(left, directive) !== own(right, directive)) return true;
+    return field?.patchStrategy !== 'replace' && mapsConflict(left, right, type);
+  }
+  if (Array.isArray(left)) {
+    return !Array.isArray(right) || listsConflict(left, right, type?.list?.element ?? type, field);
+  }
+  return goTypeOf(left) !== goTypeOf(right) || left !== right;
+}
+
+function listsConflict(
+  left: readonly unknown[],
+  right: readonly unknown[],
+  element: MergeType | undefined,
+  field: MergeField | undefined,
+): boolean {
+  const holdMaps = areMaps(left, right);
+  if (field?.patchStrategy === 'merge') {
+    if (!holdMaps) return false;
+    const mergeKey = field.patchMergeKey ?? '';
+    const theirs = new Map(right.map((item) => [formatValue(keyOf(item, mergeKey)), item]));
+    return left.some((item) => {
+      const other = theirs.get(formatValue(keyOf(item, mergeKey)));
+      return other !== undefined && valuesConflict(item, other, element, undefined);
+    });
+  }
+  if (left.length !== right.length) return true;
+  // Scalars are compared as sets would be, though only as far as ours go.
+  const [ours, others] = holdMaps ? [left, right] : [byText([...new Set(left)]), byText([...new Set(right)])];
+  return ours.some((item, index) => valuesConflict(item, others[index], element, undefined));
+}
