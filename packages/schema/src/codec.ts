@@ -6,6 +6,9 @@ import { stringify } from '@kruise/values/go-json';
 import { ParseError } from '@kruise/values/parse-error';
 import { type Canonicalize, canonicalizerOf, mismatch, type Walk } from './codec/canonical.ts';
 import { type Decoded, decodeAsGo, strictErrorText } from './codec/go-decoder.ts';
+import { messageCodecOf } from './codec/protobuf.ts';
+import { ProtobufReader } from './codec/protobuf-reader.ts';
+import { ProtobufWriter } from './codec/protobuf-writer.ts';
 import { readJsonDocument } from './json-document.ts';
 import { countMembers, parseJsonText } from './json-text.ts';
 import type { ObjectNode, Typed } from './language.ts';
@@ -38,7 +41,14 @@ export type Codec<T = unknown> = {
   canonical(object: T): T;
   /** The JSON text of a canonical object, to the byte as Go writes it. */
   toJson(object: T): string;
+  /** The protobuf message of a canonical object, to the byte as Go writes it; without an envelope. */
+  toProtobuf(object: T): Uint8Array;
+  /** The canonical object of a protobuf message without an envelope. Throws `ProtobufError`. */
+  fromProtobuf(bytes: Uint8Array): T;
 };
+
+// Writing never pauses, so one buffer serves all.
+const writer = new ProtobufWriter();
 
 const codecs = new WeakMap<ObjectNode, Codec>();
 
@@ -55,6 +65,7 @@ export function codecOf<T>(node: ObjectNode & Typed<T>): Codec<T> {
 
 function makeCodec(node: ObjectNode): Codec {
   const canonicalize = canonicalizerOf(node);
+  const message = messageCodecOf(node);
 
   return {
     decode(text) {
@@ -85,6 +96,18 @@ function makeCodec(node: ObjectNode): Codec {
 
     toJson(object) {
       return stringify(object);
+    },
+
+    toProtobuf(object) {
+      writer.reset();
+      message.write(writer, object);
+      return writer.take();
+    },
+
+    fromProtobuf(bytes) {
+      const reader = new ProtobufReader(bytes);
+      const object = message.read(reader, bytes.length);
+      return reader.sawUnsortedMap ? canonicalize(object, { isFresh: false, sawUnknown: false }) : object;
     },
   };
 

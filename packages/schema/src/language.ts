@@ -83,6 +83,8 @@ export type ListNode = Common & {
   readonly items: Node;
   readonly listType?: 'atomic' | 'set' | 'map';
   readonly keys?: readonly string[];
+  /** In protobuf a message of its own rather than a repeated field. */
+  readonly message?: true;
 };
 export type ObjectNode = Common & {
   readonly type: 'object';
@@ -282,10 +284,10 @@ export function map<N extends Node>(
 /** A list that is replaced as a whole. */
 export function list<N extends Node>(
   items: N,
-  options?: TextOptions & { readonly listType?: 'atomic' },
+  options?: TextOptions & { readonly listType?: 'atomic'; readonly message?: true },
 ): ListNode & Typed<readonly TypeOf<N>[]> {
-  const { listType, ...rest } = options ?? {};
-  return { type: 'list', items, ...(listType ? { listType } : {}), ...common(rest) };
+  const { listType, message, ...rest } = options ?? {};
+  return { type: 'list', items, ...(listType ? { listType } : {}), ...(message ? { message } : {}), ...common(rest) };
 }
 
 /** A list said to be atomic in the published schema too. */

@@ -42,7 +42,7 @@ export const apiResource = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.APIRes
   group: s.optional(8, s.string(), ''),
   version: s.optional(9, s.string(), ''),
   kind: s.required(3, s.string(), ''),
-  verbs: s.required(4, s.list(s.string(), { goType: 'v1.Verbs' }), ''),
+  verbs: s.required(4, s.list(s.string(), { goType: 'v1.Verbs', message: true }), ''),
   shortNames: s.optional(5, s.atomicList(s.string()), ''),
   categories: s.optional(7, s.atomicList(s.string()), ''),
   storageVersionHash: s.optional(10, s.string(), ''),

@@ -15,7 +15,8 @@ import { canonicalQuantity } from '@kruise/values/quantity';
 import { canonicalMicroTime, canonicalTime } from '@kruise/values/time';
 import { setOwn } from '../json-document.ts';
 import { type EitherNode, type MapNode, type Node, type ObjectNode, resolve } from '../language.ts';
-import { type FieldPlan, planFields } from './field-plan.ts';
+import type { FieldPlan } from './field-plan.ts';
+import { absentValueOf, assemble, place, shapeOf, zeroOf } from './object-shape.ts';
 
 /** What one walk is asked for, and what it found beside the value. */
 export type Walk = {
@@ -41,29 +42,6 @@ export function canonicalizerOf(node: Node): Canonicalize {
   const made = compile(resolve(node));
   compiled.set(node, made);
   return made;
-}
-
-/** What a value of a node is where none was given: Go's zero value, written as JSON. */
-export function zeroOf(node: Node): unknown {
-  const resolved = resolve(node);
-  switch (resolved.type) {
-    case 'string':
-      return '';
-    case 'boolean':
-      return false;
-    case 'integer':
-    case 'number':
-    case 'intOrString':
-      return 0;
-    case 'duration':
-      return '0s';
-    case 'quantity':
-      return '0';
-    case 'object':
-      return canonicalizerOf(resolved)({}, { isFresh: true, sawUnknown: false });
-    default:
-      return null;
-  }
 }
 
 function compile(node: Exclude<Node, { type: 'lazy' }>): Canonicalize {
@@ -206,15 +184,12 @@ function compileEither(node: EitherNode): Canonicalize {
 type Slot = { readonly position: number; readonly isAlwaysWritten: boolean; readonly settle: Canonicalize };
 
 function compileObject(node: ObjectNode): Canonicalize {
-  const plans = planFields(node);
-  const names = plans.map(({ name }) => name);
+  const shape = shapeOf(node);
   const slots = new Map<string, Slot>();
-  const zeroes: ((() => unknown) | undefined)[] = [];
-  for (const [position, plan] of plans.entries()) {
+  for (const [position, plan] of shape.plans.entries()) {
     slots.set(plan.name, { position, isAlwaysWritten: plan.alwaysWritten, settle: settler(plan) });
-    zeroes.push(plan.alwaysWritten ? (plan.pointer ? () => null : () => zeroOf(plan.node)) : undefined);
   }
-  const alwaysWrittenCount = plans.filter((plan) => plan.alwaysWritten).length;
+  const alwaysWrittenCount = shape.plans.filter((plan) => plan.alwaysWritten).length;
 
   return (value, walk) => {
     if (!isObject(value)) fail();
@@ -236,39 +211,20 @@ function compileObject(node: ObjectNode): Canonicalize {
         continue;
       }
       if (slot === undefined) walk.sawUnknown = true;
-      placed ??= placeUntil(key, copy ?? value);
+      placed ??= place(shape, copy ?? value, key);
       if (slot !== undefined) placed[slot.position] = after;
     }
     if (placed === undefined) {
       if (alwaysWritten === alwaysWrittenCount) return copy ?? (walk.isFresh ? { ...value } : value);
-      placed = placeUntil(undefined, copy ?? value);
+      placed = place(shape, copy ?? value);
     }
-    return assemble(placed);
+    return assemble(shape, placed);
   };
-
-  function placeUntil(end: string | undefined, object: JsonObject): unknown[] {
-    const placed = new Array<unknown>(names.length).fill(undefined);
-    for (const key in object) {
-      if (key === end) break;
-      const slot = slots.get(key);
-      if (slot !== undefined) placed[slot.position] = object[key];
-    }
-    return placed;
-  }
-
-  function assemble(placed: readonly unknown[]): JsonObject {
-    const object: Record<string, unknown> = {};
-    for (let position = 0; position < names.length; position++) {
-      const value = placed[position] ?? zeroes[position]?.();
-      if (value !== undefined) object[names[position]!] = value;
-    }
-    return object;
-  }
 }
 
 /** How a field settles a value it is given, its absence included. */
 function settler(plan: FieldPlan): Canonicalize {
-  const absent = absentValue(plan);
+  const absent = absentValueOf(plan);
   let canonical: Canonicalize | undefined;
   const present: Canonicalize = (value, walk) => {
     // Compiled when first met: most fields of most objects are never used.
@@ -303,9 +259,4 @@ function settler(plan: FieldPlan): Canonicalize {
     default:
       return (value, walk) => (value == null ? absent() : (present(value, walk) ?? absent()));
   }
-}
-
-function absentValue({ alwaysWritten, pointer, node }: FieldPlan): () => unknown {
-  if (!alwaysWritten) return () => undefined;
-  return pointer ? () => null : () => zeroOf(node);
 }

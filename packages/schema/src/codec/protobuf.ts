@@ -1,0 +1,365 @@
+/**
+ * Protobuf as Kubernetes generates it. Everything that cannot be absent in Go is written, empty or not; fields come in
+ * the order of their numbers, maps in the order of their keys. What is read becomes a canonical object, as if it had
+ * come in JSON.
+ */
+import { compareStrings } from '@kruise/values/go-syntax';
+import { setOwn } from '../json-document.ts';
+import {
+  asField,
+  type EitherNode,
+  type Field,
+  type ListNode,
+  type Node,
+  type ObjectNode,
+  resolve,
+} from '../language.ts';
+import { type FieldPlan, planField } from './field-plan.ts';
+import { assemble, type ObjectShape, place, shapeOf, zeroOf } from './object-shape.ts';
+import { ProtobufError, type ProtobufReader, unexpectedEnd } from './protobuf-reader.ts';
+import {
+  booleanCodec,
+  bytesCodec,
+  doubleCodec,
+  durationCodec,
+  int32Codec,
+  int64Codec,
+  intOrStringCodec,
+  microTimeCodec,
+  quantityCodec,
+  rawCodec,
+  textCodec,
+  timeCodec,
+  type ValueCodec,
+  wrongWireType,
+} from './protobuf-scalar.ts';
+import type { ProtobufWriter } from './protobuf-writer.ts';
+
+/** The bare message of an object, without a length. */
+export type MessageCodec = {
+  readonly write: (writer: ProtobufWriter, object: unknown) => void;
+  readonly read: (reader: ProtobufReader, end: number, previous?: unknown) => unknown;
+};
+
+const messages = new WeakMap<ObjectNode, MessageCodec>();
+
+/** The protobuf form of an object's schema; the same one each time. */
+export function messageCodecOf(node: ObjectNode): MessageCodec {
+  let codec = messages.get(node);
+  if (!codec) {
+    codec = compileMessage(node);
+    messages.set(node, codec);
+  }
+  return codec;
+}
+
+/** A field of a message. Values are where their object was placed, those of inlined objects included. */
+type MessageField = {
+  readonly number: number;
+  readonly wireType: number;
+  readonly name: string;
+  readonly write: (writer: ProtobufWriter, placed: readonly unknown[]) => void;
+  readonly read: (reader: ProtobufReader, end: number, placed: unknown[]) => void;
+};
+
+function compileMessage(node: ObjectNode): MessageCodec {
+  const shape = shapeOf(node);
+  let fields: MessageFields | undefined;
+  return {
+    write(writer, object) {
+      fields ??= fieldsOf(node, shape);
+      writeFields(fields, writer, place(shape, object as object));
+    },
+    read(reader, end, previous) {
+      fields ??= fieldsOf(node, shape);
+      const placed = place(shape, (previous ?? {}) as object);
+      readFields(fields, reader, end, placed);
+      return assemble(shape, placed);
+    },
+  };
+}
+
+type MessageFields = { readonly descending: readonly MessageField[]; readonly byNumber: readonly MessageField[] };
+
+function fieldsOf(node: ObjectNode, shape: ObjectShape): MessageFields {
+  const fields = Object.entries(node.fields).flatMap(([name, member]): MessageField[] => {
+    const field = asField(member);
+    if (field.number === undefined) return [];
+    if (field.inline) return [inlineField(field.number, name, resolve(field.node) as ObjectNode, shape)];
+    return [compileField(field.number, planField(name, field), shape.positions.get(name)!)];
+  });
+  const byNumber: MessageField[] = [];
+  for (const field of fields) byNumber[field.number] = field;
+  return { byNumber, descending: fields.toSorted((a, b) => b.number - a.number) };
+}
+
+function writeFields({ descending }: MessageFields, writer: ProtobufWriter, placed: readonly unknown[]): void {
+  for (let index = 0; index < descending.length; index++) descending[index]!.write(writer, placed);
+}
+
+function readFields({ byNumber }: MessageFields, reader: ProtobufReader, end: number, placed: unknown[]): void {
+  reader.enter();
+  while (reader.at < end) {
+    const tag = reader.varint32();
+    const field = byNumber[tag >>> 3];
+    if (field === undefined) {
+      if (tag >>> 3 === 0) throw new ProtobufError(`proto: illegal tag 0 (wire type ${tag & 7})`);
+      reader.skip(tag, end);
+    } else if (field.wireType === (tag & 7)) field.read(reader, end, placed);
+    else throw wrongWireType(tag & 7, field.name);
+  }
+  if (reader.at !== end) throw unexpectedEnd();
+  reader.leave();
+}
+
+function inlineField(number: number, name: string, node: ObjectNode, shape: ObjectShape): MessageField {
+  let fields: MessageFields | undefined;
+  const tag = (number << 3) | 2;
+  return {
+    number,
+    name,
+    wireType: 2,
+    write(writer, placed) {
+      fields ??= fieldsOf(node, shape);
+      const before = writer.length;
+      writeFields(fields, writer, placed);
+      writer.endMessage(before);
+      writer.varint(tag);
+    },
+    read(reader, limit, placed) {
+      fields ??= fieldsOf(node, shape);
+      readFields(fields, reader, reader.end(limit), placed);
+    },
+  };
+}
+
+function compileField(number: number, plan: FieldPlan, position: number): MessageField {
+  const { node, name } = plan;
+  if (node.type === 'map') return mapField(number, name, node.values, position);
+  if (node.type === 'list' && !node.message) return repeatedField(number, name, node, position);
+  return singularField(number, plan, position);
+}
+
+function singularField(number: number, plan: FieldPlan, position: number): MessageField {
+  const { node, name } = plan;
+  const codec = valueCodecOf(node);
+  const tag = (number << 3) | codec.wireType;
+  // Bytes and lists are nil in Go where they are absent, as pointers are.
+  const isNullable = plan.pointer || node.type === 'bytes' || node.type === 'list';
+  const { write, read } = codec;
+  const isMerged = node.type === 'object';
+  const dropsEmpty = !plan.alwaysWritten && !plan.pointer;
+  return {
+    number,
+    name,
+    wireType: codec.wireType,
+    write(writer, placed) {
+      const value = placed[position];
+      if (value == null && isNullable) return;
+      write(writer, value);
+      writer.varint(tag);
+    },
+    read(reader, limit, placed) {
+      if (isMerged) {
+        placed[position] = messageCodecOf(node).read(reader, reader.end(limit), placed[position]);
+        return;
+      }
+      const value = read(reader, limit);
+      placed[position] = dropsEmpty && isEmpty(value) ? undefined : value;
+    },
+  };
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === '' || value === 0 || value === false;
+}
+
+function repeatedField(number: number, name: string, { items }: ListNode, position: number): MessageField {
+  const { wireType, write, read } = valueCodecOf(items);
+  const tag = (number << 3) | wireType;
+  return {
+    number,
+    name,
+    wireType,
+    write(writer, placed) {
+      const list = placed[position] as readonly unknown[] | null | undefined;
+      if (list == null) return;
+      for (let index = list.length - 1; index >= 0; index--) {
+        write(writer, list[index]);
+        writer.varint(tag);
+      }
+    },
+    read(reader, limit, placed) {
+      const item = read(reader, limit);
+      const list = placed[position] as unknown[] | undefined;
+      if (list === undefined) placed[position] = [item];
+      else list.push(item);
+    },
+  };
+}
+
+function mapField(number: number, name: string, values: Node, position: number): MessageField {
+  const codec = valueCodecOf(values);
+  const tag = (number << 3) | 2;
+  const valueTag = (2 << 3) | codec.wireType;
+  const isNullable = resolve(values).type === 'bytes';
+  return {
+    number,
+    name,
+    wireType: 2,
+    write(writer, placed) {
+      const map = placed[position] as Readonly<Record<string, unknown>> | null | undefined;
+      if (map == null) return;
+      // JavaScript may have put keys like `10` first, so the order of the object is not to be relied on.
+      const keys = Object.keys(map).sort(compareStrings);
+      for (let index = keys.length - 1; index >= 0; index--) {
+        const key = keys[index]!;
+        const value = map[key];
+        const before = writer.length;
+        if (value != null || !isNullable) {
+          codec.write(writer, value);
+          writer.byte(valueTag);
+        }
+        writer.text(key);
+        writer.byte(0x0a);
+        writer.endMessage(before);
+        writer.varint(tag);
+      }
+    },
+    read(reader, limit, placed) {
+      const end = reader.end(limit);
+      let key = '';
+      let value: unknown;
+      while (reader.at < end) {
+        const entryTag = reader.varint32();
+        if (entryTag === 0x0a) key = reader.text(end);
+        else if (entryTag === valueTag) value = codec.read(reader, end);
+        else reader.skip(entryTag, end);
+      }
+      if (reader.at !== end) throw unexpectedEnd();
+      const known = placed[position] as Record<string, unknown> | undefined;
+      const map = known ?? {};
+      setOwn(map, key, value ?? zeroOf(values));
+      placed[position] = map;
+      reader.noteEntry(map, key, known === undefined);
+    },
+  };
+}
+
+/** How a value is written after the tag of a field, a list item or a map entry. */
+function valueCodecOf(unresolved: Node): ValueCodec {
+  const node = resolve(unresolved);
+  switch (node.type) {
+    case 'string':
+      return textCodec;
+    case 'boolean':
+      return booleanCodec;
+    case 'integer':
+      return node.format === 'int32' ? int32Codec : int64Codec;
+    case 'number':
+      return doubleCodec;
+    case 'bytes':
+      return bytesCodec;
+    case 'time':
+      return timeCodec;
+    case 'microTime':
+      return microTimeCodec;
+    case 'duration':
+      return durationCodec;
+    case 'quantity':
+      return quantityCodec;
+    case 'intOrString':
+      return intOrStringCodec;
+    case 'any':
+      return rawCodec;
+    case 'object':
+      return objectCodec(node);
+    case 'list':
+      return listCodec(node);
+    case 'either':
+      return eitherCodec(node);
+    case 'map':
+      throw new TypeError('protobuf has no maps within lists or maps');
+  }
+}
+
+function objectCodec(node: ObjectNode): ValueCodec {
+  const codec = messageCodecOf(node);
+  return {
+    wireType: 2,
+    write(writer, value) {
+      const before = writer.length;
+      codec.write(writer, value ?? {});
+      writer.endMessage(before);
+    },
+    read: (reader, limit) => codec.read(reader, reader.end(limit)),
+  };
+}
+
+/** A message in place of what JSON writes without one: its fields are read into and written from a few values. */
+function wrapper(
+  fields: readonly MessageField[],
+  unwrap: (placed: readonly unknown[]) => unknown,
+  wrap: (value: unknown) => readonly unknown[],
+): ValueCodec {
+  const byNumber: MessageField[] = [];
+  for (const field of fields) byNumber[field.number] = field;
+  const messageFields = { byNumber, descending: fields.toReversed() };
+  return {
+    wireType: 2,
+    write(writer, value) {
+      const before = writer.length;
+      writeFields(messageFields, writer, wrap(value));
+      writer.endMessage(before);
+    },
+    read(reader, limit) {
+      const placed: unknown[] = [undefined, undefined];
+      readFields(messageFields, reader, reader.end(limit), placed);
+      return unwrap(placed);
+    },
+  };
+}
+
+/** A list where protobuf wants a single value: a message of its own, with the items in its first field. */
+function listCodec(node: ListNode): ValueCodec {
+  return wrapper(
+    [repeatedField(1, 'items', node, 0)],
+    ([items]) => items ?? null,
+    (value) => [value],
+  );
+}
+
+function eitherCodec({ object, or }: EitherNode): ValueCodec {
+  // Made when first used: a schema's own schema is among its fields.
+  let codec: ValueCodec | undefined;
+  const lazily = () => (codec ??= or === 'boolean' ? objectOrBoolean(object) : objectOrList(object, or));
+  return {
+    wireType: 2,
+    write: (writer, value) => lazily().write(writer, value),
+    read: (reader, limit) => lazily().read(reader, limit),
+  };
+}
+
+function objectOrBoolean(object: Node): ValueCodec {
+  return wrapper(
+    [
+      singularField(1, planField('allows', asField({ type: 'boolean' })), 0),
+      singularField(2, planField('schema', pointerTo(object)), 1),
+    ],
+    ([allows, schema]) => schema ?? allows ?? false,
+    (value) => (typeof value === 'boolean' ? [value, undefined] : [value != null, value]),
+  );
+}
+
+function objectOrList(object: Node, or: 'list' | 'strings'): ValueCodec {
+  const items: ListNode = { type: 'list', items: or === 'list' ? object : { type: 'string' } };
+  return wrapper(
+    [singularField(1, planField('schema', pointerTo(object)), 0), repeatedField(2, 'list', items, 1)],
+    ([schema, list]) => list ?? schema ?? null,
+    (value) => (Array.isArray(value) ? [undefined, value] : [value, undefined]),
+  );
+}
+
+function pointerTo(node: Node): Field {
+  return { node, required: false, omitEmpty: true, pointer: true };
+}
