@@ -1,0 +1,55 @@
+/** The parts of an image's name: `registry.example.com/team/app:1.2@sha256:…`. */
+export type ImageReference = {
+  /** With its registry and, for Docker Hub's own images, their folder: `docker.io/library/nginx`. */
+  readonly repository: string;
+  readonly tag?: string;
+  readonly digest?: string;
+};
+
+const hub = 'docker.io';
+const maxRepositoryLength = 255;
+// Beyond the longest repository, tag and digest together no text is a name.
+const maxLength = 1024;
+
+const domainLabel = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
+const domain = `(?:${domainLabel}(?:\\.${domainLabel})*|\\[(?:[a-fA-F0-9:]+)\\])(?::[0-9]+)?`;
+const pathPart = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*';
+const whole = new RegExp(
+  `^(${domain}/${pathPart}(?:/${pathPart})*)(?::(\\w[\\w.-]{0,127}))?(?:@([A-Za-z0-9_+.-]+:[0-9a-f]{32,}))?$`,
+);
+const identifier = /^[a-f0-9]{64}$/;
+const digestLengths: ReadonlyMap<string, number> = new Map([
+  ['sha256', 64],
+  ['sha384', 96],
+  ['sha512', 128],
+]);
+
+/** Reads the name of an image as container runtimes do; undefined where it is none. */
+export function parseImageReference(image: string): ImageReference | undefined {
+  if (image.length > maxLength || identifier.test(image)) return undefined;
+  const [, repository, tag, digest] = whole.exec(withRegistry(image)) ?? [];
+  if (repository === undefined || repository.length > maxRepositoryLength) return undefined;
+  if (digest !== undefined && !isDigest(digest)) return undefined;
+  return { repository, ...(tag === undefined ? {} : { tag }), ...(digest === undefined ? {} : { digest }) };
+}
+
+/** The tag an image is pulled by: `latest` where its name has neither tag nor digest, none where it has no tag. */
+export function tagOf(image: string): string | undefined {
+  const reference = parseImageReference(image);
+  return reference && reference.tag === undefined && reference.digest === undefined ? 'latest' : reference?.tag;
+}
+
+function withRegistry(image: string): string {
+  const slash = image.indexOf('/');
+  const first = image.slice(0, Math.max(slash, 0));
+  const isRegistry = /[.:]/.test(first) || first === 'localhost' || first !== first.toLowerCase();
+  if (slash < 0 || !isRegistry) return `${hub}/${slash < 0 ? 'library/' : ''}${image}`;
+  if (first !== hub && first !== `index.${hub}`) return image;
+  const rest = image.slice(slash + 1);
+  return `${hub}/${rest.includes('/') ? '' : 'library/'}${rest}`;
+}
+
+function isDigest(digest: string): boolean {
+  const colon = digest.indexOf(':');
+  return digestLengths.get(digest.slice(0, colon)) === digest.length - colon - 1;
+}
