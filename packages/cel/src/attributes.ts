@@ -1,0 +1,200 @@
+/**
+ * Variables and what is selected from them: `self.spec.containers[0].name` is one attribute with four qualifiers.
+ *
+ * Each qualifier costs 1 and the attribute itself 1 more, unless it is a branch of a conditional, which is resolved
+ * without that charge. Once an optional qualifier (`a.?b`) is met, those after it are optional too.
+ */
+import { JsonList, JsonObject, ListValue, MapValue } from './collections.ts';
+import { formatValue } from './format-value.ts';
+import type { Evaluate, Frame } from './frame.ts';
+import { typeNameOf } from './type-names.ts';
+import {
+  Double,
+  EvaluationError,
+  isInt,
+  none,
+  ObjectValue,
+  Optional,
+  orNoSuchOverload,
+  Uint,
+  type Value,
+} from './values.ts';
+
+/** One step of a selection. */
+export type Qualifier = {
+  readonly isOptional: boolean;
+  /** The value selected; an error if there is none. */
+  select(frame: Frame, from: Value): Value;
+  /** The value selected, or undefined if it is not there. */
+  selectIfPresent(frame: Frame, from: Value): Value | undefined;
+};
+
+/** What can be qualified further. */
+export type Attribute = {
+  qualify(qualifier: Qualifier): void;
+  /** The value, charged for as a branch of a conditional is. */
+  readonly resolve: Evaluate;
+  /** The value, charged for in full. */
+  readonly evaluate: Evaluate;
+};
+
+/** An attribute that starts from a variable or from the result of an expression. */
+export function attribute(root: Evaluate): Attribute {
+  const qualifiers: Qualifier[] = [];
+  const resolve: Evaluate = (frame) => {
+    const value = root(frame);
+    return qualifiers.length === 0 ? value : applyQualifiers(frame, value, qualifiers);
+  };
+  return {
+    qualify: (qualifier) => void qualifiers.push(qualifier),
+    resolve,
+    evaluate: (frame) => {
+      const value = resolve(frame);
+      frame.charge(1);
+      return value;
+    },
+  };
+}
+
+/** `condition ? whenTrue : whenFalse`, itself free of charge. */
+export function conditional(condition: Evaluate, whenTrue: Attribute, whenFalse: Attribute): Attribute {
+  const resolve: Evaluate = (frame) => {
+    const chosen = condition(frame);
+    if (chosen === true) return whenTrue.resolve(frame);
+    if (chosen === false) return whenFalse.resolve(frame);
+    return orNoSuchOverload(chosen);
+  };
+  return {
+    qualify: (qualifier) => {
+      whenTrue.qualify(qualifier);
+      whenFalse.qualify(qualifier);
+    },
+    resolve,
+    evaluate: resolve,
+  };
+}
+
+/** `has(…)`: whether the last qualifier finds something. Costs its qualifiers, and nothing more. */
+export function presence(operand: Attribute, field: Qualifier): Attribute {
+  operand.qualify({
+    isOptional: false,
+    select: (frame, from) => {
+      const found = field.selectIfPresent(frame, from);
+      frame.charge(1);
+      return found instanceof EvaluationError ? found : found !== undefined;
+    },
+    selectIfPresent: (frame, from) => {
+      const found = field.selectIfPresent(frame, from);
+      if (found === undefined || found instanceof EvaluationError) return found;
+      frame.charge(1);
+      return null;
+    },
+  });
+  const resolve: Evaluate = (frame) => {
+    const value = operand.resolve(frame);
+    return value instanceof Optional ? value.hasValue : value;
+  };
+  return { qualify: operand.qualify, resolve, evaluate: resolve };
+}
+
+function applyQualifiers(frame: Frame, value: Value, qualifiers: readonly Qualifier[]): Value {
+  let isOptional = value instanceof Optional;
+  if (value instanceof Optional) {
+    if (value.value === undefined) return value;
+    value = value.value;
+  }
+  for (const qualifier of qualifiers) {
+    if (value instanceof EvaluationError) return value;
+    isOptional ||= qualifier.isOptional;
+    if (isOptional) {
+      const found = qualifier.selectIfPresent(frame, value);
+      if (found === undefined) return none;
+      value = found;
+    } else {
+      value = qualifier.select(frame, value);
+    }
+  }
+  return isOptional && !(value instanceof EvaluationError) ? new Optional(value) : value;
+}
+
+/** A qualifier with a key known beforehand. `property` is its name in JSON objects that declare it. */
+export function constantQualifier(
+  key: Value,
+  options: { isOptional: boolean; isCharged: boolean; property?: string | undefined },
+): Qualifier {
+  const { isOptional, isCharged, property } = options;
+  const find =
+    property === undefined
+      ? (from: Value) => lookUp(from, key)
+      : (from: Value) => (from instanceof JsonObject ? from.property(property) : lookUp(from, key));
+  return {
+    isOptional,
+    select: (frame, from) => {
+      const found = find(from) ?? missing(from, key);
+      if (isCharged) frame.charge(1);
+      return found;
+    },
+    selectIfPresent: (frame, from) => {
+      const found = findIfPossible(find, from);
+      if (isCharged && found !== undefined && !(found instanceof EvaluationError)) frame.charge(1);
+      return found;
+    },
+  };
+}
+
+/** A qualifier whose key is computed. */
+export function computedQualifier(key: Evaluate, options: { isOptional: boolean }): Qualifier {
+  return {
+    isOptional: options.isOptional,
+    select: (frame, from) => {
+      const index = key(frame);
+      const found = index instanceof EvaluationError ? index : (lookUp(from, index) ?? missing(from, index));
+      frame.charge(1);
+      return found;
+    },
+    selectIfPresent: (frame, from) => {
+      const index = key(frame);
+      if (index instanceof EvaluationError) return index;
+      const found = findIfPossible((value) => lookUp(value, index), from);
+      if (found !== undefined && !(found instanceof EvaluationError)) frame.charge(1);
+      return found;
+    },
+  };
+}
+
+/** What has nothing to select from has nothing present. */
+function findIfPossible(find: (from: Value) => Value | undefined, from: Value): Value | undefined {
+  const isContainer = from instanceof MapValue || from instanceof ListValue || from instanceof ObjectValue;
+  return isContainer ? find(from) : undefined;
+}
+
+/** The element at a key or index; undefined when it is not there, an error when it cannot be. */
+function lookUp(from: Value, key: Value): Value | undefined {
+  if (from instanceof MapValue) return from.find(key);
+  if (from instanceof ListValue) {
+    const index = listIndex(from, key);
+    if (index instanceof EvaluationError) return index;
+    return index >= 0 && index < from.size ? from.at(index) : undefined;
+  }
+  if (from instanceof ObjectValue && typeof key === 'string') return from.field(key);
+  return undefined;
+}
+
+function listIndex(list: ListValue, key: Value): number | EvaluationError {
+  if (isInt(key)) return Number(key);
+  if (list instanceof JsonList && list.isDeclared && (key instanceof Uint || key instanceof Double)) {
+    return new EvaluationError(`unsupported index: ${formatValue(key)}`);
+  }
+  if (key instanceof Uint) return Number(key.value);
+  if (key instanceof Double) {
+    return Number.isInteger(key.value)
+      ? key.value
+      : new EvaluationError(`unsupported index value ${formatValue(key)} in list`);
+  }
+  return new EvaluationError(`unsupported index type '${typeNameOf(key)}' in list`);
+}
+
+function missing(from: Value, key: Value): EvaluationError {
+  const what = from instanceof ListValue ? 'index out of bounds' : 'no such key';
+  return new EvaluationError(`${what}: ${formatValue(key)}`);
+}

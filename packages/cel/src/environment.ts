@@ -1,0 +1,84 @@
+/** Environments: what names, functions and syntax expressions may use. */
+import type { Declarations } from './checker.ts';
+import { type FunctionDeclaration, mergeFunctions } from './functions.ts';
+import type { Runtime } from './interpreter.ts';
+import type { Library, ObjectTypes } from './library.ts';
+import type { Macro } from './macros.ts';
+import type { Syntax } from './parser.ts';
+import type { RegexFunction } from './regex.ts';
+import type { Type } from './types.ts';
+import type { Validator } from './validators.ts';
+import { EvaluationError } from './values.ts';
+
+/** What expressions are compiled in. */
+export type Environment = Declarations &
+  Runtime & {
+    readonly syntax: Syntax;
+    readonly validators: readonly Validator[];
+    /** What one evaluation may cost unless it is told otherwise. */
+    readonly costLimit: number;
+  };
+
+/** What an environment is made of. */
+export type EnvironmentOptions = {
+  readonly libraries: readonly Library[];
+  /** Variables by name, which may be dotted. */
+  readonly variables?: Readonly<Record<string, Type>>;
+  /** A namespace names are looked up in first. */
+  readonly container?: string;
+  readonly homogeneousLiterals?: boolean;
+  readonly optionals?: boolean;
+  readonly quotedFields?: boolean;
+  readonly validators?: readonly Validator[];
+  readonly costLimit?: number;
+};
+
+/** Makes an environment. Making one is dear; `withVariables` shares all but the variables. */
+export function createEnvironment(options: EnvironmentOptions): Environment {
+  const { libraries } = options;
+  const functions = new Map<string, FunctionDeclaration>();
+  const macros = new Map<string, Macro>();
+  const types = new Map<string, Type>();
+  const regexFunctions = new Map<string, RegexFunction>();
+  const objects: ObjectTypes[] = [];
+  for (const library of libraries) {
+    for (const declaration of library.functions) {
+      const known = functions.get(declaration.name);
+      functions.set(declaration.name, known ? mergeFunctions(known, declaration) : declaration);
+    }
+    for (const [key, macro] of library.macros ?? []) macros.set(key, macro);
+    for (const type of library.types ?? []) types.set(type.name, type);
+    for (const [name, regex] of library.regexFunctions ?? []) regexFunctions.set(name, regex);
+    if (library.objects) objects.push(library.objects);
+  }
+  const findObject = (name: string): Type | undefined => {
+    for (const each of objects) {
+      const found = each.find(name);
+      if (found) return found;
+    }
+    return undefined;
+  };
+  const environment: Environment = {
+    container: options.container ?? '',
+    homogeneousLiterals: options.homogeneousLiterals ?? false,
+    syntax: { macros, optionals: options.optionals ?? false, quotedFields: options.quotedFields ?? false },
+    validators: options.validators ?? [],
+    costLimit: options.costLimit ?? Number.POSITIVE_INFINITY,
+    regexFunctions,
+    variable: () => undefined,
+    function: (name) => functions.get(name),
+    namedType: (name) => types.get(name) ?? findObject(name),
+    construct: (name, fields) => {
+      const owner = objects.find((each) => each.find(name) !== undefined);
+      return owner ? owner.construct(name, fields) : new EvaluationError(`unknown type: ${name}`);
+    },
+  };
+  return withVariables(environment, options.variables ?? {});
+}
+
+/** The environment with more variables. */
+export function withVariables(environment: Environment, variables: Readonly<Record<string, Type>>): Environment {
+  const added = new Map(Object.entries(variables));
+  if (added.size === 0) return environment;
+  return { ...environment, variable: (name) => added.get(name) ?? environment.variable(name) };
+}

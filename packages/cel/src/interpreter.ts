@@ -1,0 +1,622 @@
+/**
+ * Turns a checked expression into closures.
+ *
+ * What is constant is computed here, once: literals, lists and maps of constants, conversions of constants, sets to look
+ * up with `in`, regular expressions. Folded parts cost nothing at run time, as in the reference implementation, whose
+ * costs (see `frame.ts`) are kept to the unit.
+ */
+import type {
+  Call,
+  Comprehension,
+  Expression,
+  Identifier,
+  ListLiteral,
+  MapLiteral,
+  ObjectLiteral,
+  Select,
+} from './ast.ts';
+import {
+  type Attribute,
+  attribute,
+  computedQualifier,
+  conditional,
+  constantQualifier,
+  presence,
+  type Qualifier,
+} from './attributes.ts';
+import { ArrayList, EntryMap, GrowingList, GrowingMap, ListValue, MapValue } from './collections.ts';
+import { equal } from './equality.ts';
+import { formatValue } from './format-value.ts';
+import type { Evaluate, Frame } from './frame.ts';
+import { type ActualCost, accepts, type FunctionDeclaration, noOverload, type Overload } from './functions.ts';
+import { read } from './json-values.ts';
+import type { RegexFunction } from './regex.ts';
+import { sizeOf, typeNameOf } from './type-names.ts';
+import { dynType, type Type } from './types.ts';
+import { Double, EvaluationError, isInt, ObjectValue, Optional, orNoSuchOverload, Uint, type Value } from './values.ts';
+
+/** What the interpreter needs of an environment. */
+export type Runtime = {
+  variable(name: string): Type | undefined;
+  function(name: string): FunctionDeclaration | undefined;
+  /** Makes the object `name{…}`. */
+  construct(name: string, fields: ReadonlyMap<string, Value>): Value;
+  /** Functions whose second argument is a pattern to be compiled once. */
+  readonly regexFunctions: ReadonlyMap<string, RegexFunction>;
+};
+
+/** An expression with a constant part that cannot be computed, such as `int('x')`. */
+export class InstantiationError extends Error {}
+
+/** Compiles a checked expression. Throws `InstantiationError`. */
+export function interpret(expression: Expression, runtime: Runtime): Evaluate {
+  return evaluation(new Compiler(runtime).plan(expression));
+}
+
+/** A part of an expression, while it is not known yet what its parent makes of it. */
+type Plan =
+  | { readonly kind: 'constant'; readonly value: Value }
+  | { readonly kind: 'attribute'; readonly attribute: Attribute }
+  | { readonly kind: 'other'; readonly evaluate: Evaluate };
+
+const other = (evaluate: Evaluate): Plan => ({ kind: 'other', evaluate });
+const constant = (value: Value): Plan => ({ kind: 'constant', value });
+
+function evaluation(plan: Plan): Evaluate {
+  switch (plan.kind) {
+    case 'constant': {
+      const { value } = plan;
+      return () => value;
+    }
+    case 'attribute':
+      return plan.attribute.evaluate;
+    case 'other':
+      return plan.evaluate;
+  }
+}
+
+const asAttribute = (plan: Plan): Attribute =>
+  plan.kind === 'attribute' ? plan.attribute : attribute(evaluation(plan));
+
+const conversions: ReadonlySet<string> = new Set(
+  'bool bytes double duration dyn int string timestamp type uint'.split(' '),
+);
+
+/** Where a name is kept while its loop runs. Accumulators are computed when first asked for. */
+type Local = { readonly slot: number; readonly initial: Evaluate | undefined };
+
+class Compiler {
+  readonly #runtime: Runtime;
+  readonly #variables = new Map<string, number>();
+  #scope: readonly (readonly [string, Local])[] = [];
+  #slots = 0;
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+  }
+
+  plan(expression: Expression): Plan {
+    switch (expression.kind) {
+      case 'literal':
+        return constant(expression.value);
+      case 'identifier':
+        return this.#identifier(expression);
+      case 'select':
+        return this.#select(expression);
+      case 'call':
+        return this.#call(expression);
+      case 'list':
+        return this.#list(expression);
+      case 'map':
+        return this.#map(expression);
+      case 'object':
+        return this.#object(expression);
+      case 'comprehension':
+        return this.#comprehension(expression);
+    }
+  }
+
+  #evaluation(expression: Expression): Evaluate {
+    return evaluation(this.plan(expression));
+  }
+
+  #identifier(identifier: Identifier): Plan {
+    if (identifier.constant !== undefined) return constant(identifier.constant);
+    const { name } = identifier;
+    const local = identifier.isRooted ? undefined : this.#scope.findLast(([known]) => known === name)?.[1];
+    return { kind: 'attribute', attribute: attribute(local ? loadLocal(local) : this.#loadVariable(name)) };
+  }
+
+  #loadVariable(name: string): Evaluate {
+    const slot = this.#variables.get(name) ?? this.#variables.size;
+    this.#variables.set(name, slot);
+    const type = this.#runtime.variable(name) ?? dynType;
+    const absent = new EvaluationError(`no such attribute(s): ${name}`);
+    return ({ variables, bindings }) => {
+      const known = variables[slot];
+      if (known !== undefined) return known;
+      const bound = Object.hasOwn(bindings, name) ? bindings[name] : undefined;
+      return (variables[slot] = bound === undefined ? absent : read(bound, type));
+    };
+  }
+
+  #select(select: Select): Plan {
+    if (select.resolved) return this.#identifier(select.resolved);
+    const operand = asAttribute(this.plan(select.operand));
+    const type = select.operand.type;
+    const property = type?.kind === 'object' ? type.field?.(select.field)?.property : undefined;
+    const isCharged = !select.isPresenceTest;
+    const qualifier = constantQualifier(select.field, { isOptional: false, isCharged, property });
+    if (select.isPresenceTest) return { kind: 'attribute', attribute: presence(operand, qualifier) };
+    operand.qualify(qualifier);
+    return { kind: 'attribute', attribute: operand };
+  }
+
+  #index(call: Call, isOptional: boolean): Plan {
+    const operand = asAttribute(this.plan(call.args[0]!));
+    const index = this.plan(call.args[1]!);
+    operand.qualify(indexQualifier(index, isOptional));
+    return { kind: 'attribute', attribute: operand };
+  }
+
+  #call(call: Call): Plan {
+    switch (call.function) {
+      case '_&&_':
+        return other(logical(this.#evaluation(call.args[0]!), this.#evaluation(call.args[1]!), false));
+      case '_||_':
+        return other(logical(this.#evaluation(call.args[0]!), this.#evaluation(call.args[1]!), true));
+      case '_?_:_': {
+        const [condition, whenTrue, whenFalse] = call.args.map((arg) => this.plan(arg)) as [Plan, Plan, Plan];
+        const chosen = conditional(evaluation(condition), asBranch(whenTrue), asBranch(whenFalse));
+        return { kind: 'attribute', attribute: chosen };
+      }
+      case '_[_]':
+        return this.#index(call, false);
+      case '_[?_]':
+      case '_?._':
+        return this.#index(call, true);
+    }
+    const plans = (call.target ? [call.target, ...call.args] : call.args).map((operand) => this.plan(operand));
+    switch (call.function) {
+      case '_==_':
+        return other(this.#equality(call.function, plans, (result) => result));
+      case '_!=_':
+        return other(this.#equality(call.function, plans, (result) => result !== true));
+      case 'or':
+        return other(firstPresent(plans, (optional) => optional));
+      case 'orValue':
+        return other(firstPresent(plans, (optional) => optional.value!));
+    }
+    return this.#functionCall(call, plans);
+  }
+
+  #equality(name: string, plans: readonly Plan[], finish: (result: boolean | EvaluationError) => Value): Evaluate {
+    const [left, right] = plans.map(evaluation) as [Evaluate, Evaluate];
+    const cost = this.#cost(name, name === '_==_' ? 'equals' : 'not_equals');
+    return (frame) => {
+      const a = left(frame);
+      const b = right(frame);
+      const isError = a instanceof EvaluationError || b instanceof EvaluationError;
+      const result = isError ? orNoSuchOverload(a instanceof EvaluationError ? a : b) : finish(equal(a, b));
+      frame.charge(isScalar(a) && isScalar(b) ? 1 : costOf(cost, [a, b], result));
+      return result;
+    };
+  }
+
+  #functionCall(call: Call, plans: readonly Plan[]): Plan {
+    const declaration = this.#runtime.function(call.function)!;
+    const candidates = call.overloads ?? [];
+    const single = candidates.length === 1 ? declaration.overloads.find(({ id }) => id === candidates[0]) : undefined;
+    const overload = single?.id ?? '';
+
+    if (call.function === '@in' && overload === 'in_list' && plans[1]!.kind === 'constant') {
+      const membership = constantMembership(evaluation(plans[0]!), plans[1]!.value);
+      if (membership) return membership;
+    }
+    const isMember = call.target !== undefined;
+    const implementation = this.#implementation(declaration, single, isMember, plans);
+    const cost = this.#cost(declaration.name, overload);
+    const stopsAtErrors = implementation.stopsAtErrors ?? plans.length > 2;
+    const evaluate = invocation(plans.map(evaluation), implementation.call, cost, {
+      stopsAtErrors,
+      takesErrors: single?.takesErrors ?? false,
+    });
+    if (conversions.has(call.function) && plans.length === 1 && plans[0]!.kind === 'constant') {
+      const value = implementation.call(plans[0]!.value);
+      if (value instanceof EvaluationError) throw new InstantiationError(value.message);
+      return constant(value);
+    }
+    return other(evaluate);
+  }
+
+  #implementation(
+    declaration: FunctionDeclaration,
+    single: Overload | undefined,
+    isMember: boolean,
+    plans: readonly Plan[],
+  ): { call: (...args: Value[]) => Value; stopsAtErrors?: boolean } {
+    const { name } = declaration;
+    const pattern = plans[1];
+    const regex = this.#runtime.regexFunctions.get(name);
+    if (regex && pattern?.kind === 'constant' && typeof pattern.value === 'string') {
+      const compiled = regex(pattern.value);
+      if (compiled instanceof EvaluationError) throw new InstantiationError(compiled.message);
+      return { call: compiled, stopsAtErrors: true };
+    }
+    if (declaration.call) return { call: declaration.call };
+    if (single?.call) {
+      const { call, parameters, takesErrors, stopsAtErrors } = single;
+      const guarded = takesErrors ? call : guard(name, parameters, call);
+      return { call: guarded, ...(stopsAtErrors && { stopsAtErrors }) };
+    }
+    const overloads = declaration.overloads.filter((each) => each.call && each.isMember === isMember);
+    return {
+      call: (...args) => {
+        const found = overloads.find(
+          ({ parameters }) =>
+            parameters.length === args.length &&
+            parameters.every((parameter, index) => accepts(parameter, args[index]!)),
+        );
+        return found ? found.call!(...args) : noOverload(name, args);
+      },
+      stopsAtErrors: true,
+    };
+  }
+
+  #cost(name: string, overload: string): RunTimeCost {
+    const declaration = this.#runtime.function(name);
+    const general = declaration?.cost?.actual;
+    const specific = declaration?.overloads.find(({ id }) => id === overload)?.cost?.actual;
+    const actual = specific && general ? firstCost(general, specific) : (general ?? specific);
+    return actual ? { actual, overload } : undefined;
+  }
+
+  #list(list: ListLiteral): Plan {
+    const plans = list.elements.map((element) => this.plan(element));
+    if (plans.every((plan) => plan.kind === 'constant'))
+      return constant(new ArrayList(plans.map((plan) => plan.value)));
+    const elements = plans.map(evaluation);
+    const { optional } = list;
+    const build = (frame: Frame): Value => {
+      const values: Value[] = [];
+      for (let index = 0; index < elements.length; index++) {
+        const value = elements[index]!(frame);
+        if (value instanceof EvaluationError) return value;
+        if (!optional.has(index)) {
+          values.push(value);
+        } else if (!(value instanceof Optional)) {
+          return new EvaluationError(
+            `cannot initialize optional list element from non-optional value ${formatValue(value)}`,
+          );
+        } else if (value.value !== undefined) {
+          values.push(value.value);
+        }
+      }
+      return new ArrayList(values);
+    };
+    return other(charged(build, 10));
+  }
+
+  #map(map: MapLiteral): Plan {
+    const plans = map.entries.map((entry) => ({
+      key: this.plan(entry.key),
+      value: this.plan(entry.value),
+      isOptional: entry.isOptional,
+    }));
+    const entries = plans.map(({ key, value, isOptional }) => ({
+      key: evaluation(key),
+      value: evaluation(value),
+      isOptional,
+    }));
+    const build = (frame: Frame): Value => {
+      const built = new EntryMap();
+      for (const entry of entries) {
+        const key = entry.key(frame);
+        if (key instanceof EvaluationError) return key;
+        const value = entry.value(frame);
+        if (value instanceof EvaluationError) return value;
+        const held = entry.isOptional ? unwrapEntry(formatValue(key), value) : value;
+        if (held instanceof EvaluationError) return held;
+        if (held === undefined) {
+          built.remove(key);
+          continue;
+        }
+        const fault = built.set(key, held);
+        if (fault) return fault;
+      }
+      return built;
+    };
+    const isConstant = plans.every(({ key, value }) => key.kind === 'constant' && value.kind === 'constant');
+    // Constants need no frame, and nothing else is in there.
+    return isConstant ? constant(build(undefined as never)) : other(charged(build, 30));
+  }
+
+  #object(object: ObjectLiteral): Plan {
+    const fields = object.fields.map(({ name, value, isOptional }) => ({
+      name,
+      value: this.#evaluation(value),
+      isOptional,
+    }));
+    const { typeName } = object;
+    const build = (frame: Frame): Value => {
+      const values = new Map<string, Value>();
+      for (const field of fields) {
+        const value = field.value(frame);
+        if (value instanceof EvaluationError) return value;
+        const held = field.isOptional ? unwrapEntry(field.name, value) : value;
+        if (held instanceof EvaluationError) return held;
+        if (held === undefined) values.delete(field.name);
+        else values.set(field.name, held);
+      }
+      return this.#runtime.construct(typeName, values);
+    };
+    return other(charged(build, 40));
+  }
+
+  #comprehension(fold: Comprehension): Plan {
+    const initial = this.#evaluation(fold.initial);
+    const range = this.#evaluation(fold.range);
+    const accumulator = this.#slots++;
+    const first = this.#slots++;
+    const second = this.#slots++;
+    const outer = this.#scope;
+    const growing: Evaluate = (frame) => growable(initial(frame));
+    const inner = [...outer, [fold.accumulator, { slot: accumulator, initial: growing }]] as const;
+    this.#scope = [
+      ...inner,
+      [fold.variable, { slot: first, initial: undefined }],
+      ...(fold.secondVariable === undefined
+        ? []
+        : [[fold.secondVariable, { slot: second, initial: undefined }] as const]),
+    ];
+    const condition = this.#evaluation(fold.condition);
+    const step = this.#evaluation(fold.step);
+    this.#scope = inner;
+    const result = this.#evaluation(fold.result);
+    this.#scope = outer;
+
+    const slots = { accumulator, first, second };
+    const turn = { condition, step };
+    const iterate = fold.secondVariable === undefined ? foldOne : foldTwo;
+    return other((frame) => {
+      const over = range(frame);
+      if (over instanceof EvaluationError) return over;
+      frame.locals[accumulator] = undefined;
+      const fault = iterate(frame, over, slots, turn);
+      return fault ?? settled(result(frame));
+    });
+  }
+}
+
+function loadLocal({ slot, initial }: Local): Evaluate {
+  if (!initial) return ({ locals }) => locals[slot]!;
+  return (frame) => {
+    const known = frame.locals[slot];
+    return known === undefined ? (frame.locals[slot] = initial(frame)) : known;
+  };
+}
+
+/** A branch is resolved without the charge for the attribute itself. */
+const asBranch = asAttribute;
+
+function indexQualifier(index: Plan, isOptional: boolean): Qualifier {
+  if (index.kind === 'constant') return constantQualifier(index.value, { isOptional, isCharged: true });
+  return computedQualifier(index.kind === 'attribute' ? index.attribute.resolve : index.evaluate, { isOptional });
+}
+
+/** `&&` and `||`: the deciding value decides even when the other side is an error. */
+function logical(left: Evaluate, right: Evaluate, deciding: boolean): Evaluate {
+  return (frame) => {
+    const a = left(frame);
+    if (a === deciding) return deciding;
+    const b = right(frame);
+    if (b === deciding) return deciding;
+    if (typeof a !== 'boolean') return orNoSuchOverload(a);
+    return typeof b === 'boolean' ? !deciding : orNoSuchOverload(b);
+  };
+}
+
+/** `or` and `orValue`: the right side is evaluated only if the left holds nothing. */
+function firstPresent(plans: readonly Plan[], finish: (optional: Optional) => Value): Evaluate {
+  const [left, right] = plans.map(evaluation) as [Evaluate, Evaluate];
+  return (frame) => {
+    const optional = left(frame);
+    if (!(optional instanceof Optional)) return optional;
+    return optional.hasValue ? finish(optional) : right(frame);
+  };
+}
+
+type RunTimeCost = { readonly actual: ActualCost; readonly overload: string } | undefined;
+
+const costOf = (cost: RunTimeCost, args: readonly Value[], result: Value): number =>
+  cost ? cost.actual(args, result, cost.overload) : 1;
+
+/** The first of two costs that has something to say; it says nothing by NaN. */
+const firstCost =
+  (first: ActualCost, second: ActualCost): ActualCost =>
+  (args, result, overload) => {
+    const cost = first(args, result, overload);
+    return Number.isNaN(cost) ? second(args, result, overload) : cost;
+  };
+
+const isScalar = (value: Value): boolean => isInt(value) || typeof value === 'boolean';
+
+function guard(
+  name: string,
+  parameters: readonly Type[],
+  call: (...args: Value[]) => Value,
+): (...args: Value[]) => Value {
+  return (...args) => {
+    for (let index = 0; index < parameters.length; index++) {
+      if (!accepts(parameters[index]!, args[index]!)) return noOverload(name, args);
+    }
+    return call(...args);
+  };
+}
+
+function invocation(
+  operands: readonly Evaluate[],
+  call: (...args: Value[]) => Value,
+  cost: RunTimeCost,
+  { stopsAtErrors, takesErrors }: { stopsAtErrors: boolean; takesErrors: boolean },
+): Evaluate {
+  if (stopsAtErrors || operands.length === 0) return stoppingInvocation(operands, call, cost);
+  const [first, second] = operands as [Evaluate, Evaluate?];
+  if (!second) {
+    return (frame) => {
+      const a = first(frame);
+      const result = a instanceof EvaluationError && !takesErrors ? a : call(a);
+      frame.charge(cost ? cost.actual([a], result, cost.overload) : 1);
+      return result;
+    };
+  }
+  return (frame) => {
+    const a = first(frame);
+    const b = second(frame);
+    const result = a instanceof EvaluationError ? a : b instanceof EvaluationError ? b : call(a, b);
+    frame.charge(cost ? cost.actual([a, b], result, cost.overload) : 1);
+    return result;
+  };
+}
+
+/** A call that is not charged for when an argument is an error, since it then was never made. */
+function stoppingInvocation(
+  operands: readonly Evaluate[],
+  call: (...args: Value[]) => Value,
+  cost: RunTimeCost,
+): Evaluate {
+  const last = operands.length - 1;
+  return (frame) => {
+    const args: Value[] = [];
+    for (let index = 0; index <= last; index++) {
+      const value = operands[index]!(frame);
+      if (value instanceof EvaluationError) {
+        // The reference finds all arguments evaluated if it is the last that failed, and charges.
+        if (index === last) frame.charge(costOf(cost, [...args, value], value));
+        return value;
+      }
+      args.push(value);
+    }
+    const result = call(...args);
+    frame.charge(costOf(cost, args, result));
+    return result;
+  };
+}
+
+function charged(build: Evaluate, amount: number): Evaluate {
+  return (frame) => {
+    const value = build(frame);
+    frame.charge(amount);
+    return value;
+  };
+}
+
+function unwrapEntry(name: string, value: Value): Value | undefined {
+  if (value instanceof Optional) return value.value;
+  return new EvaluationError(
+    `cannot initialize optional entry '${name}' from non-optional value ${formatValue(value)}`,
+  );
+}
+
+/** `x in [constants]` is a look-up that costs nothing; undefined if the constants cannot be put in a set. */
+function constantMembership(element: Evaluate, list: Value): Plan | undefined {
+  if (!(list instanceof ListValue)) return undefined;
+  if (list.size === 0) return constant(false);
+  const members = new Set<unknown>();
+  for (const value of list) {
+    const key = membershipKey(value);
+    if (key === undefined) return undefined;
+    members.add(key);
+  }
+  return other((frame) => {
+    const value = element(frame);
+    if (value instanceof EvaluationError) return value;
+    const key = membershipKey(value);
+    return key !== undefined && key === key && members.has(key);
+  });
+}
+
+/** Equal for numbers that are equal, whatever their types. */
+function membershipKey(value: Value): string | boolean | number | bigint | undefined {
+  if (typeof value === 'string' || typeof value === 'boolean' || isInt(value)) return value;
+  if (value instanceof Uint) return value.value <= Number.MAX_SAFE_INTEGER ? Number(value.value) : value.value;
+  if (!(value instanceof Double)) return undefined;
+  return Number.isInteger(value.value) && !Number.isSafeInteger(value.value) ? BigInt(value.value) : value.value + 0;
+}
+
+/** Empty collections accumulated into are grown in place: copying at every step would be quadratic. */
+function growable(value: Value): Value {
+  if (value instanceof ListValue && value.size === 0) return new GrowingList([]);
+  return value instanceof MapValue && value.size === 0 ? new GrowingMap() : value;
+}
+
+const settled = (value: Value): Value => (value instanceof GrowingList ? new ArrayList(value.values) : value);
+
+type Slots = { readonly accumulator: number; readonly first: number; readonly second: number };
+type Turn = { readonly condition: Evaluate; readonly step: Evaluate };
+
+function foldOne(frame: Frame, range: Value, slots: Slots, turn: Turn): EvaluationError | undefined {
+  const { locals } = frame;
+  if (range instanceof ListValue) {
+    for (let index = 0; index < range.size; index++) {
+      locals[slots.first] = range.at(index);
+      if (!takeTurn(frame, slots, turn)) return undefined;
+    }
+    return undefined;
+  }
+  if (!(range instanceof MapValue)) {
+    return new EvaluationError(`got '${goTypeName(range)}', expected iterable type`);
+  }
+  for (const key of range.keys()) {
+    locals[slots.first] = key;
+    if (!takeTurn(frame, slots, turn)) return undefined;
+  }
+  return undefined;
+}
+
+function foldTwo(frame: Frame, range: Value, slots: Slots, turn: Turn): EvaluationError | undefined {
+  const { locals } = frame;
+  if (!(range instanceof ListValue) && !(range instanceof MapValue)) {
+    return new EvaluationError(`unsupported comprehension range type: ${goTypeName(range)}`);
+  }
+  let index = 0;
+  for (const entry of range instanceof MapValue ? range.entries() : range) {
+    const [key, value] = range instanceof MapValue ? (entry as [Value, Value]) : [index++, entry as Value];
+    locals[slots.first] = key;
+    locals[slots.second] = value;
+    if (!takeTurn(frame, slots, turn)) return undefined;
+  }
+  return undefined;
+}
+
+/** One turn of a loop; false once the condition says stop. An error is not a reason to stop. */
+function takeTurn(frame: Frame, { accumulator }: Slots, { condition, step }: Turn): boolean {
+  if (condition(frame) === false) return false;
+  frame.locals[accumulator] = step(frame);
+  return true;
+}
+
+const goTypeNames: Readonly<Record<string, string>> = {
+  int: 'types.Int',
+  uint: 'types.Uint',
+  double: 'types.Double',
+  bool: 'types.Bool',
+  string: 'types.String',
+  bytes: 'types.Bytes',
+  null_type: 'types.Null',
+  type: '*types.Type',
+  optional_type: '*types.Optional',
+  'google.protobuf.Timestamp': 'types.Timestamp',
+  'google.protobuf.Duration': 'types.Duration',
+};
+
+function goTypeName(value: Value): string {
+  const name = typeNameOf(value);
+  return goTypeNames[name] ?? name;
+}
+
+/** The size equality counts with: what an optional holds counts for it. */
+export function comparedSize(value: Value): number {
+  if (value instanceof Optional) return value.value === undefined ? 1 : comparedSize(value.value);
+  return value instanceof ObjectValue ? value.size : sizeOf(value);
+}

@@ -1,0 +1,104 @@
+/** Reads the text of literals. */
+import { Double, EvaluationError, type Int, maxInt, maxUint, minInt, toInt, Uint } from './values.ts';
+
+/** An integer literal, decimal or `0x…`; undefined when it does not fit 64 bits. */
+export function parseIntLiteral(text: string, isNegative: boolean): Int | undefined {
+  const magnitude = BigInt(text);
+  const value = isNegative ? -magnitude : magnitude;
+  return value < minInt || value > maxInt ? undefined : toInt(value);
+}
+
+/** An unsigned literal, with its `u`. */
+export function parseUintLiteral(text: string): Uint | undefined {
+  const value = BigInt(text.slice(0, -1));
+  return value > maxUint ? undefined : new Uint(value);
+}
+
+/** A floating point literal; undefined when it is too large. */
+export function parseDoubleLiteral(text: string, isNegative: boolean): Double | undefined {
+  const value = Number(text);
+  return Number.isFinite(value) ? new Double(isNegative ? -value : value) : undefined;
+}
+
+const simpleEscapes: Readonly<Record<string, string>> = {
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+};
+
+/** The characters a quoted string literal stands for. */
+export function parseStringLiteral(token: string): string | EvaluationError {
+  const { body, isRaw } = unquote(token);
+  if (isRaw || !body.includes('\\')) return body;
+  let result = '';
+  for (let index = 0; index < body.length; ) {
+    const escape = readEscape(body, index);
+    if (escape.codePoint === undefined) {
+      result += escape.text;
+    } else {
+      if (!isScalarValue(escape.codePoint)) return new EvaluationError('invalid unicode code point');
+      result += String.fromCodePoint(escape.codePoint);
+    }
+    index += escape.length;
+  }
+  return result;
+}
+
+/** The bytes a `b'…'` literal stands for; `\x` and octal escapes are single bytes, all else is UTF-8. */
+export function parseBytesLiteral(token: string): Uint8Array | EvaluationError {
+  const { body, isRaw } = unquote(token.slice(1));
+  const encoder = new TextEncoder();
+  if (isRaw || !body.includes('\\')) return encoder.encode(body);
+  const bytes: number[] = [];
+  for (let index = 0; index < body.length; ) {
+    const escape = readEscape(body, index);
+    if (escape.isUnicode) return new EvaluationError('unable to unescape string');
+    if (escape.codePoint === undefined) bytes.push(...encoder.encode(escape.text));
+    else bytes.push(escape.codePoint);
+    index += escape.length;
+  }
+  return Uint8Array.from(bytes);
+}
+
+function unquote(token: string): { body: string; isRaw: boolean } {
+  const isRaw = token[0] === 'r' || token[0] === 'R';
+  const quoted = (isRaw ? token.slice(1) : token).replace(/\r\n?/g, '\n');
+  const quotes = quoted.length >= 6 && /^("""|''')/.test(quoted) ? 3 : 1;
+  return { body: quoted.slice(quotes, -quotes), isRaw };
+}
+
+type Escape = { length: number; text: string; codePoint?: number; isUnicode?: boolean };
+
+/** One character or escape sequence. The lexer has seen to it that every escape is complete. */
+function readEscape(body: string, index: number): Escape {
+  if (body[index] !== '\\') {
+    const text = String.fromCodePoint(body.codePointAt(index)!);
+    return { length: text.length, text };
+  }
+  const letter = body[index + 1]!;
+  switch (letter) {
+    case 'x':
+    case 'X':
+      return { length: 4, text: '', codePoint: Number.parseInt(body.slice(index + 2, index + 4), 16) };
+    case 'u':
+    case 'U': {
+      const digits = letter === 'u' ? 4 : 8;
+      const codePoint = Number.parseInt(body.slice(index + 2, index + 2 + digits), 16);
+      return { length: digits + 2, text: '', codePoint, isUnicode: true };
+    }
+    case '0':
+    case '1':
+    case '2':
+    case '3':
+      return { length: 4, text: '', codePoint: Number.parseInt(body.slice(index + 1, index + 4), 8) };
+    default:
+      return { length: 2, text: simpleEscapes[letter] ?? letter };
+  }
+}
+
+const isScalarValue = (codePoint: number): boolean =>
+  codePoint < 0xd800 || (codePoint > 0xdfff && codePoint <= 0x10ffff);
