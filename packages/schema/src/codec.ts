@@ -2,15 +2,15 @@
  * What turns the bytes of a built-in kind into its object and back, as Kubernetes' Go types do. A codec is compiled
  * from the kind's schema, piece by piece as the pieces are first met.
  */
-import { stringify } from '@kruise/values/go-json';
 import { ParseError } from '@kruise/values/parse-error';
 import { type Canonicalize, canonicalizerOf, mismatch, type Walk } from './codec/canonical.ts';
 import { type Decoded, decodeAsGo, strictErrorText } from './codec/go-decoder.ts';
+import { writeJson } from './codec/json-writer.ts';
 import { messageCodecOf } from './codec/protobuf.ts';
 import { ProtobufReader } from './codec/protobuf-reader.ts';
 import { ProtobufWriter } from './codec/protobuf-writer.ts';
 import { readJsonDocument } from './json-document.ts';
-import { countMembers, parseJsonText } from './json-text.ts';
+import { countMembers, scanJson } from './json-text.ts';
 import type { ObjectNode, Typed } from './language.ts';
 
 /** The value cannot be decoded into the kind. The message is the one Go gives. */
@@ -69,11 +69,11 @@ function makeCodec(node: ObjectNode): Codec {
 
   return {
     decode(text) {
-      const { bytes, value, survey } = parseJsonText(text);
-      // A fraction may be an integer misspelt or a quantity, which is written as it came.
-      const isPlain = !survey.hasFraction && countMembers(value) === survey.memberCount;
+      const { bytes, value, survey } = scanJson(text);
+      // A fraction may be a misspelt integer, or a quantity, whose spelling counts.
+      const isPlain = !survey.hasFraction && !survey.hasLongNumber && !survey.hasSurrogate;
       const walk: Walk = { isFresh: false, sawUnknown: false };
-      if (isPlain) {
+      if (isPlain && countMembers(value) === survey.memberCount) {
         const object = attempt(canonicalize, value, walk);
         if (object !== undefined && !walk.sawUnknown) return { object, strictErrors: [] };
       }
@@ -95,7 +95,7 @@ function makeCodec(node: ObjectNode): Codec {
     },
 
     toJson(object) {
-      return stringify(object);
+      return writeJson(node, object);
     },
 
     toProtobuf(object) {

@@ -240,6 +240,9 @@ const integer = /^-?[0-9]+$/;
 
 function numberOf(literal: string): number | bigint {
   const value = Number(literal);
+  if (!Number.isFinite(value) && !integer.test(literal)) {
+    throw new JsonSyntaxError(`json: cannot unmarshal number ${literal} into Go value of type float64`);
+  }
   return Number.isSafeInteger(value) || !integer.test(literal) ? value : BigInt(literal);
 }
 

@@ -21,28 +21,33 @@ export type JsonSurvey = {
   readonly depth: number;
   /** A number has a fraction or an exponent. */
   readonly hasFraction: boolean;
-  /** A number has so many digits that JavaScript may have rounded it. */
+  /** A number has so many digits that JavaScript may have rounded it, or so large an exponent that it is infinite. */
   readonly hasLongNumber: boolean;
   /** A text has an escaped surrogate, perhaps a lone one. */
   readonly hasSurrogate: boolean;
 };
 
-/** A JSON text and its value. */
-export type ParsedJson = { readonly bytes: Uint8Array; readonly value: unknown; readonly survey: JsonSurvey };
+/** A JSON text, what `JSON.parse` makes of it, and what is to be known beside. */
+export type ScannedJson = { readonly bytes: Uint8Array; readonly value: unknown; readonly survey: JsonSurvey };
 
 /** The value of a JSON text; large integers are bigints. Throws `JsonSyntaxError` with Go's words. */
 export function parseJson(input: Uint8Array | string): unknown {
-  return parseJsonText(input).value;
+  return exactValue(scanJson(input));
 }
 
-/** The value of a JSON text together with what else is to be known of it. */
-export function parseJsonText(input: Uint8Array | string): ParsedJson {
+/** The value of a scanned text with every number exact and every text well-formed. */
+export function exactValue({ bytes, value, survey }: ScannedJson): unknown {
+  return survey.hasLongNumber || survey.hasSurrogate ? plainValue(readJsonDocument(bytes)) : value;
+}
+
+/** Parses a JSON text and looks it over. Throws `JsonSyntaxError` with Go's words. */
+export function scanJson(input: Uint8Array | string): ScannedJson {
   const bytes = typeof input === 'string' ? Buffer.from(input) : input;
   const value = parsePlainly(bytes);
   const survey = surveyJson(bytes);
+  // Found too deep by the reader as well, which has the words for it.
   if (survey.depth > maxNesting) readJsonDocument(bytes);
-  const isExact = !survey.hasLongNumber && !survey.hasSurrogate;
-  return { bytes, survey, value: isExact ? value : plainValue(readJsonDocument(bytes)) };
+  return { bytes, value, survey };
 }
 
 function parsePlainly(bytes: Uint8Array): unknown {
@@ -56,7 +61,7 @@ function parsePlainly(bytes: Uint8Array): unknown {
 }
 
 /** The paths of keys that occur twice in one object: `spec.replicas`. Cheap where there are none. */
-export function findDuplicateKeys({ bytes, value, survey }: ParsedJson): readonly string[] {
+export function findDuplicateKeys({ bytes, value, survey }: ScannedJson): readonly string[] {
   return countMembers(value) === survey.memberCount ? [] : duplicateKeys(readJsonDocument(bytes));
 }
 
@@ -103,9 +108,17 @@ export function surveyJson(bytes: Uint8Array): JsonSurvey {
       if (at - start >= 15) hasLongNumber = true;
       const next = bytes[at + 1];
       if (next === 0x2e || next === 0x65 || next === 0x45) hasFraction = true;
+      if (at - start >= 2 && isExponent(bytes, start)) hasLongNumber = true;
     }
   }
   return { memberCount, depth: deepest, hasFraction, hasLongNumber, hasSurrogate };
+}
+
+/** Whether the digits from here are an exponent. */
+function isExponent(bytes: Uint8Array, start: number): boolean {
+  const before = bytes[start - 1];
+  const letter = before === 0x2b || before === 0x2d ? bytes[start - 2] : before;
+  return letter === 0x65 || letter === 0x45;
 }
 
 function isDigit(byte: number | undefined): boolean {

@@ -157,7 +157,7 @@ function decode(unresolved: Node, token: JsonToken, previous: unknown, state: St
     case 'intOrString':
       return decodeIntOrString(token, kind);
     case 'any':
-      return plainValue(token);
+      return plainValue(token) ?? previous;
     case 'either':
       return decodeEither(node, token, kind);
     case 'list':

@@ -32,10 +32,24 @@ export function goTypeOf(unresolved: Node): string {
     case 'object':
       return (node.name ?? '').split('.').slice(-2).join('.');
     case 'any':
+      return anyTypes[node.form];
     case 'either':
-      return 'interface {}';
+      return eitherTypes[node.or];
   }
 }
+
+const anyTypes = {
+  rawExtension: 'runtime.RawExtension',
+  json: 'v1.JSON',
+  fieldsV1: 'v1.FieldsV1',
+  preserved: 'interface {}',
+};
+
+const eitherTypes = {
+  list: 'v1.JSONSchemaPropsOrArray',
+  boolean: 'v1.JSONSchemaPropsOrBool',
+  strings: 'v1.JSONSchemaPropsOrStringArray',
+};
 
 /** The name of an object's Go structure: `PodSpec`. */
 export function structureName({ name = '' }: ObjectNode): string {

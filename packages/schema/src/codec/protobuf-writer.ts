@@ -3,9 +3,14 @@
  * last byte, which comes first, has been written, so nothing has to be measured beforehand.
  */
 export class ProtobufWriter {
-  private buffer: Buffer = Buffer.allocUnsafeSlow(16 * 1024);
+  private buffer: Buffer;
   /** Where the first byte written so far stands; the last is at the end of the buffer. */
-  private at = this.buffer.length;
+  private at: number;
+
+  constructor(capacity = startingCapacity) {
+    this.buffer = Buffer.allocUnsafeSlow(capacity);
+    this.at = capacity;
+  }
 
   /** How many bytes have been written. */
   get length(): number {
@@ -16,7 +21,7 @@ export class ProtobufWriter {
   take(): Uint8Array {
     const bytes = Uint8Array.prototype.slice.call(this.buffer, this.at);
     // One very large object must not cost its memory for ever.
-    if (this.buffer.length > 1024 * 1024) this.buffer = Buffer.allocUnsafeSlow(16 * 1024);
+    if (this.buffer.length > 1024 * 1024) this.buffer = Buffer.allocUnsafeSlow(startingCapacity);
     this.at = this.buffer.length;
     return bytes;
   }
@@ -128,3 +133,5 @@ export class ProtobufWriter {
     this.varint(this.length - lengthBefore);
   }
 }
+
+const startingCapacity = 16 * 1024;

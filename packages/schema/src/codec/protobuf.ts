@@ -239,11 +239,17 @@ function mapField(number: number, name: string, values: Node, position: number):
       if (reader.at !== end) throw unexpectedEnd();
       const known = placed[position] as Record<string, unknown> | undefined;
       const map = known ?? {};
-      setOwn(map, key, value ?? zeroOf(values));
+      setOwn(map, key, value ?? emptyEntry(values));
       placed[position] = map;
       reader.noteEntry(map, key, known === undefined);
     },
   };
+}
+
+/** What an entry without a value has: nothing is nil in a map that was read from protobuf. */
+function emptyEntry(values: Node): unknown {
+  const { type } = resolve(values);
+  return type === 'bytes' ? '' : type === 'list' ? [] : zeroOf(values);
 }
 
 /** How a value is written after the tag of a field, a list item or a map entry. */
@@ -324,7 +330,7 @@ function wrapper(
 function listCodec(node: ListNode): ValueCodec {
   return wrapper(
     [repeatedField(1, 'items', node, 0)],
-    ([items]) => items ?? null,
+    ([items]) => items ?? [],
     (value) => [value],
   );
 }
