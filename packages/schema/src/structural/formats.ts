@@ -137,7 +137,7 @@ function isRequestUri(text: string): boolean {
   if (text === '*') return true;
   const [, scheme, afterScheme] = /^([a-zA-Z][a-zA-Z0-9+.-]*):(.*)$/s.exec(text) ?? [];
   const rest = (scheme === undefined ? text : afterScheme!).split('?', 1)[0]!;
-  if (!rest.startsWith('/')) return scheme !== undefined && rest !== '';
+  if (!rest.startsWith('/')) return scheme !== undefined;
   if (scheme === undefined || !rest.startsWith('//')) return isEscaped(rest);
   const [, authority = '', path = ''] = /^\/\/([^/]*)(.*)$/s.exec(rest) ?? [];
   return isAuthority(authority) && isEscaped(path);
@@ -151,25 +151,34 @@ function isAuthority(authority: string): boolean {
   const at = authority.lastIndexOf('@');
   const [user, host] = at < 0 ? ['', authority] : [authority.slice(0, at), authority.slice(at + 1)];
   if (!/^[A-Za-z0-9._:~!$&'()*+,;=%@-]*$/.test(user) || !isEscaped(user)) return false;
-  if (host.startsWith('[')) return /^\[[^\]]*\](?::[0-9]*)?$/.test(host);
-  // In a host name only characters beyond ASCII are written as escapes.
-  if (/%(?![89a-fA-F][0-9a-fA-F])/.test(host) || /[ "<>^`{|}\\]/.test(host)) return false;
-  const colon = host.indexOf(':');
-  return colon < 0 || /^:[0-9]*$/.test(host.slice(host.lastIndexOf(':')));
+  const [, literal, zone = '', port] = /^\[([^%]*?)(%25.*)?\](:[0-9]*)?$/s.exec(host) ?? [];
+  if (host.startsWith('[')) return literal !== undefined && isHost(literal) && isEscaped(zone) && isHost(zone);
+  const colon = host.lastIndexOf(':');
+  return isHost(host) && (port !== undefined || colon < 0 || /^:[0-9]*$/.test(host.slice(colon)));
 }
 
-const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\u0080-\\u{10ffff}-]+";
-const quoted = '"(?:[^"\\\\\\r\\n]|\\\\.)*"';
-const word = `(?:${atom}|${quoted})`;
-const address = `(?:${atom}(?:\\.${atom})*|${quoted})@(?:${atom}(?:\\.${atom})*|\\[[^\\[\\]\\\\]*\\])`;
+/** In a host only what is beyond ASCII is written as escapes, and the percent sign itself. */
+function isHost(text: string): boolean {
+  return /^(?:[A-Za-z0-9_.~!$&'()*+,;=:[\]<>"-]|[^\x00-\x7f]|%25|%[89a-fA-F][0-9a-fA-F])*$/.test(text);
+}
+
+const atomCharacters = "A-Za-z0-9!#$%&'*+/=?^_`{|}~\\u0080-\\u{10ffff}-";
+const atom = `[${atomCharacters}]+`;
+const quotedText = '"(?:[^"\\\\\\x00-\\x08\\x0a-\\x1f\\x7f]|\\\\[\\t -~\\u0080-\\u{10ffff}])';
+const address = `(?:${atom}(?:\\.${atom})*|${quotedText}+")@(?:${atom}(?:\\.${atom})*|\\[([^\\[\\]\\\\]*)\\])`;
+const ownerName = `(?:[.${atomCharacters}]+|${quotedText}*")`;
 const emailAddress = new RegExp(
-  `^\\s*(?:${address}|(?:${word}(?:[\\s.]+${word})*\\.?\\s*)?<${address}>)\\s*(?:\\([^()]*\\)\\s*)?$`,
+  `^[ \\t]*(?:${address}|(?:${ownerName}(?:[ \\t]+${ownerName})*[ \\t]*)?<${address}>)[ \\t]*(?:\\([^()]*\\)[ \\t]*)?$`,
   'u',
 );
 
-/** One address of RFC 5322, with or without the name of its owner. */
+/** One address of RFC 5322, with or without the name of its owner, or the name of a group of one. */
 function isEmailAddress(text: string): boolean {
-  return text.length <= maxEmailLength && emailAddress.test(text);
+  if (text.length > maxEmailLength) return false;
+  const [, member = text] = new RegExp(`^${ownerName}:(.*);$`, 'u').exec(text) ?? [];
+  const found = emailAddress.exec(member);
+  const literal = found?.[1] ?? found?.[2];
+  return found !== null && (literal === undefined || parseLegacyAddress(literal) !== undefined);
 }
 
 // No mail system takes longer ones (RFC 5321 says 254 and a name), and the pattern is not linear in what it is given.
