@@ -1,0 +1,176 @@
+import { spawn } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { styleText } from 'node:util';
+import { startApiServer } from '@kruise/apiserver/server';
+import { systemClock, systemRandom } from '@kruise/values/system';
+import {
+  createDataDirectory,
+  type DataDirectory,
+  dataDirectory,
+  isAlive,
+  type Running,
+  resetDataDirectory,
+  runningCluster,
+  writeWhole,
+} from '../data-directory.ts';
+import { kubeconfigOf, kubeconfigText, mergeKubeconfig, usualKubeconfigFile } from '../kubeconfig.ts';
+import { loadPki } from '../pki.ts';
+import { createSteps } from '../steps.ts';
+
+export type UpOptions = {
+  readonly command: 'up' | 'apiserver';
+  readonly data?: string;
+  readonly memory?: boolean;
+  readonly kubeconfig?: string;
+  readonly kubernetesPort?: string;
+  readonly bind: string;
+  readonly etcd?: string;
+  readonly reset?: boolean;
+  readonly detach?: boolean;
+};
+
+/** How the process left behind by `--detach` is told what it is. */
+const detachedMark = 'KRUISE_DETACHED';
+
+export async function up(options: UpOptions): Promise<number> {
+  const directory = dataDirectory(options.data);
+  const running = runningCluster(directory);
+  if (running) {
+    console.error(`This cluster is running already, at ${running.server} (process ${running.pid}).`);
+    console.error(`Stop it with: kruise down --data ${directory.path}`);
+    return 1;
+  }
+  createDataDirectory(directory);
+  if (options.reset) {
+    resetDataDirectory(directory);
+    createDataDirectory(directory);
+  }
+  if (options.detach && !process.env[detachedMark]) return detach(directory, options);
+  return run(directory, options);
+}
+
+async function run(directory: DataDirectory, options: UpOptions): Promise<number> {
+  const steps = createSteps();
+  const begun = performance.now();
+  const pki = await steps.step('Certificates', () => loadPki(directory.pki, [options.bind], systemClock.now()));
+  const store = await steps.step(storeTitle(options), () => openStore(directory, options));
+  const server = await steps.step('API server', () =>
+    startApiServer({
+      store,
+      clock: systemClock,
+      random: systemRandom,
+      authorizer: {
+        authorize: ({ user }) => ({
+          verdict: user.groups.includes('system:masters') ? 'allow' : 'no-opinion',
+          reason: '',
+        }),
+      },
+      admission: [],
+      onError: (error) => console.error(error),
+    }),
+  );
+  const listener = await steps.step('HTTPS', () => listen(server, directory, options, pki));
+  const url = `https://${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${listener.port}`;
+  const file = options.kubeconfig ?? usualKubeconfigFile();
+  const context = mergeKubeconfig(file, 'kruise', url, pki);
+  writeWhole(directory.kubeconfig, kubeconfigText(kubeconfigOf('kruise', url, pki)));
+  const running: Running = {
+    pid: process.pid,
+    server: url,
+    startedAt: new Date().toISOString(),
+    command: options.command,
+  };
+  writeWhole(directory.running, JSON.stringify(running));
+
+  steps.say('');
+  steps.say(`Ready in ${Math.round(performance.now() - begun)} ms at ${url}`);
+  steps.say(`kubectl uses it: context ${styleText('bold', context)} in ${file}`);
+  if (!process.env[detachedMark]) steps.say('Stop with Ctrl-C. What it stores stays.');
+
+  await new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
+  });
+  await server.close();
+  rmSync(directory.running, { force: true });
+  steps.say('Stopped.');
+  return 0;
+}
+
+function storeTitle({ memory, etcd }: UpOptions): string {
+  if (etcd) return `Store (etcd at ${etcd})`;
+  return memory ? 'Store (in memory)' : 'Store';
+}
+
+async function openStore(directory: DataDirectory, { memory, etcd }: UpOptions) {
+  if (etcd) {
+    const { openEtcdStore } = await import('@kruise/apiserver/store/etcd');
+    return openEtcdStore({ endpoints: etcd.split(','), clock: systemClock });
+  }
+  if (memory) {
+    const { createMemoryStore } = await import('@kruise/apiserver/store/memory');
+    return createMemoryStore({ clock: systemClock });
+  }
+  const { openSqliteStore } = await import('@kruise/apiserver/store/sqlite');
+  return openSqliteStore({ path: join(directory.store, 'kruise.db'), clock: systemClock });
+}
+
+/** Listens on the port of the last time, so that kubeconfigs stay true, or on any that is free. */
+async function listen(
+  server: Awaited<ReturnType<typeof startApiServer>>,
+  directory: DataDirectory,
+  options: UpOptions,
+  pki: ReturnType<typeof loadPki>,
+) {
+  const https = {
+    host: options.bind,
+    certificate: pki.server.certificate,
+    key: pki.server.key,
+    clientAuthority: pki.ca.certificate,
+  };
+  if (options.kubernetesPort !== undefined)
+    return server.serveHttps({ ...https, port: Number(options.kubernetesPort) });
+  const port = lastPort(directory);
+  try {
+    return await server.serveHttps({ ...https, port });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    return server.serveHttps({ ...https, port: 0 });
+  }
+}
+
+function lastPort(directory: DataDirectory): number {
+  if (!existsSync(directory.kubeconfig)) return 0;
+  const match = /server: .*:(\d+)/.exec(readFileSync(directory.kubeconfig, 'utf8'));
+  return match ? Number(match[1]) : 0;
+}
+
+/** Starts another process that stays, and waits until it is ready. */
+async function detach(directory: DataDirectory, options: UpOptions): Promise<number> {
+  rmSync(directory.running, { force: true });
+  const log = openSync(directory.log, 'a', 0o600);
+  const args = process.argv.slice(2).filter((argument) => argument !== '--reset');
+  const child = spawn(process.execPath, [process.argv[1]!, ...args], {
+    detached: true,
+    stdio: ['ignore', log, log],
+    env: { ...process.env, [detachedMark]: '1' },
+  });
+  closeSync(log);
+  let exited = false;
+  child.once('exit', () => {
+    exited = true;
+  });
+  while (!runningCluster(directory)) {
+    if (exited || (child.pid !== undefined && !isAlive(child.pid))) {
+      console.error(`The cluster did not start. Its log, ${directory.log}, ends with:`);
+      console.error(readFileSync(directory.log, 'utf8').split('\n').slice(-20).join('\n'));
+      return 1;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  child.unref();
+  const { server } = runningCluster(directory)!;
+  console.log(`Ready at ${server}`);
+  console.log(`Stop it with: kruise down${options.data ? ` --data ${options.data}` : ''}`);
+  return 0;
+}

@@ -1,0 +1,63 @@
+#!/usr/bin/env node
+import { Command } from 'commander';
+
+const program = new Command('kruise')
+  .description('A Kubernetes-compatible cluster with Kruise built in, started in about a second.')
+  .version('0.1.0')
+  .showHelpAfterError('(kruise --help shows what there is)');
+
+function clusterOptions(command: Command): Command {
+  return command
+    .option('--data <dir>', 'where the cluster keeps its state (default: a folder of its own in your home)')
+    .option('--memory', 'keep nothing: the cluster ends with the process')
+    .option('--kubeconfig <file>', 'the kubeconfig to write the cluster into (default: $KUBECONFIG or ~/.kube/config)')
+    .option('--kubernetes-port <port>', 'the port of the Kubernetes API (default: the last one, else any that is free)')
+    .option('--bind <address>', 'the address to listen on', '127.0.0.1')
+    .option('--etcd <endpoints>', 'store everything in etcd, at these comma-separated endpoints')
+    .option('--reset', 'delete what the cluster had stored and start afresh')
+    .option('--detach', 'return once the cluster is ready and leave it running');
+}
+
+clusterOptions(program.command('up'))
+  .description('Start the cluster and write its kubeconfig.')
+  .action(async (options) => {
+    const { up } = await import('./commands/up.ts');
+    process.exitCode = await up({ ...options, command: 'up' });
+  });
+
+clusterOptions(program.command('apiserver'))
+  .description('Start the API server alone.')
+  .action(async (options) => {
+    const { up } = await import('./commands/up.ts');
+    process.exitCode = await up({ ...options, command: 'apiserver' });
+  });
+
+program
+  .command('down')
+  .description('Stop a cluster that was left running.')
+  .option('--data <dir>', 'the folder of the cluster')
+  .action(async (options) => {
+    const { down } = await import('./commands/down.ts');
+    process.exitCode = await down(options);
+  });
+
+program
+  .command('status')
+  .description('Tell whether the cluster runs, and how to reach it.')
+  .option('--data <dir>', 'the folder of the cluster')
+  .option('--json', 'for programs')
+  .action(async (options) => {
+    const { status } = await import('./commands/status.ts');
+    process.exitCode = await status(options);
+  });
+
+program
+  .command('kubeconfig')
+  .description("Print the cluster's kubeconfig.")
+  .option('--data <dir>', 'the folder of the cluster')
+  .action(async (options) => {
+    const { printKubeconfig } = await import('./commands/kubeconfig.ts');
+    process.exitCode = await printKubeconfig(options);
+  });
+
+await program.parseAsync();

@@ -1,0 +1,86 @@
+import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { type Authority, authority, createAuthority, type KeyPair } from '@kruise/machinery/x509/certificate';
+import { writeWhole } from './data-directory.ts';
+
+/** The keys and certificates of a cluster. */
+export type Pki = {
+  readonly ca: Authority;
+  readonly server: KeyPair;
+  readonly admin: KeyPair;
+  /** Signs the tokens of service accounts. */
+  readonly serviceAccountKey: string;
+};
+
+const renewBeforeMs = 30 * 86_400_000;
+
+/** The certificates of a folder; what is missing, about to expire, or for other addresses is made anew. */
+export function loadPki(folder: string, addresses: readonly string[], nowMs: number): Pki {
+  const file = (name: string) => join(folder, name);
+  const read = (name: string): KeyPair | undefined =>
+    existsSync(file(`${name}.crt`)) && existsSync(file(`${name}.key`))
+      ? { certificate: readFileSync(file(`${name}.crt`), 'utf8'), key: readFileSync(file(`${name}.key`), 'utf8') }
+      : undefined;
+  const keep = (name: string, pair: KeyPair): KeyPair => {
+    writeWhole(file(`${name}.key`), pair.key);
+    writeWhole(file(`${name}.crt`), pair.certificate, 0o644);
+    return pair;
+  };
+
+  const found = read('ca');
+  const ca = found ? authority(found, createPrivateKey(found.key)) : createAuthority('kruise-ca', nowMs);
+  if (!found) keep('ca', ca);
+
+  const isGood = (pair: KeyPair | undefined, hosts: readonly string[]): pair is KeyPair => {
+    if (!pair) return false;
+    const certificate = new X509Certificate(pair.certificate);
+    if (Date.parse(certificate.validTo) < nowMs + renewBeforeMs) return false;
+    if (!certificate.checkIssued(new X509Certificate(ca.certificate))) return false;
+    return hosts.every((host) => certificate.checkIP(host) !== undefined || certificate.checkHost(host) !== undefined);
+  };
+
+  const hosts = [
+    'kubernetes',
+    'kubernetes.default',
+    'kubernetes.default.svc',
+    'kubernetes.default.svc.cluster.local',
+    'localhost',
+    hostname(),
+    '127.0.0.1',
+    '10.96.0.1',
+    ...addresses,
+  ];
+  const distinct = [...new Set(hosts)];
+  const knownServer = read('apiserver');
+  const server = isGood(knownServer, distinct)
+    ? knownServer
+    : keep(
+        'apiserver',
+        ca.issue({
+          subject: { commonName: 'kube-apiserver' },
+          usages: ['server auth', 'client auth'],
+          hosts: distinct,
+          nowMs,
+        }),
+      );
+  const knownAdmin = read('admin');
+  const admin = isGood(knownAdmin, [])
+    ? knownAdmin
+    : keep(
+        'admin',
+        ca.issue({
+          subject: { commonName: 'kubernetes-admin', organizations: ['system:masters'] },
+          usages: ['client auth'],
+          nowMs,
+        }),
+      );
+
+  const accountFile = file('service-account.key');
+  if (!existsSync(accountFile)) {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    writeWhole(accountFile, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
+  }
+  return { ca, server, admin, serviceAccountKey: readFileSync(accountFile, 'utf8') };
+}

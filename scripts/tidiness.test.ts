@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+/** A package imports only packages before it. */
+const packageOrder = [
+  'values',
+  'cel',
+  'schema',
+  'api',
+  'machinery',
+  'client',
+  'apiserver',
+  'controlplane',
+  'node',
+  'manager',
+  'daemon',
+  'sim',
+  'cli',
+  'dashboard',
+];
+
+/** Files that meet the machine itself, where its clock and chance may be taken in hand. */
+const entryPoints = [
+  'packages/values/src/system.ts',
+  /^packages\/cli\//,
+  /^scripts\//,
+  /^bench\//,
+  /^e2e\//,
+  /^examples\//,
+  /\.test\.ts$/,
+  /\/suite\.ts$/,
+  /\/sqlite-crash-/,
+];
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const tracked = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+  .split('\n')
+  .filter((file) => file !== '' && existsSync(join(root, file)));
+const sources = tracked.filter((file) => /\.(ts|mjs)$/.test(file) && !file.includes('/generated/'));
+const texts = new Map(sources.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
+
+function packageOf(file: string): string | undefined {
+  return /^packages\/([^/]+)\/src\//.exec(file)?.[1];
+}
+
+function importsOf(file: string): readonly string[] {
+  return [...texts.get(file)!.matchAll(/^(?:import|export)\s[^;]*?from\s+'([^']+)'|\bimport\('([^']+)'\)/gm)].map(
+    (match) => (match[1] ?? match[2])!,
+  );
+}
+
+/** Imports that remain when types are taken away. */
+function runtimeImportsOf(file: string): readonly string[] {
+  return [...texts.get(file)!.matchAll(/^(?:import|export)\s+(?!type\b)([^;]*?)from\s+'([^']+)'/gm)].flatMap(
+    (match) => {
+      const named = /\{([^}]*)\}/.exec(match[1]!)?.[1];
+      const onlyTypes =
+        named !== undefined && named.split(',').every((part) => part.trim() === '' || /^\s*type\s/.test(part));
+      return onlyTypes && !/\w\s*,\s*\{/.test(match[1]!) ? [] : [match[2]!];
+    },
+  );
+}
+
+test('packages import only packages before them', () => {
+  const wrong = sources.flatMap((file) => {
+    const own = packageOf(file);
+    if (own === undefined) return [];
+    assert.ok(packageOrder.includes(own), `the package ${own} is not in the order`);
+    return importsOf(file).flatMap((specifier) => {
+      const other = /^@kruise\/([^/]+)/.exec(specifier)?.[1];
+      if (other === undefined) return [];
+      return packageOrder.indexOf(other) < packageOrder.indexOf(own) ? [] : [`${file} imports ${specifier}`];
+    });
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test('packages reach each other by name, and their own files by path', () => {
+  const wrong = sources.flatMap((file) =>
+    importsOf(file).flatMap((specifier) => {
+      const own = packageOf(file);
+      if (own === undefined) return [];
+      if (specifier.startsWith(`@kruise/${own}/`)) return [`${file} imports ${specifier} by name`];
+      if (!specifier.startsWith('.')) return [];
+      const target = normalize(join(dirname(file), specifier));
+      return packageOf(target) === own || !target.startsWith('packages/') ? [] : [`${file} reaches into ${target}`];
+    }),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+test('a package names what it imports among its dependencies', () => {
+  const wrong = sources.flatMap((file) => {
+    const own = packageOf(file);
+    if (own === undefined || file.endsWith('.test.ts')) return [];
+    const manifest = JSON.parse(readFileSync(join(root, 'packages', own, 'package.json'), 'utf8'));
+    return importsOf(file).flatMap((specifier) => {
+      if (specifier.startsWith('.') || specifier.startsWith('node:')) return [];
+      const name = specifier
+        .split('/')
+        .slice(0, specifier.startsWith('@') ? 2 : 1)
+        .join('/');
+      return manifest.dependencies?.[name] === undefined ? [`${file} imports ${name}`] : [];
+    });
+  });
+  assert.deepEqual([...new Set(wrong)], []);
+});
+
+test('no file imports itself in a circle', () => {
+  const state = new Map<string, 'visiting' | 'done'>();
+  const circles: string[] = [];
+  const visit = (file: string, path: readonly string[]): void => {
+    if (state.get(file) === 'done') return;
+    if (state.get(file) === 'visiting') {
+      circles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+      return;
+    }
+    state.set(file, 'visiting');
+    for (const specifier of runtimeImportsOf(file)) {
+      if (!specifier.startsWith('.')) continue;
+      const target = normalize(join(dirname(file), specifier));
+      if (texts.has(target)) visit(target, [...path, file]);
+    }
+    state.set(file, 'done');
+  };
+  for (const file of sources) visit(file, []);
+  assert.deepEqual(circles, []);
+});
+
+test('time, timers and chance are handed in below the entry points', () => {
+  const banned =
+    /\b(Date\.now\(|new Date\(\)|performance\.now\(|Math\.random\(|setTimeout\(|setInterval\(|setImmediate\(|(?<![\w.])fetch\()/;
+  const wrong = sources.flatMap((file) => {
+    if (packageOf(file) === undefined) return [];
+    if (entryPoints.some((entry) => (typeof entry === 'string' ? entry === file : entry.test(file)))) return [];
+    return texts
+      .get(file)!
+      .split('\n')
+      .flatMap((line, index) => {
+        const code = line.replace(/\/\/.*$|^\s*\*.*$/, '');
+        return banned.test(code) ? [`${file}:${index + 1}: ${line.trim()}`] : [];
+      });
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test('no file names a particular machine or registry', () => {
+  const particular = /(^|[\s"'`(=])\/(work|farm|root|home)\/|registry\.npmjs\.org|proxy\.golang\.org|deb\.debian\.org/;
+  const wrong = tracked.flatMap((file) => {
+    if (/\.(png|svg|gz|lock)$|package-lock\.json$|tidiness\.test\.ts$/.test(file)) return [];
+    return readFileSync(join(root, file), 'utf8')
+      .split('\n')
+      .flatMap((line, index) => (particular.test(line) ? [`${file}:${index + 1}: ${line.trim().slice(0, 120)}`] : []));
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test('the lock file names no registry', () => {
+  const lock = readFileSync(join(root, 'package-lock.json'), 'utf8');
+  assert.doesNotMatch(lock, /"resolved": "https?:/);
+});
+
+test('nothing promised is left as a note', () => {
+  const wrong = sources.flatMap((file) => {
+    if (file.endsWith('tidiness.test.ts')) return [];
+    return texts
+      .get(file)!
+      .split('\n')
+      .flatMap((line, index) => (/\b(TODO|FIXME|XXX|HACK)\b(?!.*#\d)/.test(line) ? [`${file}:${index + 1}`] : []));
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test('no test is left out or singled out', () => {
+  const wrong = sources.flatMap((file) => {
+    if (!file.endsWith('.test.ts') || file.endsWith('tidiness.test.ts')) return [];
+    return texts
+      .get(file)!
+      .split('\n')
+      .flatMap((line, index) =>
+        /\b(test|it|describe)\.(skip|only|todo)\b|\bskip: *true\b/.test(line) ? [`${file}:${index + 1}`] : [],
+      );
+  });
+  assert.deepEqual(wrong, []);
+});

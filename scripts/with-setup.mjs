@@ -1,0 +1,50 @@
+// Runs a script of the workspace on the Node it is made for, after installing what is missing. This file is plain
+// JavaScript because it is the one that runs on whatever Node the machine has.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const [script, ...args] = process.argv.slice(2);
+const pinned = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
+const stamp = join(root, 'node_modules', '.kruise-setup');
+
+const wanted = createHash('sha256')
+  .update(readFileSync(join(root, 'package-lock.json')))
+  .digest('hex');
+const installed = existsSync(stamp) && existsSync(pinned) ? readFileSync(stamp, 'utf8') : '';
+if (installed !== wanted) {
+  console.error('Installing dependencies (npm ci) …');
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  const result = spawnSync(npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+  });
+  if (result.status !== 0) {
+    console.error('npm ci failed; nothing was started.');
+    process.exit(result.status ?? 1);
+  }
+  if (!existsSync(pinned)) {
+    console.error(`There is no Node build for ${process.platform}-${process.arch} among the dependencies.`);
+    process.exit(1);
+  }
+  writeFileSync(stamp, wanted);
+}
+
+// Compiled code is kept between runs: a start from source then costs a third.
+const cache = join(root, '.cache', 'compile');
+mkdirSync(cache, { recursive: true });
+const child = spawnSync(pinned, [join(root, script), ...args], {
+  cwd: process.env.INIT_CWD ?? process.cwd(),
+  stdio: 'inherit',
+  env: {
+    ...process.env,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? cache,
+    PATH: `${join(root, 'node_modules', '.bin')}:${process.env.PATH ?? ''}`,
+  },
+});
+if (child.error) console.error(child.error.message);
+process.exit(child.status ?? 1);
