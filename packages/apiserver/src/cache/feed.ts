@@ -1,5 +1,5 @@
-import { type Clock, after } from '@kruise/values/clock';
 import { tooLargeResourceVersion } from '@kruise/machinery/status';
+import { after, type Clock } from '@kruise/values/clock';
 import type { Store, StoreEvent } from '../store/store.ts';
 
 /** One watch on the store that feeds the caches of all resources, so that they share one notion of "now". */
@@ -27,7 +27,11 @@ type Waiter = { readonly revision: number; readonly resolve: () => void };
 export function startFeed(
   store: Store,
   clock: Clock,
-  options: { readonly afterRevision: number; readonly signal: AbortSignal; readonly onFailure: (error: unknown) => void },
+  options: {
+    readonly afterRevision: number;
+    readonly signal: AbortSignal;
+    readonly onFailure: (error: unknown) => void;
+  },
 ): Feed {
   const receivers = new Map<string, (event: StoreEvent) => void>();
   let revision = options.afterRevision;

@@ -13,8 +13,11 @@ export interface ObjectCache {
   readonly size: number;
   /** The revision of the newest change; the state has been the same ever since. */
   readonly changedAt: number;
-  /** Watches from a revision on; a change is handed over as soon as it is known. */
-  watch(scope: Scope, afterRevision: number, watcher: Watcher): void;
+  /**
+   * Watches from a revision on; a change is handed over as soon as it is known. The answer tells, at any time, the
+   * revision up to which everything has been handed over.
+   */
+  watch(scope: Scope, afterRevision: number, watcher: Watcher): () => number;
   /** The objects of a scope now and, from the same moment on, every change. */
   listAndWatch(scope: Scope, watcher: Watcher): { readonly items: readonly Cached[]; readonly revision: number };
   /** Ends every watch, for a resource that is served no more or in another way. */
@@ -106,7 +109,12 @@ export async function loadObjectCache(
   }
 
   /** Reads the past from the store until memory takes over. */
-  async function replay(scope: Scope, afterRevision: number, watcher: Watcher): Promise<void> {
+  async function replay(
+    scope: Scope,
+    afterRevision: number,
+    watcher: Watcher,
+    progressed: (revision: number | 'live') => void,
+  ): Promise<void> {
     const reading = new AbortController();
     const signal = AbortSignal.any([watcher.signal, reading.signal]);
     try {
@@ -123,8 +131,10 @@ export async function loadObjectCache(
         // Memory must reach this far too, or the change between the two would be lost.
         if (batch.revision >= rememberedSince && batch.revision <= feed.revision) {
           resume(scope, batch.revision, watcher);
+          progressed('live');
           return;
         }
+        progressed(batch.revision);
       }
     } catch (error) {
       if (watcher.signal.aborted) return;
@@ -167,8 +177,15 @@ export async function loadObjectCache(
       return changedAt;
     },
     watch(scope, afterRevision, watcher) {
-      if (afterRevision >= rememberedSince) resume(scope, afterRevision, watcher);
-      else void replay(scope, afterRevision, watcher);
+      if (afterRevision >= rememberedSince) {
+        resume(scope, afterRevision, watcher);
+        return () => feed.revision;
+      }
+      let progress: number | 'live' = afterRevision;
+      void replay(scope, afterRevision, watcher, (revision) => {
+        progress = revision;
+      });
+      return () => (progress === 'live' ? feed.revision : progress);
     },
     listAndWatch(scope, watcher) {
       const items = list({ keyPrefix: scope.keyPrefix }).filter(({ object }) => scope.matches?.(object) ?? true);

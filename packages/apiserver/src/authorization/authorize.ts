@@ -1,0 +1,57 @@
+import { forbidden } from '@kruise/machinery/status';
+import type { RequestContext } from '../context.ts';
+import type { Core } from '../core.ts';
+import type { Attributes } from './authorizer.ts';
+
+/** What a request wants to do. */
+export function attributesOf({ info, user, query }: RequestContext): Attributes {
+  if (!info.isResource) return { user, verb: info.verb, resource: false, path: info.path };
+  const { verb, group, version, plural, subresource, namespace, name } = info;
+  const fieldSelector = query.get('fieldSelector');
+  const labelSelector = query.get('labelSelector');
+  return {
+    user,
+    verb,
+    resource: true,
+    group,
+    version,
+    plural,
+    subresource,
+    namespace,
+    name,
+    ...(fieldSelector === null ? {} : { fieldSelector }),
+    ...(labelSelector === null ? {} : { labelSelector }),
+  };
+}
+
+/** Refuses whoever may not. */
+export async function authorize(core: Core, context: RequestContext): Promise<void> {
+  const attributes = attributesOf(context);
+  const decision = core.authorizer.authorize(attributes);
+  const { verdict, reason } = decision instanceof Promise ? await decision : decision;
+  if (verdict !== 'allow') throw refusal(attributes, reason);
+}
+
+/** Why someone may not, in the words everyone knows. */
+export function refusal(attributes: Attributes, reason: string): Error {
+  const because = reason === '' ? '' : `: ${reason}`;
+  const { user, verb } = attributes;
+  const who = `User ${escaped(user.username)} cannot ${verb}`;
+  if (!attributes.resource) {
+    return forbidden({ group: '', plural: '' }, '', `${who} path ${escaped(attributes.path)}${because}`);
+  }
+  const { group, plural, subresource, namespace, name } = attributes;
+  const what = subresource === '' ? plural : `${plural}/${subresource}`;
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${escaped(namespace)}`;
+  return forbidden(
+    { group, plural },
+    name,
+    `${who} resource ${escaped(what)} in API group ${escaped(group)} ${where}${because}`,
+  );
+}
+
+const html: { readonly [character: string]: string } = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+function escaped(text: string): string {
+  return JSON.stringify(text).replace(/[&<>]/g, (character) => html[character]!);
+}

@@ -1,0 +1,20 @@
+import type { Clock } from '@kruise/values/clock';
+import type { Random } from '@kruise/values/random';
+import type { Admission } from './admission/admission.ts';
+import type { Authorizer } from './authorization/authorizer.ts';
+import type { Feed } from './cache/feed.ts';
+import type { ResourceRegistry } from './registry.ts';
+import type { Store } from './store/store.ts';
+
+/** What every handler works with: the parts of one server. */
+export type Core = {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly store: Store;
+  readonly feed: Feed;
+  readonly resources: ResourceRegistry;
+  readonly admission: Admission;
+  readonly authorizer: Authorizer;
+  /** Aborted when the server stops. */
+  readonly signal: AbortSignal;
+};

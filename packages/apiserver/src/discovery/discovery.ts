@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import { apiVersionOf, type Kind } from '@kruise/schema/kind';
+import { type SubresourceFacts, subresourceFactsOf } from '../resources/subresource-facts.ts';
+import { compareVersions, groupPriority, versionPriority } from './priority.ts';
+
+/** A resource as discovery shows it. */
+export type DiscoveredResource = {
+  readonly kind: Kind;
+  readonly custom: boolean;
+  /** What can be done with it now; a resource about to go takes nothing new. */
+  readonly verbs: readonly string[];
+  /** The version its objects are stored in, absent where nothing is stored. */
+  readonly storageVersion?: string;
+  readonly subresources: readonly SubresourceFacts[];
+};
+
+export type DiscoveredVersion = { readonly version: string; readonly resources: readonly DiscoveredResource[] };
+export type DiscoveredGroup = { readonly group: string; readonly versions: readonly DiscoveredVersion[] };
+
+/** A kind that is served as it is defined. */
+export function discovered(kind: Kind): DiscoveredResource {
+  const stored = kind.verbs.includes('watch');
+  return {
+    kind,
+    custom: false,
+    verbs: kind.verbs,
+    subresources: subresourceFactsOf(kind),
+    ...(stored ? { storageVersion: storageVersions[`${kind.plural}.${kind.group}`] ?? apiVersionOf(kind) } : {}),
+  };
+}
+
+/** Where two groups or versions show the same objects, they are stored in one of them. */
+const storageVersions: { readonly [resource: string]: string } = {
+  'events.events.k8s.io': 'v1',
+  'horizontalpodautoscalers.autoscaling': 'autoscaling/v2',
+};
+
+/** Everything served, in the order discovery shows it. */
+export function groupsOf(resources: Iterable<DiscoveredResource>): readonly DiscoveredGroup[] {
+  const groups = new Map<string, Map<string, DiscoveredResource[]>>();
+  for (const resource of resources) {
+    const { group, version } = resource.kind;
+    const versions = groups.get(group) ?? new Map<string, DiscoveredResource[]>();
+    groups.set(group, versions);
+    versions.set(version, [...(versions.get(version) ?? []), resource]);
+  }
+  return [...groups]
+    .map(([group, versions]) => ({
+      group,
+      versions: [...versions]
+        .map(([version, all]) => ({
+          version,
+          resources: all.sort((a, b) => (a.kind.plural < b.kind.plural ? -1 : 1)),
+        }))
+        .sort(
+          (a, b) =>
+            versionPriority(group, b.version) - versionPriority(group, a.version) ||
+            compareVersions(a.version, b.version),
+        ),
+    }))
+    .sort((a, b) => groupPriority(b.group) - groupPriority(a.group) || (a.group < b.group ? -1 : 1));
+}
+
+function storageVersionHash(resource: DiscoveredResource): string | undefined {
+  if (resource.storageVersion === undefined) return undefined;
+  const [version, group = ''] = resource.storageVersion.split('/').reverse();
+  const id = `${group}/${version}/${resource.kind.kind}`;
+  return createHash('sha256').update(id).digest().subarray(0, 8).toString('base64');
+}
+
+/** `/api/v1`, `/apis/apps/v1`: the resources of one group version. */
+export function resourceList(group: string, { version, resources }: DiscoveredVersion): unknown {
+  return {
+    kind: 'APIResourceList',
+    ...(group === '' ? {} : { apiVersion: 'v1' }),
+    groupVersion: apiVersionOf({ group, version }),
+    resources: resources.flatMap((resource) => [
+      listed(resource),
+      ...resource.subresources.map((subresource) => ({
+        name: `${resource.kind.plural}/${subresource.name}`,
+        singularName: '',
+        namespaced: resource.kind.scope === 'Namespaced',
+        ...(subresource.group === undefined ? {} : { group: subresource.group }),
+        ...(subresource.version === undefined ? {} : { version: subresource.version }),
+        kind: subresource.kind,
+        verbs: subresource.verbs,
+      })),
+    ]),
+  };
+}
+
+function listed(resource: DiscoveredResource): unknown {
+  const { kind, verbs } = resource;
+  const hash = storageVersionHash(resource);
+  return {
+    name: kind.plural,
+    singularName: kind.singular,
+    namespaced: kind.scope === 'Namespaced',
+    kind: kind.kind,
+    verbs,
+    ...(kind.shortNames.length === 0 ? {} : { shortNames: kind.shortNames }),
+    ...(kind.categories.length === 0 ? {} : { categories: kind.categories }),
+    ...(hash === undefined ? {} : { storageVersionHash: hash }),
+  };
+}
+
+/** One group of `/apis`. */
+export function apiGroup({ group, versions }: DiscoveredGroup, alone: boolean): unknown {
+  const named = versions.map(({ version }) => ({ groupVersion: apiVersionOf({ group, version }), version }));
+  return {
+    ...(alone ? { kind: 'APIGroup', apiVersion: 'v1' } : {}),
+    name: group,
+    versions: named,
+    preferredVersion: named[0],
+  };
+}
+
+/** `/apis`. */
+export function apiGroupList(groups: readonly DiscoveredGroup[]): unknown {
+  return {
+    kind: 'APIGroupList',
+    apiVersion: 'v1',
+    groups: groups.filter(({ group }) => group !== '').map((group) => apiGroup(group, false)),
+  };
+}
+
+/** `/api`. */
+export function apiVersions(serverAddress: string): unknown {
+  return {
+    kind: 'APIVersions',
+    versions: ['v1'],
+    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+  };
+}
+
+/** `/api` and `/apis` for clients that want everything at once. */
+export function aggregatedDiscovery(groups: readonly DiscoveredGroup[], core: boolean): unknown {
+  return {
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: 'apidiscovery.k8s.io/v2',
+    metadata: {},
+    items: groups
+      .filter(({ group }) => (group === '') === core)
+      .map(({ group, versions }) => ({
+        metadata: { ...(group === '' ? {} : { name: group }), creationTimestamp: null },
+        versions: versions.map(({ version, resources }) => ({
+          version,
+          resources: resources.map(aggregated),
+          freshness: 'Current',
+        })),
+      })),
+  };
+}
+
+function aggregated({ kind, custom, verbs, subresources }: DiscoveredResource): unknown {
+  const here = custom ? { group: kind.group, version: kind.version } : { group: '', version: '' };
+  return {
+    resource: kind.plural,
+    responseKind: { ...here, kind: kind.kind },
+    scope: kind.scope === 'Namespaced' ? 'Namespaced' : 'Cluster',
+    singularResource: kind.singular,
+    verbs,
+    ...(kind.shortNames.length === 0 ? {} : { shortNames: kind.shortNames }),
+    ...(kind.categories.length === 0 ? {} : { categories: kind.categories }),
+    ...(subresources.length === 0
+      ? {}
+      : {
+          subresources: subresources.map((subresource) => ({
+            subresource: subresource.name,
+            responseKind: {
+              group: subresource.group ?? here.group,
+              version: subresource.version ?? here.version,
+              kind: subresource.kind,
+            },
+            verbs: subresource.verbs,
+          })),
+        }),
+  };
+}

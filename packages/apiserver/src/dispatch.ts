@@ -1,0 +1,97 @@
+import { deleteOptions as deleteOptionsSchema } from '@kruise/api/meta/options';
+import type { Status } from '@kruise/api/meta/status';
+import { badRequest } from '@kruise/machinery/status';
+import type { ObjectNode } from '@kruise/schema';
+import { codecOf } from '@kruise/schema/codec';
+import { authorize } from './authorization/authorize.ts';
+import type { RequestContext } from './context.ts';
+import type { Core } from './core.ts';
+import { type Body, decodeBody, decodeOptions } from './handlers/body.ts';
+import { create } from './handlers/create.ts';
+import { deleteMany, deleteOne, deleteOptions } from './handlers/delete.ts';
+import { listOptions } from './handlers/list-options.ts';
+import { patch } from './handlers/patch.ts';
+import { put } from './handlers/put.ts';
+import { type Listed, readMany, readOne } from './handlers/read.ts';
+import { methodNotAllowed, noSuchPath } from './handlers/refusal.ts';
+import { readSubresource, writeSubresource } from './handlers/subresource.ts';
+import type { Updated } from './handlers/update.ts';
+import { type WatchSink, watch } from './handlers/watch.ts';
+import { writeOptions } from './handlers/write-options.ts';
+import type { KubeObject } from './object.ts';
+import type { Found, Resource } from './resource.ts';
+
+/** What a request comes to, before it is written down for anyone. */
+export type Answer =
+  | { readonly type: 'found'; readonly code: number; readonly resource: Resource; readonly found: Found }
+  | { readonly type: 'list'; readonly resource: Resource; readonly listed: Listed }
+  | { readonly type: 'watch'; readonly resource: Resource; open(sink: WatchSink, signal: AbortSignal): Promise<void> }
+  | {
+      readonly type: 'object';
+      readonly code: number;
+      readonly object: KubeObject | Status;
+      readonly schema?: ObjectNode;
+    };
+
+/**
+ * Does what a request about a resource asks for: the one way in, whether it came over a socket or from a caller in the
+ * same process. Who asks is known; whether they may is decided here.
+ */
+export async function dispatch(core: Core, context: RequestContext, body: Body | undefined): Promise<Answer> {
+  await authorize(core, context);
+  const { info, query } = context;
+  const resource = core.resources.find(info.group, info.version, info.plural);
+  if (!resource) throw noSuchPath();
+  if (resource.deprecation !== undefined) context.warnings.add(resource.deprecation);
+  if (info.subresource !== '') {
+    const subresource = resource.subresources.get(info.subresource);
+    if (!subresource) throw noSuchPath();
+    if (info.verb === 'get') return readSubresource(core, context, resource, subresource);
+    return writeSubresource(core, context, resource, subresource, body);
+  }
+  if (!resource.kind.verbs.includes(info.verb)) throw methodNotAllowed();
+
+  switch (info.verb) {
+    case 'get':
+      return { type: 'found', code: 200, resource, found: await readOne(core, context, resource) };
+    case 'list':
+      return {
+        type: 'list',
+        resource,
+        listed: await readMany(core, context, resource, listOptions(query, 'list')),
+      };
+    case 'watch': {
+      const options = listOptions(query, 'watch');
+      return { type: 'watch', resource, open: (sink, signal) => watch(core, context, resource, options, sink, signal) };
+    }
+    case 'create': {
+      const options = writeOptions(query, 'CreateOptions');
+      const decode = () => decodeBody(context, resource, required(body), options.fieldValidation);
+      return { type: 'found', code: 201, resource, found: await create(core, context, resource, options, decode) };
+    }
+    case 'update':
+      return written(resource, await put(core, context, resource, required(body)));
+    case 'patch':
+      return written(resource, await patch(core, context, resource, required(body)));
+    case 'delete': {
+      const options = deleteOptions(query, body && decodeOptions(body, codecOf(deleteOptionsSchema)));
+      return { type: 'object', ...(await deleteOne(core, context, resource, info.name, options)) };
+    }
+    case 'deletecollection': {
+      const options = deleteOptions(query, body && decodeOptions(body, codecOf(deleteOptionsSchema)));
+      const listed = await deleteMany(core, context, resource, listOptions(query, 'list'), options);
+      return { type: 'list', resource, listed };
+    }
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+function written(resource: Resource, { created, ...found }: Updated): Answer {
+  return { type: 'found', code: created ? 201 : 200, resource, found };
+}
+
+function required(body: Body | undefined): Body {
+  if (!body) throw badRequest('the request has no body');
+  return body;
+}

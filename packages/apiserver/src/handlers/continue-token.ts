@@ -1,0 +1,35 @@
+import { badRequest } from '@kruise/machinery/status';
+
+/** Where a list that was cut goes on: the key to begin at, and the revision all its pages are read at. */
+export type ContinueToken = {
+  /** -1: at whatever revision is newest, for a reader who accepts that the pages do not fit together. */
+  readonly revision: number;
+  /** The first key of the next page, below the prefix of the list. */
+  readonly start: string;
+};
+
+const tokenVersion = 'meta.k8s.io/v1';
+
+export function encodeContinueToken({ revision, start }: ContinueToken): string {
+  return Buffer.from(JSON.stringify({ v: tokenVersion, rv: revision, start })).toString('base64url');
+}
+
+export function decodeContinueToken(text: string): ContinueToken {
+  const refuse = (why: string) => badRequest(`invalid continue token: continue key is not valid: ${why}`);
+  let token: { v?: unknown; rv?: unknown; start?: unknown };
+  try {
+    token = JSON.parse(Buffer.from(text, 'base64url').toString());
+  } catch (error) {
+    throw refuse((error as Error).message);
+  }
+  if (token === null || typeof token !== 'object' || token.v !== tokenVersion) {
+    throw refuse('server does not recognize this encoded version');
+  }
+  const { rv, start } = token;
+  if (typeof rv !== 'number' || rv === 0) {
+    throw refuse('incorrect encoded start resourceVersion (version meta.k8s.io/v1)');
+  }
+  if (typeof start !== 'string' || start === '') throw refuse('encoded start key empty (version meta.k8s.io/v1)');
+  if (start.split('/').some((segment) => segment === '..' || segment === '.')) throw refuse(start);
+  return { revision: rv, start };
+}

@@ -1,0 +1,165 @@
+import { validateObjectMeta } from '@kruise/api/meta/object-meta.validate';
+import { trackUpdate } from '@kruise/machinery/server-side-apply/managed-fields';
+import { alreadyExists, generatedNameTaken, invalid, isAlreadyExists } from '@kruise/machinery/status';
+import type { Draft } from '@kruise/schema/draft';
+import type { Cause } from '@kruise/schema/field-error';
+import type { Attributes } from '../admission/admission.ts';
+import type { RequestContext } from '../context.ts';
+import type { Core } from '../core.ts';
+import { type Cached, type KubeObject, split } from '../object.ts';
+import type { Found, Resource, Strategy } from '../resource.ts';
+import { dropRepeatedOwners, fillInSystemFields, placeInNamespace } from './metadata.ts';
+import { inVersion, keyOf } from './read.ts';
+import { managerName, type WriteOptions } from './write-options.ts';
+
+/** How often a name is made up anew when it was taken, as in Kubernetes. */
+const nameAttempts = 8;
+
+/**
+ * Creates an object. `decode` gives a fresh draft each time it is called: a made-up name that is taken means going
+ * through everything again with another.
+ */
+export async function create(
+  core: Core,
+  context: RequestContext,
+  resource: Resource,
+  options: WriteOptions,
+  decode: () => Draft<KubeObject>,
+): Promise<Found> {
+  for (let attempt = 1; ; attempt++) {
+    const draft = decode();
+    const generated = !draft.metadata.name && Boolean(draft.metadata.generateName);
+    try {
+      return await createOnce(core, context, resource, options, draft);
+    } catch (error) {
+      if (!generated || !isAlreadyExists(error)) throw error;
+      if (attempt === nameAttempts) throw generatedNameTaken(resource.kind, draft.metadata.name ?? '');
+    }
+  }
+}
+
+async function createOnce(
+  core: Core,
+  context: RequestContext,
+  resource: Resource,
+  options: WriteOptions,
+  draft: Draft<KubeObject>,
+): Promise<Found> {
+  placeInNamespace(context, resource, draft);
+  dropRepeatedOwners(context, draft, false);
+  const tracked = trackUpdate({
+    live: undefined,
+    updated: draft as KubeObject,
+    manager: managerName(options, context.userAgent),
+    subresource: '',
+    now: context.clock.now(),
+    mergeType: resource.mergeType,
+    resetFields: resource.strategy.resetFields,
+  });
+  return admitAndStore(core, context, resource, options, tracked as Draft<KubeObject>);
+}
+
+/** The second half of a create: everything after the object and its managers are known. */
+export async function admitAndStore(
+  core: Core,
+  context: RequestContext,
+  resource: Resource,
+  options: WriteOptions,
+  draft: Draft<KubeObject>,
+): Promise<Found> {
+  const attributes: Attributes = {
+    context,
+    operation: 'CREATE',
+    resource,
+    kind: resource.kind,
+    subresource: '',
+    namespace: context.info.namespace,
+    name: draft.metadata.name ?? '',
+    object: draft as KubeObject,
+    oldObject: undefined,
+    options: {
+      kind: 'CreateOptions',
+      apiVersion: 'meta.k8s.io/v1',
+      ...(options.dryRun ? { dryRun: ['All'] } : {}),
+      ...(options.fieldManager ? { fieldManager: options.fieldManager } : {}),
+      ...(context.query.get('fieldValidation') ? { fieldValidation: options.fieldValidation } : {}),
+    },
+    dryRun: options.dryRun,
+  };
+  const admitted = (await core.admission.mutate(attributes)) as Draft<KubeObject>;
+  dropRepeatedOwners(context, admitted, true);
+
+  const { strategy, kind } = resource;
+  delete admitted.metadata.generation;
+  strategy.prepareForCreate(admitted, context);
+  fillInSystemFields(context, admitted);
+  const reservation = await strategy.reserve?.(admitted, undefined, context);
+  try {
+    const object = resource.serializer.canonical(admitted as KubeObject);
+    refuseFaulty(kind, object, createFaults(strategy, resource, object, context));
+    for (const warning of strategy.warnings?.(object, undefined) ?? []) context.warnings.add(warning);
+    await core.admission.validate({ ...attributes, object, name: object.metadata.name ?? '' });
+    const found = await store(core, context, resource, options, object);
+    if (options.dryRun) reservation?.rollback();
+    else reservation?.commit();
+    return found;
+  } catch (error) {
+    reservation?.rollback();
+    throw error;
+  }
+}
+
+/** The kind's own faults first; those every object can have only if it has none. */
+function* createFaults(
+  strategy: Strategy,
+  resource: Resource,
+  object: KubeObject,
+  context: RequestContext,
+): Generator<Cause> {
+  let faulty = false;
+  for (const cause of strategy.validate(object, context)) {
+    faulty = true;
+    yield cause;
+  }
+  if (!faulty) yield* validateObjectMeta(object.metadata, { namespaced: resource.kind.scope === 'Namespaced' });
+}
+
+export function refuseFaulty(
+  kind: { readonly group: string; readonly kind: string },
+  object: KubeObject,
+  faults: Iterable<Cause>,
+): void {
+  const causes = [...faults];
+  if (causes.length > 0) throw invalid(kind, object.metadata.name ?? '', causes);
+}
+
+async function store(
+  core: Core,
+  context: RequestContext,
+  resource: Resource,
+  options: WriteOptions,
+  object: KubeObject,
+): Promise<Found> {
+  const { storage, conversion, strategy } = resource;
+  const name = object.metadata.name ?? '';
+  const key = keyOf(resource, object.metadata.namespace ?? '', name);
+  if (options.dryRun) {
+    await core.feed.caughtUp();
+    const existing = storage.cache.get(key);
+    if (existing) throw taken(resource, name, existing);
+    return { cached: { key, ...split(object), revision: 0 }, object };
+  }
+  const stored = await conversion.toStorage(object);
+  const written = await storage.create(key, stored, strategy.ttlSeconds);
+  if (!written.ok) throw taken(resource, name, written.current);
+  const { cached } = written;
+  // Nothing converts if the version asked for is the one stored.
+  return { cached, object: stored === object ? cached.object : await inVersion(resource, cached) };
+}
+
+function taken({ kind }: Resource, name: string, current: Cached | undefined): Error {
+  const error = alreadyExists(kind, name);
+  if (!current?.object.metadata.deletionTimestamp) return error;
+  const message = `object is being deleted: ${error.status.message}`;
+  return Object.assign(error, { message, status: { ...error.status, message } });
+}

@@ -1,0 +1,95 @@
+import type { KubeObject } from '../object.ts';
+import type { Strategy } from '../resource.ts';
+
+/** What a DELETE was asked for. */
+export type DeleteOptions = {
+  readonly gracePeriodSeconds?: number;
+  readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
+  readonly orphanDependents?: boolean;
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly dryRun: boolean;
+};
+
+/** What a DELETE comes to: the object goes at once, or is marked and stays a while, or is on its way already. */
+export type DeletionPlan =
+  | { readonly action: 'remove' }
+  | { readonly action: 'mark'; readonly object: KubeObject }
+  | { readonly action: 'nothing' };
+
+const orphan = 'orphan';
+const foreground = 'foregroundDeletion';
+
+/** Decides what a DELETE does to an object. */
+export function planDeletion(
+  strategy: Strategy,
+  object: KubeObject,
+  options: DeleteOptions,
+  nowMs: number,
+): DeletionPlan {
+  const { metadata } = object;
+  const finalizers = finalizersAfter(strategy, object, options);
+  const grace = strategy.gracePeriodSeconds?.(object, options.gracePeriodSeconds) ?? 0;
+
+  if (!metadata.deletionTimestamp) {
+    if (grace === 0 && finalizers.length === 0) return { action: 'remove' };
+    return { action: 'mark', object: marked(object, nowMs + grace * 1000, grace, finalizers) };
+  }
+
+  const pending = metadata.deletionGracePeriodSeconds ?? 0;
+  if (pending > 0) {
+    // It was given time to end. A later DELETE can only make that shorter; what becomes of dependents is settled.
+    if (grace >= pending) return { action: 'nothing' };
+    const begun = Date.parse(metadata.deletionTimestamp) - pending * 1000;
+    const kept = metadata.finalizers ?? [];
+    if (grace === 0) {
+      if (kept.length === 0) return { action: 'remove' };
+      return { action: 'mark', object: marked(object, begun, 0, kept) };
+    }
+    const ends = begun + grace * 1000;
+    if (ends < nowMs) return { action: 'mark', object: marked(object, nowMs, 1, kept) };
+    return { action: 'mark', object: marked(object, ends, grace, kept) };
+  }
+  if (finalizers.length === 0) return { action: 'remove' };
+  const same = JSON.stringify(finalizers) === JSON.stringify(metadata.finalizers ?? []);
+  if (same) return { action: 'nothing' };
+  return { action: 'mark', object: { ...object, metadata: { ...metadata, finalizers } } };
+}
+
+function marked(object: KubeObject, atMs: number, graceSeconds: number, finalizers: readonly string[]): KubeObject {
+  const { metadata } = object;
+  const { generation, deletionTimestamp } = metadata;
+  const grown = generation !== undefined && generation > 0 && !deletionTimestamp ? { generation: generation + 1 } : {};
+  const { finalizers: _, ...rest } = metadata;
+  return {
+    ...object,
+    metadata: {
+      ...rest,
+      ...grown,
+      deletionTimestamp: `${new Date(atMs).toISOString().slice(0, 19)}Z`,
+      deletionGracePeriodSeconds: graceSeconds,
+      ...(finalizers.length === 0 ? {} : { finalizers }),
+    },
+  };
+}
+
+/** What is said outranks what the object carries already, which outranks what is usual for the kind. */
+function finalizersAfter(strategy: Strategy, object: KubeObject, options: DeleteOptions): readonly string[] {
+  const present = object.metadata.finalizers ?? [];
+  if (strategy.propagation === 'Unsupported') return present;
+  const policy = asked(options) ?? carried(present) ?? strategy.propagation;
+  const others = present.filter((finalizer) => finalizer !== orphan && finalizer !== foreground);
+  if (policy === 'Background') return others;
+  const wanted = policy === 'Orphan' ? orphan : foreground;
+  return present.includes(wanted) && others.length === present.length - 1 ? present : [...others, wanted];
+}
+
+function asked({ propagationPolicy, orphanDependents }: DeleteOptions): DeleteOptions['propagationPolicy'] {
+  if (propagationPolicy !== undefined) return propagationPolicy;
+  if (orphanDependents === undefined) return undefined;
+  return orphanDependents ? 'Orphan' : 'Background';
+}
+
+function carried(finalizers: readonly string[]): DeleteOptions['propagationPolicy'] {
+  if (finalizers.includes(orphan)) return 'Orphan';
+  return finalizers.includes(foreground) ? 'Foreground' : undefined;
+}

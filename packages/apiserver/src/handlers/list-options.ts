@@ -1,0 +1,109 @@
+import { badRequest, invalid, unclassified } from '@kruise/machinery/status';
+import { type Cause, forbidden, notSupported } from '@kruise/schema/field-error';
+import { isTrue } from '../request.ts';
+
+/** What a list or watch was asked for, in the words of the query string. */
+export type ListOptions = {
+  readonly labelSelector: string;
+  readonly fieldSelector: string;
+  readonly resourceVersion: string;
+  readonly resourceVersionMatch: string;
+  readonly limit: number;
+  readonly continue: string;
+  readonly timeoutSeconds: number | undefined;
+  readonly allowWatchBookmarks: boolean;
+  readonly sendInitialEvents: boolean | undefined;
+};
+
+const maxInt64 = 2n ** 63n - 1n;
+
+/** A whole number of a query string, refused in the words of the Go function that reads it. */
+export function parseInteger(text: string | null): number | undefined {
+  if (text === null || text === '') return undefined;
+  if (!/^[+-]?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  const value = BigInt(text.replace(/^\+/, ''));
+  if (value > maxInt64 || value < -maxInt64 - 1n) {
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`);
+  }
+  return Number(value);
+}
+
+export function listOptions(query: URLSearchParams, verb: string): ListOptions {
+  const sendInitialEvents = query.get('sendInitialEvents');
+  const options = {
+    labelSelector: query.get('labelSelector') ?? '',
+    fieldSelector: query.get('fieldSelector') ?? '',
+    resourceVersion: query.get('resourceVersion') ?? '',
+    resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
+    limit: parseInteger(query.get('limit')) ?? 0,
+    continue: query.get('continue') ?? '',
+    timeoutSeconds: parseInteger(query.get('timeoutSeconds')),
+    allowWatchBookmarks: isTrue(query.get('allowWatchBookmarks')),
+    sendInitialEvents: sendInitialEvents === null ? undefined : isTrue(sendInitialEvents),
+  };
+  const causes = [...(verb === 'watch' ? watchFaults(options) : listFaults(options))];
+  if (causes.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', causes);
+  return options;
+}
+
+function* listFaults(options: ListOptions): Generator<Cause> {
+  const { resourceVersion, resourceVersionMatch: match } = options;
+  if (match !== '') {
+    const field = 'resourceVersionMatch';
+    if (resourceVersion === '') {
+      yield forbidden(field, 'resourceVersionMatch is forbidden unless resourceVersion is provided');
+    }
+    if (options.continue !== '') {
+      yield forbidden(field, 'resourceVersionMatch is forbidden when continue is provided');
+    }
+    if (match !== 'Exact' && match !== 'NotOlderThan') {
+      yield notSupported(field, match, ['Exact', 'NotOlderThan', '']);
+    }
+    if (match === 'Exact' && resourceVersion === '0') {
+      yield forbidden(field, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
+    }
+  }
+  if (options.sendInitialEvents !== undefined) {
+    yield forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list');
+  }
+}
+
+function* watchFaults(options: ListOptions): Generator<Cause> {
+  const { resourceVersionMatch: match, sendInitialEvents } = options;
+  if (sendInitialEvents === undefined) {
+    if (match !== '') {
+      yield forbidden(
+        'resourceVersionMatch',
+        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+      );
+    }
+    return;
+  }
+  if (match === '') {
+    yield forbidden('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
+  } else if (match !== 'NotOlderThan') {
+    yield notSupported('resourceVersionMatch', match, ['NotOlderThan']);
+  }
+}
+
+/** A resourceVersion as a number; refused in the way of those who read one object or watch. */
+export function parseVersion(text: string): number {
+  const fault = versionFault(text);
+  if (fault !== undefined) throw unclassified(`resourceVersion: Invalid value: ${JSON.stringify(text)}: ${fault}`);
+  return Number(text);
+}
+
+/** A resourceVersion as a number; refused in the way of lists. */
+export function parseListVersion(text: string): number {
+  const fault = versionFault(text);
+  if (fault !== undefined) {
+    throw badRequest(`invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(text)}: ${fault}`);
+  }
+  return Number(text);
+}
+
+function versionFault(text: string): string | undefined {
+  if (!/^\d+$/.test(text)) return `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
+  if (BigInt(text) >= 2n ** 64n) return `strconv.ParseUint: parsing ${JSON.stringify(text)}: value out of range`;
+  return undefined;
+}

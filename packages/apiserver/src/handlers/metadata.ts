@@ -1,0 +1,105 @@
+import { generateName } from '@kruise/machinery/generated-names';
+import { badRequest, conflict, unclassified } from '@kruise/machinery/status';
+import { uuid } from '@kruise/machinery/uuid';
+import type { Draft } from '@kruise/schema/draft';
+import { type RequestContext, timestamp } from '../context.ts';
+import type { KubeObject } from '../object.ts';
+import type { Resource } from '../resource.ts';
+
+/** Puts an object that is to be created into the namespace of the request, and refuses it in another. */
+export function placeInNamespace(context: RequestContext, resource: Resource, draft: Draft<KubeObject>): void {
+  const { metadata } = draft;
+  if (resource.kind.scope === 'Cluster') {
+    delete metadata.namespace;
+    return;
+  }
+  const { namespace } = context.info;
+  if (metadata.namespace === undefined || metadata.namespace === '') metadata.namespace = namespace;
+  else if (metadata.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+}
+
+/** Gives a new object what only the server can: identity and birth. What the client sent of these is dropped. */
+export function fillInSystemFields(context: RequestContext, draft: Draft<KubeObject>): void {
+  const { metadata } = draft;
+  if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== '0') {
+    throw unclassified('resourceVersion should not be set on objects to be created');
+  }
+  delete metadata.resourceVersion;
+  delete metadata.selfLink;
+  delete metadata.deletionTimestamp;
+  delete metadata.deletionGracePeriodSeconds;
+  metadata.creationTimestamp = timestamp(context);
+  metadata.uid = uuid(context.random);
+  if (metadata.generateName && !metadata.name) metadata.name = generateName(context.random, metadata.generateName);
+}
+
+/** What an update may not change is as it was. */
+export function keepSystemFields(resource: Resource, draft: Draft<KubeObject>, old: KubeObject): void {
+  const { metadata } = draft;
+  const before = old.metadata;
+  if (metadata.uid && before.uid && metadata.uid !== before.uid) {
+    throw conflict(
+      resource.kind,
+      before.name ?? '',
+      `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${before.uid}`,
+    );
+  }
+  for (const field of [
+    'uid',
+    'creationTimestamp',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+    'generation',
+  ] as const) {
+    // The types of the fields differ, the assignment is the same for each.
+    if (before[field] === undefined) delete metadata[field];
+    else (metadata as { [name: string]: unknown })[field] = before[field];
+  }
+  delete metadata.selfLink;
+}
+
+/** Checks that the object of a PUT or PATCH is the one the URL names. */
+export function checkNamed(context: RequestContext, resource: Resource, draft: Draft<KubeObject>): void {
+  const { name, namespace } = context.info;
+  const { metadata } = draft;
+  if (!metadata.name) throw badRequest('name must be provided');
+  if (metadata.name !== name) {
+    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
+  }
+  if (resource.kind.scope === 'Cluster') {
+    delete metadata.namespace;
+    return;
+  }
+  if (!metadata.namespace) metadata.namespace = namespace;
+  else if (metadata.namespace !== namespace) {
+    throw badRequest(
+      `the namespace of the object (${metadata.namespace}) does not match the namespace on the URL (${namespace})`,
+    );
+  }
+}
+
+type Reference = { uid?: string };
+
+/** Drops owner references that say the same twice, and says so. */
+export function dropRepeatedOwners(context: RequestContext, draft: Draft<KubeObject>, afterAdmission: boolean): void {
+  const references = draft.metadata.ownerReferences as Reference[] | undefined;
+  if (!references || references.length < 2) return;
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  const distinct = references.filter((reference) => {
+    const text = JSON.stringify(Object.entries(reference).sort());
+    if (!seen.has(text)) return seen.add(text);
+    repeated.add(String(reference.uid));
+    return false;
+  });
+  if (repeated.size === 0) return;
+  draft.metadata.ownerReferences = distinct as NonNullable<typeof draft.metadata.ownerReferences>;
+  const uids = [...repeated].sort().join(', ');
+  context.warnings.add(
+    afterAdmission
+      ? `.metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${uids}`
+      : `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${uids}`,
+  );
+}

@@ -1,0 +1,172 @@
+import { badRequest, expired, notFound, tooLargeResourceVersion } from '@kruise/machinery/status';
+import type { RequestContext } from '../context.ts';
+import type { Core } from '../core.ts';
+import type { Cached, KubeObject } from '../object.ts';
+import type { Found, Resource } from '../resource.ts';
+import { CompactedError, FutureRevisionError } from '../store/store.ts';
+import { decodeContinueToken, encodeContinueToken } from './continue-token.ts';
+import { type ListOptions, parseListVersion, parseVersion } from './list-options.ts';
+import { type Selection, selectionOf } from './selection.ts';
+
+/** A list as it is answered: its items in the version asked for, and where it goes on. */
+export type Listed = {
+  readonly items: readonly Found[];
+  readonly metadata: {
+    readonly resourceVersion: string;
+    readonly continue?: string;
+    readonly remainingItemCount?: number;
+  };
+};
+
+/** One object. */
+export async function readOne(core: Core, context: RequestContext, resource: Resource): Promise<Found> {
+  const version = context.query.get('resourceVersion') ?? '';
+  if (version === '') await core.feed.caughtUp();
+  else if (version !== '0') await core.feed.reached(parseVersion(version));
+  const { namespace, name } = context.info;
+  const cached = resource.storage.cache.get(keyOf(resource, namespace, name));
+  if (!cached) throw notFound(resource.kind, name);
+  return { cached, object: await inVersion(resource, cached) };
+}
+
+/** The key of an object, whose namespace counts only where the kind has one. */
+export function keyOf(resource: Resource, namespace: string, name: string): string {
+  return resource.storage.keyOf(resource.kind.scope === 'Namespaced' ? namespace : undefined, name);
+}
+
+/** A stored object in the version of a resource. */
+export function inVersion(resource: Resource, cached: Cached): KubeObject | Promise<KubeObject> {
+  return resource.conversion.fromStorage(cached.object);
+}
+
+/** Where the objects of a list begin: in a namespace, or everywhere. */
+export function collectionPrefix(resource: Resource, namespace: string): string {
+  const { prefix } = resource.storage;
+  return namespace !== '' && resource.kind.scope === 'Namespaced' ? `${prefix}${namespace}/` : prefix;
+}
+
+/** Many objects, from memory where memory has what was asked for, else from the store's past. */
+export async function readMany(
+  core: Core,
+  context: RequestContext,
+  resource: Resource,
+  options: ListOptions,
+): Promise<Listed> {
+  const selection = selectionOf(resource, options);
+  const keyPrefix = collectionPrefix(resource, context.info.namespace);
+  const token = options.continue === '' ? undefined : decodeContinueToken(options.continue);
+  if (token && options.resourceVersion !== '' && options.resourceVersion !== '0') {
+    throw badRequest('specifying resource version is not allowed when using continue');
+  }
+  const wanted = options.resourceVersion === '' ? undefined : parseListVersion(options.resourceVersion);
+  const exact = exactRevision(options, wanted, token?.revision);
+  // Kubernetes answers a list that may be of any age from its cache, whole.
+  const limit = options.resourceVersion === '0' && !token ? 0 : Math.max(0, options.limit);
+
+  if (exact === undefined) {
+    if (wanted === undefined || wanted === 0) {
+      if (wanted === undefined || token) await core.feed.caughtUp();
+    } else await core.feed.reached(wanted);
+  } else if (exact > core.feed.revision) {
+    await core.feed.caughtUp();
+    if (exact > core.feed.revision) throw tooLargeResourceVersion(exact, core.feed.revision);
+  }
+
+  const start = token ? keyPrefix + token.start : undefined;
+  const page =
+    exact !== undefined && resource.storage.cache.changedAt > exact
+      ? await fromPast(resource, { keyPrefix, start, limit, revision: exact, selection })
+      : fromMemory(resource, { keyPrefix, start, limit, selection });
+  const revision = exact ?? core.feed.revision;
+  const items: Found[] = [];
+  for (const cached of page.items) {
+    const object = resource.conversion.fromStorage(cached.object);
+    items.push({ cached, object: object instanceof Promise ? await object : object });
+  }
+  return {
+    items,
+    metadata: {
+      resourceVersion: String(revision),
+      ...(page.next === undefined
+        ? {}
+        : {
+            continue: encodeContinueToken({ revision, start: page.next.slice(keyPrefix.length) }),
+            ...(selection.selectsAll ? { remainingItemCount: page.remaining } : {}),
+          }),
+    },
+  };
+}
+
+/** The revision a list must be read at, if not just the newest. */
+function exactRevision(
+  options: ListOptions,
+  wanted: number | undefined,
+  continued: number | undefined,
+): number | undefined {
+  if (continued !== undefined) return continued > 0 ? continued : undefined;
+  if (wanted === undefined || wanted === 0) return undefined;
+  if (options.resourceVersionMatch === 'Exact') return wanted;
+  // By an older rule a limit together with a version and no match means exactly that version.
+  return options.resourceVersionMatch === '' && options.limit > 0 ? wanted : undefined;
+}
+
+type Page = {
+  readonly items: readonly Cached[];
+  /** The key the next page begins at. */
+  readonly next?: string;
+  readonly remaining: number;
+};
+type PageRequest = {
+  readonly keyPrefix: string;
+  readonly start: string | undefined;
+  readonly limit: number;
+  readonly selection: Selection;
+};
+
+function fromMemory(resource: Resource, { keyPrefix, start, limit, selection }: PageRequest): Page {
+  const all = resource.storage.cache.list({ keyPrefix, ...(start === undefined ? {} : { start }) });
+  return cut(all, limit, selection);
+}
+
+/** Nothing is left out of a page because of a selector: it is filled from what follows, as far as that goes. */
+function cut(all: readonly Cached[], limit: number, { selectsAll, matches }: Selection): Page {
+  if (limit === 0) return { items: selectsAll ? all : all.filter(({ object }) => matches(object)), remaining: 0 };
+  const items: Cached[] = [];
+  for (const [index, cached] of all.entries()) {
+    if (items.length === limit) return { items, next: `${items.at(-1)!.key}\0`, remaining: all.length - index };
+    if (selectsAll || matches(cached.object)) items.push(cached);
+  }
+  return { items, remaining: 0 };
+}
+
+async function fromPast(
+  resource: Resource,
+  { keyPrefix, start, limit, selection, revision }: PageRequest & { readonly revision: number },
+): Promise<Page> {
+  try {
+    // A selector is applied after reading, so a page of selected objects may need more than its size to be read.
+    const readLimit = limit > 0 && selection.selectsAll ? { limit } : {};
+    const past = await resource.storage.past({
+      keyPrefix,
+      revision,
+      ...readLimit,
+      ...(start === undefined ? {} : { start }),
+    });
+    if (!selection.selectsAll) return cut(past.items, limit, selection);
+    if (!past.more) return { items: past.items, remaining: 0 };
+    return { items: past.items, next: `${past.items.at(-1)!.key}\0`, remaining: past.count - past.items.length };
+  } catch (error) {
+    if (error instanceof FutureRevisionError) throw tooLargeResourceVersion(revision, error.currentRevision ?? 0);
+    if (!(error instanceof CompactedError)) throw error;
+    if (start === undefined) throw expired('The resourceVersion for the provided list is too old.');
+    throw expiredToken(start.slice(keyPrefix.length));
+  }
+}
+
+function expiredToken(start: string): Error {
+  const error = expired(
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
+  );
+  const metadata = { continue: encodeContinueToken({ revision: -1, start }) };
+  return Object.assign(error, { status: { ...error.status, metadata } });
+}

@@ -1,0 +1,61 @@
+import { trackUpdate } from '@kruise/machinery/server-side-apply/managed-fields';
+import { badRequest } from '@kruise/machinery/status';
+import type { RequestContext } from '../context.ts';
+import type { Core } from '../core.ts';
+import type { Answer } from '../dispatch.ts';
+import type { KubeObject } from '../object.ts';
+import type { Resource, Subresource } from '../resource.ts';
+import { type Body, decodeBody } from './body.ts';
+import { patch } from './patch.ts';
+import { put } from './put.ts';
+import { readOne } from './read.ts';
+import { methodNotAllowed } from './refusal.ts';
+import { writeOptions } from './write-options.ts';
+
+/** Reads an object by another way. */
+export async function readSubresource(
+  core: Core,
+  context: RequestContext,
+  resource: Resource,
+  subresource: Subresource,
+): Promise<Answer> {
+  if (!subresource.verbs.includes('get') || subresource.type === 'action' || subresource.type === 'connect') {
+    throw methodNotAllowed();
+  }
+  const found = await readOne(core, context, resource);
+  if (subresource.type === 'part') return { type: 'found', code: 200, resource, found };
+  return { type: 'object', code: 200, object: subresource.show(found.object), schema: subresource.kind.root };
+}
+
+/** Writes an object by another way, or has something done to it. */
+export async function writeSubresource(
+  core: Core,
+  context: RequestContext,
+  resource: Resource,
+  subresource: Subresource,
+  body: Body | undefined,
+): Promise<Answer> {
+  const { verb, subresource: name } = context.info;
+  if (!subresource.verbs.includes(verb)) throw methodNotAllowed();
+  if (!body) throw badRequest('the request has no body');
+  switch (subresource.type) {
+    case 'part': {
+      const part = { name, strategy: subresource.strategy };
+      const write = verb === 'update' ? put : patch;
+      const { created, ...found } = await write(core, context, resource, body, part);
+      return { type: 'found', code: created ? 201 : 200, resource, found };
+    }
+    case 'view': {
+      const write = verb === 'update' ? putView : patchView;
+      return write(core, context, resource, subresource, body);
+    }
+    case 'action': {
+      const options = writeOptions(context.query, 'CreateOptions');
+      const object = decodeBody(context, subresource, body, options.fieldValidation) as KubeObject;
+      const done = await subresource.act(context, object);
+      return { type: 'object', ...done, schema: subresource.kind.root };
+    }
+    case 'connect':
+      throw methodNotAllowed();
+  }
+}

@@ -1,0 +1,166 @@
+import { validateObjectMetaUpdate } from '@kruise/api/meta/object-meta.validate';
+import { isSame } from '@kruise/machinery/json-value';
+import { conflict, invalid, modifiedMeanwhile, notFound } from '@kruise/machinery/status';
+import type { Draft } from '@kruise/schema/draft';
+import { invalid as invalidField } from '@kruise/schema/field-error';
+import type { Attributes } from '../admission/admission.ts';
+import type { RequestContext } from '../context.ts';
+import type { Core } from '../core.ts';
+import { type Cached, type KubeObject, whole, withoutRevision } from '../object.ts';
+import type { Found, Resource, Strategy } from '../resource.ts';
+import { refuseFaulty } from './create.ts';
+import { dropRepeatedOwners, keepSystemFields } from './metadata.ts';
+import { inVersion, keyOf } from './read.ts';
+import type { WriteOptions } from './write-options.ts';
+
+/** One way to change an object, under one set of rules. */
+export type Update = {
+  readonly subresource: string;
+  readonly strategy: Strategy;
+  readonly options: WriteOptions;
+  /**
+   * The object as it should be, made from the one that is there: whole, with its managers. Called again if someone
+   * else wrote in between.
+   */
+  readonly change: (live: KubeObject) => Draft<KubeObject> | Promise<Draft<KubeObject>>;
+  /** Called where there is no such object; absent, that is a refusal. */
+  readonly create?: () => Promise<Found>;
+};
+
+export type Updated = Found & {
+  /** Whether the object was created rather than changed. */
+  readonly created: boolean;
+};
+
+/** Changes an object: reads, changes, checks and writes, until nobody else wrote in between. */
+export async function update(
+  core: Core,
+  context: RequestContext,
+  resource: Resource,
+  request: Update,
+): Promise<Updated> {
+  const { namespace, name } = context.info;
+  const key = keyOf(resource, namespace, name);
+  await core.feed.caughtUp();
+  let seen = resource.storage.cache.get(key);
+  for (;;) {
+    context.signal.throwIfAborted();
+    if (!seen) {
+      if (!request.create) throw notFound(resource.kind, name);
+      return { ...(await request.create()), created: true };
+    }
+    const outcome = await attempt(core, context, resource, request, seen);
+    if (outcome.done) return outcome.updated;
+    seen = outcome.current;
+  }
+}
+
+type Outcome =
+  | { readonly done: true; readonly updated: Updated }
+  | { readonly done: false; readonly current: Cached | undefined };
+
+async function attempt(
+  core: Core,
+  context: RequestContext,
+  resource: Resource,
+  request: Update,
+  seen: Cached,
+): Promise<Outcome> {
+  const { strategy, options, subresource } = request;
+  const live = whole({ object: await inVersion(resource, seen), managedFields: seen.managedFields });
+  const draft = await request.change(live);
+  const attributes: Attributes = {
+    context,
+    operation: 'UPDATE',
+    resource,
+    kind: resource.kind,
+    subresource,
+    namespace: context.info.namespace,
+    name: context.info.name,
+    object: draft as KubeObject,
+    oldObject: live,
+    options: {
+      kind: 'UpdateOptions',
+      apiVersion: 'meta.k8s.io/v1',
+      ...(options.dryRun ? { dryRun: ['All'] } : {}),
+      ...(options.fieldManager ? { fieldManager: options.fieldManager } : {}),
+      ...(context.query.get('fieldValidation') ? { fieldValidation: options.fieldValidation } : {}),
+    },
+    dryRun: options.dryRun,
+  };
+  const admitted = (await core.admission.mutate(attributes)) as Draft<KubeObject>;
+  dropRepeatedOwners(context, admitted, true);
+  checkVersion(resource, strategy, admitted, seen);
+
+  keepSystemFields(resource, admitted, live);
+  strategy.prepareForUpdate(admitted, live, context);
+  admitted.metadata.resourceVersion = String(seen.revision);
+  const reservation = await strategy.reserve?.(admitted, live, context);
+  try {
+    const object = resource.serializer.canonical(admitted as KubeObject);
+    refuseFaulty(resource.kind, object, [
+      ...validateObjectMetaUpdate(object.metadata, live.metadata),
+      ...strategy.validateUpdate(object, live, context),
+    ]);
+    for (const warning of strategy.warnings?.(object, live) ?? []) context.warnings.add(warning);
+    await core.admission.validate({ ...attributes, object });
+    const outcome = await write(resource, request, seen, live, object);
+    if (outcome.done && !options.dryRun) reservation?.commit();
+    else reservation?.rollback();
+    return outcome;
+  } catch (error) {
+    reservation?.rollback();
+    throw error;
+  }
+}
+
+/** Refuses a writer who has not seen the newest state, where the writer said what it has seen. */
+function checkVersion(resource: Resource, strategy: Strategy, draft: Draft<KubeObject>, seen: Cached): void {
+  const version = draft.metadata.resourceVersion ?? '';
+  const { kind } = resource;
+  const name = seen.object.metadata.name ?? '';
+  if (version === '' || version === '0') {
+    if (strategy.unconditionalUpdate) return;
+    const cause = invalidField('metadata.resourceVersion', 0, 'must be specified for an update');
+    throw invalid({ group: kind.group, kind: kind.plural }, name, [
+      { ...cause, message: 'Invalid value: 0x0: must be specified for an update' },
+    ]);
+  }
+  if (version !== String(seen.revision)) throw conflict(kind, name, modifiedMeanwhile);
+}
+
+async function write(
+  resource: Resource,
+  { strategy, options }: Update,
+  seen: Cached,
+  live: KubeObject,
+  object: KubeObject,
+): Promise<Outcome> {
+  const done = (cached: Cached, result: KubeObject): Outcome => ({
+    done: true,
+    updated: { cached, object: result, created: false },
+  });
+  if (isSame(withoutRevision(object), withoutRevision(live))) return done(seen, await inVersion(resource, seen));
+  if (options.dryRun) return done({ ...seen, object, managedFields: undefined }, object);
+  if (isFinished(object)) {
+    const removed = await resource.storage.remove(seen);
+    return removed.ok
+      ? done({ ...seen, object, managedFields: undefined }, object)
+      : { done: false, current: removed.current };
+  }
+  const stored = await resource.conversion.toStorage(object);
+  const written = await resource.storage.replace(seen, stored, strategy.ttlSeconds);
+  if (!written.ok) return { done: false, current: written.current };
+  const { cached } = written;
+  return done(cached, stored === object ? cached.object : await inVersion(resource, cached));
+}
+
+/** Whether nothing keeps a deleted object any longer. */
+export function isFinished({ metadata, kind, spec }: KubeObject): boolean {
+  if (!metadata.deletionTimestamp || metadata.deletionGracePeriodSeconds) return false;
+  if (metadata.finalizers && metadata.finalizers.length > 0) return false;
+  // A namespace has finalizers of its own, which stand for its content.
+  if (kind !== 'Namespace') return true;
+  const { finalizers } = (spec ?? {}) as { readonly finalizers?: readonly string[] };
+  return !finalizers || finalizers.length === 0;
+}

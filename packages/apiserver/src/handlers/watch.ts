@@ -1,0 +1,118 @@
+import { internalError, StatusError } from '@kruise/machinery/status';
+import { after } from '@kruise/values/clock';
+import { jitter } from '@kruise/values/random';
+import type { Watcher } from '../cache/object-cache.ts';
+import type { WatchEvent } from '../cache/watchers.ts';
+import type { RequestContext } from '../context.ts';
+import type { Core } from '../core.ts';
+import type { Found, Resource } from '../resource.ts';
+import { type ListOptions, parseVersion } from './list-options.ts';
+import { collectionPrefix } from './read.ts';
+import { selectionOf } from './selection.ts';
+
+/** Who is shown what a watch sees. */
+export type WatchSink = {
+  event(type: WatchEvent['type'], found: Found): void;
+  /** Everything up to a revision has been shown; `initialEventsEnd` says that the state asked for first is complete. */
+  bookmark(revision: number, initialEventsEnd: boolean): void;
+  /** The watch is over: by itself, or because of an error the watcher is told. */
+  end(error?: StatusError): void;
+};
+
+/** How long a watch may last when its client does not say: this long to twice as long. */
+const usualTimeoutMs = 1800_000;
+const bookmarkPeriodMs = 60_000;
+/** A last bookmark comes this long before the end, so that the client can resume from there. */
+const lastBookmarkMs = 2000;
+
+/** Shows a client the changes of a resource until either side has had enough. */
+export async function watch(
+  core: Core,
+  context: RequestContext,
+  resource: Resource,
+  options: ListOptions,
+  sink: WatchSink,
+  signal: AbortSignal,
+): Promise<void> {
+  const selection = selectionOf(resource, options);
+  const keyPrefix = collectionPrefix(resource, context.info.namespace);
+  const scope = { keyPrefix, ...(selection.selectsAll ? {} : { matches: selection.matches }) };
+  const over = new AbortController();
+  const ended = AbortSignal.any([signal, over.signal, core.signal]);
+  const end = (reason?: unknown) => {
+    if (over.signal.aborted) return;
+    over.abort();
+    if (reason === undefined) sink.end();
+    else sink.end(reason instanceof StatusError ? reason : internalError(String(reason), { cause: reason }));
+  };
+  core.signal.addEventListener('abort', () => end(), { once: true, signal: over.signal });
+
+  const show = inOrder(resource, sink, end);
+  const watcher: Watcher = { signal: ended, receive: ({ type, cached }) => show(type, cached), end };
+  const { resourceVersion: version } = options;
+
+  let progress: () => number;
+  const fromState = options.sendInitialEvents ?? (version === '' || version === '0');
+  if (fromState) {
+    if (version === '') await core.feed.caughtUp();
+    else if (version !== '0') await core.feed.reached(parseVersion(version));
+    const { items, revision } = resource.storage.cache.listAndWatch(scope, watcher);
+    for (const cached of items) show('ADDED', cached);
+    if (options.sendInitialEvents && options.allowWatchBookmarks) sink.bookmark(revision, true);
+    progress = () => core.feed.revision;
+  } else {
+    let revision = version === '' || version === '0' ? core.feed.revision : parseVersion(version);
+    try {
+      await core.feed.reached(revision);
+    } catch (error) {
+      end(error);
+      return;
+    }
+    // A watcher that starts from now sees nothing of what was.
+    if (version === '' || version === '0') revision = core.feed.revision;
+    progress = resource.storage.cache.watch(scope, revision, watcher);
+  }
+  keepTime(core, options, { end, ended, bookmark: () => sink.bookmark(progress(), false) });
+}
+
+/** Ends the watch when its time is up and sends bookmarks until then. */
+function keepTime(
+  core: Core,
+  options: ListOptions,
+  { end, ended, bookmark }: { end: () => void; ended: AbortSignal; bookmark: () => void },
+): void {
+  const { clock, random } = core;
+  const timeoutMs =
+    options.timeoutSeconds === undefined ? jitter(random, usualTimeoutMs, 1) : options.timeoutSeconds * 1000;
+  clock.setTimer(timeoutMs, end, ended);
+  if (!options.allowWatchBookmarks) return;
+  if (timeoutMs > lastBookmarkMs) clock.setTimer(timeoutMs - lastBookmarkMs, bookmark, ended);
+  const next = () =>
+    after(clock, jitter(random, bookmarkPeriodMs, 0.1), ended).then(
+      () => {
+        bookmark();
+        void next();
+      },
+      () => {},
+    );
+  void next();
+}
+
+type Show = (type: WatchEvent['type'], cached: Found['cached']) => void;
+
+/** Conversions may take time; events keep their order all the same. */
+function inOrder(resource: Resource, sink: WatchSink, end: (reason: unknown) => void): Show {
+  let pending: Promise<void> | undefined;
+  return (type, cached) => {
+    const object = resource.conversion.fromStorage(cached.object);
+    if (!(object instanceof Promise) && !pending) {
+      sink.event(type, { cached, object });
+      return;
+    }
+    const turn = Promise.all([object, pending]).then(([converted]) => {
+      sink.event(type, { cached, object: converted });
+      if (pending === turn) pending = undefined;
+    }, end);
+    pending = turn;
+  };
+}

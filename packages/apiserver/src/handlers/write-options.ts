@@ -1,0 +1,79 @@
+import { invalid as invalidStatus } from '@kruise/machinery/status';
+import { type Cause, forbidden, invalid, notSupported, required, tooLong } from '@kruise/schema/field-error';
+import { isTrue } from '../request.ts';
+
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
+
+/** What a create, update or patch was asked for besides the object. */
+export type WriteOptions = {
+  readonly dryRun: boolean;
+  readonly fieldManager: string;
+  readonly fieldValidation: FieldValidation;
+  /** Of server-side apply: take fields over from other managers. */
+  readonly force: boolean | undefined;
+};
+
+type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions';
+
+export function writeOptions(query: URLSearchParams, kind: OptionsKind, patchType = ''): WriteOptions {
+  const causes = [...faults(query, kind, patchType)];
+  if (causes.length > 0) throw invalidStatus({ group: 'meta.k8s.io', kind }, '', causes);
+  const force = query.get('force');
+  return {
+    dryRun: query.getAll('dryRun').length > 0,
+    fieldManager: query.get('fieldManager') ?? '',
+    fieldValidation: (query.get('fieldValidation') || 'Warn') as FieldValidation,
+    force: force === null ? undefined : isTrue(force),
+  };
+}
+
+const applyPatch = 'application/apply-patch+yaml';
+
+function* faults(query: URLSearchParams, kind: OptionsKind, patchType: string): Generator<Cause> {
+  const manager = query.get('fieldManager') ?? '';
+  if (kind === 'PatchOptions') {
+    if (patchType === applyPatch) {
+      if (manager === '') yield required('fieldManager', 'is required for apply patch');
+    } else if (query.get('force') !== null) {
+      yield forbidden('force', 'may not be specified for non-apply patch');
+    }
+  }
+  yield* fieldManagerFaults(manager);
+  yield* dryRunFaults(query.getAll('dryRun'));
+  const validation = query.get('fieldValidation') ?? '';
+  if (!['', 'Ignore', 'Warn', 'Strict'].includes(validation)) {
+    yield notSupported('fieldValidation', validation, ['Ignore', 'Strict', 'Warn', '']);
+  }
+}
+
+/** The longest name a manager may have, in bytes. */
+const maxManagerBytes = 128;
+
+function* fieldManagerFaults(manager: string): Generator<Cause> {
+  if (Buffer.byteLength(manager) > maxManagerBytes) yield tooLong('fieldManager', maxManagerBytes);
+  let offset = 0;
+  for (const character of manager) {
+    if (!/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(character)) {
+      yield invalid('fieldManager', manager, `invalid character ${goCharacter(character)} (at position ${offset})`);
+    }
+    offset += Buffer.byteLength(character);
+  }
+}
+
+function goCharacter(character: string): string {
+  return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+/** The only dry run there is goes through every stage. */
+export function* dryRunFaults(values: readonly string[]): Generator<Cause> {
+  const wrong = values.filter((value) => value !== 'All');
+  if (wrong.length > 0) yield notSupported('dryRun', values, ['All']);
+}
+
+/** Who is recorded as manager of the fields a request writes. */
+export function managerName(options: WriteOptions, userAgent: string): string {
+  if (options.fieldManager !== '') return options.fieldManager;
+  const [program = ''] = userAgent.split('/');
+  const printable = [...program].filter((character) => /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(character)).join('');
+  return Buffer.from(printable).subarray(0, maxManagerBytes).toString() || 'unknown';
+}

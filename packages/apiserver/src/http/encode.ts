@@ -1,0 +1,154 @@
+import { partialObjectMetadata, partialObjectMetadataList } from '@kruise/api/meta/partial-object-metadata';
+import { status } from '@kruise/api/meta/status';
+import { badRequest, notAcceptable } from '@kruise/machinery/status';
+import type { ObjectNode } from '@kruise/schema';
+import { codecOf } from '@kruise/schema/codec';
+import { apiVersionOf } from '@kruise/schema/kind';
+import { encodeEnvelope } from '@kruise/schema/protobuf-envelope';
+import { formatYaml } from '@kruise/schema/yaml-text';
+import { stringify } from '@kruise/values/go-json';
+import type { Listed } from '../handlers/read.ts';
+import { type KubeObject, whole } from '../object.ts';
+import type { Found, Resource } from '../resource.ts';
+import { type IncludeObject, tableOf } from '../table/table.ts';
+import type { Media } from './negotiation.ts';
+import { foundText, itemText } from './object-text.ts';
+
+/** An answer in the form asked for: one piece, or the pieces of a long list in order. */
+export type Encoded = string | Uint8Array | readonly string[];
+
+/** What an encoder must know besides the objects. */
+export type EncodeContext = { readonly media: Media; readonly query: URLSearchParams; readonly nowMs: number };
+
+/** One object of a resource. */
+export function encodeFound(context: EncodeContext, resource: Resource, found: Found): Encoded {
+  const { media } = context;
+  switch (media.view) {
+    case 'object':
+      if (media.format === 'protobuf') return protobufOf(resource, wholeOf(found));
+      return inText(media, () => foundText(resource, found));
+    case 'table': {
+      const { resourceVersion } = found.object.metadata;
+      const metadata = resourceVersion ? { resourceVersion } : {};
+      return encodeValue(media, table(context, resource, [found], metadata, true));
+    }
+    case 'metadata':
+      return encodeMetadata(media, metadataOf(media, wholeOf(found)));
+    case 'metadataList':
+      throw notAcceptable(notConvertible);
+  }
+}
+
+const notConvertible =
+  'you may only request PartialObjectMetadata for single objects and PartialObjectMetadataList for lists';
+
+/** A list of objects. */
+export function encodeList(context: EncodeContext, resource: Resource, listed: Listed): Encoded {
+  const { media } = context;
+  const { kind } = resource;
+  switch (media.view) {
+    case 'object': {
+      const head = { kind: kind.listKind, apiVersion: apiVersionOf(kind), metadata: listed.metadata };
+      if (media.format === 'protobuf') {
+        const list = { ...head, items: listed.items.map(wholeOf) };
+        return encodeEnvelope(head.apiVersion, head.kind, codecOf(kind.list).toProtobuf(list));
+      }
+      const pieces = listText(resource, head, listed.items);
+      return media.format === 'yaml' || media.pretty ? inText(media, () => pieces.join('')) : pieces;
+    }
+    case 'table':
+      return encodeValue(media, table(context, resource, listed.items, listed.metadata, true));
+    case 'metadataList': {
+      const items = listed.items.map((found) => metadataOf(media, wholeOf(found)));
+      const list = {
+        kind: 'PartialObjectMetadataList',
+        apiVersion: `meta.k8s.io/${media.viewVersion}`,
+        metadata: listed.metadata,
+        items,
+      };
+      return encodeTyped(media, partialObjectMetadataList, list);
+    }
+    case 'metadata':
+      throw notAcceptable(notConvertible);
+  }
+}
+
+/** A piece is written to the socket at once; this many objects are some hundred kilobytes. */
+const objectsPerPiece = 64;
+
+function listText(
+  resource: Resource,
+  head: { readonly kind: string; readonly apiVersion: string; readonly metadata: unknown },
+  items: readonly Found[],
+): readonly string[] {
+  const pieces = [`${stringify(head).slice(0, -1)},"items":[`];
+  for (let first = 0; first < items.length; first += objectsPerPiece) {
+    const texts = items.slice(first, first + objectsPerPiece).map((found) => itemText(resource, found));
+    pieces.push(`${first === 0 ? '' : ','}${texts.join(',')}`);
+  }
+  pieces.push(']}\n');
+  return pieces;
+}
+
+/** A Table of what was found. */
+export function table(
+  { media, query, nowMs }: EncodeContext,
+  resource: Resource,
+  found: readonly Found[],
+  metadata: { readonly [field: string]: unknown },
+  withColumns: boolean,
+): unknown {
+  const include = query.get('includeObject') || 'Metadata';
+  if (include !== 'None' && include !== 'Metadata' && include !== 'Object') {
+    throw badRequest(`unrecognized includeObject value: ${JSON.stringify(include)}`);
+  }
+  return tableOf(resource.table, found.map(include === 'None' ? ({ object }) => object : wholeOf), {
+    metadata,
+    include: include satisfies IncludeObject,
+    version: media.viewVersion,
+    withColumns,
+    nowMs,
+  });
+}
+
+/** What is left of an object for those who only ask for its metadata. */
+export function metadataOf(media: Media, { metadata }: KubeObject): KubeObject {
+  return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${media.viewVersion}`, metadata };
+}
+
+function encodeMetadata(media: Media, object: KubeObject): Encoded {
+  return encodeTyped(media, partialObjectMetadata, object);
+}
+
+function encodeTyped(media: Media, schema: ObjectNode, object: { kind: string; apiVersion: string }): Encoded {
+  if (media.format !== 'protobuf') return encodeValue(media, object);
+  return encodeEnvelope(object.apiVersion, object.kind, codecOf(schema).toProtobuf(object));
+}
+
+/** An object that is no resource: a Status, a review, a Scale. */
+export function encodeObject(media: Media, object: unknown, schema?: ObjectNode): Encoded {
+  const { kind = '', apiVersion = '' } = object as { kind?: string; apiVersion?: string };
+  const known = kind === 'Status' ? status : schema;
+  if (media.format === 'protobuf' && known) {
+    return encodeEnvelope(apiVersion, kind, codecOf(known).toProtobuf(object));
+  }
+  return encodeValue({ ...media, format: media.format === 'protobuf' ? 'json' : media.format }, object);
+}
+
+function encodeValue(media: Media, value: unknown): Encoded {
+  return inText(media, () => stringify(value));
+}
+
+function inText(media: Media, text: () => string): string {
+  if (media.format === 'yaml') return formatYaml(JSON.parse(text()));
+  return media.pretty ? `${JSON.stringify(JSON.parse(text()), null, 2)}\n` : `${text()}\n`;
+}
+
+function protobufOf({ kind, serializer }: Resource, object: KubeObject): Uint8Array {
+  // Negotiation offers protobuf only where there is one.
+  return encodeEnvelope(apiVersionOf(kind), kind.kind, serializer.protobuf!.encode(object));
+}
+
+export function wholeOf({ object, cached }: Found): KubeObject {
+  return object.metadata.managedFields === undefined ? whole({ object, managedFields: cached.managedFields }) : object;
+}

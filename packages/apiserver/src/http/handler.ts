@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { internalError, StatusError } from '@kruise/machinery/status';
+import { type Authenticator, anonymous } from '../authentication/authenticator.ts';
+import { authorize } from '../authorization/authorize.ts';
+import type { RequestContext } from '../context.ts';
+import type { Core } from '../core.ts';
+import { type Answer, dispatch } from '../dispatch.ts';
+import type { Body } from '../handlers/body.ts';
+import { PlainRefusal } from '../handlers/refusal.ts';
+import { requestInfo } from '../request.ts';
+import type { User } from '../user.ts';
+import { type EncodeContext, type Encoded, encodeFound, encodeList, encodeObject } from './encode.ts';
+import type { Exchange, Headers } from './exchange.ts';
+import type { FrameCache } from './frame-cache.ts';
+import { builtinOffer, type Media, mediaTypes, negotiate, type Offer, wantsPretty } from './negotiation.ts';
+import type { Pages } from './pages.ts';
+import { warningHeaders } from './warnings.ts';
+import { watchResponse } from './watch-response.ts';
+
+export type HandlerOptions = {
+  readonly core: Core;
+  readonly authenticator: Authenticator;
+  /** What is served besides resources: discovery, OpenAPI, health, version, metrics. */
+  readonly pages: Pages;
+  readonly frames: FrameCache;
+  /** Told of errors nobody expected. */
+  readonly onError: (error: unknown) => void;
+};
+
+const customOffer: Offer = { ...builtinOffer, formats: ['json', 'yaml'] };
+const json: Media = { format: 'json', view: 'object', viewVersion: 'v1', pretty: false };
+
+/** Answers requests: finds out who asks and what for, has it done, and writes down what came of it. */
+export function createHandler(options: HandlerOptions): (exchange: Exchange) => Promise<void> {
+  const { core, pages } = options;
+
+  async function contextOf(exchange: Exchange, user: User): Promise<RequestContext> {
+    const { method, path, query, headers, signal } = exchange;
+    return {
+      info: requestInfo(method, path, query),
+      query,
+      user,
+      userAgent: headers['user-agent'] ?? '',
+      clock: core.clock,
+      random: core.random,
+      signal,
+      warnings: new Set(),
+      auditAnnotations: new Map(),
+    };
+  }
+
+  async function serve(exchange: Exchange, headers: Headers): Promise<void> {
+    const user = (await options.authenticator.authenticate(exchange)) ?? anonymous;
+    const context = await contextOf(exchange, user);
+    let media = { ...json, pretty: wantsPretty(exchange.query, context.userAgent) };
+    try {
+      if (!context.info.isResource) {
+        await authorize(core, context);
+        await pages.serve(exchange, context, headers);
+        return;
+      }
+      const { group, version, plural } = context.info;
+      const resource = core.resources.find(group, version, plural);
+      media = negotiate(exchange.headers.accept ?? '', resource?.custom ? customOffer : builtinOffer, media.pretty);
+      const answer = await dispatch(core, context, await bodyOf(exchange));
+      await write(exchange, context, media, answer, headers);
+    } catch (error) {
+      await refuse(exchange, { ...headers, ...warningHeaders(context) }, media, error);
+    }
+  }
+
+  async function write(
+    exchange: Exchange,
+    context: RequestContext,
+    media: Media,
+    answer: Answer,
+    common: Headers,
+  ): Promise<void> {
+    const encoding: EncodeContext = { media, query: exchange.query, nowMs: core.clock.now() };
+    const headers = { ...common, ...warningHeaders(context), 'content-type': mediaTypes[media.format] };
+    switch (answer.type) {
+      case 'found':
+        return send(exchange, answer.code, headers, encodeFound(encoding, answer.resource, answer.found));
+      case 'list':
+        return send(exchange, 200, headers, encodeList(encoding, answer.resource, answer.listed));
+      case 'object':
+        return send(exchange, answer.code, headers, encodeObject(media, answer.object, answer.schema));
+      case 'watch': {
+        const type = media.format === 'protobuf' ? `${mediaTypes.protobuf};stream=watch` : mediaTypes[media.format];
+        const closed = new AbortController();
+        const signal = AbortSignal.any([exchange.signal, closed.signal]);
+        const stream = exchange.begin(200, { ...headers, 'content-type': type });
+        const sink = watchResponse({ ...encoding, frames: options.frames }, answer.resource, stream, () =>
+          closed.abort(),
+        );
+        return answer.open(sink, signal);
+      }
+    }
+  }
+
+  async function refuse(exchange: Exchange, headers: Headers, media: Media, error: unknown): Promise<void> {
+    if (error instanceof PlainRefusal) {
+      const plain = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' };
+      await exchange.send(error.code, { ...headers, ...plain }, `${error.message}\n`);
+      return;
+    }
+    const known = error instanceof StatusError;
+    if (!known && !exchange.signal.aborted) options.onError(error);
+    const { status, code } = known ? error : internalError(error instanceof Error ? error.message : String(error));
+    const retry = status.details?.retryAfterSeconds;
+    const encoded = encodeObject({ ...media, view: 'object' }, status);
+    await send(
+      exchange,
+      code,
+      {
+        ...headers,
+        'content-type':
+          typeof encoded === 'string' ? mediaTypes[media.format === 'yaml' ? 'yaml' : 'json'] : mediaTypes.protobuf,
+        ...(retry ? { 'retry-after': String(retry) } : {}),
+        ...(code === 403 ? { 'x-content-type-options': 'nosniff' } : {}),
+      },
+      encoded,
+    );
+  }
+
+  return async (exchange) => {
+    const headers: Headers = { 'audit-id': randomUUID(), 'cache-control': 'no-cache, private' };
+    try {
+      await serve(exchange, headers);
+    } catch (error) {
+      await refuse(exchange, headers, json, error).catch(options.onError);
+    }
+  };
+}
+
+async function bodyOf({
+  method,
+  headers,
+  body,
+}: Pick<Exchange, 'method' | 'headers' | 'body'>): Promise<Body | undefined> {
+  if (method === 'GET' || method === 'HEAD') return undefined;
+  const bytes = await body();
+  if (bytes.length === 0 && method === 'DELETE') return undefined;
+  return { type: 'bytes', contentType: headers['content-type'] ?? '', bytes };
+}
+
+/** A list comes in pieces, so that a long one need not stand in memory twice, nor stop everyone else. */
+async function send(exchange: Exchange, code: number, headers: Headers, encoded: Encoded): Promise<void> {
+  if (typeof encoded === 'string' || encoded instanceof Uint8Array) {
+    return exchange.send(code, headers, typeof encoded === 'string' ? encoded : Buffer.from(encoded));
+  }
+  if (encoded.length <= 3) return exchange.send(code, headers, encoded.join(''));
+  const stream = exchange.begin(code, headers);
+  for (const piece of encoded) {
+    if (exchange.signal.aborted) return;
+    if (!stream.write(piece)) await Promise.race([stream.drained(), aborted(exchange.signal)]);
+  }
+  stream.end();
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

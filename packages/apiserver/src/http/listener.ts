@@ -1,0 +1,71 @@
+import type { IncomingMessage } from 'node:http';
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+} from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+export type ListenerOptions = {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  readonly certificate: string;
+  readonly key: string;
+  /** The authorities whose certificates clients may show. */
+  readonly clientAuthorities: readonly string[];
+  readonly handle: (request: Http2ServerRequest, response: Http2ServerResponse) => void;
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+};
+
+export type Listener = {
+  readonly port: number;
+  /** Stops listening and ends what is under way. */
+  close(): Promise<void>;
+};
+
+/** Windows as large as this let a watch or a list run at the speed of the network rather than of its round trips. */
+const windowBytes = 1 << 20;
+
+/** Listens for HTTP/2 and HTTP/1.1 on one port, over TLS. */
+export async function listen(options: ListenerOptions): Promise<Listener> {
+  const server: Http2SecureServer = createSecureServer({
+    allowHTTP1: true,
+    cert: options.certificate,
+    key: options.key,
+    ca: [...options.clientAuthorities],
+    requestCert: true,
+    rejectUnauthorized: false,
+    settings: { maxConcurrentStreams: 1000, initialWindowSize: windowBytes },
+  });
+  const sockets = new Set<Socket>();
+  server.on('secureConnection', (socket) => {
+    sockets.add(socket);
+    socket.setNoDelay(true);
+    socket.once('close', () => sockets.delete(socket));
+    socket.on('error', () => socket.destroy());
+  });
+  server.on('session', (session) => session.setLocalWindowSize(16 * windowBytes));
+  server.on('sessionError', () => {});
+  server.on('request', options.handle);
+  server.on('upgrade', options.upgrade);
+  // Clients keep a connection for 90 s; whoever closes first should be the client.
+  Object.assign(server, { keepAliveTimeout: 120_000, headersTimeout: 125_000, requestTimeout: 0 });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}

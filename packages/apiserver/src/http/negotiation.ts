@@ -1,0 +1,97 @@
+import { notAcceptable } from '@kruise/machinery/status';
+
+export type Format = 'json' | 'yaml' | 'protobuf';
+
+/** The form an answer is given in. */
+export type Media = {
+  readonly format: Format;
+  /** The object itself, or something made of it. */
+  readonly view: 'object' | 'table' | 'metadata' | 'metadataList';
+  /** Of the `meta.k8s.io` kinds that views are made of. */
+  readonly viewVersion: 'v1' | 'v1beta1';
+  readonly pretty: boolean;
+};
+
+export const mediaTypes: { readonly [F in Format]: string } = {
+  json: 'application/json',
+  yaml: 'application/yaml',
+  protobuf: 'application/vnd.kubernetes.protobuf',
+};
+
+/** One clause of an Accept header. */
+type Clause = { readonly type: string; readonly parameters: ReadonlyMap<string, string>; readonly quality: number };
+
+/** The clauses of an Accept header, those wanted most first. */
+export function parseAccept(header: string): readonly Clause[] {
+  const clauses = header.split(',').flatMap((text) => {
+    const [type = '', ...rest] = text.split(';').map((part) => part.trim());
+    if (type === '') return [];
+    const parameters = new Map(
+      rest.map((part) => {
+        const [name = '', value = ''] = part.split('=').map((side) => side.trim());
+        return [name.toLowerCase(), value.replace(/^"|"$/g, '')] as const;
+      }),
+    );
+    const quality = parameters.has('q') ? Number(parameters.get('q')) : 1;
+    return [{ type: type.toLowerCase(), parameters, quality: Number.isNaN(quality) ? 0 : quality }];
+  });
+  return clauses.sort((a, b) => b.quality - a.quality);
+}
+
+const views = { Table: 'table', PartialObjectMetadata: 'metadata', PartialObjectMetadataList: 'metadataList' } as const;
+
+/** What may be asked for at an endpoint. */
+export type Offer = {
+  readonly formats: readonly Format[];
+  /** Views that can be had of the answer. */
+  readonly views: readonly Media['view'][];
+};
+
+export const builtinOffer: Offer = {
+  formats: ['json', 'yaml', 'protobuf'],
+  views: ['object', 'table', 'metadata', 'metadataList'],
+};
+
+/** Picks the form of an answer by its request's Accept header. */
+export function negotiate(accept: string, offer: Offer, pretty: boolean): Media {
+  const clauses =
+    accept.trim() === '' ? [{ type: '*/*', parameters: new Map<string, string>(), quality: 1 }] : parseAccept(accept);
+  for (const clause of clauses) {
+    const media = satisfy(clause, offer, pretty);
+    if (media) return media;
+  }
+  throw notAcceptable(
+    `only the following media types are accepted: ${offer.formats.map((format) => mediaTypes[format]).join(', ')}`,
+  );
+}
+
+function satisfy({ type, parameters }: Clause, offer: Offer, pretty: boolean): Media | undefined {
+  const as = parameters.get('as');
+  let view: Media['view'] = 'object';
+  let viewVersion: Media['viewVersion'] = 'v1';
+  if (as !== undefined) {
+    const known = Object.hasOwn(views, as) ? views[as as keyof typeof views] : undefined;
+    if (!known || parameters.get('g') !== 'meta.k8s.io' || !offer.views.includes(known)) return undefined;
+    const version = parameters.get('v');
+    if (version !== 'v1' && version !== 'v1beta1') return undefined;
+    view = known;
+    viewVersion = version;
+  }
+  const format = formatOf(type, offer, view);
+  if (!format) return undefined;
+  const asked = parameters.get('pretty');
+  return { format, view, viewVersion, pretty: asked === undefined ? pretty : asked === '1' || asked === 'true' };
+}
+
+function formatOf(type: string, offer: Offer, view: Media['view']): Format | undefined {
+  const allowed = offer.formats.filter((format) => format !== 'protobuf' || view !== 'table');
+  if (type === '*/*' || type === 'application/*') return allowed[0];
+  return allowed.find((format) => mediaTypes[format] === type);
+}
+
+/** Answers are indented for people: on request, or for programs that people read the output of. */
+export function wantsPretty(query: URLSearchParams, userAgent: string): boolean {
+  const asked = query.get('pretty');
+  if (asked !== null) return asked !== 'false' && asked !== '0';
+  return /^(curl|Wget|Mozilla\/5\.0)/.test(userAgent);
+}

@@ -1,0 +1,139 @@
+import type { Status } from '@kruise/api/meta/status';
+import type { FieldSet } from '@kruise/machinery/field-set/field-set';
+import type { Draft } from '@kruise/schema/draft';
+import type { Cause } from '@kruise/schema/field-error';
+import type { Kind } from '@kruise/schema/kind';
+import type { MergeType } from '@kruise/schema/merge-type';
+import type { RequestContext } from './context.ts';
+import type { DeleteOptions, DeletionPlan } from './handlers/deletion.ts';
+import type { Cached, KubeObject } from './object.ts';
+import type { ObjectStorage } from './storage/object-storage.ts';
+import type { TableColumns } from './table/table.ts';
+
+/**
+ * One version of a resource as the server offers it: how its objects are read and written down, the rules they obey,
+ * and what else can be done with them. Built-in kinds and custom resources look the same from here on.
+ */
+export type Resource = {
+  readonly kind: Kind;
+  /** Whether it came from a CustomResourceDefinition. */
+  readonly custom: boolean;
+  /** All versions of a resource share one storage. */
+  readonly storage: ObjectStorage;
+  readonly serializer: Serializer;
+  /** To the version objects are stored in, and back to this one. */
+  readonly conversion: Conversion;
+  readonly strategy: Strategy;
+  readonly mergeType: MergeType;
+  /** The fields a field selector may name, beyond the name and namespace, and how to read them. */
+  readonly selectableFields: SelectableFields;
+  readonly table: TableColumns;
+  readonly subresources: ReadonlyMap<string, Subresource>;
+  /** A text each answer carries in a Warning header: the version is deprecated. */
+  readonly deprecation?: string;
+};
+
+/** How objects of one version look on the wire. */
+export type Serializer = {
+  /** A fresh object of the JSON text of a body, defaults filled in. */
+  decodeText(text: Uint8Array | string): Decoded;
+  /** The same of a value already parsed, or made by a patch. */
+  decodeValue(value: unknown): Decoded;
+  /** The object as this version writes it: fields in their order, empty ones left out. */
+  canonical(object: KubeObject): KubeObject;
+  toJson(object: KubeObject): string;
+  /** Absent for custom resources. */
+  readonly protobuf?: {
+    decode(bytes: Uint8Array): Draft<KubeObject>;
+    encode(object: KubeObject): Uint8Array;
+  };
+};
+
+/** An object just decoded, which nobody else holds, and what strict decoding has against the text it came from. */
+export type Decoded = {
+  readonly draft: Draft<KubeObject>;
+  /** `unknown field "spec.foo"`, `duplicate field "spec.bar"`. */
+  readonly strictErrors: readonly string[];
+};
+
+export type Conversion = {
+  readonly storageVersion: string;
+  toStorage(object: KubeObject): KubeObject | Promise<KubeObject>;
+  fromStorage(object: KubeObject): KubeObject | Promise<KubeObject>;
+};
+
+export type SelectableFields = {
+  /** Whether `metadata.namespace` may be asked for. */
+  readonly namespaced: boolean;
+  readonly fields: { readonly [path: string]: (object: KubeObject) => string };
+  /** What a field that cannot be selected by is told. */
+  readonly unsupported: (path: string) => string;
+};
+
+/** The rules of one way to write an object: the object itself, or a part of it such as its status. */
+export type Strategy = {
+  /** PUT to a name that does not exist creates. */
+  readonly createOnUpdate: boolean;
+  /** PUT without a resourceVersion replaces whatever is there. */
+  readonly unconditionalUpdate: boolean;
+  /** What becomes of dependents when a DELETE does not say. */
+  readonly propagation: 'Background' | 'Orphan' | 'Unsupported';
+  /** DELETE answers with the object removed rather than with a Status. */
+  readonly returnsDeleted: boolean;
+  /** How long objects live, in seconds, if not for ever. */
+  readonly ttlSeconds?: number;
+  /** Fields this way of writing does not touch, whatever the client sends; nobody comes to own them by it. */
+  readonly resetFields?: FieldSet;
+  /** Resets what clients may not set and fills in what only the server knows. */
+  prepareForCreate(draft: Draft<KubeObject>, context: RequestContext): void;
+  prepareForUpdate(draft: Draft<KubeObject>, old: KubeObject, context: RequestContext): void;
+  validate(object: KubeObject, context: RequestContext): Iterable<Cause>;
+  validateUpdate(object: KubeObject, old: KubeObject, context: RequestContext): Iterable<Cause>;
+  warnings?(object: KubeObject, old: KubeObject | undefined): Iterable<string>;
+  /** How long the object stays after a DELETE so that what it stands for can end. Absent: not at all. */
+  gracePeriodSeconds?(object: KubeObject, asked: number | undefined): number;
+  /** What a DELETE comes to, for kinds that do not follow the usual rules. */
+  planDeletion?(object: KubeObject, options: DeleteOptions, context: RequestContext): DeletionPlan;
+  /** Takes hold of what must be unique in the cluster (addresses, ports) before a write; given back if it fails. */
+  reserve?(
+    draft: Draft<KubeObject>,
+    old: KubeObject | undefined,
+    context: RequestContext,
+  ): Promise<Reservation | undefined>;
+  /** Called after an object is gone. */
+  released?(object: KubeObject, context: RequestContext): Promise<void>;
+};
+
+export type Reservation = { commit(): void; rollback(): void };
+
+/** Another way to an object. */
+export type Subresource =
+  /** The same object under other rules: `status`, `resize`, `approval`. */
+  | { readonly type: 'part'; readonly verbs: readonly string[]; readonly strategy: Strategy }
+  /** Another kind made of the object, and written through to it: `scale`. */
+  | {
+      readonly type: 'view';
+      readonly kind: Kind;
+      readonly verbs: readonly string[];
+      readonly serializer: Serializer;
+      show(object: KubeObject): KubeObject;
+      write(view: KubeObject, object: KubeObject): KubeObject;
+      validate(view: KubeObject): Iterable<Cause>;
+      readonly mergeType: MergeType;
+    }
+  /** Something done to the object by POST: `binding`, `eviction`, `token`. */
+  | {
+      readonly type: 'action';
+      readonly kind: Kind;
+      readonly verbs: readonly string[];
+      readonly serializer: Serializer;
+      act(
+        context: RequestContext,
+        object: KubeObject,
+      ): Promise<{ readonly code: number; readonly object: KubeObject | Status }>;
+    }
+  /** A conversation with what the object stands for: `exec`, `log`, `proxy`. Served by the HTTP layer. */
+  | { readonly type: 'connect'; readonly kind: Kind | undefined; readonly verbs: readonly string[] };
+
+/** An object found, and the version of it that was asked for. */
+export type Found = { readonly cached: Cached; readonly object: KubeObject };

@@ -1,0 +1,96 @@
+import type { Clock } from '@kruise/values/clock';
+import type { Random } from '@kruise/values/random';
+import { type AdmissionPlugin, admissionChain } from './admission/admission.ts';
+import { authenticators } from './authentication/authenticator.ts';
+import { clientCertificates } from './authentication/client-certificate.ts';
+import type { Authorizer } from './authorization/authorizer.ts';
+import { startFeed } from './cache/feed.ts';
+import type { Core } from './core.ts';
+import { exchangeOf } from './http/exchange.ts';
+import { createFrameCache } from './http/frame-cache.ts';
+import { createHandler } from './http/handler.ts';
+import { type Listener, listen } from './http/listener.ts';
+import { createPages } from './http/pages.ts';
+import { createResourceRegistry } from './registry.ts';
+import { builtinResources } from './resources/builtin.ts';
+import type { Store } from './store/store.ts';
+
+/** What a server is made of. */
+export type ServerParts = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly authorizer: Authorizer;
+  readonly admission: readonly AdmissionPlugin[];
+  readonly onError: (error: unknown) => void;
+};
+
+/** An API server at work, reachable in this process; `serveHttps` opens it to others. */
+export type ApiServer = {
+  readonly core: Core;
+  serveHttps(options: HttpsOptions): Promise<Listener>;
+  close(): Promise<void>;
+};
+
+export type HttpsOptions = {
+  readonly host: string;
+  readonly port: number;
+  readonly certificate: string;
+  readonly key: string;
+  readonly clientAuthority: string;
+};
+
+/** Starts an API server on a store. */
+export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
+  const { store, clock, random } = parts;
+  const stopped = new AbortController();
+  const feed = startFeed(store, clock, {
+    afterRevision: await store.currentRevision(),
+    signal: stopped.signal,
+    onFailure: parts.onError,
+  });
+  const resources = createResourceRegistry();
+  const core: Core = {
+    clock,
+    random,
+    store,
+    feed,
+    resources,
+    admission: admissionChain(parts.admission),
+    authorizer: parts.authorizer,
+    signal: stopped.signal,
+  };
+  for (const resource of await builtinResources(store, feed)) resources.add(resource);
+  const listeners: Listener[] = [];
+
+  return {
+    core,
+    async serveHttps({ host, port, certificate, key, clientAuthority }) {
+      let address = host;
+      const handle = createHandler({
+        core,
+        authenticator: authenticators([clientCertificates()]),
+        pages: createPages(core, () => address),
+        frames: createFrameCache(),
+        onError: parts.onError,
+      });
+      const listener = await listen({
+        host,
+        port,
+        certificate,
+        key,
+        clientAuthorities: [clientAuthority],
+        handle: (request, response) => void handle(exchangeOf(request, response)),
+        upgrade: (_request, socket) => socket.destroy(),
+      });
+      address = `${host}:${listener.port}`;
+      listeners.push(listener);
+      return listener;
+    },
+    async close() {
+      stopped.abort();
+      await Promise.all(listeners.map((listener) => listener.close()));
+      await store.close();
+    },
+  };
+}

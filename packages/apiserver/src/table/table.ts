@@ -1,0 +1,68 @@
+import type { KubeObject } from '../object.ts';
+
+/** A column of `kubectl get`. */
+export type ColumnDefinition = {
+  readonly name: string;
+  readonly type: string;
+  readonly format: string;
+  readonly description: string;
+  /** 0 is always shown, more only with `-o wide`. */
+  readonly priority: number;
+};
+
+export type RowCondition = {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+};
+
+/** How objects of a resource look as rows. */
+export type TableColumns = {
+  readonly columns: readonly ColumnDefinition[];
+  cells(object: KubeObject, nowMs: number): readonly unknown[];
+  conditions?(object: KubeObject): readonly RowCondition[];
+};
+
+/** What a row carries besides its cells. */
+export type IncludeObject = 'None' | 'Metadata' | 'Object';
+
+type Row = {
+  readonly cells: readonly unknown[];
+  readonly conditions?: readonly RowCondition[];
+  readonly object: unknown;
+};
+
+/** A Table of objects. `withColumns` is false for all but the first Table of a watch. */
+export function tableOf(
+  table: TableColumns,
+  objects: readonly KubeObject[],
+  options: {
+    readonly metadata: { readonly [field: string]: unknown };
+    readonly include: IncludeObject;
+    readonly version: 'v1' | 'v1beta1';
+    readonly withColumns: boolean;
+    readonly nowMs: number;
+  },
+): unknown {
+  const apiVersion = `meta.k8s.io/${options.version}`;
+  return {
+    kind: 'Table',
+    apiVersion,
+    metadata: options.metadata,
+    columnDefinitions: options.withColumns ? table.columns : null,
+    rows: objects.map((object): Row => {
+      const conditions = table.conditions?.(object) ?? [];
+      return {
+        cells: table.cells(object, options.nowMs),
+        ...(conditions.length === 0 ? {} : { conditions }),
+        object: carried(object, options.include, apiVersion),
+      };
+    }),
+  };
+}
+
+function carried(object: KubeObject, include: IncludeObject, apiVersion: string): unknown {
+  if (include === 'None') return null;
+  return include === 'Object' ? object : { kind: 'PartialObjectMetadata', apiVersion, metadata: object.metadata };
+}
