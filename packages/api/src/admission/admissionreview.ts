@@ -1,42 +1,58 @@
 import * as s from '@kruise/schema';
+import { userInfo } from '../authentication/user-info.ts';
 import { groupVersionKind, groupVersionResource } from '../meta/group-version.ts';
 import { status } from '../meta/status.ts';
 import { typeMeta } from '../meta/type-meta.ts';
-import { userInfo } from '../authentication/user-info.ts';
 
-export const admissionRequest = s.object('io.k8s.api.admission.v1.AdmissionRequest', '', {
-  uid: s.required(1, s.string({ goType: 'types.UID' }), ''),
-  kind: s.required(2, groupVersionKind, ''),
-  resource: s.required(3, groupVersionResource, ''),
-  subResource: s.optional(4, s.string(), ''),
-  requestKind: s.pointer(13, groupVersionKind, ''),
-  requestResource: s.pointer(14, groupVersionResource, ''),
-  requestSubResource: s.optional(15, s.string(), ''),
-  name: s.optional(5, s.string(), ''),
-  namespace: s.optional(6, s.string(), ''),
-  operation: s.required(7, s.string({ goType: 'v1.Operation' }), ''),
-  userInfo: s.required(8, userInfo, ''),
-  object: s.optional(9, s.rawExtension(), ''),
-  oldObject: s.optional(10, s.rawExtension(), ''),
-  dryRun: s.pointer(11, s.boolean(), ''),
-  options: s.optional(12, s.rawExtension(), ''),
+export const admissionRequest = s.object('io.k8s.api.admission.v1.AdmissionRequest', 'What somebody wants to do.', {
+  uid: s.required(1, s.string({ goType: 'types.UID' }), 'To be returned in the answer.'),
+  kind: s.required(2, groupVersionKind, 'Kind of the object, as it is sent here.'),
+  resource: s.required(3, groupVersionResource, 'The resource, as it is asked about here.'),
+  subResource: s.optional(4, s.string(), 'The subresource, if there is one.'),
+  requestKind: s.pointer(
+    13,
+    groupVersionKind,
+    'Kind of the object as the user sent it, if it was converted for this webhook.',
+  ),
+  requestResource: s.pointer(
+    14,
+    groupVersionResource,
+    'The resource as the user named it, if the request was converted.',
+  ),
+  requestSubResource: s.optional(15, s.string(), 'The subresource as the user named it, if the request was converted.'),
+  name: s.optional(5, s.string(), 'Name of the object. May be empty when it is still to be chosen.'),
+  namespace: s.optional(6, s.string(), 'Namespace of the object, if it has one.'),
+  operation: s.required(7, s.string({ goType: 'v1.Operation' }), 'CREATE, UPDATE, DELETE or CONNECT.'),
+  userInfo: s.required(8, userInfo, 'Who asks for it.'),
+  object: s.optional(9, s.rawExtension(), 'The object as it would be. Unset for DELETE.'),
+  oldObject: s.optional(10, s.rawExtension(), 'The object as it is. Unset for CREATE and CONNECT.'),
+  dryRun: s.pointer(11, s.boolean(), 'Whether nothing will be stored. Default false.'),
+  options: s.optional(12, s.rawExtension(), 'The options of the call, such as CreateOptions.'),
 });
 export type AdmissionRequest = s.TypeOf<typeof admissionRequest>;
 
-export const admissionResponse = s.object('io.k8s.api.admission.v1.AdmissionResponse', '', {
-  uid: s.required(1, s.string({ goType: 'types.UID' }), ''),
-  allowed: s.required(2, s.boolean(), ''),
-  status: s.pointer(3, status, ''),
-  patch: s.optional(4, s.bytes(), ''),
-  patchType: s.pointer(5, s.string({ goType: 'v1.PatchType' }), ''),
-  auditAnnotations: s.optional(6, s.map(s.string()), ''),
-  warnings: s.optional(7, s.list(s.string()), ''),
+export const admissionResponse = s.object('io.k8s.api.admission.v1.AdmissionResponse', 'What a webhook says to it.', {
+  uid: s.required(1, s.string({ goType: 'types.UID' }), 'That of the request.'),
+  allowed: s.required(2, s.boolean(), 'Whether it may be done.'),
+  status: s.pointer(3, status, 'Why not, and the HTTP code. Ignored if it is allowed.'),
+  patch: s.optional(4, s.bytes(), 'Changes to the object, as a JSON patch.'),
+  patchType: s.pointer(5, s.string({ goType: 'v1.PatchType' }), 'JSONPatch, the only one there is.'),
+  auditAnnotations: s.optional(
+    6,
+    s.map(s.string()),
+    'Something to note in the audit log, by key; the name of the webhook is put before each.',
+  ),
+  warnings: s.optional(7, s.list(s.string()), 'What to tell the user, also if it is allowed; short lines.'),
 });
 export type AdmissionResponse = s.TypeOf<typeof admissionResponse>;
 
-export const admissionReview = s.object('io.k8s.api.admission.v1.AdmissionReview', '', {
-  ...typeMeta,
-  request: s.pointer(1, admissionRequest, ''),
-  response: s.pointer(2, admissionResponse, ''),
-});
+export const admissionReview = s.object(
+  'io.k8s.api.admission.v1.AdmissionReview',
+  'What an admission webhook is asked, and answers.',
+  {
+    ...typeMeta,
+    request: s.pointer(1, admissionRequest, 'What it is asked.'),
+    response: s.pointer(2, admissionResponse, 'What it answers.'),
+  },
+);
 export type AdmissionReview = s.TypeOf<typeof admissionReview>;

@@ -4,43 +4,67 @@ import { listMeta } from '../meta/list-meta.ts';
 import { objectMeta } from '../meta/object-meta.ts';
 import { typeMeta } from '../meta/type-meta.ts';
 
-export const apiSubresourceDiscovery = s.object('io.k8s.api.apidiscovery.v2.APISubresourceDiscovery', '', {
-  subresource: s.required(1, s.string(), ''),
-  responseKind: s.pointer(2, groupVersionKind, ''),
-  acceptedTypes: s.optional(3, s.list(groupVersionKind), ''),
-  verbs: s.required(4, s.list(s.string()), ''),
-});
+export const apiSubresourceDiscovery = s.object(
+  'io.k8s.api.apidiscovery.v2.APISubresourceDiscovery',
+  'A subresource the server offers.',
+  {
+    subresource: s.required(1, s.string(), 'Its name, such as status.'),
+    responseKind: s.pointer(2, groupVersionKind, 'Kind of what it answers with. May differ from that of the resource.'),
+    acceptedTypes: s.optional(3, s.list(groupVersionKind), 'Kinds it takes, if there are several.'),
+    verbs: s.required(4, s.list(s.string()), 'What can be done with it, such as get and patch.'),
+  },
+);
 export type APISubresourceDiscovery = s.TypeOf<typeof apiSubresourceDiscovery>;
 
-export const apiResourceDiscovery = s.object('io.k8s.api.apidiscovery.v2.APIResourceDiscovery', '', {
-  resource: s.required(1, s.string(), ''),
-  responseKind: s.pointer(2, groupVersionKind, ''),
-  scope: s.required(3, s.string({ goType: 'v2.ResourceScope' }), ''),
-  singularResource: s.required(4, s.string(), ''),
-  verbs: s.required(5, s.list(s.string()), ''),
-  shortNames: s.optional(6, s.list(s.string()), ''),
-  categories: s.optional(7, s.list(s.string()), ''),
-  subresources: s.optional(8, s.list(apiSubresourceDiscovery), ''),
-});
+export const apiResourceDiscovery = s.object(
+  'io.k8s.api.apidiscovery.v2.APIResourceDiscovery',
+  'A resource the server offers.',
+  {
+    resource: s.required(1, s.string(), 'Its name in paths, in the plural.'),
+    responseKind: s.pointer(2, groupVersionKind, 'Kind of its objects.'),
+    scope: s.required(3, s.string({ goType: 'v2.ResourceScope' }), 'Cluster or Namespaced.'),
+    singularResource: s.required(4, s.string(), 'Its name in the singular.'),
+    verbs: s.required(
+      5,
+      s.list(s.string()),
+      'What can be done with it: get, list, watch, create, update, patch, delete, deletecollection.',
+    ),
+    shortNames: s.optional(6, s.list(s.string()), 'Short names for it, such as po.'),
+    categories: s.optional(7, s.list(s.string()), 'Groups of resources it is part of, such as all.'),
+    subresources: s.optional(8, s.list(apiSubresourceDiscovery), 'Its subresources.'),
+  },
+);
 export type APIResourceDiscovery = s.TypeOf<typeof apiResourceDiscovery>;
 
-export const apiVersionDiscovery = s.object('io.k8s.api.apidiscovery.v2.APIVersionDiscovery', '', {
-  version: s.required(1, s.string(), ''),
-  resources: s.optional(2, s.list(apiResourceDiscovery), ''),
-  freshness: s.optional(3, s.string({ goType: 'v2.DiscoveryFreshness' }), ''),
+export const apiVersionDiscovery = s.object('io.k8s.api.apidiscovery.v2.APIVersionDiscovery', 'A version of a group.', {
+  version: s.required(1, s.string(), 'Name of the version, such as v1.'),
+  resources: s.optional(2, s.list(apiResourceDiscovery), 'Its resources.'),
+  freshness: s.optional(
+    3,
+    s.string({ goType: 'v2.DiscoveryFreshness' }),
+    'Current, or Stale if its server could not be asked lately.',
+  ),
 });
 export type APIVersionDiscovery = s.TypeOf<typeof apiVersionDiscovery>;
 
-export const apiGroupDiscovery = s.object('io.k8s.api.apidiscovery.v2.APIGroupDiscovery', '', {
-  ...typeMeta,
-  metadata: s.optional(1, objectMeta, ''),
-  versions: s.optional(2, s.list(apiVersionDiscovery), ''),
-});
+export const apiGroupDiscovery = s.object(
+  'io.k8s.api.apidiscovery.v2.APIGroupDiscovery',
+  'An API group with all it offers.',
+  {
+    ...typeMeta,
+    metadata: s.optional(1, objectMeta, 'Its name, which is that of the group; empty for the core group.'),
+    versions: s.optional(2, s.list(apiVersionDiscovery), 'Its versions, the preferred one first.'),
+  },
+);
 export type APIGroupDiscovery = s.TypeOf<typeof apiGroupDiscovery>;
 
-export const apiGroupDiscoveryList = s.object('io.k8s.api.apidiscovery.v2.APIGroupDiscoveryList', '', {
-  ...typeMeta,
-  metadata: s.optional(1, listMeta, ''),
-  items: s.required(2, s.list(apiGroupDiscovery), ''),
-});
+export const apiGroupDiscoveryList = s.object(
+  'io.k8s.api.apidiscovery.v2.APIGroupDiscoveryList',
+  'All API groups with all they offer.',
+  {
+    ...typeMeta,
+    metadata: s.optional(1, listMeta, 'The metadata of the list.'),
+    items: s.required(2, s.list(apiGroupDiscovery), 'The groups.'),
+  },
+);
 export type APIGroupDiscoveryList = s.TypeOf<typeof apiGroupDiscoveryList>;

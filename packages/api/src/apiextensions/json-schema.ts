@@ -1,77 +1,162 @@
 import * as s from '@kruise/schema';
 
-
-export const externalDocumentation = s.object('io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ExternalDocumentation', '', {
-  description: s.optional(1, s.string(), ''),
-  url: s.optional(2, s.string(), ''),
-});
+export const externalDocumentation = s.object(
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ExternalDocumentation',
+  'Documentation elsewhere.',
+  {
+    description: s.optional(1, s.string(), 'What it is about.'),
+    url: s.optional(2, s.string(), 'Where it is.'),
+  },
+);
 export type ExternalDocumentation = s.TypeOf<typeof externalDocumentation>;
 
-export const validationRule = s.object('io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ValidationRule', '', {
-  rule: s.required(1, s.string(), ''),
-  message: s.optional(2, s.string(), ''),
-  messageExpression: s.optional(3, s.string(), ''),
-  reason: s.pointer(4, s.oneOf('v1.FieldValueErrorReason', ['FieldValueRequired', 'FieldValueDuplicate', 'FieldValueInvalid', 'FieldValueForbidden']), ''),
-  fieldPath: s.optional(5, s.string(), ''),
-  optionalOldSelf: s.pointer(6, s.boolean(), ''),
-});
+export const validationRule = s.object(
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ValidationRule',
+  'A rule in CEL for a part of an object.',
+  {
+    rule: s.required(
+      1,
+      s.string(),
+      'An expression that must be true, with self for the part and, on updates, oldSelf for what it was.',
+    ),
+    message: s.optional(2, s.string(), 'What is said if it is false. Must be given if the rule has several lines.'),
+    messageExpression: s.optional(3, s.string(), 'An expression that makes the message. If it fails, message is used.'),
+    reason: s.pointer(
+      4,
+      s.oneOf('v1.FieldValueErrorReason', [
+        'FieldValueRequired',
+        'FieldValueDuplicate',
+        'FieldValueInvalid',
+        'FieldValueForbidden',
+      ]),
+      'FieldValueInvalid (the default), FieldValueForbidden, FieldValueRequired or FieldValueDuplicate.',
+    ),
+    fieldPath: s.optional(5, s.string(), 'The field that is named in the error, below this part, such as .spec.name.'),
+    optionalOldSelf: s.pointer(
+      6,
+      s.boolean(),
+      'Apply a rule with oldSelf also when there is no old value: oldSelf is then an optional.',
+    ),
+  },
+);
 export type ValidationRule = s.TypeOf<typeof validationRule>;
 
 /** A schema within a schema. */
 const recursive = s.lazy<JSONSchemaProps>(() => jsonSchemaProps);
 
-export const jsonSchemaProps: s.ObjectNode & s.Typed<JSONSchemaProps> = s.object('io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps', '', {
-  id: s.optional(1, s.string(), ''),
-  '$schema': s.optional(2, s.string({ goType: 'v1.JSONSchemaURL' }), ''),
-  '$ref': s.pointer(3, s.string(), ''),
-  description: s.optional(4, s.string(), ''),
-  type: s.optional(5, s.string(), ''),
-  format: s.optional(6, s.string(), ''),
-  title: s.optional(7, s.string(), ''),
-  default: s.pointer(8, s.json(), ''),
-  maximum: s.pointer(9, s.double(), ''),
-  exclusiveMaximum: s.optional(10, s.boolean(), ''),
-  minimum: s.pointer(11, s.double(), ''),
-  exclusiveMinimum: s.optional(12, s.boolean(), ''),
-  maxLength: s.pointer(13, s.int64(), ''),
-  minLength: s.pointer(14, s.int64(), ''),
-  pattern: s.optional(15, s.string(), ''),
-  maxItems: s.pointer(16, s.int64(), ''),
-  minItems: s.pointer(17, s.int64(), ''),
-  uniqueItems: s.optional(18, s.boolean(), ''),
-  multipleOf: s.pointer(19, s.double(), ''),
-  enum: s.optional(20, s.atomicList(s.json()), ''),
-  maxProperties: s.pointer(21, s.int64(), ''),
-  minProperties: s.pointer(22, s.int64(), ''),
-  required: s.optional(23, s.atomicList(s.string()), ''),
-  items: s.pointer(24, s.either(recursive, 'list'), ''),
-  allOf: s.optional(25, s.atomicList(recursive), ''),
-  oneOf: s.optional(26, s.atomicList(recursive), ''),
-  anyOf: s.optional(27, s.atomicList(recursive), ''),
-  not: s.pointer(28, recursive, ''),
-  properties: s.optional(29, s.map(recursive), ''),
-  additionalProperties: s.pointer(30, s.either(recursive, 'boolean'), ''),
-  patternProperties: s.optional(31, s.map(recursive), ''),
-  dependencies: s.optional(32, s.map(s.either(recursive, 'strings'), { goType: 'v1.JSONSchemaDependencies' }), ''),
-  additionalItems: s.pointer(33, s.either(recursive, 'boolean'), ''),
-  definitions: s.optional(34, s.map(recursive, { goType: 'v1.JSONSchemaDefinitions' }), ''),
-  externalDocs: s.pointer(35, externalDocumentation, ''),
-  example: s.pointer(36, s.json(), ''),
-  nullable: s.optional(37, s.boolean(), ''),
-  'x-kubernetes-preserve-unknown-fields': s.pointer(38, s.boolean(), ''),
-  'x-kubernetes-embedded-resource': s.optional(39, s.boolean(), ''),
-  'x-kubernetes-int-or-string': s.optional(40, s.boolean(), ''),
-  'x-kubernetes-list-map-keys': s.optional(41, s.atomicList(s.string()), ''),
-  'x-kubernetes-list-type': s.pointer(42, s.string(), ''),
-  'x-kubernetes-map-type': s.pointer(43, s.string(), ''),
-  'x-kubernetes-validations': s.optional(44, s.listMap(validationRule, ['rule'], { goType: 'v1.ValidationRules' }), '', { patchStrategy: 'merge', patchMergeKey: 'rule' }),
-});
+export const jsonSchemaProps: s.ObjectNode & s.Typed<JSONSchemaProps> = s.object(
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps',
+  'A schema in the form of OpenAPI v3. To be structural, every part of an object must have a type.',
+  {
+    id: s.optional(1, s.string(), 'A name for the schema. Not allowed in a definition.'),
+    $schema: s.optional(2, s.string({ goType: 'v1.JSONSchemaURL' }), 'The dialect of the schema; of no effect.'),
+    $ref: s.pointer(3, s.string(), 'A schema elsewhere. Not allowed in a definition.'),
+    description: s.optional(4, s.string(), 'What the part is for, as kubectl explain prints it.'),
+    type: s.optional(5, s.string(), 'object, array, string, integer, number or boolean.'),
+    format: s.optional(
+      6,
+      s.string(),
+      'What it is more precisely, such as date-time, int32 or ipv4. Unknown formats are ignored.',
+    ),
+    title: s.optional(7, s.string(), 'A short title.'),
+    default: s.pointer(8, s.json(), 'What is put in where nothing is given. Must fit the schema.'),
+    maximum: s.pointer(9, s.double(), 'The greatest number allowed.'),
+    exclusiveMaximum: s.optional(10, s.boolean(), 'Whether maximum itself is refused.'),
+    minimum: s.pointer(11, s.double(), 'The least number allowed.'),
+    exclusiveMinimum: s.optional(12, s.boolean(), 'Whether minimum itself is refused.'),
+    maxLength: s.pointer(13, s.int64(), 'The most characters allowed.'),
+    minLength: s.pointer(14, s.int64(), 'The fewest characters allowed.'),
+    pattern: s.optional(
+      15,
+      s.string(),
+      'A regular expression, in the syntax of Go, that must match somewhere in the text.',
+    ),
+    maxItems: s.pointer(16, s.int64(), 'The most items allowed.'),
+    minItems: s.pointer(17, s.int64(), 'The fewest items allowed.'),
+    uniqueItems: s.optional(18, s.boolean(), 'Must not be true; use x-kubernetes-list-type set.'),
+    multipleOf: s.pointer(19, s.double(), 'What the number must be a multiple of.'),
+    enum: s.optional(20, s.atomicList(s.json()), 'The values allowed.'),
+    maxProperties: s.pointer(21, s.int64(), 'The most members allowed.'),
+    minProperties: s.pointer(22, s.int64(), 'The fewest members allowed.'),
+    required: s.optional(23, s.atomicList(s.string()), 'Members that must be given.'),
+    items: s.pointer(24, s.either(recursive, 'list'), 'The schema of the items of an array; one for all.'),
+    allOf: s.optional(25, s.atomicList(recursive), 'Schemas that must all hold; they may only restrict.'),
+    oneOf: s.optional(26, s.atomicList(recursive), 'Schemas of which exactly one must hold; they may only restrict.'),
+    anyOf: s.optional(27, s.atomicList(recursive), 'Schemas of which at least one must hold; they may only restrict.'),
+    not: s.pointer(28, recursive, 'A schema that must not hold.'),
+    properties: s.optional(29, s.map(recursive), 'The members of an object, by name.'),
+    additionalProperties: s.pointer(
+      30,
+      s.either(recursive, 'boolean'),
+      'The schema of members of any name; instead of properties.',
+    ),
+    patternProperties: s.optional(
+      31,
+      s.map(recursive),
+      'Not allowed in a definition: name the members, or use additionalProperties.',
+    ),
+    dependencies: s.optional(
+      32,
+      s.map(s.either(recursive, 'strings'), { goType: 'v1.JSONSchemaDependencies' }),
+      'Not allowed in a definition; a rule in CEL can say what depends on what.',
+    ),
+    additionalItems: s.pointer(
+      33,
+      s.either(recursive, 'boolean'),
+      'Not allowed in a definition: all items have one schema.',
+    ),
+    definitions: s.optional(
+      34,
+      s.map(recursive, { goType: 'v1.JSONSchemaDefinitions' }),
+      'Not allowed in a definition, where nothing can refer to them.',
+    ),
+    externalDocs: s.pointer(35, externalDocumentation, 'Documentation elsewhere.'),
+    example: s.pointer(36, s.json(), 'An example of a value; of no effect.'),
+    nullable: s.optional(37, s.boolean(), 'Whether null is kept as a value. Default false: null counts as not given.'),
+    'x-kubernetes-preserve-unknown-fields': s.pointer(
+      38,
+      s.boolean(),
+      'Keep members the schema does not name, here and below until properties are named again. Only true may be set.',
+    ),
+    'x-kubernetes-embedded-resource': s.optional(
+      39,
+      s.boolean(),
+      'Whether this is a whole object, with apiVersion, kind and metadata, which are checked as such. Only with type object.',
+    ),
+    'x-kubernetes-int-or-string': s.optional(
+      40,
+      s.boolean(),
+      'Whether a whole number or a text is allowed. Instead of type.',
+    ),
+    'x-kubernetes-list-map-keys': s.optional(
+      41,
+      s.atomicList(s.string()),
+      'Members that tell the items of a list of type map apart. They are required or have defaults.',
+    ),
+    'x-kubernetes-list-type': s.pointer(
+      42,
+      s.string(),
+      'atomic (the default): one whole to server-side apply. set: distinct values. map: objects told apart by keys.',
+    ),
+    'x-kubernetes-map-type': s.pointer(
+      43,
+      s.string(),
+      'granular (the default): members are owned one by one in server-side apply. atomic: one whole.',
+    ),
+    'x-kubernetes-validations': s.optional(
+      44,
+      s.listMap(validationRule, ['rule'], { goType: 'v1.ValidationRules' }),
+      'Rules in CEL that must all hold.',
+      { patchStrategy: 'merge', patchMergeKey: 'rule' },
+    ),
+  },
+);
 
 /** A JSON Schema, as CRDs write it. Written out because a type inferred from itself would be a circle. */
 export type JSONSchemaProps = {
   readonly id?: string;
-  readonly '$schema'?: string;
-  readonly '$ref'?: string;
+  readonly $schema?: string;
+  readonly $ref?: string;
   readonly description?: string;
   readonly type?: string;
   readonly format?: string;

@@ -1,49 +1,84 @@
 import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 
-export const serviceReference = s.object('io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.ServiceReference', '', {
-  namespace: s.optional(1, s.string(), ''),
-  name: s.optional(2, s.string(), ''),
-  port: s.pointer(3, s.int32(), ''),
-});
+export const serviceReference = s.object(
+  'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.ServiceReference',
+  'The Service an API server is behind.',
+  {
+    namespace: s.optional(1, s.string(), 'Namespace of the Service.'),
+    name: s.optional(2, s.string(), 'Name of the Service.'),
+    port: s.pointer(3, s.int32(), 'Port of the Service. Default 443.'),
+  },
+);
 export type ServiceReference = s.TypeOf<typeof serviceReference>;
 
-export const apiServiceSpec = s.object('io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIServiceSpec', '', {
-  service: s.pointer(1, serviceReference, ''),
-  group: s.optional(2, s.string(), ''),
-  version: s.optional(3, s.string(), ''),
-  insecureSkipTLSVerify: s.optional(4, s.boolean(), ''),
-  caBundle: s.optional(5, s.bytes(), ''),
-  groupPriorityMinimum: s.required(7, s.int32(), ''),
-  versionPriority: s.required(8, s.int32(), ''),
-});
+export const apiServiceSpec = s.object(
+  'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIServiceSpec',
+  'Who serves a version of a group.',
+  {
+    service: s.pointer(1, serviceReference, 'The Service of the server that does. Unset: this server itself.'),
+    group: s.optional(2, s.string(), 'API group.'),
+    version: s.optional(3, s.string(), 'Version of the group.'),
+    insecureSkipTLSVerify: s.optional(
+      4,
+      s.boolean(),
+      'Do not check the certificate of the server. Not together with caBundle. Default false.',
+    ),
+    caBundle: s.optional(5, s.bytes(), 'PEM certificates its own is checked against. Unset: those of the system.'),
+    groupPriorityMinimum: s.required(
+      7,
+      s.int32(),
+      'How early the group comes in discovery, above 0 and up to 20000; the greatest comes first.',
+    ),
+    versionPriority: s.required(
+      8,
+      s.int32(),
+      'How early the version comes within the group, above 0 and up to 1000; the greatest comes first.',
+    ),
+  },
+);
 export type APIServiceSpec = s.TypeOf<typeof apiServiceSpec>;
 
-export const apiServiceCondition = s.object('io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIServiceCondition', '', {
-  type: s.required(1, s.string({ goType: 'v1.APIServiceConditionType' }), ''),
-  status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), ''),
-  lastTransitionTime: s.optional(3, s.time(), ''),
-  reason: s.optional(4, s.string(), ''),
-  message: s.optional(5, s.string(), ''),
-});
+export const apiServiceCondition = s.object(
+  'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIServiceCondition',
+  'What is known of an APIService in one respect.',
+  {
+    type: s.required(1, s.string({ goType: 'v1.APIServiceConditionType' }), 'Available is the only one.'),
+    status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
+    lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
+    reason: s.optional(4, s.string(), 'A word for programs, such as Local or FailedDiscoveryCheck.'),
+    message: s.optional(5, s.string(), 'A sentence for people with the particulars.'),
+  },
+);
 export type APIServiceCondition = s.TypeOf<typeof apiServiceCondition>;
 
-export const apiServiceStatus = s.object('io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIServiceStatus', '', {
-  conditions: s.optional(1, s.listMap(apiServiceCondition, ['type']), '', { patchStrategy: 'merge', patchMergeKey: 'type' }),
-});
+export const apiServiceStatus = s.object(
+  'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIServiceStatus',
+  'Whether an API can be reached.',
+  {
+    conditions: s.optional(1, s.listMap(apiServiceCondition, ['type']), 'Whether its server answers.', {
+      patchStrategy: 'merge',
+      patchMergeKey: 'type',
+    }),
+  },
+);
 export type APIServiceStatus = s.TypeOf<typeof apiServiceStatus>;
 
-export const apiService = kind('io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService', '', {
-  group: 'apiregistration.k8s.io',
-  version: 'v1',
-  kind: 'APIService',
-  plural: 'apiservices',
-  scope: 'Cluster',
-  categories: ['api-extensions'],
-  subresources: ['status'],
-  fields: {
-    spec: s.optional(2, apiServiceSpec, ''),
-    status: s.optional(3, apiServiceStatus, ''),
+export const apiService = kind(
+  'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService',
+  'A version of an API group, and who serves it. Named <version>.<group>.',
+  {
+    group: 'apiregistration.k8s.io',
+    version: 'v1',
+    kind: 'APIService',
+    plural: 'apiservices',
+    scope: 'Cluster',
+    categories: ['api-extensions'],
+    subresources: ['status'],
+    fields: {
+      spec: s.optional(2, apiServiceSpec, 'Who serves it.'),
+      status: s.optional(3, apiServiceStatus, 'Whether it can be reached.'),
+    },
   },
-});
+);
 export type APIService = s.TypeOf<typeof apiService>;

@@ -1,64 +1,116 @@
 import * as s from '@kruise/schema';
+import { podTemplateSpec } from '../core/pod-template.ts';
 import { kind } from '../meta/kind.ts';
 import { labelSelector } from '../meta/label-selector.ts';
-import { podTemplateSpec } from '../core/pod-template.ts';
 
-export const rollingUpdateDaemonSet = s.object('io.k8s.api.apps.v1.RollingUpdateDaemonSet', '', {
-  maxUnavailable: s.pointer(1, s.intOrString(), ''),
-  maxSurge: s.pointer(2, s.intOrString(), ''),
-});
+export const rollingUpdateDaemonSet = s.object(
+  'io.k8s.api.apps.v1.RollingUpdateDaemonSet',
+  'How a DaemonSet exchanges its Pods.',
+  {
+    maxUnavailable: s.pointer(
+      1,
+      s.intOrString(),
+      'How many nodes may lack an available Pod meanwhile: a number, or a percentage of the nodes rounded up. Default 1; not 0 if maxSurge is.',
+    ),
+    maxSurge: s.pointer(
+      2,
+      s.intOrString(),
+      'On how many nodes the new Pod may start beside the old one: a number, or a percentage of the nodes rounded up. Default 0.',
+    ),
+  },
+);
 export type RollingUpdateDaemonSet = s.TypeOf<typeof rollingUpdateDaemonSet>;
 
-export const daemonSetUpdateStrategy = s.object('io.k8s.api.apps.v1.DaemonSetUpdateStrategy', '', {
-  type: s.optional(1, s.oneOf('v1.DaemonSetUpdateStrategyType', ['RollingUpdate', 'OnDelete']), ''),
-  rollingUpdate: s.pointer(2, rollingUpdateDaemonSet, ''),
-});
+export const daemonSetUpdateStrategy = s.object(
+  'io.k8s.api.apps.v1.DaemonSetUpdateStrategy',
+  'How a DaemonSet carries out a changed template.',
+  {
+    type: s.optional(
+      1,
+      s.oneOf('v1.DaemonSetUpdateStrategyType', ['RollingUpdate', 'OnDelete']),
+      'RollingUpdate (the default) exchanges Pods by itself; OnDelete waits until somebody deletes them.',
+    ),
+    rollingUpdate: s.pointer(2, rollingUpdateDaemonSet, 'Particulars of RollingUpdate.'),
+  },
+);
 export type DaemonSetUpdateStrategy = s.TypeOf<typeof daemonSetUpdateStrategy>;
 
-export const daemonSetSpec = s.object('io.k8s.api.apps.v1.DaemonSetSpec', '', {
-  selector: s.required(1, labelSelector, '', { pointer: true }),
-  template: s.required(2, podTemplateSpec, ''),
-  updateStrategy: s.optional(3, daemonSetUpdateStrategy, ''),
-  minReadySeconds: s.optional(4, s.int32(), ''),
-  revisionHistoryLimit: s.pointer(6, s.int32(), ''),
+export const daemonSetSpec = s.object('io.k8s.api.apps.v1.DaemonSetSpec', 'The Pods to keep on nodes.', {
+  selector: s.required(
+    1,
+    labelSelector,
+    'Which Pods belong to it, by label. Must match the labels of the template; cannot be changed.',
+    { pointer: true },
+  ),
+  template: s.required(
+    2,
+    podTemplateSpec,
+    'The Pod to run; its nodeSelector, affinity and tolerations choose the nodes. Its restartPolicy is Always.',
+  ),
+  updateStrategy: s.optional(3, daemonSetUpdateStrategy, 'How a changed template is carried out.'),
+  minReadySeconds: s.optional(
+    4,
+    s.int32(),
+    'Seconds a Pod must have been ready before it counts as available. Default 0.',
+  ),
+  revisionHistoryLimit: s.pointer(6, s.int32(), 'How many old revisions are kept to go back to. Default 10.'),
 });
 export type DaemonSetSpec = s.TypeOf<typeof daemonSetSpec>;
 
-export const daemonSetCondition = s.object('io.k8s.api.apps.v1.DaemonSetCondition', '', {
-  type: s.required(1, s.string({ goType: 'v1.DaemonSetConditionType' }), ''),
-  status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), ''),
-  lastTransitionTime: s.optional(3, s.time(), ''),
-  reason: s.optional(4, s.string(), ''),
-  message: s.optional(5, s.string(), ''),
-});
+export const daemonSetCondition = s.object(
+  'io.k8s.api.apps.v1.DaemonSetCondition',
+  'What is known of a DaemonSet in one respect.',
+  {
+    type: s.required(
+      1,
+      s.string({ goType: 'v1.DaemonSetConditionType' }),
+      'Which respect. Kubernetes itself writes none.',
+    ),
+    status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
+    lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
+    reason: s.optional(4, s.string(), 'A word for programs that says why.'),
+    message: s.optional(5, s.string(), 'A sentence for people with the particulars.'),
+  },
+);
 export type DaemonSetCondition = s.TypeOf<typeof daemonSetCondition>;
 
-export const daemonSetStatus = s.object('io.k8s.api.apps.v1.DaemonSetStatus', '', {
-  currentNumberScheduled: s.required(1, s.int32(), ''),
-  numberMisscheduled: s.required(2, s.int32(), ''),
-  desiredNumberScheduled: s.required(3, s.int32(), ''),
-  numberReady: s.required(4, s.int32(), ''),
-  observedGeneration: s.optional(5, s.int64(), ''),
-  updatedNumberScheduled: s.optional(6, s.int32(), ''),
-  numberAvailable: s.optional(7, s.int32(), ''),
-  numberUnavailable: s.optional(8, s.int32(), ''),
-  collisionCount: s.pointer(9, s.int32(), ''),
-  conditions: s.optional(10, s.listMap(daemonSetCondition, ['type']), '', { patchStrategy: 'merge', patchMergeKey: 'type' }),
-});
+export const daemonSetStatus = s.object(
+  'io.k8s.api.apps.v1.DaemonSetStatus',
+  'The nodes, counted by what their Pods are like.',
+  {
+    currentNumberScheduled: s.required(1, s.int32(), 'Nodes that should have a Pod and have at least one.'),
+    numberMisscheduled: s.required(2, s.int32(), 'Nodes that have a Pod and should not.'),
+    desiredNumberScheduled: s.required(3, s.int32(), 'Nodes that should have a Pod.'),
+    numberReady: s.required(4, s.int32(), 'Nodes that should have a Pod and whose Pod is ready.'),
+    observedGeneration: s.optional(5, s.int64(), 'The metadata.generation these figures were taken for.'),
+    updatedNumberScheduled: s.optional(6, s.int32(), 'Nodes whose Pod is from the present template.'),
+    numberAvailable: s.optional(7, s.int32(), 'Nodes whose Pod has been ready for minReadySeconds.'),
+    numberUnavailable: s.optional(8, s.int32(), 'Nodes that should have a Pod and have none that is available.'),
+    collisionCount: s.pointer(9, s.int32(), 'How often the name of a new revision was already taken by another.'),
+    conditions: s.optional(10, s.listMap(daemonSetCondition, ['type']), 'What is known of it.', {
+      patchStrategy: 'merge',
+      patchMergeKey: 'type',
+    }),
+  },
+);
 export type DaemonSetStatus = s.TypeOf<typeof daemonSetStatus>;
 
-export const daemonSet = kind('io.k8s.api.apps.v1.DaemonSet', '', {
-  group: 'apps',
-  version: 'v1',
-  kind: 'DaemonSet',
-  plural: 'daemonsets',
-  scope: 'Namespaced',
-  shortNames: ['ds'],
-  categories: ['all'],
-  subresources: ['status'],
-  fields: {
-    spec: s.optional(2, daemonSetSpec, ''),
-    status: s.optional(3, daemonSetStatus, ''),
+export const daemonSet = kind(
+  'io.k8s.api.apps.v1.DaemonSet',
+  'Keeps one Pod on every node, or on every node that fits.',
+  {
+    group: 'apps',
+    version: 'v1',
+    kind: 'DaemonSet',
+    plural: 'daemonsets',
+    scope: 'Namespaced',
+    shortNames: ['ds'],
+    categories: ['all'],
+    subresources: ['status'],
+    fields: {
+      spec: s.optional(2, daemonSetSpec, 'The Pods to keep.'),
+      status: s.optional(3, daemonSetStatus, 'What there is on the nodes. May lag.'),
+    },
   },
-});
+);
 export type DaemonSet = s.TypeOf<typeof daemonSet>;

@@ -1,67 +1,121 @@
 import * as s from '@kruise/schema';
+import { podTemplateSpec } from '../core/pod-template.ts';
 import { kind } from '../meta/kind.ts';
 import { labelSelector } from '../meta/label-selector.ts';
-import { podTemplateSpec } from '../core/pod-template.ts';
 
-export const rollingUpdateDeployment = s.object('io.k8s.api.apps.v1.RollingUpdateDeployment', '', {
-  maxUnavailable: s.pointer(1, s.intOrString(), ''),
-  maxSurge: s.pointer(2, s.intOrString(), ''),
-});
+export const rollingUpdateDeployment = s.object(
+  'io.k8s.api.apps.v1.RollingUpdateDeployment',
+  'How a Deployment exchanges its Pods.',
+  {
+    maxUnavailable: s.pointer(
+      1,
+      s.intOrString(),
+      'How many Pods may be unavailable meanwhile: a number, or a percentage of replicas rounded down. Default 25%; not 0 if maxSurge is.',
+    ),
+    maxSurge: s.pointer(
+      2,
+      s.intOrString(),
+      'How many Pods there may be beyond replicas meanwhile: a number, or a percentage of replicas rounded up. Default 25%.',
+    ),
+  },
+);
 export type RollingUpdateDeployment = s.TypeOf<typeof rollingUpdateDeployment>;
 
-export const deploymentStrategy = s.object('io.k8s.api.apps.v1.DeploymentStrategy', '', {
-  type: s.optional(1, s.oneOf('v1.DeploymentStrategyType', ['Recreate', 'RollingUpdate']), ''),
-  rollingUpdate: s.pointer(2, rollingUpdateDeployment, ''),
-});
+export const deploymentStrategy = s.object(
+  'io.k8s.api.apps.v1.DeploymentStrategy',
+  'How a Deployment carries out a changed template.',
+  {
+    type: s.optional(
+      1,
+      s.oneOf('v1.DeploymentStrategyType', ['Recreate', 'RollingUpdate']),
+      'RollingUpdate (the default) exchanges Pods little by little; Recreate first stops all old ones.',
+    ),
+    rollingUpdate: s.pointer(2, rollingUpdateDeployment, 'Particulars of RollingUpdate. Not with Recreate.'),
+  },
+);
 export type DeploymentStrategy = s.TypeOf<typeof deploymentStrategy>;
 
-export const deploymentSpec = s.object('io.k8s.api.apps.v1.DeploymentSpec', '', {
-  replicas: s.pointer(1, s.int32(), ''),
-  selector: s.required(2, labelSelector, '', { pointer: true }),
-  template: s.required(3, podTemplateSpec, ''),
-  strategy: s.optional(4, deploymentStrategy, '', { patchStrategy: 'retainKeys' }),
-  minReadySeconds: s.optional(5, s.int32(), ''),
-  revisionHistoryLimit: s.pointer(6, s.int32(), ''),
-  paused: s.optional(7, s.boolean(), ''),
-  progressDeadlineSeconds: s.pointer(9, s.int32(), ''),
+export const deploymentSpec = s.object('io.k8s.api.apps.v1.DeploymentSpec', 'The Pods to keep.', {
+  replicas: s.pointer(1, s.int32(), 'How many Pods to keep running. Default 1.'),
+  selector: s.required(
+    2,
+    labelSelector,
+    'Which Pods belong to it, by label. Must match the labels of the template; cannot be changed.',
+    { pointer: true },
+  ),
+  template: s.required(3, podTemplateSpec, 'The Pod to run. Its restartPolicy is Always. A change begins a rollout.'),
+  strategy: s.optional(4, deploymentStrategy, 'How a changed template is carried out.', {
+    patchStrategy: 'retainKeys',
+  }),
+  minReadySeconds: s.optional(
+    5,
+    s.int32(),
+    'Seconds a Pod must have been ready before it counts as available. Default 0.',
+  ),
+  revisionHistoryLimit: s.pointer(6, s.int32(), 'How many old ReplicaSets are kept to go back to. Default 10.'),
+  paused: s.optional(7, s.boolean(), 'Stops rollouts; scaling goes on. Default false.'),
+  progressDeadlineSeconds: s.pointer(
+    9,
+    s.int32(),
+    'Seconds without progress after which condition Progressing turns False; the rollout goes on. Default 600.',
+  ),
 });
 export type DeploymentSpec = s.TypeOf<typeof deploymentSpec>;
 
-export const deploymentCondition = s.object('io.k8s.api.apps.v1.DeploymentCondition', '', {
-  type: s.required(1, s.string({ goType: 'v1.DeploymentConditionType' }), ''),
-  status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), ''),
-  lastUpdateTime: s.optional(6, s.time(), ''),
-  lastTransitionTime: s.optional(7, s.time(), ''),
-  reason: s.optional(4, s.string(), ''),
-  message: s.optional(5, s.string(), ''),
-});
+export const deploymentCondition = s.object(
+  'io.k8s.api.apps.v1.DeploymentCondition',
+  'What is known of a Deployment in one respect.',
+  {
+    type: s.required(
+      1,
+      s.string({ goType: 'v1.DeploymentConditionType' }),
+      'Available, Progressing or ReplicaFailure.',
+    ),
+    status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
+    lastUpdateTime: s.optional(6, s.time(), 'When the condition was last written.'),
+    lastTransitionTime: s.optional(7, s.time(), 'When the status last changed.'),
+    reason: s.optional(
+      4,
+      s.string(),
+      'A word for programs, such as NewReplicaSetAvailable or ProgressDeadlineExceeded.',
+    ),
+    message: s.optional(5, s.string(), 'A sentence for people with the particulars.'),
+  },
+);
 export type DeploymentCondition = s.TypeOf<typeof deploymentCondition>;
 
-export const deploymentStatus = s.object('io.k8s.api.apps.v1.DeploymentStatus', '', {
-  observedGeneration: s.optional(1, s.int64(), ''),
-  replicas: s.optional(2, s.int32(), ''),
-  updatedReplicas: s.optional(3, s.int32(), ''),
-  readyReplicas: s.optional(7, s.int32(), ''),
-  availableReplicas: s.optional(4, s.int32(), ''),
-  unavailableReplicas: s.optional(5, s.int32(), ''),
-  terminatingReplicas: s.pointer(9, s.int32(), ''),
-  conditions: s.optional(6, s.listMap(deploymentCondition, ['type']), '', { patchStrategy: 'merge', patchMergeKey: 'type' }),
-  collisionCount: s.pointer(8, s.int32(), ''),
+export const deploymentStatus = s.object('io.k8s.api.apps.v1.DeploymentStatus', 'The Pods there are.', {
+  observedGeneration: s.optional(1, s.int64(), 'The metadata.generation these figures were taken for.'),
+  replicas: s.optional(2, s.int32(), 'Pods that are not being deleted.'),
+  updatedReplicas: s.optional(3, s.int32(), 'Pods from the present template.'),
+  readyReplicas: s.optional(7, s.int32(), 'Pods that are ready.'),
+  availableReplicas: s.optional(4, s.int32(), 'Pods that have been ready for minReadySeconds.'),
+  unavailableReplicas: s.optional(5, s.int32(), 'Pods still missing for all to be available.'),
+  terminatingReplicas: s.pointer(9, s.int32(), 'Pods that are being deleted. Of alpha quality, behind a feature gate.'),
+  conditions: s.optional(6, s.listMap(deploymentCondition, ['type']), 'How the rollout gets on.', {
+    patchStrategy: 'merge',
+    patchMergeKey: 'type',
+  }),
+  collisionCount: s.pointer(8, s.int32(), 'How often the name of a new ReplicaSet was already taken by another.'),
 });
 export type DeploymentStatus = s.TypeOf<typeof deploymentStatus>;
 
-export const deployment = kind('io.k8s.api.apps.v1.Deployment', '', {
-  group: 'apps',
-  version: 'v1',
-  kind: 'Deployment',
-  plural: 'deployments',
-  scope: 'Namespaced',
-  shortNames: ['deploy'],
-  categories: ['all'],
-  subresources: ['scale', 'status'],
-  fields: {
-    spec: s.optional(2, deploymentSpec, ''),
-    status: s.optional(3, deploymentStatus, ''),
+export const deployment = kind(
+  'io.k8s.api.apps.v1.Deployment',
+  'Keeps a number of equal Pods running, and exchanges them little by little when the template changes.',
+  {
+    group: 'apps',
+    version: 'v1',
+    kind: 'Deployment',
+    plural: 'deployments',
+    scope: 'Namespaced',
+    shortNames: ['deploy'],
+    categories: ['all'],
+    subresources: ['scale', 'status'],
+    fields: {
+      spec: s.optional(2, deploymentSpec, 'The Pods to keep.'),
+      status: s.optional(3, deploymentStatus, 'The Pods there are.'),
+    },
   },
-});
+);
 export type Deployment = s.TypeOf<typeof deployment>;

@@ -1,48 +1,72 @@
 import * as s from '@kruise/schema';
+import { podTemplateSpec } from '../core/pod-template.ts';
 import { kind } from '../meta/kind.ts';
 import { labelSelector } from '../meta/label-selector.ts';
-import { podTemplateSpec } from '../core/pod-template.ts';
 
-export const replicaSetSpec = s.object('io.k8s.api.apps.v1.ReplicaSetSpec', '', {
-  replicas: s.pointer(1, s.int32(), ''),
-  minReadySeconds: s.optional(4, s.int32(), ''),
-  selector: s.required(2, labelSelector, '', { pointer: true }),
-  template: s.optional(3, podTemplateSpec, ''),
+export const replicaSetSpec = s.object('io.k8s.api.apps.v1.ReplicaSetSpec', 'The Pods to keep.', {
+  replicas: s.pointer(1, s.int32(), 'How many Pods to keep running. Default 1.'),
+  minReadySeconds: s.optional(
+    4,
+    s.int32(),
+    'Seconds a Pod must have been ready before it counts as available. Default 0.',
+  ),
+  selector: s.required(
+    2,
+    labelSelector,
+    'Which Pods count, by label. Must match the labels of the template; cannot be changed.',
+    { pointer: true },
+  ),
+  template: s.optional(3, podTemplateSpec, 'The Pod to run. A change is for new Pods only.'),
 });
 export type ReplicaSetSpec = s.TypeOf<typeof replicaSetSpec>;
 
-export const replicaSetCondition = s.object('io.k8s.api.apps.v1.ReplicaSetCondition', '', {
-  type: s.required(1, s.string({ goType: 'v1.ReplicaSetConditionType' }), ''),
-  status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), ''),
-  lastTransitionTime: s.optional(3, s.time(), ''),
-  reason: s.optional(4, s.string(), ''),
-  message: s.optional(5, s.string(), ''),
-});
+export const replicaSetCondition = s.object(
+  'io.k8s.api.apps.v1.ReplicaSetCondition',
+  'What is known of a ReplicaSet in one respect.',
+  {
+    type: s.required(
+      1,
+      s.string({ goType: 'v1.ReplicaSetConditionType' }),
+      'ReplicaFailure: a Pod could not be created or deleted.',
+    ),
+    status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
+    lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
+    reason: s.optional(4, s.string(), 'A word for programs that says why.'),
+    message: s.optional(5, s.string(), 'A sentence for people with the particulars.'),
+  },
+);
 export type ReplicaSetCondition = s.TypeOf<typeof replicaSetCondition>;
 
-export const replicaSetStatus = s.object('io.k8s.api.apps.v1.ReplicaSetStatus', '', {
-  replicas: s.required(1, s.int32(), ''),
-  fullyLabeledReplicas: s.optional(2, s.int32(), ''),
-  readyReplicas: s.optional(4, s.int32(), ''),
-  availableReplicas: s.optional(5, s.int32(), ''),
-  terminatingReplicas: s.pointer(7, s.int32(), ''),
-  observedGeneration: s.optional(3, s.int64(), ''),
-  conditions: s.optional(6, s.listMap(replicaSetCondition, ['type']), '', { patchStrategy: 'merge', patchMergeKey: 'type' }),
+export const replicaSetStatus = s.object('io.k8s.api.apps.v1.ReplicaSetStatus', 'The Pods there are.', {
+  replicas: s.required(1, s.int32(), 'Pods that are not being deleted.'),
+  fullyLabeledReplicas: s.optional(2, s.int32(), 'Pods that have all labels of the template.'),
+  readyReplicas: s.optional(4, s.int32(), 'Pods that are ready.'),
+  availableReplicas: s.optional(5, s.int32(), 'Pods that have been ready for minReadySeconds.'),
+  terminatingReplicas: s.pointer(7, s.int32(), 'Pods that are being deleted. Of alpha quality, behind a feature gate.'),
+  observedGeneration: s.optional(3, s.int64(), 'The metadata.generation these figures were taken for.'),
+  conditions: s.optional(6, s.listMap(replicaSetCondition, ['type']), 'What went wrong last.', {
+    patchStrategy: 'merge',
+    patchMergeKey: 'type',
+  }),
 });
 export type ReplicaSetStatus = s.TypeOf<typeof replicaSetStatus>;
 
-export const replicaSet = kind('io.k8s.api.apps.v1.ReplicaSet', '', {
-  group: 'apps',
-  version: 'v1',
-  kind: 'ReplicaSet',
-  plural: 'replicasets',
-  scope: 'Namespaced',
-  shortNames: ['rs'],
-  categories: ['all'],
-  subresources: ['scale', 'status'],
-  fields: {
-    spec: s.optional(2, replicaSetSpec, ''),
-    status: s.optional(3, replicaSetStatus, ''),
+export const replicaSet = kind(
+  'io.k8s.api.apps.v1.ReplicaSet',
+  'Keeps a number of equal Pods running. As a rule a Deployment makes it.',
+  {
+    group: 'apps',
+    version: 'v1',
+    kind: 'ReplicaSet',
+    plural: 'replicasets',
+    scope: 'Namespaced',
+    shortNames: ['rs'],
+    categories: ['all'],
+    subresources: ['scale', 'status'],
+    fields: {
+      spec: s.optional(2, replicaSetSpec, 'The Pods to keep.'),
+      status: s.optional(3, replicaSetStatus, 'The Pods there are.'),
+    },
   },
-});
+);
 export type ReplicaSet = s.TypeOf<typeof replicaSet>;

@@ -1,82 +1,161 @@
 import * as s from '@kruise/schema';
-import { kind } from '../meta/kind.ts';
-import { labelSelector } from '../meta/label-selector.ts';
 import { persistentVolumeClaim } from '../core/persistentvolumeclaim.ts';
 import { podTemplateSpec } from '../core/pod-template.ts';
+import { kind } from '../meta/kind.ts';
+import { labelSelector } from '../meta/label-selector.ts';
 
-export const rollingUpdateStatefulSetStrategy = s.object('io.k8s.api.apps.v1.RollingUpdateStatefulSetStrategy', '', {
-  partition: s.pointer(1, s.int32(), ''),
-  maxUnavailable: s.pointer(2, s.intOrString(), ''),
-});
+export const rollingUpdateStatefulSetStrategy = s.object(
+  'io.k8s.api.apps.v1.RollingUpdateStatefulSetStrategy',
+  'How a StatefulSet exchanges its Pods.',
+  {
+    partition: s.pointer(1, s.int32(), 'Pods with this number and above are updated, those below are not. Default 0.'),
+    maxUnavailable: s.pointer(
+      2,
+      s.intOrString(),
+      'How many Pods may be unavailable meanwhile: a number, or a percentage of replicas rounded up. Default 1. Of alpha quality, behind a feature gate.',
+    ),
+  },
+);
 export type RollingUpdateStatefulSetStrategy = s.TypeOf<typeof rollingUpdateStatefulSetStrategy>;
 
-export const statefulSetUpdateStrategy = s.object('io.k8s.api.apps.v1.StatefulSetUpdateStrategy', '', {
-  type: s.optional(1, s.oneOf('v1.StatefulSetUpdateStrategyType', ['RollingUpdate', 'OnDelete']), ''),
-  rollingUpdate: s.pointer(2, rollingUpdateStatefulSetStrategy, ''),
-});
+export const statefulSetUpdateStrategy = s.object(
+  'io.k8s.api.apps.v1.StatefulSetUpdateStrategy',
+  'How a StatefulSet carries out a changed template.',
+  {
+    type: s.optional(
+      1,
+      s.oneOf('v1.StatefulSetUpdateStrategyType', ['RollingUpdate', 'OnDelete']),
+      'RollingUpdate (the default) exchanges Pods from the highest number down; OnDelete waits until somebody deletes them.',
+    ),
+    rollingUpdate: s.pointer(2, rollingUpdateStatefulSetStrategy, 'Particulars of RollingUpdate.'),
+  },
+);
 export type StatefulSetUpdateStrategy = s.TypeOf<typeof statefulSetUpdateStrategy>;
 
-export const statefulSetPersistentVolumeClaimRetentionPolicy = s.object('io.k8s.api.apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy', '', {
-  whenDeleted: s.optional(1, s.string({ goType: 'v1.PersistentVolumeClaimRetentionPolicyType' }), ''),
-  whenScaled: s.optional(2, s.string({ goType: 'v1.PersistentVolumeClaimRetentionPolicyType' }), ''),
-});
-export type StatefulSetPersistentVolumeClaimRetentionPolicy = s.TypeOf<typeof statefulSetPersistentVolumeClaimRetentionPolicy>;
+export const statefulSetPersistentVolumeClaimRetentionPolicy = s.object(
+  'io.k8s.api.apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy',
+  'What becomes of the volume claims of a StatefulSet.',
+  {
+    whenDeleted: s.optional(
+      1,
+      s.string({ goType: 'v1.PersistentVolumeClaimRetentionPolicyType' }),
+      'When the set is deleted: Retain (the default) or Delete.',
+    ),
+    whenScaled: s.optional(
+      2,
+      s.string({ goType: 'v1.PersistentVolumeClaimRetentionPolicyType' }),
+      'When Pods are scaled in: Retain (the default) or Delete.',
+    ),
+  },
+);
+export type StatefulSetPersistentVolumeClaimRetentionPolicy = s.TypeOf<
+  typeof statefulSetPersistentVolumeClaimRetentionPolicy
+>;
 
-export const statefulSetOrdinals = s.object('io.k8s.api.apps.v1.StatefulSetOrdinals', '', {
-  start: s.optional(1, s.int32(), '', { omitEmpty: false }),
+export const statefulSetOrdinals = s.object('io.k8s.api.apps.v1.StatefulSetOrdinals', 'How Pods are numbered.', {
+  start: s.optional(1, s.int32(), 'Number of the first Pod. Default 0.', { omitEmpty: false }),
 });
 export type StatefulSetOrdinals = s.TypeOf<typeof statefulSetOrdinals>;
 
-export const statefulSetSpec = s.object('io.k8s.api.apps.v1.StatefulSetSpec', '', {
-  replicas: s.pointer(1, s.int32(), ''),
-  selector: s.required(2, labelSelector, '', { pointer: true }),
-  template: s.required(3, podTemplateSpec, ''),
-  volumeClaimTemplates: s.optional(4, s.atomicList(persistentVolumeClaim.root), ''),
-  serviceName: s.optional(5, s.string(), '', { omitEmpty: false }),
-  podManagementPolicy: s.optional(6, s.oneOf('v1.PodManagementPolicyType', ['OrderedReady', 'Parallel']), ''),
-  updateStrategy: s.optional(7, statefulSetUpdateStrategy, ''),
-  revisionHistoryLimit: s.pointer(8, s.int32(), ''),
-  minReadySeconds: s.optional(9, s.int32(), ''),
-  persistentVolumeClaimRetentionPolicy: s.pointer(10, statefulSetPersistentVolumeClaimRetentionPolicy, ''),
-  ordinals: s.pointer(11, statefulSetOrdinals, ''),
-});
+export const statefulSetSpec = s.object(
+  'io.k8s.api.apps.v1.StatefulSetSpec',
+  'The Pods to keep. Only replicas, ordinals, template, updateStrategy, revisionHistoryLimit, minReadySeconds and the retention policy can be changed.',
+  {
+    replicas: s.pointer(1, s.int32(), 'How many Pods to keep running. Default 1.'),
+    selector: s.required(
+      2,
+      labelSelector,
+      'Which Pods belong to it, by label. Must match the labels of the template; cannot be changed.',
+      { pointer: true },
+    ),
+    template: s.required(
+      3,
+      podTemplateSpec,
+      'The Pod to run, named after set and number. Its restartPolicy is Always.',
+    ),
+    volumeClaimTemplates: s.optional(
+      4,
+      s.atomicList(persistentVolumeClaim.root),
+      'Volume claims each Pod keeps for life, named after template and Pod. Each replaces the volume of the template that has its name.',
+    ),
+    serviceName: s.optional(
+      5,
+      s.string(),
+      'The headless Service that gives the Pods their DNS names. It must exist beforehand; cannot be changed.',
+      { omitEmpty: false },
+    ),
+    podManagementPolicy: s.optional(
+      6,
+      s.oneOf('v1.PodManagementPolicyType', ['OrderedReady', 'Parallel']),
+      'OrderedReady (the default) starts and stops Pods one by one; Parallel all at once. Cannot be changed.',
+    ),
+    updateStrategy: s.optional(7, statefulSetUpdateStrategy, 'How a changed template is carried out.'),
+    revisionHistoryLimit: s.pointer(8, s.int32(), 'How many old revisions are kept to go back to. Default 10.'),
+    minReadySeconds: s.optional(
+      9,
+      s.int32(),
+      'Seconds a Pod must have been ready before it counts as available. Default 0.',
+    ),
+    persistentVolumeClaimRetentionPolicy: s.pointer(
+      10,
+      statefulSetPersistentVolumeClaimRetentionPolicy,
+      'When volume claims are deleted. Default: never.',
+    ),
+    ordinals: s.pointer(11, statefulSetOrdinals, 'Where the numbering of the Pods begins.'),
+  },
+);
 export type StatefulSetSpec = s.TypeOf<typeof statefulSetSpec>;
 
-export const statefulSetCondition = s.object('io.k8s.api.apps.v1.StatefulSetCondition', '', {
-  type: s.required(1, s.string({ goType: 'v1.StatefulSetConditionType' }), ''),
-  status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), ''),
-  lastTransitionTime: s.optional(3, s.time(), ''),
-  reason: s.optional(4, s.string(), ''),
-  message: s.optional(5, s.string(), ''),
-});
+export const statefulSetCondition = s.object(
+  'io.k8s.api.apps.v1.StatefulSetCondition',
+  'What is known of a StatefulSet in one respect.',
+  {
+    type: s.required(
+      1,
+      s.string({ goType: 'v1.StatefulSetConditionType' }),
+      'Which respect. Kubernetes itself writes none.',
+    ),
+    status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
+    lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
+    reason: s.optional(4, s.string(), 'A word for programs that says why.'),
+    message: s.optional(5, s.string(), 'A sentence for people with the particulars.'),
+  },
+);
 export type StatefulSetCondition = s.TypeOf<typeof statefulSetCondition>;
 
-export const statefulSetStatus = s.object('io.k8s.api.apps.v1.StatefulSetStatus', '', {
-  observedGeneration: s.optional(1, s.int64(), ''),
-  replicas: s.required(2, s.int32(), ''),
-  readyReplicas: s.optional(3, s.int32(), ''),
-  currentReplicas: s.optional(4, s.int32(), ''),
-  updatedReplicas: s.optional(5, s.int32(), ''),
-  currentRevision: s.optional(6, s.string(), ''),
-  updateRevision: s.optional(7, s.string(), ''),
-  collisionCount: s.pointer(9, s.int32(), ''),
-  conditions: s.optional(10, s.listMap(statefulSetCondition, ['type']), '', { patchStrategy: 'merge', patchMergeKey: 'type' }),
-  availableReplicas: s.optional(11, s.int32(), '', { omitEmpty: false }),
+export const statefulSetStatus = s.object('io.k8s.api.apps.v1.StatefulSetStatus', 'The Pods there are.', {
+  observedGeneration: s.optional(1, s.int64(), 'The metadata.generation these figures were taken for.'),
+  replicas: s.required(2, s.int32(), 'Pods that have been created.'),
+  readyReplicas: s.optional(3, s.int32(), 'Pods that are ready.'),
+  currentReplicas: s.optional(4, s.int32(), 'Pods at the current revision.'),
+  updatedReplicas: s.optional(5, s.int32(), 'Pods at the update revision.'),
+  currentRevision: s.optional(6, s.string(), 'Name of the revision Pods below the one being updated have.'),
+  updateRevision: s.optional(7, s.string(), 'Name of the revision that holds the present template.'),
+  collisionCount: s.pointer(9, s.int32(), 'How often the name of a new revision was already taken by another.'),
+  conditions: s.optional(10, s.listMap(statefulSetCondition, ['type']), 'What is known of it.', {
+    patchStrategy: 'merge',
+    patchMergeKey: 'type',
+  }),
+  availableReplicas: s.optional(11, s.int32(), 'Pods that have been ready for minReadySeconds.', { omitEmpty: false }),
 });
 export type StatefulSetStatus = s.TypeOf<typeof statefulSetStatus>;
 
-export const statefulSet = kind('io.k8s.api.apps.v1.StatefulSet', '', {
-  group: 'apps',
-  version: 'v1',
-  kind: 'StatefulSet',
-  plural: 'statefulsets',
-  scope: 'Namespaced',
-  shortNames: ['sts'],
-  categories: ['all'],
-  subresources: ['scale', 'status'],
-  fields: {
-    spec: s.optional(2, statefulSetSpec, ''),
-    status: s.optional(3, statefulSetStatus, ''),
+export const statefulSet = kind(
+  'io.k8s.api.apps.v1.StatefulSet',
+  'Keeps numbered Pods with stable names, addresses and volumes.',
+  {
+    group: 'apps',
+    version: 'v1',
+    kind: 'StatefulSet',
+    plural: 'statefulsets',
+    scope: 'Namespaced',
+    shortNames: ['sts'],
+    categories: ['all'],
+    subresources: ['scale', 'status'],
+    fields: {
+      spec: s.optional(2, statefulSetSpec, 'The Pods to keep.'),
+      status: s.optional(3, statefulSetStatus, 'The Pods there are. May lag.'),
+    },
   },
-});
+);
 export type StatefulSet = s.TypeOf<typeof statefulSet>;

@@ -2,30 +2,42 @@ import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 import { userInfo } from './user-info.ts';
 
-export const tokenReviewSpec = s.object('io.k8s.api.authentication.v1.TokenReviewSpec', '', {
-  token: s.optional(1, s.string(), ''),
-  audiences: s.optional(2, s.atomicList(s.string()), ''),
+export const tokenReviewSpec = s.object('io.k8s.api.authentication.v1.TokenReviewSpec', 'A token to check.', {
+  token: s.optional(1, s.string(), 'The bearer token.'),
+  audiences: s.optional(2, s.atomicList(s.string()), 'Whom it should be for; one must match. Unset: the API server.'),
 });
 export type TokenReviewSpec = s.TypeOf<typeof tokenReviewSpec>;
 
-export const tokenReviewStatus = s.object('io.k8s.api.authentication.v1.TokenReviewStatus', '', {
-  authenticated: s.optional(1, s.boolean(), ''),
-  user: s.optional(2, userInfo, ''),
-  audiences: s.optional(4, s.atomicList(s.string()), ''),
-  error: s.optional(3, s.string(), ''),
-});
+export const tokenReviewStatus = s.object(
+  'io.k8s.api.authentication.v1.TokenReviewStatus',
+  'What a token is good for.',
+  {
+    authenticated: s.optional(1, s.boolean(), 'Whether the token is good.'),
+    user: s.optional(2, userInfo, 'Whom it is of.'),
+    audiences: s.optional(
+      4,
+      s.atomicList(s.string()),
+      'For whom it is good, among those asked about. Unset: the API server.',
+    ),
+    error: s.optional(3, s.string(), 'Why it could not be checked.'),
+  },
+);
 export type TokenReviewStatus = s.TypeOf<typeof tokenReviewStatus>;
 
-export const tokenReview = kind('io.k8s.api.authentication.v1.TokenReview', '', {
-  group: 'authentication.k8s.io',
-  version: 'v1',
-  kind: 'TokenReview',
-  plural: 'tokenreviews',
-  scope: 'Cluster',
-  verbs: ['create'],
-  fields: {
-    spec: s.required(2, tokenReviewSpec, ''),
-    status: s.optional(3, tokenReviewStatus, ''),
+export const tokenReview = kind(
+  'io.k8s.api.authentication.v1.TokenReview',
+  'Asks whether a token is good, and whom it is of.',
+  {
+    group: 'authentication.k8s.io',
+    version: 'v1',
+    kind: 'TokenReview',
+    plural: 'tokenreviews',
+    scope: 'Cluster',
+    verbs: ['create'],
+    fields: {
+      spec: s.required(2, tokenReviewSpec, 'The token.'),
+      status: s.optional(3, tokenReviewStatus, 'The answer.'),
+    },
   },
-});
+);
 export type TokenReview = s.TypeOf<typeof tokenReview>;

@@ -2,16 +2,20 @@ import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 import { subjectAccessReviewSpec, subjectAccessReviewStatus } from './attributes.ts';
 
-export const localSubjectAccessReview = kind('io.k8s.api.authorization.v1.LocalSubjectAccessReview', '', {
-  group: 'authorization.k8s.io',
-  version: 'v1',
-  kind: 'LocalSubjectAccessReview',
-  plural: 'localsubjectaccessreviews',
-  scope: 'Namespaced',
-  verbs: ['create'],
-  fields: {
-    spec: s.required(2, subjectAccessReviewSpec, ''),
-    status: s.optional(3, subjectAccessReviewStatus, ''),
+export const localSubjectAccessReview = kind(
+  'io.k8s.api.authorization.v1.LocalSubjectAccessReview',
+  'Asks whether somebody may do something in one namespace.',
+  {
+    group: 'authorization.k8s.io',
+    version: 'v1',
+    kind: 'LocalSubjectAccessReview',
+    plural: 'localsubjectaccessreviews',
+    scope: 'Namespaced',
+    verbs: ['create'],
+    fields: {
+      spec: s.required(2, subjectAccessReviewSpec, 'Who wants to do what; the namespace is that of this object.'),
+      status: s.optional(3, subjectAccessReviewStatus, 'The answer.'),
+    },
   },
-});
+);
 export type LocalSubjectAccessReview = s.TypeOf<typeof localSubjectAccessReview>;

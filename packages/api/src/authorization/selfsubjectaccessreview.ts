@@ -2,22 +2,30 @@ import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 import { nonResourceAttributes, resourceAttributes, subjectAccessReviewStatus } from './attributes.ts';
 
-export const selfSubjectAccessReviewSpec = s.object('io.k8s.api.authorization.v1.SelfSubjectAccessReviewSpec', '', {
-  resourceAttributes: s.pointer(1, resourceAttributes, ''),
-  nonResourceAttributes: s.pointer(2, nonResourceAttributes, ''),
-});
+export const selfSubjectAccessReviewSpec = s.object(
+  'io.k8s.api.authorization.v1.SelfSubjectAccessReviewSpec',
+  'What you want to do; exactly one of the two.',
+  {
+    resourceAttributes: s.pointer(1, resourceAttributes, 'A request for a resource.'),
+    nonResourceAttributes: s.pointer(2, nonResourceAttributes, 'A request for something else.'),
+  },
+);
 export type SelfSubjectAccessReviewSpec = s.TypeOf<typeof selfSubjectAccessReviewSpec>;
 
-export const selfSubjectAccessReview = kind('io.k8s.api.authorization.v1.SelfSubjectAccessReview', '', {
-  group: 'authorization.k8s.io',
-  version: 'v1',
-  kind: 'SelfSubjectAccessReview',
-  plural: 'selfsubjectaccessreviews',
-  scope: 'Cluster',
-  verbs: ['create'],
-  fields: {
-    spec: s.required(2, selfSubjectAccessReviewSpec, ''),
-    status: s.optional(3, subjectAccessReviewStatus, ''),
+export const selfSubjectAccessReview = kind(
+  'io.k8s.api.authorization.v1.SelfSubjectAccessReview',
+  'Asks whether you may do something.',
+  {
+    group: 'authorization.k8s.io',
+    version: 'v1',
+    kind: 'SelfSubjectAccessReview',
+    plural: 'selfsubjectaccessreviews',
+    scope: 'Cluster',
+    verbs: ['create'],
+    fields: {
+      spec: s.required(2, selfSubjectAccessReviewSpec, 'What you want to do.'),
+      status: s.optional(3, subjectAccessReviewStatus, 'The answer.'),
+    },
   },
-});
+);
 export type SelfSubjectAccessReview = s.TypeOf<typeof selfSubjectAccessReview>;

@@ -2,179 +2,308 @@ import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 import { labelSelector } from '../meta/label-selector.ts';
 
-export const crossVersionObjectReference = s.object('io.k8s.api.autoscaling.v2.CrossVersionObjectReference', '', {
-  kind: s.required(1, s.string(), ''),
-  name: s.required(2, s.string(), ''),
-  apiVersion: s.optional(3, s.string(), ''),
-});
+export const crossVersionObjectReference = s.object(
+  'io.k8s.api.autoscaling.v2.CrossVersionObjectReference',
+  'Points at an object in the same namespace, whatever its version.',
+  {
+    kind: s.required(1, s.string(), 'Kind of the object.'),
+    name: s.required(2, s.string(), 'Name of the object.'),
+    apiVersion: s.optional(3, s.string(), 'Group and version of the object.'),
+  },
+);
 export type CrossVersionObjectReference = s.TypeOf<typeof crossVersionObjectReference>;
 
-export const metricTarget = s.object('io.k8s.api.autoscaling.v2.MetricTarget', '', {
-  type: s.required(1, s.string({ goType: 'v2.MetricTargetType' }), ''),
-  value: s.pointer(2, s.quantity(), ''),
-  averageValue: s.pointer(3, s.quantity(), ''),
-  averageUtilization: s.pointer(4, s.int32(), ''),
+export const metricTarget = s.object('io.k8s.api.autoscaling.v2.MetricTarget', 'What to aim at.', {
+  type: s.required(
+    1,
+    s.string({ goType: 'v2.MetricTargetType' }),
+    'Utilization, Value or AverageValue: which of the others is given.',
+  ),
+  value: s.pointer(2, s.quantity(), 'The value itself.'),
+  averageValue: s.pointer(3, s.quantity(), 'The value, divided by the number of Pods.'),
+  averageUtilization: s.pointer(
+    4,
+    s.int32(),
+    'The average, in percent of the requests of the Pods. For Resource and ContainerResource only.',
+  ),
 });
 export type MetricTarget = s.TypeOf<typeof metricTarget>;
 
-export const metricIdentifier = s.object('io.k8s.api.autoscaling.v2.MetricIdentifier', '', {
-  name: s.required(1, s.string(), ''),
-  selector: s.pointer(2, labelSelector, ''),
-});
+export const metricIdentifier = s.object(
+  'io.k8s.api.autoscaling.v2.MetricIdentifier',
+  'A measure, by name and labels.',
+  {
+    name: s.required(1, s.string(), 'Name of the measure.'),
+    selector: s.pointer(2, labelSelector, 'Labels that narrow it down, as the metrics server understands them.'),
+  },
+);
 export type MetricIdentifier = s.TypeOf<typeof metricIdentifier>;
 
-export const objectMetricSource = s.object('io.k8s.api.autoscaling.v2.ObjectMetricSource', '', {
-  describedObject: s.required(1, crossVersionObjectReference, ''),
-  target: s.required(2, metricTarget, ''),
-  metric: s.required(3, metricIdentifier, ''),
-});
+export const objectMetricSource = s.object(
+  'io.k8s.api.autoscaling.v2.ObjectMetricSource',
+  'A measure of one object, such as requests of an Ingress.',
+  {
+    describedObject: s.required(1, crossVersionObjectReference, 'The object.'),
+    target: s.required(2, metricTarget, 'What to aim at: Value or AverageValue.'),
+    metric: s.required(3, metricIdentifier, 'The measure.'),
+  },
+);
 export type ObjectMetricSource = s.TypeOf<typeof objectMetricSource>;
 
-export const podsMetricSource = s.object('io.k8s.api.autoscaling.v2.PodsMetricSource', '', {
-  metric: s.required(1, metricIdentifier, ''),
-  target: s.required(2, metricTarget, ''),
-});
+export const podsMetricSource = s.object(
+  'io.k8s.api.autoscaling.v2.PodsMetricSource',
+  'A measure of each Pod, such as transactions per second.',
+  {
+    metric: s.required(1, metricIdentifier, 'The measure.'),
+    target: s.required(2, metricTarget, 'What to aim at, by averageValue.'),
+  },
+);
 export type PodsMetricSource = s.TypeOf<typeof podsMetricSource>;
 
-export const resourceMetricSource = s.object('io.k8s.api.autoscaling.v2.ResourceMetricSource', '', {
-  name: s.required(1, s.string({ goType: 'v1.ResourceName' }), ''),
-  target: s.required(2, metricTarget, ''),
-});
+export const resourceMetricSource = s.object(
+  'io.k8s.api.autoscaling.v2.ResourceMetricSource',
+  'The use of cpu or memory by the Pods.',
+  {
+    name: s.required(1, s.string({ goType: 'v1.ResourceName' }), 'The resource.'),
+    target: s.required(2, metricTarget, 'What to aim at: Utilization or AverageValue.'),
+  },
+);
 export type ResourceMetricSource = s.TypeOf<typeof resourceMetricSource>;
 
-export const containerResourceMetricSource = s.object('io.k8s.api.autoscaling.v2.ContainerResourceMetricSource', '', {
-  name: s.required(1, s.string({ goType: 'v1.ResourceName' }), ''),
-  target: s.required(2, metricTarget, ''),
-  container: s.required(3, s.string(), ''),
-});
+export const containerResourceMetricSource = s.object(
+  'io.k8s.api.autoscaling.v2.ContainerResourceMetricSource',
+  'The use of cpu or memory by one container of each Pod.',
+  {
+    name: s.required(1, s.string({ goType: 'v1.ResourceName' }), 'The resource.'),
+    target: s.required(2, metricTarget, 'What to aim at: Utilization or AverageValue.'),
+    container: s.required(3, s.string(), 'Name of the container.'),
+  },
+);
 export type ContainerResourceMetricSource = s.TypeOf<typeof containerResourceMetricSource>;
 
-export const externalMetricSource = s.object('io.k8s.api.autoscaling.v2.ExternalMetricSource', '', {
-  metric: s.required(1, metricIdentifier, ''),
-  target: s.required(2, metricTarget, ''),
-});
+export const externalMetricSource = s.object(
+  'io.k8s.api.autoscaling.v2.ExternalMetricSource',
+  'A measure of something outside the cluster, such as the length of a queue.',
+  {
+    metric: s.required(1, metricIdentifier, 'The measure.'),
+    target: s.required(2, metricTarget, 'What to aim at: Value or AverageValue.'),
+  },
+);
 export type ExternalMetricSource = s.TypeOf<typeof externalMetricSource>;
 
-export const metricSpec = s.object('io.k8s.api.autoscaling.v2.MetricSpec', '', {
-  type: s.required(1, s.string({ goType: 'v2.MetricSourceType' }), ''),
-  object: s.pointer(2, objectMetricSource, ''),
-  pods: s.pointer(3, podsMetricSource, ''),
-  resource: s.pointer(4, resourceMetricSource, ''),
-  containerResource: s.pointer(7, containerResourceMetricSource, ''),
-  external: s.pointer(5, externalMetricSource, ''),
+export const metricSpec = s.object('io.k8s.api.autoscaling.v2.MetricSpec', 'A measure to scale by.', {
+  type: s.required(
+    1,
+    s.string({ goType: 'v2.MetricSourceType' }),
+    'Which of the others is given: Object, Pods, Resource, ContainerResource or External.',
+  ),
+  object: s.pointer(2, objectMetricSource, 'A measure of one object.'),
+  pods: s.pointer(3, podsMetricSource, 'A measure of each Pod.'),
+  resource: s.pointer(4, resourceMetricSource, 'The use of a resource by the Pods.'),
+  containerResource: s.pointer(7, containerResourceMetricSource, 'The use of a resource by one container of each Pod.'),
+  external: s.pointer(5, externalMetricSource, 'A measure of something outside the cluster.'),
 });
 export type MetricSpec = s.TypeOf<typeof metricSpec>;
 
-export const hpaScalingPolicy = s.object('io.k8s.api.autoscaling.v2.HPAScalingPolicy', '', {
-  type: s.required(1, s.string({ goType: 'v2.HPAScalingPolicyType' }), ''),
-  value: s.required(2, s.int32(), ''),
-  periodSeconds: s.required(3, s.int32(), ''),
+export const hpaScalingPolicy = s.object('io.k8s.api.autoscaling.v2.HPAScalingPolicy', 'How far to go in a period.', {
+  type: s.required(
+    1,
+    s.string({ goType: 'v2.HPAScalingPolicyType' }),
+    'Pods for a number, Percent for a share of the Pods there are.',
+  ),
+  value: s.required(2, s.int32(), 'How many, or how much; above 0.'),
+  periodSeconds: s.required(3, s.int32(), 'The period, in seconds, 1 to 1800.'),
 });
 export type HPAScalingPolicy = s.TypeOf<typeof hpaScalingPolicy>;
 
-export const hpaScalingRules = s.object('io.k8s.api.autoscaling.v2.HPAScalingRules', '', {
-  stabilizationWindowSeconds: s.pointer(3, s.int32(), ''),
-  selectPolicy: s.pointer(1, s.string({ goType: 'v2.ScalingPolicySelect' }), ''),
-  policies: s.optional(2, s.atomicList(hpaScalingPolicy), ''),
-  tolerance: s.pointer(4, s.quantity(), ''),
+export const hpaScalingRules = s.object('io.k8s.api.autoscaling.v2.HPAScalingRules', 'How to scale in one direction.', {
+  stabilizationWindowSeconds: s.pointer(
+    3,
+    s.int32(),
+    'Seconds to look back, acting only on what was right all that time; 0 to 3600. Default 0 upwards, 300 downwards.',
+  ),
+  selectPolicy: s.pointer(
+    1,
+    s.string({ goType: 'v2.ScalingPolicySelect' }),
+    'Which policy holds: Max (the default) the one that goes furthest, Min the one that goes least far, Disabled none at all.',
+  ),
+  policies: s.optional(
+    2,
+    s.atomicList(hpaScalingPolicy),
+    'How far to go. Default upwards 4 Pods or 100% in 15 seconds, downwards 100% in 15 seconds.',
+  ),
+  tolerance: s.pointer(
+    4,
+    s.quantity(),
+    'How far the measure may be off the target, as a share of it, with nothing done. Default that of the cluster, 10%. Of alpha quality, behind a feature gate.',
+  ),
 });
 export type HPAScalingRules = s.TypeOf<typeof hpaScalingRules>;
 
-export const horizontalPodAutoscalerBehavior = s.object('io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerBehavior', '', {
-  scaleUp: s.pointer(1, hpaScalingRules, ''),
-  scaleDown: s.pointer(2, hpaScalingRules, ''),
-});
+export const horizontalPodAutoscalerBehavior = s.object(
+  'io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerBehavior',
+  'How fast to scale.',
+  {
+    scaleUp: s.pointer(1, hpaScalingRules, 'How to scale out.'),
+    scaleDown: s.pointer(2, hpaScalingRules, 'How to scale in.'),
+  },
+);
 export type HorizontalPodAutoscalerBehavior = s.TypeOf<typeof horizontalPodAutoscalerBehavior>;
 
-export const horizontalPodAutoscalerSpec = s.object('io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerSpec', '', {
-  scaleTargetRef: s.required(1, crossVersionObjectReference, ''),
-  minReplicas: s.pointer(2, s.int32(), ''),
-  maxReplicas: s.required(3, s.int32(), ''),
-  metrics: s.optional(4, s.atomicList(metricSpec), ''),
-  behavior: s.pointer(5, horizontalPodAutoscalerBehavior, ''),
-});
+export const horizontalPodAutoscalerSpec = s.object(
+  'io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerSpec',
+  'What to scale, and by what.',
+  {
+    scaleTargetRef: s.required(1, crossVersionObjectReference, 'What to scale; it must have a scale subresource.'),
+    minReplicas: s.pointer(
+      2,
+      s.int32(),
+      'The fewest Pods. Default 1; 0 only behind a feature gate, and with an Object or External measure.',
+    ),
+    maxReplicas: s.required(3, s.int32(), 'The most Pods. Not less than minReplicas.'),
+    metrics: s.optional(
+      4,
+      s.atomicList(metricSpec),
+      'The measures; the one that wants the most Pods wins. Default 80% of cpu.',
+    ),
+    behavior: s.pointer(5, horizontalPodAutoscalerBehavior, 'How fast to scale.'),
+  },
+);
 export type HorizontalPodAutoscalerSpec = s.TypeOf<typeof horizontalPodAutoscalerSpec>;
 
-export const metricValueStatus = s.object('io.k8s.api.autoscaling.v2.MetricValueStatus', '', {
-  value: s.pointer(1, s.quantity(), ''),
-  averageValue: s.pointer(2, s.quantity(), ''),
-  averageUtilization: s.pointer(3, s.int32(), ''),
+export const metricValueStatus = s.object('io.k8s.api.autoscaling.v2.MetricValueStatus', 'What was measured.', {
+  value: s.pointer(1, s.quantity(), 'The value itself.'),
+  averageValue: s.pointer(2, s.quantity(), 'The value, divided by the number of Pods.'),
+  averageUtilization: s.pointer(3, s.int32(), 'The average, in percent of the requests of the Pods.'),
 });
 export type MetricValueStatus = s.TypeOf<typeof metricValueStatus>;
 
-export const objectMetricStatus = s.object('io.k8s.api.autoscaling.v2.ObjectMetricStatus', '', {
-  metric: s.required(1, metricIdentifier, ''),
-  current: s.required(2, metricValueStatus, ''),
-  describedObject: s.required(3, crossVersionObjectReference, ''),
-});
+export const objectMetricStatus = s.object(
+  'io.k8s.api.autoscaling.v2.ObjectMetricStatus',
+  'A measure of one object, as it is.',
+  {
+    metric: s.required(1, metricIdentifier, 'The measure.'),
+    current: s.required(2, metricValueStatus, 'What was measured.'),
+    describedObject: s.required(3, crossVersionObjectReference, 'The object.'),
+  },
+);
 export type ObjectMetricStatus = s.TypeOf<typeof objectMetricStatus>;
 
-export const podsMetricStatus = s.object('io.k8s.api.autoscaling.v2.PodsMetricStatus', '', {
-  metric: s.required(1, metricIdentifier, ''),
-  current: s.required(2, metricValueStatus, ''),
-});
+export const podsMetricStatus = s.object(
+  'io.k8s.api.autoscaling.v2.PodsMetricStatus',
+  'A measure of each Pod, as it is.',
+  {
+    metric: s.required(1, metricIdentifier, 'The measure.'),
+    current: s.required(2, metricValueStatus, 'What was measured.'),
+  },
+);
 export type PodsMetricStatus = s.TypeOf<typeof podsMetricStatus>;
 
-export const resourceMetricStatus = s.object('io.k8s.api.autoscaling.v2.ResourceMetricStatus', '', {
-  name: s.required(1, s.string({ goType: 'v1.ResourceName' }), ''),
-  current: s.required(2, metricValueStatus, ''),
-});
+export const resourceMetricStatus = s.object(
+  'io.k8s.api.autoscaling.v2.ResourceMetricStatus',
+  'The use of a resource by the Pods, as it is.',
+  {
+    name: s.required(1, s.string({ goType: 'v1.ResourceName' }), 'The resource.'),
+    current: s.required(2, metricValueStatus, 'What was measured.'),
+  },
+);
 export type ResourceMetricStatus = s.TypeOf<typeof resourceMetricStatus>;
 
-export const containerResourceMetricStatus = s.object('io.k8s.api.autoscaling.v2.ContainerResourceMetricStatus', '', {
-  name: s.required(1, s.string({ goType: 'v1.ResourceName' }), ''),
-  current: s.required(2, metricValueStatus, ''),
-  container: s.required(3, s.string(), ''),
-});
+export const containerResourceMetricStatus = s.object(
+  'io.k8s.api.autoscaling.v2.ContainerResourceMetricStatus',
+  'The use of a resource by one container of each Pod, as it is.',
+  {
+    name: s.required(1, s.string({ goType: 'v1.ResourceName' }), 'The resource.'),
+    current: s.required(2, metricValueStatus, 'What was measured.'),
+    container: s.required(3, s.string(), 'Name of the container.'),
+  },
+);
 export type ContainerResourceMetricStatus = s.TypeOf<typeof containerResourceMetricStatus>;
 
-export const externalMetricStatus = s.object('io.k8s.api.autoscaling.v2.ExternalMetricStatus', '', {
-  metric: s.required(1, metricIdentifier, ''),
-  current: s.required(2, metricValueStatus, ''),
-});
+export const externalMetricStatus = s.object(
+  'io.k8s.api.autoscaling.v2.ExternalMetricStatus',
+  'A measure of something outside the cluster, as it is.',
+  {
+    metric: s.required(1, metricIdentifier, 'The measure.'),
+    current: s.required(2, metricValueStatus, 'What was measured.'),
+  },
+);
 export type ExternalMetricStatus = s.TypeOf<typeof externalMetricStatus>;
 
-export const metricStatus = s.object('io.k8s.api.autoscaling.v2.MetricStatus', '', {
-  type: s.required(1, s.string({ goType: 'v2.MetricSourceType' }), ''),
-  object: s.pointer(2, objectMetricStatus, ''),
-  pods: s.pointer(3, podsMetricStatus, ''),
-  resource: s.pointer(4, resourceMetricStatus, ''),
-  containerResource: s.pointer(7, containerResourceMetricStatus, ''),
-  external: s.pointer(5, externalMetricStatus, ''),
-});
+export const metricStatus = s.object(
+  'io.k8s.api.autoscaling.v2.MetricStatus',
+  'A measure that is scaled by, as it is.',
+  {
+    type: s.required(
+      1,
+      s.string({ goType: 'v2.MetricSourceType' }),
+      'Which of the others is given: Object, Pods, Resource, ContainerResource or External.',
+    ),
+    object: s.pointer(2, objectMetricStatus, 'A measure of one object.'),
+    pods: s.pointer(3, podsMetricStatus, 'A measure of each Pod.'),
+    resource: s.pointer(4, resourceMetricStatus, 'The use of a resource by the Pods.'),
+    containerResource: s.pointer(
+      7,
+      containerResourceMetricStatus,
+      'The use of a resource by one container of each Pod.',
+    ),
+    external: s.pointer(5, externalMetricStatus, 'A measure of something outside the cluster.'),
+  },
+);
 export type MetricStatus = s.TypeOf<typeof metricStatus>;
 
-export const horizontalPodAutoscalerCondition = s.object('io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerCondition', '', {
-  type: s.required(1, s.string({ goType: 'v2.HorizontalPodAutoscalerConditionType' }), ''),
-  status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), ''),
-  lastTransitionTime: s.optional(3, s.time(), ''),
-  reason: s.optional(4, s.string(), ''),
-  message: s.optional(5, s.string(), ''),
-});
+export const horizontalPodAutoscalerCondition = s.object(
+  'io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerCondition',
+  'What is known of an autoscaler in one respect.',
+  {
+    type: s.required(
+      1,
+      s.string({ goType: 'v2.HorizontalPodAutoscalerConditionType' }),
+      'AbleToScale, ScalingActive or ScalingLimited.',
+    ),
+    status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
+    lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
+    reason: s.optional(4, s.string(), 'A word for programs that says why.'),
+    message: s.optional(5, s.string(), 'A sentence for people with the particulars.'),
+  },
+);
 export type HorizontalPodAutoscalerCondition = s.TypeOf<typeof horizontalPodAutoscalerCondition>;
 
-export const horizontalPodAutoscalerStatus = s.object('io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerStatus', '', {
-  observedGeneration: s.pointer(1, s.int64(), ''),
-  lastScaleTime: s.pointer(2, s.time(), ''),
-  currentReplicas: s.optional(3, s.int32(), ''),
-  desiredReplicas: s.required(4, s.int32(), ''),
-  currentMetrics: s.optional(5, s.atomicList(metricStatus), '', { omitEmpty: false }),
-  conditions: s.optional(6, s.listMap(horizontalPodAutoscalerCondition, ['type']), '', { patchStrategy: 'merge', patchMergeKey: 'type' }),
-});
+export const horizontalPodAutoscalerStatus = s.object(
+  'io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerStatus',
+  'What the autoscaler has found and done.',
+  {
+    observedGeneration: s.pointer(1, s.int64(), 'The metadata.generation that has been acted upon.'),
+    lastScaleTime: s.pointer(2, s.time(), 'When the number of Pods was last changed.'),
+    currentReplicas: s.optional(3, s.int32(), 'Pods there are, as last seen.'),
+    desiredReplicas: s.required(4, s.int32(), 'Pods there should be, as last computed.'),
+    currentMetrics: s.optional(5, s.atomicList(metricStatus), 'The measures, as last read.', { omitEmpty: false }),
+    conditions: s.optional(
+      6,
+      s.listMap(horizontalPodAutoscalerCondition, ['type']),
+      'Whether it can scale, does, and is held back.',
+      { patchStrategy: 'merge', patchMergeKey: 'type' },
+    ),
+  },
+);
 export type HorizontalPodAutoscalerStatus = s.TypeOf<typeof horizontalPodAutoscalerStatus>;
 
-export const horizontalPodAutoscaler = kind('io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler', '', {
-  group: 'autoscaling',
-  version: 'v2',
-  kind: 'HorizontalPodAutoscaler',
-  plural: 'horizontalpodautoscalers',
-  scope: 'Namespaced',
-  shortNames: ['hpa'],
-  categories: ['all'],
-  subresources: ['status'],
-  fields: {
-    spec: s.optional(2, horizontalPodAutoscalerSpec, ''),
-    status: s.optional(3, horizontalPodAutoscalerStatus, ''),
+export const horizontalPodAutoscaler = kind(
+  'io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler',
+  'Scales a workload by what it uses and has to do.',
+  {
+    group: 'autoscaling',
+    version: 'v2',
+    kind: 'HorizontalPodAutoscaler',
+    plural: 'horizontalpodautoscalers',
+    scope: 'Namespaced',
+    shortNames: ['hpa'],
+    categories: ['all'],
+    subresources: ['status'],
+    fields: {
+      spec: s.optional(2, horizontalPodAutoscalerSpec, 'What to scale, and by what.'),
+      status: s.optional(3, horizontalPodAutoscalerStatus, 'What was found and done.'),
+    },
   },
-});
+);
 export type HorizontalPodAutoscaler = s.TypeOf<typeof horizontalPodAutoscaler>;

@@ -1,18 +1,18 @@
 import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 
-export const scaleSpec = s.object('io.k8s.api.autoscaling.v1.ScaleSpec', '', {
-  replicas: s.optional(1, s.int32(), ''),
+export const scaleSpec = s.object('io.k8s.api.autoscaling.v1.ScaleSpec', 'The size that is wanted.', {
+  replicas: s.optional(1, s.int32(), 'How many Pods there should be.'),
 });
 export type ScaleSpec = s.TypeOf<typeof scaleSpec>;
 
-export const scaleStatus = s.object('io.k8s.api.autoscaling.v1.ScaleStatus', '', {
-  replicas: s.required(1, s.int32(), ''),
-  selector: s.optional(2, s.string(), ''),
+export const scaleStatus = s.object('io.k8s.api.autoscaling.v1.ScaleStatus', 'The size there is.', {
+  replicas: s.required(1, s.int32(), 'How many Pods there are.'),
+  selector: s.optional(2, s.string(), 'The selector of the Pods as text.'),
 });
 export type ScaleStatus = s.TypeOf<typeof scaleStatus>;
 
-export const scale = kind('io.k8s.api.autoscaling.v1.Scale', '', {
+export const scale = kind('io.k8s.api.autoscaling.v1.Scale', 'The size of a workload, of whichever kind.', {
   group: 'autoscaling',
   version: 'v1',
   kind: 'Scale',
@@ -20,8 +20,8 @@ export const scale = kind('io.k8s.api.autoscaling.v1.Scale', '', {
   scope: 'Namespaced',
   verbs: [],
   fields: {
-    spec: s.optional(2, scaleSpec, ''),
-    status: s.optional(3, scaleStatus, ''),
+    spec: s.optional(2, scaleSpec, 'The size that is wanted.'),
+    status: s.optional(3, scaleStatus, 'The size there is.'),
   },
 });
 export type Scale = s.TypeOf<typeof scale>;

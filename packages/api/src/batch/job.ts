@@ -1,96 +1,209 @@
 import * as s from '@kruise/schema';
+import { podTemplateSpec } from '../core/pod-template.ts';
 import { kind } from '../meta/kind.ts';
 import { labelSelector } from '../meta/label-selector.ts';
-import { podTemplateSpec } from '../core/pod-template.ts';
 
-export const podFailurePolicyOnExitCodesRequirement = s.object('io.k8s.api.batch.v1.PodFailurePolicyOnExitCodesRequirement', '', {
-  containerName: s.pointer(1, s.string(), ''),
-  operator: s.required(2, s.oneOf('v1.PodFailurePolicyOnExitCodesOperator', ['In', 'NotIn']), ''),
-  values: s.required(3, s.set(s.int32()), ''),
-});
+export const podFailurePolicyOnExitCodesRequirement = s.object(
+  'io.k8s.api.batch.v1.PodFailurePolicyOnExitCodesRequirement',
+  'A demand on how a container ended.',
+  {
+    containerName: s.pointer(1, s.string(), 'Which container. Unset: any.'),
+    operator: s.required(
+      2,
+      s.oneOf('v1.PodFailurePolicyOnExitCodesOperator', ['In', 'NotIn']),
+      'In or NotIn. An exit status of 0 never matches.',
+    ),
+    values: s.required(
+      3,
+      s.set(s.int32()),
+      'Exit statuses, in ascending order; up to 255. 0 may not be among those of In.',
+    ),
+  },
+);
 export type PodFailurePolicyOnExitCodesRequirement = s.TypeOf<typeof podFailurePolicyOnExitCodesRequirement>;
 
-export const podFailurePolicyOnPodConditionsPattern = s.object('io.k8s.api.batch.v1.PodFailurePolicyOnPodConditionsPattern', '', {
-  type: s.required(1, s.string({ goType: 'v1.PodConditionType' }), ''),
-  status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), ''),
-});
+export const podFailurePolicyOnPodConditionsPattern = s.object(
+  'io.k8s.api.batch.v1.PodFailurePolicyOnPodConditionsPattern',
+  'A demand on a condition of a failed Pod.',
+  {
+    type: s.required(
+      1,
+      s.string({ goType: 'v1.PodConditionType' }),
+      'Type of the condition, such as DisruptionTarget.',
+    ),
+    status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Status it must have; True by default.'),
+  },
+);
 export type PodFailurePolicyOnPodConditionsPattern = s.TypeOf<typeof podFailurePolicyOnPodConditionsPattern>;
 
-export const podFailurePolicyRule = s.object('io.k8s.api.batch.v1.PodFailurePolicyRule', '', {
-  action: s.required(1, s.oneOf('v1.PodFailurePolicyAction', ['FailJob', 'FailIndex', 'Ignore', 'Count']), ''),
-  onExitCodes: s.pointer(2, podFailurePolicyOnExitCodesRequirement, ''),
-  onPodConditions: s.optional(3, s.atomicList(podFailurePolicyOnPodConditionsPattern), ''),
-});
+export const podFailurePolicyRule = s.object(
+  'io.k8s.api.batch.v1.PodFailurePolicyRule',
+  'What to do about one sort of failure; exactly one demand.',
+  {
+    action: s.required(
+      1,
+      s.oneOf('v1.PodFailurePolicyAction', ['FailJob', 'FailIndex', 'Ignore', 'Count']),
+      'FailJob ends the job, FailIndex ends the index, Ignore replaces the Pod without counting it, Count goes by backoffLimit as usual.',
+    ),
+    onExitCodes: s.pointer(2, podFailurePolicyOnExitCodesRequirement, 'Failures in which a container ended so.'),
+    onPodConditions: s.optional(
+      3,
+      s.atomicList(podFailurePolicyOnPodConditionsPattern),
+      'Failures in which the Pod has one of these conditions.',
+    ),
+  },
+);
 export type PodFailurePolicyRule = s.TypeOf<typeof podFailurePolicyRule>;
 
-export const podFailurePolicy = s.object('io.k8s.api.batch.v1.PodFailurePolicy', '', {
-  rules: s.required(1, s.atomicList(podFailurePolicyRule), ''),
-});
+export const podFailurePolicy = s.object(
+  'io.k8s.api.batch.v1.PodFailurePolicy',
+  'What to do about failed Pods. Needs restartPolicy Never.',
+  {
+    rules: s.required(
+      1,
+      s.atomicList(podFailurePolicyRule),
+      'Rules in order, of which the first that matches holds; up to 20. If none does, the failure counts.',
+    ),
+  },
+);
 export type PodFailurePolicy = s.TypeOf<typeof podFailurePolicy>;
 
-export const successPolicyRule = s.object('io.k8s.api.batch.v1.SuccessPolicyRule', '', {
-  succeededIndexes: s.pointer(1, s.string(), ''),
-  succeededCount: s.pointer(2, s.int32(), ''),
-});
+export const successPolicyRule = s.object(
+  'io.k8s.api.batch.v1.SuccessPolicyRule',
+  'When enough has been done; what is given must all hold.',
+  {
+    succeededIndexes: s.pointer(1, s.string(), 'Indexes that must have succeeded, such as 0,2-4. Alone: all of them.'),
+    succeededCount: s.pointer(2, s.int32(), 'How many indexes, of those named or of all, must have succeeded.'),
+  },
+);
 export type SuccessPolicyRule = s.TypeOf<typeof successPolicyRule>;
 
-export const successPolicy = s.object('io.k8s.api.batch.v1.SuccessPolicy', '', {
-  rules: s.required(1, s.atomicList(successPolicyRule), ''),
-});
+export const successPolicy = s.object(
+  'io.k8s.api.batch.v1.SuccessPolicy',
+  'When an indexed job is a success before every index is.',
+  {
+    rules: s.required(1, s.atomicList(successPolicyRule), 'Rules in order, of which one suffices; up to 20.'),
+  },
+);
 export type SuccessPolicy = s.TypeOf<typeof successPolicy>;
 
-export const jobSpec = s.object('io.k8s.api.batch.v1.JobSpec', '', {
-  parallelism: s.pointer(1, s.int32(), ''),
-  completions: s.pointer(2, s.int32(), ''),
-  activeDeadlineSeconds: s.pointer(3, s.int64(), ''),
-  podFailurePolicy: s.pointer(11, podFailurePolicy, ''),
-  successPolicy: s.pointer(16, successPolicy, ''),
-  backoffLimit: s.pointer(7, s.int32(), ''),
-  backoffLimitPerIndex: s.pointer(12, s.int32(), ''),
-  maxFailedIndexes: s.pointer(13, s.int32(), ''),
-  selector: s.pointer(4, labelSelector, ''),
-  manualSelector: s.pointer(5, s.boolean(), ''),
-  template: s.required(6, podTemplateSpec, ''),
-  ttlSecondsAfterFinished: s.pointer(8, s.int32(), ''),
-  completionMode: s.pointer(9, s.oneOf('v1.CompletionMode', ['NonIndexed', 'Indexed']), ''),
-  suspend: s.pointer(10, s.boolean(), ''),
-  podReplacementPolicy: s.pointer(14, s.oneOf('v1.PodReplacementPolicy', ['TerminatingOrFailed', 'Failed']), ''),
-  managedBy: s.pointer(15, s.string(), ''),
-});
+export const jobSpec = s.object(
+  'io.k8s.api.batch.v1.JobSpec',
+  'What a job is to do. Most of it cannot be changed once it has started.',
+  {
+    parallelism: s.pointer(1, s.int32(), 'How many Pods run at once at most. Default 1; 0 holds the job.'),
+    completions: s.pointer(
+      2,
+      s.int32(),
+      'How many Pods must succeed. Default 1 if parallelism is unset too; else one success suffices, and no Pod is started after it.',
+    ),
+    activeDeadlineSeconds: s.pointer(
+      3,
+      s.int64(),
+      'Seconds since the start after which the job fails and its Pods are killed. Unset: no limit.',
+    ),
+    podFailurePolicy: s.pointer(
+      11,
+      podFailurePolicy,
+      'What to do about certain failures. Unset: each counts towards backoffLimit.',
+    ),
+    successPolicy: s.pointer(16, successPolicy, 'When an indexed job is a success before every index is.'),
+    backoffLimit: s.pointer(
+      7,
+      s.int32(),
+      'How many failed Pods there may be before the job fails. Default 6, or 2147483647 with backoffLimitPerIndex.',
+    ),
+    backoffLimitPerIndex: s.pointer(
+      12,
+      s.int32(),
+      'How many failed Pods each index may have before it fails. Needs completionMode Indexed and restartPolicy Never.',
+    ),
+    maxFailedIndexes: s.pointer(
+      13,
+      s.int32(),
+      'How many indexes may fail before the job does at once. Unset: all are tried. Needs backoffLimitPerIndex.',
+    ),
+    selector: s.pointer(4, labelSelector, 'Which Pods belong to it, by label. Leave it to the server.'),
+    manualSelector: s.pointer(
+      5,
+      s.boolean(),
+      'True to use a selector of your own, and to see to it that it is unique. Default false.',
+    ),
+    template: s.required(6, podTemplateSpec, 'The Pod to run. Its restartPolicy is Never or OnFailure.'),
+    ttlSecondsAfterFinished: s.pointer(
+      8,
+      s.int32(),
+      'Seconds a finished job is kept before it is deleted; 0 deletes at once. Unset: for good.',
+    ),
+    completionMode: s.pointer(
+      9,
+      s.oneOf('v1.CompletionMode', ['NonIndexed', 'Indexed']),
+      'NonIndexed (the default): any successes count. Indexed: each Pod has an index from 0, and each index must succeed.',
+    ),
+    suspend: s.pointer(
+      10,
+      s.boolean(),
+      'While true there are no Pods, and the clock of the deadline stands. Default false.',
+    ),
+    podReplacementPolicy: s.pointer(
+      14,
+      s.oneOf('v1.PodReplacementPolicy', ['TerminatingOrFailed', 'Failed']),
+      'When a Pod is replaced: TerminatingOrFailed (the default) as soon as it goes, Failed only once it is gone, the default with podFailurePolicy.',
+    ),
+    managedBy: s.pointer(
+      15,
+      s.string(),
+      'Who runs the job, a name such as example.com/queue. Unset: kubernetes.io/job-controller. Cannot be changed.',
+    ),
+  },
+);
 export type JobSpec = s.TypeOf<typeof jobSpec>;
 
-export const jobCondition = s.object('io.k8s.api.batch.v1.JobCondition', '', {
-  type: s.required(1, s.string({ goType: 'v1.JobConditionType' }), ''),
-  status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), ''),
-  lastProbeTime: s.optional(3, s.time(), ''),
-  lastTransitionTime: s.optional(4, s.time(), ''),
-  reason: s.optional(5, s.string(), ''),
-  message: s.optional(6, s.string(), ''),
+export const jobCondition = s.object('io.k8s.api.batch.v1.JobCondition', 'What is known of a job in one respect.', {
+  type: s.required(
+    1,
+    s.string({ goType: 'v1.JobConditionType' }),
+    'Complete, Failed, Suspended, FailureTarget or SuccessCriteriaMet; the last two come while Pods are still being stopped.',
+  ),
+  status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
+  lastProbeTime: s.optional(3, s.time(), 'When it was last looked at.'),
+  lastTransitionTime: s.optional(4, s.time(), 'When the status last changed.'),
+  reason: s.optional(5, s.string(), 'A word for programs, such as BackoffLimitExceeded or DeadlineExceeded.'),
+  message: s.optional(6, s.string(), 'A sentence for people with the particulars.'),
 });
 export type JobCondition = s.TypeOf<typeof jobCondition>;
 
-export const uncountedTerminatedPods = s.object('io.k8s.api.batch.v1.UncountedTerminatedPods', '', {
-  succeeded: s.optional(1, s.set(s.string({ goType: 'types.UID' })), ''),
-  failed: s.optional(2, s.set(s.string({ goType: 'types.UID' })), ''),
-});
+export const uncountedTerminatedPods = s.object(
+  'io.k8s.api.batch.v1.UncountedTerminatedPods',
+  'Pods that ended and are about to be counted.',
+  {
+    succeeded: s.optional(1, s.set(s.string({ goType: 'types.UID' })), 'The uids of those that succeeded.'),
+    failed: s.optional(2, s.set(s.string({ goType: 'types.UID' })), 'The uids of those that failed.'),
+  },
+);
 export type UncountedTerminatedPods = s.TypeOf<typeof uncountedTerminatedPods>;
 
-export const jobStatus = s.object('io.k8s.api.batch.v1.JobStatus', '', {
-  conditions: s.optional(1, s.atomicList(jobCondition), '', { patchStrategy: 'merge', patchMergeKey: 'type' }),
-  startTime: s.pointer(2, s.time(), ''),
-  completionTime: s.pointer(3, s.time(), ''),
-  active: s.optional(4, s.int32(), ''),
-  succeeded: s.optional(5, s.int32(), ''),
-  failed: s.optional(6, s.int32(), ''),
-  terminating: s.pointer(11, s.int32(), ''),
-  completedIndexes: s.optional(7, s.string(), ''),
-  failedIndexes: s.pointer(10, s.string(), ''),
-  uncountedTerminatedPods: s.pointer(8, uncountedTerminatedPods, ''),
-  ready: s.pointer(9, s.int32(), ''),
+export const jobStatus = s.object('io.k8s.api.batch.v1.JobStatus', 'How far a job is.', {
+  conditions: s.optional(
+    1,
+    s.atomicList(jobCondition),
+    'Whether it has ended, is suspended, or is about to end. Complete and Failed are final.',
+    { patchStrategy: 'merge', patchMergeKey: 'type' },
+  ),
+  startTime: s.pointer(2, s.time(), 'When it was first taken in hand, or last resumed.'),
+  completionTime: s.pointer(3, s.time(), 'When it succeeded. Not set if it failed.'),
+  active: s.optional(4, s.int32(), 'Pods that are waiting or running and not being deleted.'),
+  succeeded: s.optional(5, s.int32(), 'Pods that succeeded.'),
+  failed: s.optional(6, s.int32(), 'Pods that failed.'),
+  terminating: s.pointer(11, s.int32(), 'Pods that are being deleted and have not ended yet.'),
+  completedIndexes: s.optional(7, s.string(), 'Indexes that succeeded, such as 0,2-4.'),
+  failedIndexes: s.pointer(10, s.string(), 'Indexes that failed for good, with backoffLimitPerIndex.'),
+  uncountedTerminatedPods: s.pointer(8, uncountedTerminatedPods, 'Pods that ended and are about to be counted.'),
+  ready: s.pointer(9, s.int32(), 'Active Pods that are ready.'),
 });
 export type JobStatus = s.TypeOf<typeof jobStatus>;
 
-export const job = kind('io.k8s.api.batch.v1.Job', '', {
+export const job = kind('io.k8s.api.batch.v1.Job', 'Runs Pods until enough of them have succeeded.', {
   group: 'batch',
   version: 'v1',
   kind: 'Job',
@@ -99,8 +212,8 @@ export const job = kind('io.k8s.api.batch.v1.Job', '', {
   categories: ['all'],
   subresources: ['status'],
   fields: {
-    spec: s.optional(2, jobSpec, ''),
-    status: s.optional(3, jobStatus, ''),
+    spec: s.optional(2, jobSpec, 'What to do.'),
+    status: s.optional(3, jobStatus, 'How far it is.'),
   },
 });
 export type Job = s.TypeOf<typeof job>;

@@ -1,25 +1,33 @@
 import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 
-export const leaseSpec = s.object('io.k8s.api.coordination.v1.LeaseSpec', '', {
-  holderIdentity: s.pointer(1, s.string(), ''),
-  leaseDurationSeconds: s.pointer(2, s.int32(), ''),
-  acquireTime: s.pointer(3, s.microTime(), ''),
-  renewTime: s.pointer(4, s.microTime(), ''),
-  leaseTransitions: s.pointer(5, s.int32(), ''),
-  strategy: s.pointer(6, s.string({ goType: 'v1.CoordinatedLeaseStrategy' }), ''),
-  preferredHolder: s.pointer(7, s.string(), ''),
+export const leaseSpec = s.object('io.k8s.api.coordination.v1.LeaseSpec', 'Who holds a lease, and until when.', {
+  holderIdentity: s.pointer(1, s.string(), 'Who holds it; empty for nobody.'),
+  leaseDurationSeconds: s.pointer(2, s.int32(), 'Seconds it is held without being renewed.'),
+  acquireTime: s.pointer(3, s.microTime(), 'When the holder got it.'),
+  renewTime: s.pointer(4, s.microTime(), 'When the holder last renewed it.'),
+  leaseTransitions: s.pointer(5, s.int32(), 'How often it has changed hands.'),
+  strategy: s.pointer(
+    6,
+    s.string({ goType: 'v1.CoordinatedLeaseStrategy' }),
+    'How a leader is chosen for it, such as OldestEmulationVersion. Of alpha quality, behind a feature gate.',
+  ),
+  preferredHolder: s.pointer(7, s.string(), 'To whom the holder should give it up. Needs strategy.'),
 });
 export type LeaseSpec = s.TypeOf<typeof leaseSpec>;
 
-export const lease = kind('io.k8s.api.coordination.v1.Lease', '', {
-  group: 'coordination.k8s.io',
-  version: 'v1',
-  kind: 'Lease',
-  plural: 'leases',
-  scope: 'Namespaced',
-  fields: {
-    spec: s.optional(2, leaseSpec, ''),
+export const lease = kind(
+  'io.k8s.api.coordination.v1.Lease',
+  'A claim that has to be renewed: for electing a leader, or for showing that a node is alive.',
+  {
+    group: 'coordination.k8s.io',
+    version: 'v1',
+    kind: 'Lease',
+    plural: 'leases',
+    scope: 'Namespaced',
+    fields: {
+      spec: s.optional(2, leaseSpec, 'Who holds it, and until when.'),
+    },
   },
-});
+);
 export type Lease = s.TypeOf<typeof lease>;

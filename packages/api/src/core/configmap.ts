@@ -1,17 +1,33 @@
 import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 
-export const configMap = kind('io.k8s.api.core.v1.ConfigMap', '', {
-  group: '',
-  version: 'v1',
-  kind: 'ConfigMap',
-  plural: 'configmaps',
-  scope: 'Namespaced',
-  shortNames: ['cm'],
-  fields: {
-    immutable: s.pointer(4, s.boolean(), ''),
-    data: s.optional(2, s.map(s.string()), ''),
-    binaryData: s.optional(3, s.map(s.bytes()), ''),
+export const configMap = kind(
+  'io.k8s.api.core.v1.ConfigMap',
+  'Settings kept outside of images, for Pods to read as files or environment variables.',
+  {
+    group: '',
+    version: 'v1',
+    kind: 'ConfigMap',
+    plural: 'configmaps',
+    scope: 'Namespaced',
+    shortNames: ['cm'],
+    fields: {
+      immutable: s.pointer(
+        4,
+        s.boolean(),
+        'If true, the data can never be changed again, only the object deleted; nodes then stop watching it. Cannot be turned back.',
+      ),
+      data: s.optional(
+        2,
+        s.map(s.string()),
+        'Texts by key. A key has letters, digits, -, _ and . only, and is not also a key of binaryData.',
+      ),
+      binaryData: s.optional(
+        3,
+        s.map(s.bytes()),
+        'Bytes by key, in base64, for what is not UTF-8 text. All data together may have 1 MiB.',
+      ),
+    },
   },
-});
+);
 export type ConfigMap = s.TypeOf<typeof configMap>;

@@ -1,134 +1,326 @@
 import * as s from '@kruise/schema';
-import { configMapKeySelector, objectFieldSelector, resourceFieldSelector, secretKeySelector } from './value-source.ts';
 import { lifecycle, probe } from './probe.ts';
 import { localObjectReference } from './reference.ts';
 import { resourceRequirements } from './resources.ts';
 import { securityContext } from './security-context.ts';
+import { configMapKeySelector, objectFieldSelector, resourceFieldSelector, secretKeySelector } from './value-source.ts';
 
-export const containerPort = s.object('io.k8s.api.core.v1.ContainerPort', '', {
-  name: s.optional(1, s.string(), ''),
-  hostPort: s.optional(2, s.int32(), ''),
-  containerPort: s.required(3, s.int32(), ''),
-  protocol: s.optional(4, s.string({ goType: 'v1.Protocol', default: 'TCP' }), ''),
-  hostIP: s.optional(5, s.string(), ''),
-});
+export const containerPort = s.object(
+  'io.k8s.api.core.v1.ContainerPort',
+  'A port of a container. Ports that are not listed can be reached all the same.',
+  {
+    name: s.optional(
+      1,
+      s.string(),
+      'Name of the port, unique in the Pod, for Services and probes to refer to: up to 15 lower-case letters, digits and -.',
+    ),
+    hostPort: s.optional(
+      2,
+      s.int32(),
+      'Port of the node that leads here; only one such Pod fits on a node. With hostNetwork it must equal containerPort.',
+    ),
+    containerPort: s.required(3, s.int32(), 'The port number in the container, 1 to 65535.'),
+    protocol: s.optional(4, s.string({ goType: 'v1.Protocol', default: 'TCP' }), 'TCP (the default), UDP or SCTP.'),
+    hostIP: s.optional(5, s.string(), 'Address of the node hostPort is bound to. Unset: all.'),
+  },
+);
 export type ContainerPort = s.TypeOf<typeof containerPort>;
 
-export const configMapEnvSource = s.object('io.k8s.api.core.v1.ConfigMapEnvSource', '', {
-  localObjectReference: s.inline(1, localObjectReference),
-  optional: s.pointer(2, s.boolean(), ''),
-});
+export const configMapEnvSource = s.object(
+  'io.k8s.api.core.v1.ConfigMapEnvSource',
+  'Every key of a ConfigMap as an environment variable.',
+  {
+    localObjectReference: s.inline(1, localObjectReference),
+    optional: s.pointer(2, s.boolean(), 'Whether the ConfigMap may be missing. Default false: the container waits.'),
+  },
+);
 export type ConfigMapEnvSource = s.TypeOf<typeof configMapEnvSource>;
 
-export const secretEnvSource = s.object('io.k8s.api.core.v1.SecretEnvSource', '', {
-  localObjectReference: s.inline(1, localObjectReference),
-  optional: s.pointer(2, s.boolean(), ''),
-});
+export const secretEnvSource = s.object(
+  'io.k8s.api.core.v1.SecretEnvSource',
+  'Every key of a Secret as an environment variable.',
+  {
+    localObjectReference: s.inline(1, localObjectReference),
+    optional: s.pointer(2, s.boolean(), 'Whether the Secret may be missing. Default false: the container waits.'),
+  },
+);
 export type SecretEnvSource = s.TypeOf<typeof secretEnvSource>;
 
-export const envFromSource = s.object('io.k8s.api.core.v1.EnvFromSource', '', {
-  prefix: s.optional(1, s.string(), ''),
-  configMapRef: s.pointer(2, configMapEnvSource, ''),
-  secretRef: s.pointer(3, secretEnvSource, ''),
-});
+export const envFromSource = s.object(
+  'io.k8s.api.core.v1.EnvFromSource',
+  'Environment variables from the keys of a ConfigMap or a Secret.',
+  {
+    prefix: s.optional(1, s.string(), 'Put before each key to make the name of its variable.'),
+    configMapRef: s.pointer(2, configMapEnvSource, 'The ConfigMap to take keys from.'),
+    secretRef: s.pointer(3, secretEnvSource, 'The Secret to take keys from.'),
+  },
+);
 export type EnvFromSource = s.TypeOf<typeof envFromSource>;
 
-export const envVarSource = s.object('io.k8s.api.core.v1.EnvVarSource', '', {
-  fieldRef: s.pointer(1, objectFieldSelector, ''),
-  resourceFieldRef: s.pointer(2, resourceFieldSelector, ''),
-  configMapKeyRef: s.pointer(3, configMapKeySelector, ''),
-  secretKeyRef: s.pointer(4, secretKeySelector, ''),
-});
+export const envVarSource = s.object(
+  'io.k8s.api.core.v1.EnvVarSource',
+  'Where the value of an environment variable comes from; exactly one.',
+  {
+    fieldRef: s.pointer(
+      1,
+      objectFieldSelector,
+      'A field of the Pod: metadata.name, metadata.namespace, metadata.uid, a label or annotation, spec.nodeName, spec.serviceAccountName, status.hostIP or status.podIP, with their plurals.',
+    ),
+    resourceFieldRef: s.pointer(2, resourceFieldSelector, 'A request or limit of the container.'),
+    configMapKeyRef: s.pointer(3, configMapKeySelector, 'A key of a ConfigMap.'),
+    secretKeyRef: s.pointer(4, secretKeySelector, 'A key of a Secret.'),
+  },
+);
 export type EnvVarSource = s.TypeOf<typeof envVarSource>;
 
-export const envVar = s.object('io.k8s.api.core.v1.EnvVar', '', {
-  name: s.required(1, s.string(), ''),
-  value: s.optional(2, s.string(), ''),
-  valueFrom: s.pointer(3, envVarSource, ''),
+export const envVar = s.object('io.k8s.api.core.v1.EnvVar', 'An environment variable of a container.', {
+  name: s.required(1, s.string(), 'Name of the variable: any printable ASCII characters but =.'),
+  value: s.optional(
+    2,
+    s.string(),
+    'Its value. $(NAME) stands for a variable set before it, $$ for a single $. Default empty.',
+  ),
+  valueFrom: s.pointer(3, envVarSource, 'Where to get the value from. Not together with value.'),
 });
 export type EnvVar = s.TypeOf<typeof envVar>;
 
-export const containerResizePolicy = s.object('io.k8s.api.core.v1.ContainerResizePolicy', '', {
-  resourceName: s.required(1, s.string({ goType: 'v1.ResourceName' }), ''),
-  restartPolicy: s.required(2, s.string({ goType: 'v1.ResourceResizeRestartPolicy' }), ''),
-});
+export const containerResizePolicy = s.object(
+  'io.k8s.api.core.v1.ContainerResizePolicy',
+  'What changing a resource of a running container does to it.',
+  {
+    resourceName: s.required(1, s.string({ goType: 'v1.ResourceName' }), 'Which resource: cpu or memory.'),
+    restartPolicy: s.required(
+      2,
+      s.string({ goType: 'v1.ResourceResizeRestartPolicy' }),
+      'NotRequired (the default) changes it while the container runs, if possible; RestartContainer restarts it.',
+    ),
+  },
+);
 export type ContainerResizePolicy = s.TypeOf<typeof containerResizePolicy>;
 
-export const volumeMount = s.object('io.k8s.api.core.v1.VolumeMount', '', {
-  name: s.required(1, s.string(), ''),
-  readOnly: s.optional(2, s.boolean(), ''),
-  recursiveReadOnly: s.pointer(7, s.string({ goType: 'v1.RecursiveReadOnlyMode' }), ''),
-  mountPath: s.required(3, s.string(), ''),
-  subPath: s.optional(4, s.string(), ''),
-  mountPropagation: s.pointer(5, s.oneOf('v1.MountPropagationMode', ['None', 'HostToContainer', 'Bidirectional']), ''),
-  subPathExpr: s.optional(6, s.string(), ''),
+export const volumeMount = s.object('io.k8s.api.core.v1.VolumeMount', 'Where a volume appears in a container.', {
+  name: s.required(1, s.string(), 'Name of a volume of the Pod.'),
+  readOnly: s.optional(2, s.boolean(), 'Mount it read-only. Default false.'),
+  recursiveReadOnly: s.pointer(
+    7,
+    s.string({ goType: 'v1.RecursiveReadOnlyMode' }),
+    'Whether mounts within it are read-only too: Disabled (the default), IfPossible or Enabled. Needs readOnly.',
+  ),
+  mountPath: s.required(3, s.string(), 'Where it appears in the container; without a colon.'),
+  subPath: s.optional(
+    4,
+    s.string(),
+    'The part of the volume to mount; its root by default. Does not follow later changes of a ConfigMap or Secret.',
+  ),
+  mountPropagation: s.pointer(
+    5,
+    s.oneOf('v1.MountPropagationMode', ['None', 'HostToContainer', 'Bidirectional']),
+    'Whether later mounts pass between node and container: None (the default), HostToContainer or Bidirectional, which needs a privileged container.',
+  ),
+  subPathExpr: s.optional(
+    6,
+    s.string(),
+    'As subPath, with $(NAME) standing for environment variables of the container. Not together with subPath.',
+  ),
 });
 export type VolumeMount = s.TypeOf<typeof volumeMount>;
 
-export const volumeDevice = s.object('io.k8s.api.core.v1.VolumeDevice', '', {
-  name: s.required(1, s.string(), ''),
-  devicePath: s.required(2, s.string(), ''),
-});
+export const volumeDevice = s.object(
+  'io.k8s.api.core.v1.VolumeDevice',
+  'A volume a container gets as a raw block device.',
+  {
+    name: s.required(1, s.string(), 'Name of a volume of the Pod whose claim has volumeMode Block.'),
+    devicePath: s.required(2, s.string(), 'Where the device appears in the container.'),
+  },
+);
 export type VolumeDevice = s.TypeOf<typeof volumeDevice>;
 
-export const container = s.object('io.k8s.api.core.v1.Container', '', {
-  name: s.required(1, s.string(), ''),
-  image: s.optional(2, s.string(), ''),
-  command: s.optional(3, s.atomicList(s.string()), ''),
-  args: s.optional(4, s.atomicList(s.string()), ''),
-  workingDir: s.optional(5, s.string(), ''),
-  ports: s.optional(6, s.listMap(containerPort, ['containerPort', 'protocol']), '', { patchStrategy: 'merge', patchMergeKey: 'containerPort' }),
-  envFrom: s.optional(19, s.atomicList(envFromSource), ''),
-  env: s.optional(7, s.listMap(envVar, ['name']), '', { patchStrategy: 'merge', patchMergeKey: 'name' }),
-  resources: s.optional(8, resourceRequirements, ''),
-  resizePolicy: s.optional(23, s.atomicList(containerResizePolicy), ''),
-  restartPolicy: s.pointer(24, s.string({ goType: 'v1.ContainerRestartPolicy' }), ''),
-  volumeMounts: s.optional(9, s.listMap(volumeMount, ['mountPath']), '', { patchStrategy: 'merge', patchMergeKey: 'mountPath' }),
-  volumeDevices: s.optional(21, s.listMap(volumeDevice, ['devicePath']), '', { patchStrategy: 'merge', patchMergeKey: 'devicePath' }),
-  livenessProbe: s.pointer(10, probe, ''),
-  readinessProbe: s.pointer(11, probe, ''),
-  startupProbe: s.pointer(22, probe, ''),
-  lifecycle: s.pointer(12, lifecycle, ''),
-  terminationMessagePath: s.optional(13, s.string(), ''),
-  terminationMessagePolicy: s.optional(20, s.oneOf('v1.TerminationMessagePolicy', ['File', 'FallbackToLogsOnError']), ''),
-  imagePullPolicy: s.optional(14, s.oneOf('v1.PullPolicy', ['Always', 'Never', 'IfNotPresent']), ''),
-  securityContext: s.pointer(15, securityContext, ''),
-  stdin: s.optional(16, s.boolean(), ''),
-  stdinOnce: s.optional(17, s.boolean(), ''),
-  tty: s.optional(18, s.boolean(), ''),
+export const container = s.object('io.k8s.api.core.v1.Container', 'A container of a Pod.', {
+  name: s.required(1, s.string(), 'Name of the container, a DNS label, unique in the Pod. Cannot be changed.'),
+  image: s.optional(
+    2,
+    s.string(),
+    'The image it runs. May be changed while the Pod runs, which restarts the container.',
+  ),
+  command: s.optional(
+    3,
+    s.atomicList(s.string()),
+    "What to execute instead of the image's entry point; not in a shell. $(NAME) stands for an environment variable, $$ for a single $.",
+  ),
+  args: s.optional(
+    4,
+    s.atomicList(s.string()),
+    'Arguments for it, instead of those of the image. $(NAME) stands for an environment variable, $$ for a single $.',
+  ),
+  workingDir: s.optional(5, s.string(), 'Directory it starts in; that of the image by default.'),
+  ports: s.optional(6, s.listMap(containerPort, ['containerPort', 'protocol']), 'Ports it listens on.', {
+    patchStrategy: 'merge',
+    patchMergeKey: 'containerPort',
+  }),
+  envFrom: s.optional(
+    19,
+    s.atomicList(envFromSource),
+    'Whole ConfigMaps and Secrets as environment variables; later ones win, and env wins over all.',
+  ),
+  env: s.optional(7, s.listMap(envVar, ['name']), 'Environment variables, one by one.', {
+    patchStrategy: 'merge',
+    patchMergeKey: 'name',
+  }),
+  resources: s.optional(
+    8,
+    resourceRequirements,
+    'What it needs, and what it may not exceed. Resized through the resize subresource.',
+  ),
+  resizePolicy: s.optional(
+    23,
+    s.atomicList(containerResizePolicy),
+    'What changing its resources does to it while it runs.',
+  ),
+  restartPolicy: s.pointer(
+    24,
+    s.string({ goType: 'v1.ContainerRestartPolicy' }),
+    'Always makes an init container a sidecar: it keeps running beside those after it. For init containers only.',
+  ),
+  volumeMounts: s.optional(9, s.listMap(volumeMount, ['mountPath']), 'Where it sees the volumes of the Pod.', {
+    patchStrategy: 'merge',
+    patchMergeKey: 'mountPath',
+  }),
+  volumeDevices: s.optional(
+    21,
+    s.listMap(volumeDevice, ['devicePath']),
+    'Which volumes it gets as raw block devices.',
+    { patchStrategy: 'merge', patchMergeKey: 'devicePath' },
+  ),
+  livenessProbe: s.pointer(10, probe, 'Restarts the container when it fails. Unset: it counts as alive while it runs.'),
+  readinessProbe: s.pointer(
+    11,
+    probe,
+    'Takes the Pod out of Services while it fails. Unset: it counts as ready once it runs.',
+  ),
+  startupProbe: s.pointer(
+    22,
+    probe,
+    'Puts off the other probes until it succeeds, and restarts the container if it does not.',
+  ),
+  lifecycle: s.pointer(12, lifecycle, 'What is done as it starts and stops.'),
+  terminationMessagePath: s.optional(
+    13,
+    s.string(),
+    'The file it leaves its last words in; /dev/termination-log by default.',
+  ),
+  terminationMessagePolicy: s.optional(
+    20,
+    s.oneOf('v1.TerminationMessagePolicy', ['File', 'FallbackToLogsOnError']),
+    'File (the default) takes that file; FallbackToLogsOnError takes the end of the log if the file is empty and it failed.',
+  ),
+  imagePullPolicy: s.optional(
+    14,
+    s.oneOf('v1.PullPolicy', ['Always', 'Never', 'IfNotPresent']),
+    'Always, Never or IfNotPresent. Default: Always for tag latest or none, else IfNotPresent.',
+  ),
+  securityContext: s.pointer(15, securityContext, 'What it may do.'),
+  stdin: s.optional(16, s.boolean(), 'Keep its standard input open. Default false.'),
+  stdinOnce: s.optional(
+    17,
+    s.boolean(),
+    'Close its standard input after the first client that attached has gone. Default false.',
+  ),
+  tty: s.optional(18, s.boolean(), 'Give it a terminal; needs stdin. Default false.'),
 });
 export type Container = s.TypeOf<typeof container>;
 
-export const ephemeralContainerCommon = s.object('io.k8s.api.core.v1.EphemeralContainerCommon', '', {
-  name: s.required(1, s.string(), ''),
-  image: s.optional(2, s.string(), ''),
-  command: s.optional(3, s.atomicList(s.string()), ''),
-  args: s.optional(4, s.atomicList(s.string()), ''),
-  workingDir: s.optional(5, s.string(), ''),
-  ports: s.optional(6, s.listMap(containerPort, ['containerPort', 'protocol']), '', { patchStrategy: 'merge', patchMergeKey: 'containerPort' }),
-  envFrom: s.optional(19, s.atomicList(envFromSource), ''),
-  env: s.optional(7, s.listMap(envVar, ['name']), '', { patchStrategy: 'merge', patchMergeKey: 'name' }),
-  resources: s.optional(8, resourceRequirements, ''),
-  resizePolicy: s.optional(23, s.atomicList(containerResizePolicy), ''),
-  restartPolicy: s.pointer(24, s.string({ goType: 'v1.ContainerRestartPolicy' }), ''),
-  volumeMounts: s.optional(9, s.listMap(volumeMount, ['mountPath']), '', { patchStrategy: 'merge', patchMergeKey: 'mountPath' }),
-  volumeDevices: s.optional(21, s.listMap(volumeDevice, ['devicePath']), '', { patchStrategy: 'merge', patchMergeKey: 'devicePath' }),
-  livenessProbe: s.pointer(10, probe, ''),
-  readinessProbe: s.pointer(11, probe, ''),
-  startupProbe: s.pointer(22, probe, ''),
-  lifecycle: s.pointer(12, lifecycle, ''),
-  terminationMessagePath: s.optional(13, s.string(), ''),
-  terminationMessagePolicy: s.optional(20, s.oneOf('v1.TerminationMessagePolicy', ['File', 'FallbackToLogsOnError']), ''),
-  imagePullPolicy: s.optional(14, s.oneOf('v1.PullPolicy', ['Always', 'Never', 'IfNotPresent']), ''),
-  securityContext: s.pointer(15, securityContext, ''),
-  stdin: s.optional(16, s.boolean(), ''),
-  stdinOnce: s.optional(17, s.boolean(), ''),
-  tty: s.optional(18, s.boolean(), ''),
-});
+export const ephemeralContainerCommon = s.object(
+  'io.k8s.api.core.v1.EphemeralContainerCommon',
+  'What an ephemeral container has in common with others. Much of it is there for that only, and may not be set.',
+  {
+    name: s.required(1, s.string(), 'Name of the container, unique among all containers of the Pod.'),
+    image: s.optional(2, s.string(), 'The image it runs.'),
+    command: s.optional(
+      3,
+      s.atomicList(s.string()),
+      "What to execute instead of the image's entry point; not in a shell. $(NAME) stands for an environment variable.",
+    ),
+    args: s.optional(
+      4,
+      s.atomicList(s.string()),
+      'Arguments for it, instead of those of the image. $(NAME) stands for an environment variable.',
+    ),
+    workingDir: s.optional(5, s.string(), 'Directory it starts in; that of the image by default.'),
+    ports: s.optional(
+      6,
+      s.listMap(containerPort, ['containerPort', 'protocol']),
+      'Not allowed for ephemeral containers.',
+      { patchStrategy: 'merge', patchMergeKey: 'containerPort' },
+    ),
+    envFrom: s.optional(19, s.atomicList(envFromSource), 'Whole ConfigMaps and Secrets as environment variables.'),
+    env: s.optional(7, s.listMap(envVar, ['name']), 'Environment variables, one by one.', {
+      patchStrategy: 'merge',
+      patchMergeKey: 'name',
+    }),
+    resources: s.optional(8, resourceRequirements, 'Not allowed: it uses what the Pod has been given.'),
+    resizePolicy: s.optional(
+      23,
+      s.atomicList(containerResizePolicy),
+      'Not allowed for ephemeral containers, which have no resources of their own.',
+    ),
+    restartPolicy: s.pointer(
+      24,
+      s.string({ goType: 'v1.ContainerRestartPolicy' }),
+      'Not allowed: it is never restarted.',
+    ),
+    volumeMounts: s.optional(
+      9,
+      s.listMap(volumeMount, ['mountPath']),
+      'Where it sees the volumes of the Pod; without subPath.',
+      { patchStrategy: 'merge', patchMergeKey: 'mountPath' },
+    ),
+    volumeDevices: s.optional(
+      21,
+      s.listMap(volumeDevice, ['devicePath']),
+      'Which volumes it gets as raw block devices.',
+      { patchStrategy: 'merge', patchMergeKey: 'devicePath' },
+    ),
+    livenessProbe: s.pointer(10, probe, 'Not allowed: an ephemeral container is not probed for life.'),
+    readinessProbe: s.pointer(11, probe, 'Not allowed: an ephemeral container does not make the Pod ready.'),
+    startupProbe: s.pointer(22, probe, 'Not allowed: an ephemeral container is not waited for.'),
+    lifecycle: s.pointer(12, lifecycle, 'Not allowed for ephemeral containers.'),
+    terminationMessagePath: s.optional(
+      13,
+      s.string(),
+      'The file it leaves its last words in; /dev/termination-log by default.',
+    ),
+    terminationMessagePolicy: s.optional(
+      20,
+      s.oneOf('v1.TerminationMessagePolicy', ['File', 'FallbackToLogsOnError']),
+      'File (the default) takes that file; FallbackToLogsOnError takes the end of the log if the file is empty and it failed.',
+    ),
+    imagePullPolicy: s.optional(
+      14,
+      s.oneOf('v1.PullPolicy', ['Always', 'Never', 'IfNotPresent']),
+      'Always, Never or IfNotPresent. Default: Always for tag latest or none, else IfNotPresent.',
+    ),
+    securityContext: s.pointer(15, securityContext, 'What it may do.'),
+    stdin: s.optional(16, s.boolean(), 'Keep its standard input open. Default false.'),
+    stdinOnce: s.optional(
+      17,
+      s.boolean(),
+      'Close its standard input after the first client that attached has gone. Default false.',
+    ),
+    tty: s.optional(18, s.boolean(), 'Give it a terminal; needs stdin. Default false.'),
+  },
+);
 export type EphemeralContainerCommon = s.TypeOf<typeof ephemeralContainerCommon>;
 
-export const ephemeralContainer = s.object('io.k8s.api.core.v1.EphemeralContainer', '', {
-  ephemeralContainerCommon: s.inline(1, ephemeralContainerCommon),
-  targetContainerName: s.optional(2, s.string(), ''),
-});
+export const ephemeralContainer = s.object(
+  'io.k8s.api.core.v1.EphemeralContainer',
+  'A container added to a running Pod to look at it. It can neither be changed nor removed.',
+  {
+    ephemeralContainerCommon: s.inline(1, ephemeralContainerCommon),
+    targetContainerName: s.optional(
+      2,
+      s.string(),
+      "The container whose processes it sees, if the runtime can do that. Unset: its own, or the Pod's if shared.",
+    ),
+  },
+);
 export type EphemeralContainer = s.TypeOf<typeof ephemeralContainer>;

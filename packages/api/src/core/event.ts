@@ -1,36 +1,51 @@
 import * as s from '@kruise/schema';
-import { eventSource } from './event-source.ts';
 import { kind } from '../meta/kind.ts';
+import { eventSource } from './event-source.ts';
 import { objectReference } from './reference.ts';
 
-export const eventSeries = s.object('io.k8s.api.core.v1.EventSeries', '', {
-  count: s.optional(1, s.int32(), ''),
-  lastObservedTime: s.optional(2, s.microTime(), ''),
+export const eventSeries = s.object('io.k8s.api.core.v1.EventSeries', 'How often an event has come again.', {
+  count: s.optional(1, s.int32(), 'How often it has happened in the series so far.'),
+  lastObservedTime: s.optional(2, s.microTime(), 'When it last happened.'),
 });
 export type EventSeries = s.TypeOf<typeof eventSeries>;
 
-export const event = kind('io.k8s.api.core.v1.Event', '', {
-  group: '',
-  version: 'v1',
-  kind: 'Event',
-  plural: 'events',
-  scope: 'Namespaced',
-  shortNames: ['ev'],
-  fields: {
-    involvedObject: s.required(2, objectReference, ''),
-    reason: s.optional(3, s.string(), ''),
-    message: s.optional(4, s.string(), ''),
-    source: s.optional(5, eventSource, ''),
-    firstTimestamp: s.optional(6, s.time(), ''),
-    lastTimestamp: s.optional(7, s.time(), ''),
-    count: s.optional(8, s.int32(), ''),
-    type: s.optional(9, s.string(), ''),
-    eventTime: s.optional(10, s.microTime(), ''),
-    series: s.pointer(11, eventSeries, ''),
-    action: s.optional(12, s.string(), ''),
-    related: s.pointer(13, objectReference, ''),
-    reportingComponent: s.optional(14, s.string(), '', { omitEmpty: false }),
-    reportingInstance: s.optional(15, s.string(), '', { omitEmpty: false }),
+export const event = kind(
+  'io.k8s.api.core.v1.Event',
+  'Something worth telling happened to an object. Kept for a while only, an hour by default; nothing may depend on it.',
+  {
+    group: '',
+    version: 'v1',
+    kind: 'Event',
+    plural: 'events',
+    scope: 'Namespaced',
+    shortNames: ['ev'],
+    fields: {
+      involvedObject: s.required(2, objectReference, 'The object it happened to.'),
+      reason: s.optional(3, s.string(), 'A word in CamelCase for programs that says why it was told.'),
+      message: s.optional(4, s.string(), 'A sentence for people that says what happened.'),
+      source: s.optional(
+        5,
+        eventSource,
+        'Who reported it. The newer reportingComponent and reportingInstance say the same.',
+      ),
+      firstTimestamp: s.optional(6, s.time(), 'When it first happened.'),
+      lastTimestamp: s.optional(7, s.time(), 'When it last happened.'),
+      count: s.optional(8, s.int32(), 'How often it has happened.'),
+      type: s.optional(9, s.string(), 'Normal or Warning.'),
+      eventTime: s.optional(10, s.microTime(), 'When it first happened, to the microsecond.'),
+      series: s.pointer(11, eventSeries, 'How it repeats, if it does.'),
+      action: s.optional(12, s.string(), 'What was done, or failed, about the object.'),
+      related: s.pointer(13, objectReference, 'A second object that had part in it.'),
+      reportingComponent: s.optional(
+        14,
+        s.string(),
+        'The controller that reported it, such as kubernetes.io/kubelet.',
+        { omitEmpty: false },
+      ),
+      reportingInstance: s.optional(15, s.string(), 'Which instance of the controller, such as kubelet-node-1.', {
+        omitEmpty: false,
+      }),
+    },
   },
-});
+);
 export type Event = s.TypeOf<typeof event>;

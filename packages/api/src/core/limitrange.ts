@@ -1,30 +1,50 @@
 import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 
-export const limitRangeItem = s.object('io.k8s.api.core.v1.LimitRangeItem', '', {
-  type: s.required(1, s.string({ goType: 'v1.LimitType' }), ''),
-  max: s.optional(2, s.map(s.quantity(), { goType: 'v1.ResourceList' }), ''),
-  min: s.optional(3, s.map(s.quantity(), { goType: 'v1.ResourceList' }), ''),
-  default: s.optional(4, s.map(s.quantity(), { goType: 'v1.ResourceList' }), ''),
-  defaultRequest: s.optional(5, s.map(s.quantity(), { goType: 'v1.ResourceList' }), ''),
-  maxLimitRequestRatio: s.optional(6, s.map(s.quantity(), { goType: 'v1.ResourceList' }), ''),
+export const limitRangeItem = s.object('io.k8s.api.core.v1.LimitRangeItem', 'Limits for one type of thing.', {
+  type: s.required(
+    1,
+    s.string({ goType: 'v1.LimitType' }),
+    'What is limited: Pod, Container or PersistentVolumeClaim.',
+  ),
+  max: s.optional(2, s.map(s.quantity(), { goType: 'v1.ResourceList' }), 'The most each may ask for, by resource.'),
+  min: s.optional(3, s.map(s.quantity(), { goType: 'v1.ResourceList' }), 'The least each may ask for, by resource.'),
+  default: s.optional(
+    4,
+    s.map(s.quantity(), { goType: 'v1.ResourceList' }),
+    'Limits given to containers that name none.',
+  ),
+  defaultRequest: s.optional(
+    5,
+    s.map(s.quantity(), { goType: 'v1.ResourceList' }),
+    'Requests given to containers that name none.',
+  ),
+  maxLimitRequestRatio: s.optional(
+    6,
+    s.map(s.quantity(), { goType: 'v1.ResourceList' }),
+    'How many times its request a limit may be at most; both must then be given.',
+  ),
 });
 export type LimitRangeItem = s.TypeOf<typeof limitRangeItem>;
 
-export const limitRangeSpec = s.object('io.k8s.api.core.v1.LimitRangeSpec', '', {
-  limits: s.required(1, s.atomicList(limitRangeItem), ''),
+export const limitRangeSpec = s.object('io.k8s.api.core.v1.LimitRangeSpec', 'The limits of a namespace.', {
+  limits: s.required(1, s.atomicList(limitRangeItem), 'One entry for each type of thing.'),
 });
 export type LimitRangeSpec = s.TypeOf<typeof limitRangeSpec>;
 
-export const limitRange = kind('io.k8s.api.core.v1.LimitRange', '', {
-  group: '',
-  version: 'v1',
-  kind: 'LimitRange',
-  plural: 'limitranges',
-  scope: 'Namespaced',
-  shortNames: ['limits'],
-  fields: {
-    spec: s.optional(2, limitRangeSpec, ''),
+export const limitRange = kind(
+  'io.k8s.api.core.v1.LimitRange',
+  'Keeps the Pods, containers and volume claims of a namespace within bounds, and gives them defaults, as they are created.',
+  {
+    group: '',
+    version: 'v1',
+    kind: 'LimitRange',
+    plural: 'limitranges',
+    scope: 'Namespaced',
+    shortNames: ['limits'],
+    fields: {
+      spec: s.optional(2, limitRangeSpec, 'The bounds and defaults.'),
+    },
   },
-});
+);
 export type LimitRange = s.TypeOf<typeof limitRange>;

@@ -1,186 +1,331 @@
 import * as s from '@kruise/schema';
-import { awsElasticBlockStoreVolumeSource, azureDiskVolumeSource, fcVolumeSource, flockerVolumeSource, gcePersistentDiskVolumeSource, hostPathVolumeSource, nfsVolumeSource, photonPersistentDiskVolumeSource, portworxVolumeSource, quobyteVolumeSource, vsphereVirtualDiskVolumeSource } from './volume.ts';
 import { kind } from '../meta/kind.ts';
 import { nodeSelector } from './affinity.ts';
 import { objectReference, secretReference } from './reference.ts';
+import {
+  awsElasticBlockStoreVolumeSource,
+  azureDiskVolumeSource,
+  fcVolumeSource,
+  flockerVolumeSource,
+  gcePersistentDiskVolumeSource,
+  hostPathVolumeSource,
+  nfsVolumeSource,
+  photonPersistentDiskVolumeSource,
+  portworxVolumeSource,
+  quobyteVolumeSource,
+  vsphereVirtualDiskVolumeSource,
+} from './volume.ts';
 
-export const glusterfsPersistentVolumeSource = s.object('io.k8s.api.core.v1.GlusterfsPersistentVolumeSource', '', {
-  endpoints: s.required(1, s.string(), ''),
-  path: s.required(2, s.string(), ''),
-  readOnly: s.optional(3, s.boolean(), ''),
-  endpointsNamespace: s.pointer(4, s.string(), ''),
-});
+export const glusterfsPersistentVolumeSource = s.object(
+  'io.k8s.api.core.v1.GlusterfsPersistentVolumeSource',
+  'A volume of GlusterFS. Kubernetes no longer mounts it.',
+  {
+    endpoints: s.required(1, s.string(), 'Name of the Endpoints object that lists the servers.'),
+    path: s.required(2, s.string(), 'Name of the volume.'),
+    readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
+    endpointsNamespace: s.pointer(4, s.string(), 'Namespace of the Endpoints object. Unset: that of the claim.'),
+  },
+);
 export type GlusterfsPersistentVolumeSource = s.TypeOf<typeof glusterfsPersistentVolumeSource>;
 
-export const rbdPersistentVolumeSource = s.object('io.k8s.api.core.v1.RBDPersistentVolumeSource', '', {
-  monitors: s.required(1, s.atomicList(s.string()), ''),
-  image: s.required(2, s.string(), ''),
-  fsType: s.optional(3, s.string(), ''),
-  pool: s.optional(4, s.string({ default: 'rbd' }), ''),
-  user: s.optional(5, s.string({ default: 'admin' }), ''),
-  keyring: s.optional(6, s.string({ default: '/etc/ceph/keyring' }), ''),
-  secretRef: s.pointer(7, secretReference, ''),
-  readOnly: s.optional(8, s.boolean(), ''),
-});
+export const rbdPersistentVolumeSource = s.object(
+  'io.k8s.api.core.v1.RBDPersistentVolumeSource',
+  'A Ceph block device. Kubernetes no longer mounts it.',
+  {
+    monitors: s.required(1, s.atomicList(s.string()), 'The Ceph monitors, as host:port.'),
+    image: s.required(2, s.string(), 'Name of the RBD image.'),
+    fsType: s.optional(3, s.string(), 'The file system; ext4 by default.'),
+    pool: s.optional(4, s.string({ default: 'rbd' }), 'The pool the image is in; rbd by default.'),
+    user: s.optional(5, s.string({ default: 'admin' }), 'The Ceph user; admin by default.'),
+    keyring: s.optional(
+      6,
+      s.string({ default: '/etc/ceph/keyring' }),
+      "Path of the user's keyring on the node; /etc/ceph/keyring by default.",
+    ),
+    secretRef: s.pointer(7, secretReference, 'Secret with the key of the user. Wins over keyring.'),
+    readOnly: s.optional(8, s.boolean(), 'Mount it read-only. Default false.'),
+  },
+);
 export type RBDPersistentVolumeSource = s.TypeOf<typeof rbdPersistentVolumeSource>;
 
-export const iscsiPersistentVolumeSource = s.object('io.k8s.api.core.v1.ISCSIPersistentVolumeSource', '', {
-  targetPortal: s.required(1, s.string(), ''),
-  iqn: s.required(2, s.string(), ''),
-  lun: s.required(3, s.int32(), ''),
-  iscsiInterface: s.optional(4, s.string({ default: 'default' }), ''),
-  fsType: s.optional(5, s.string(), ''),
-  readOnly: s.optional(6, s.boolean(), ''),
-  portals: s.optional(7, s.atomicList(s.string()), ''),
-  chapAuthDiscovery: s.optional(8, s.boolean(), ''),
-  chapAuthSession: s.optional(11, s.boolean(), ''),
-  secretRef: s.pointer(10, secretReference, ''),
-  initiatorName: s.pointer(12, s.string(), ''),
-});
+export const iscsiPersistentVolumeSource = s.object(
+  'io.k8s.api.core.v1.ISCSIPersistentVolumeSource',
+  'A disk reached by iSCSI.',
+  {
+    targetPortal: s.required(1, s.string(), 'Where the target is, as host or host:port; the port is 3260 by default.'),
+    iqn: s.required(2, s.string(), 'Qualified name of the target.'),
+    lun: s.required(3, s.int32(), 'Number of the disk at the target.'),
+    iscsiInterface: s.optional(
+      4,
+      s.string({ default: 'default' }),
+      'The initiator interface; default (tcp) unless set.',
+    ),
+    fsType: s.optional(5, s.string(), 'The file system; ext4 by default.'),
+    readOnly: s.optional(6, s.boolean(), 'Attach it read-only. Default false.'),
+    portals: s.optional(7, s.atomicList(s.string()), 'Further portals of the same target, for several paths to it.'),
+    chapAuthDiscovery: s.optional(8, s.boolean(), 'Authenticate by CHAP when looking for targets.'),
+    chapAuthSession: s.optional(11, s.boolean(), 'Authenticate by CHAP when opening a session.'),
+    secretRef: s.pointer(10, secretReference, 'Secret with the CHAP credentials.'),
+    initiatorName: s.pointer(
+      12,
+      s.string(),
+      'Name of the initiator. If set, an interface of its own is made for the volume.',
+    ),
+  },
+);
 export type ISCSIPersistentVolumeSource = s.TypeOf<typeof iscsiPersistentVolumeSource>;
 
-export const cinderPersistentVolumeSource = s.object('io.k8s.api.core.v1.CinderPersistentVolumeSource', '', {
-  volumeID: s.required(1, s.string(), ''),
-  fsType: s.optional(2, s.string(), ''),
-  readOnly: s.optional(3, s.boolean(), ''),
-  secretRef: s.pointer(4, secretReference, ''),
-});
+export const cinderPersistentVolumeSource = s.object(
+  'io.k8s.api.core.v1.CinderPersistentVolumeSource',
+  'A volume of OpenStack Cinder. Handled by the driver cinder.csi.openstack.org.',
+  {
+    volumeID: s.required(1, s.string(), 'ID of the volume.'),
+    fsType: s.optional(2, s.string(), 'The file system; ext4 by default.'),
+    readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
+    secretRef: s.pointer(4, secretReference, 'Secret with the OpenStack credentials.'),
+  },
+);
 export type CinderPersistentVolumeSource = s.TypeOf<typeof cinderPersistentVolumeSource>;
 
-export const cephFSPersistentVolumeSource = s.object('io.k8s.api.core.v1.CephFSPersistentVolumeSource', '', {
-  monitors: s.required(1, s.atomicList(s.string()), ''),
-  path: s.optional(2, s.string(), ''),
-  user: s.optional(3, s.string(), ''),
-  secretFile: s.optional(4, s.string(), ''),
-  secretRef: s.pointer(5, secretReference, ''),
-  readOnly: s.optional(6, s.boolean(), ''),
-});
+export const cephFSPersistentVolumeSource = s.object(
+  'io.k8s.api.core.v1.CephFSPersistentVolumeSource',
+  'A directory of a Ceph file system. Kubernetes no longer mounts it.',
+  {
+    monitors: s.required(1, s.atomicList(s.string()), 'The Ceph monitors, as host:port.'),
+    path: s.optional(2, s.string(), 'The directory to mount; / by default.'),
+    user: s.optional(3, s.string(), 'The Ceph user; admin by default.'),
+    secretFile: s.optional(4, s.string(), "Path of the user's key on the node; /etc/ceph/user.secret by default."),
+    secretRef: s.pointer(5, secretReference, 'Secret with the key of the user. Wins over secretFile.'),
+    readOnly: s.optional(6, s.boolean(), 'Mount it read-only. Default false.'),
+  },
+);
 export type CephFSPersistentVolumeSource = s.TypeOf<typeof cephFSPersistentVolumeSource>;
 
-export const flexPersistentVolumeSource = s.object('io.k8s.api.core.v1.FlexPersistentVolumeSource', '', {
-  driver: s.required(1, s.string(), ''),
-  fsType: s.optional(2, s.string(), ''),
-  secretRef: s.pointer(3, secretReference, ''),
-  readOnly: s.optional(4, s.boolean(), ''),
-  options: s.optional(5, s.map(s.string()), ''),
-});
+export const flexPersistentVolumeSource = s.object(
+  'io.k8s.api.core.v1.FlexPersistentVolumeSource',
+  'A volume mounted by a program on the node. Deprecated in favour of CSI.',
+  {
+    driver: s.required(1, s.string(), 'Name of the driver, as vendor/driver.'),
+    fsType: s.optional(2, s.string(), 'The file system. Unset: as the driver decides.'),
+    secretRef: s.pointer(3, secretReference, 'Secret handed to the driver, in any namespace.'),
+    readOnly: s.optional(4, s.boolean(), 'Mount it read-only. Default false.'),
+    options: s.optional(5, s.map(s.string()), 'Further options for the driver.'),
+  },
+);
 export type FlexPersistentVolumeSource = s.TypeOf<typeof flexPersistentVolumeSource>;
 
-export const azureFilePersistentVolumeSource = s.object('io.k8s.api.core.v1.AzureFilePersistentVolumeSource', '', {
-  secretName: s.required(1, s.string(), ''),
-  shareName: s.required(2, s.string(), ''),
-  readOnly: s.optional(3, s.boolean(), ''),
-  secretNamespace: s.pointer(4, s.string(), '', { omitEmpty: false }),
-});
+export const azureFilePersistentVolumeSource = s.object(
+  'io.k8s.api.core.v1.AzureFilePersistentVolumeSource',
+  'A share of Azure Files. Handled by the driver file.csi.azure.com.',
+  {
+    secretName: s.required(1, s.string(), 'Secret with name and key of the storage account.'),
+    shareName: s.required(2, s.string(), 'Name of the share.'),
+    readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
+    secretNamespace: s.pointer(4, s.string(), 'Namespace of the Secret. Unset: that of the claim.', {
+      omitEmpty: false,
+    }),
+  },
+);
 export type AzureFilePersistentVolumeSource = s.TypeOf<typeof azureFilePersistentVolumeSource>;
 
-export const scaleIOPersistentVolumeSource = s.object('io.k8s.api.core.v1.ScaleIOPersistentVolumeSource', '', {
-  gateway: s.required(1, s.string(), ''),
-  system: s.required(2, s.string(), ''),
-  secretRef: s.required(3, secretReference, '', { pointer: true }),
-  sslEnabled: s.optional(4, s.boolean(), ''),
-  protectionDomain: s.optional(5, s.string(), ''),
-  storagePool: s.optional(6, s.string(), ''),
-  storageMode: s.optional(7, s.string({ default: 'ThinProvisioned' }), ''),
-  volumeName: s.optional(8, s.string(), ''),
-  fsType: s.optional(9, s.string({ default: 'xfs' }), ''),
-  readOnly: s.optional(10, s.boolean(), ''),
-});
+export const scaleIOPersistentVolumeSource = s.object(
+  'io.k8s.api.core.v1.ScaleIOPersistentVolumeSource',
+  'A ScaleIO volume. Kubernetes no longer mounts it.',
+  {
+    gateway: s.required(1, s.string(), 'Address of the ScaleIO gateway.'),
+    system: s.required(2, s.string(), 'Name of the storage system.'),
+    secretRef: s.required(3, secretReference, 'Secret with the user and password; must be given.', { pointer: true }),
+    sslEnabled: s.optional(4, s.boolean(), 'Speak TLS with the gateway. Default false.'),
+    protectionDomain: s.optional(5, s.string(), 'Name of the protection domain.'),
+    storagePool: s.optional(6, s.string(), 'The pool of the domain the volume is in.'),
+    storageMode: s.optional(
+      7,
+      s.string({ default: 'ThinProvisioned' }),
+      'ThinProvisioned (the default) or ThickProvisioned.',
+    ),
+    volumeName: s.optional(8, s.string(), 'Name of the volume.'),
+    fsType: s.optional(9, s.string({ default: 'xfs' }), 'The file system; xfs by default.'),
+    readOnly: s.optional(10, s.boolean(), 'Mount it read-only. Default false.'),
+  },
+);
 export type ScaleIOPersistentVolumeSource = s.TypeOf<typeof scaleIOPersistentVolumeSource>;
 
-export const localVolumeSource = s.object('io.k8s.api.core.v1.LocalVolumeSource', '', {
-  path: s.required(1, s.string(), ''),
-  fsType: s.pointer(2, s.string(), ''),
-});
+export const localVolumeSource = s.object(
+  'io.k8s.api.core.v1.LocalVolumeSource',
+  'A disk or directory of one node, with that node given in nodeAffinity.',
+  {
+    path: s.required(1, s.string(), 'Where it is on the node: a directory, or a block device.'),
+    fsType: s.pointer(2, s.string(), 'The file system for a block device; as the system chooses by default.'),
+  },
+);
 export type LocalVolumeSource = s.TypeOf<typeof localVolumeSource>;
 
-export const storageOSPersistentVolumeSource = s.object('io.k8s.api.core.v1.StorageOSPersistentVolumeSource', '', {
-  volumeName: s.optional(1, s.string(), ''),
-  volumeNamespace: s.optional(2, s.string(), ''),
-  fsType: s.optional(3, s.string(), ''),
-  readOnly: s.optional(4, s.boolean(), ''),
-  secretRef: s.pointer(5, objectReference, ''),
-});
+export const storageOSPersistentVolumeSource = s.object(
+  'io.k8s.api.core.v1.StorageOSPersistentVolumeSource',
+  'A StorageOS volume. Kubernetes no longer mounts it.',
+  {
+    volumeName: s.optional(1, s.string(), 'Name of the volume, unique in its namespace.'),
+    volumeNamespace: s.optional(2, s.string(), 'The StorageOS namespace. Unset: the namespace of the Pod.'),
+    fsType: s.optional(3, s.string(), 'The file system; ext4 by default.'),
+    readOnly: s.optional(4, s.boolean(), 'Mount it read-only. Default false.'),
+    secretRef: s.pointer(5, objectReference, 'Secret with the credentials.'),
+  },
+);
 export type StorageOSPersistentVolumeSource = s.TypeOf<typeof storageOSPersistentVolumeSource>;
 
-export const csiPersistentVolumeSource = s.object('io.k8s.api.core.v1.CSIPersistentVolumeSource', '', {
-  driver: s.required(1, s.string(), ''),
-  volumeHandle: s.required(2, s.string(), ''),
-  readOnly: s.optional(3, s.boolean(), ''),
-  fsType: s.optional(4, s.string(), ''),
-  volumeAttributes: s.optional(5, s.map(s.string()), ''),
-  controllerPublishSecretRef: s.pointer(6, secretReference, ''),
-  nodeStageSecretRef: s.pointer(7, secretReference, ''),
-  nodePublishSecretRef: s.pointer(8, secretReference, ''),
-  controllerExpandSecretRef: s.pointer(9, secretReference, ''),
-  nodeExpandSecretRef: s.pointer(10, secretReference, ''),
-});
+export const csiPersistentVolumeSource = s.object(
+  'io.k8s.api.core.v1.CSIPersistentVolumeSource',
+  'A volume of a CSI driver.',
+  {
+    driver: s.required(1, s.string(), 'Name of the driver, as its CSIDriver object has it.'),
+    volumeHandle: s.required(2, s.string(), 'What the driver calls the volume. Cannot be changed.'),
+    readOnly: s.optional(3, s.boolean(), 'Publish it read-only. Default false.'),
+    fsType: s.optional(4, s.string(), 'The file system; as the driver decides by default.'),
+    volumeAttributes: s.optional(
+      5,
+      s.map(s.string()),
+      'What the driver needs to know of the volume, from when it was made.',
+    ),
+    controllerPublishSecretRef: s.pointer(
+      6,
+      secretReference,
+      'Secret for attaching the volume to a node and detaching it.',
+    ),
+    nodeStageSecretRef: s.pointer(7, secretReference, 'Secret for preparing the volume on a node.'),
+    nodePublishSecretRef: s.pointer(8, secretReference, 'Secret for mounting the volume into a Pod.'),
+    controllerExpandSecretRef: s.pointer(9, secretReference, 'Secret for enlarging the volume.'),
+    nodeExpandSecretRef: s.pointer(10, secretReference, 'Secret for enlarging the volume on a node.'),
+  },
+);
 export type CSIPersistentVolumeSource = s.TypeOf<typeof csiPersistentVolumeSource>;
 
-export const persistentVolumeSource = s.object('io.k8s.api.core.v1.PersistentVolumeSource', '', {
-  gcePersistentDisk: s.pointer(1, gcePersistentDiskVolumeSource, ''),
-  awsElasticBlockStore: s.pointer(2, awsElasticBlockStoreVolumeSource, ''),
-  hostPath: s.pointer(3, hostPathVolumeSource, ''),
-  glusterfs: s.pointer(4, glusterfsPersistentVolumeSource, ''),
-  nfs: s.pointer(5, nfsVolumeSource, ''),
-  rbd: s.pointer(6, rbdPersistentVolumeSource, ''),
-  iscsi: s.pointer(7, iscsiPersistentVolumeSource, ''),
-  cinder: s.pointer(8, cinderPersistentVolumeSource, ''),
-  cephfs: s.pointer(9, cephFSPersistentVolumeSource, ''),
-  fc: s.pointer(10, fcVolumeSource, ''),
-  flocker: s.pointer(11, flockerVolumeSource, ''),
-  flexVolume: s.pointer(12, flexPersistentVolumeSource, ''),
-  azureFile: s.pointer(13, azureFilePersistentVolumeSource, ''),
-  vsphereVolume: s.pointer(14, vsphereVirtualDiskVolumeSource, ''),
-  quobyte: s.pointer(15, quobyteVolumeSource, ''),
-  azureDisk: s.pointer(16, azureDiskVolumeSource, ''),
-  photonPersistentDisk: s.pointer(17, photonPersistentDiskVolumeSource, ''),
-  portworxVolume: s.pointer(18, portworxVolumeSource, ''),
-  scaleIO: s.pointer(19, scaleIOPersistentVolumeSource, ''),
-  local: s.pointer(20, localVolumeSource, ''),
-  storageos: s.pointer(21, storageOSPersistentVolumeSource, ''),
-  csi: s.pointer(22, csiPersistentVolumeSource, ''),
-});
+export const persistentVolumeSource = s.object(
+  'io.k8s.api.core.v1.PersistentVolumeSource',
+  'Where a volume really is. Exactly one must be given; it cannot be changed.',
+  {
+    gcePersistentDisk: s.pointer(1, gcePersistentDiskVolumeSource, 'A disk of Google Compute Engine.'),
+    awsElasticBlockStore: s.pointer(2, awsElasticBlockStoreVolumeSource, 'A volume of Amazon EBS.'),
+    hostPath: s.pointer(3, hostPathVolumeSource, 'A directory of whichever node; for tests on a single node only.'),
+    glusterfs: s.pointer(4, glusterfsPersistentVolumeSource, 'A volume of GlusterFS; no longer mounted.'),
+    nfs: s.pointer(5, nfsVolumeSource, 'A directory of an NFS server.'),
+    rbd: s.pointer(6, rbdPersistentVolumeSource, 'A Ceph block device; no longer mounted.'),
+    iscsi: s.pointer(7, iscsiPersistentVolumeSource, 'A disk reached by iSCSI.'),
+    cinder: s.pointer(8, cinderPersistentVolumeSource, 'A volume of OpenStack Cinder.'),
+    cephfs: s.pointer(9, cephFSPersistentVolumeSource, 'A directory of a Ceph file system; no longer mounted.'),
+    fc: s.pointer(10, fcVolumeSource, 'A disk reached by Fibre Channel.'),
+    flocker: s.pointer(11, flockerVolumeSource, 'A Flocker dataset; no longer mounted.'),
+    flexVolume: s.pointer(12, flexPersistentVolumeSource, 'A volume mounted by a program on the node; deprecated.'),
+    azureFile: s.pointer(13, azureFilePersistentVolumeSource, 'A share of Azure Files.'),
+    vsphereVolume: s.pointer(14, vsphereVirtualDiskVolumeSource, 'A disk of vSphere.'),
+    quobyte: s.pointer(15, quobyteVolumeSource, 'A Quobyte volume; no longer mounted.'),
+    azureDisk: s.pointer(16, azureDiskVolumeSource, 'A data disk of Azure.'),
+    photonPersistentDisk: s.pointer(
+      17,
+      photonPersistentDiskVolumeSource,
+      'A disk of Photon Controller; no longer mounted.',
+    ),
+    portworxVolume: s.pointer(18, portworxVolumeSource, 'A Portworx volume.'),
+    scaleIO: s.pointer(19, scaleIOPersistentVolumeSource, 'A ScaleIO volume; no longer mounted.'),
+    local: s.pointer(20, localVolumeSource, 'A disk or directory of one node.'),
+    storageos: s.pointer(21, storageOSPersistentVolumeSource, 'A StorageOS volume; no longer mounted.'),
+    csi: s.pointer(22, csiPersistentVolumeSource, 'A volume of a CSI driver.'),
+  },
+);
 export type PersistentVolumeSource = s.TypeOf<typeof persistentVolumeSource>;
 
-export const volumeNodeAffinity = s.object('io.k8s.api.core.v1.VolumeNodeAffinity', '', {
-  required: s.pointer(1, nodeSelector, ''),
-});
+export const volumeNodeAffinity = s.object(
+  'io.k8s.api.core.v1.VolumeNodeAffinity',
+  'The nodes a volume can be reached from.',
+  {
+    required: s.pointer(1, nodeSelector, 'Pods that use the volume run on these nodes only.'),
+  },
+);
 export type VolumeNodeAffinity = s.TypeOf<typeof volumeNodeAffinity>;
 
-export const persistentVolumeSpec = s.object('io.k8s.api.core.v1.PersistentVolumeSpec', '', {
-  capacity: s.optional(1, s.map(s.quantity(), { goType: 'v1.ResourceList' }), ''),
-  persistentVolumeSource: s.inline(2, persistentVolumeSource),
-  accessModes: s.optional(3, s.atomicList(s.oneOf('v1.PersistentVolumeAccessMode', ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'])), ''),
-  claimRef: s.pointer(4, objectReference, ''),
-  persistentVolumeReclaimPolicy: s.optional(5, s.oneOf('v1.PersistentVolumeReclaimPolicy', ['Recycle', 'Delete', 'Retain']), ''),
-  storageClassName: s.optional(6, s.string(), ''),
-  mountOptions: s.optional(7, s.atomicList(s.string()), ''),
-  volumeMode: s.pointer(8, s.oneOf('v1.PersistentVolumeMode', ['Block', 'Filesystem']), ''),
-  nodeAffinity: s.pointer(9, volumeNodeAffinity, ''),
-  volumeAttributesClassName: s.pointer(10, s.string(), ''),
-});
+export const persistentVolumeSpec = s.object(
+  'io.k8s.api.core.v1.PersistentVolumeSpec',
+  'A volume, and what may be done with it.',
+  {
+    capacity: s.optional(
+      1,
+      s.map(s.quantity(), { goType: 'v1.ResourceList' }),
+      'How large it is, under the key storage.',
+    ),
+    persistentVolumeSource: s.inline(2, persistentVolumeSource),
+    accessModes: s.optional(
+      3,
+      s.atomicList(
+        s.oneOf('v1.PersistentVolumeAccessMode', [
+          'ReadWriteOnce',
+          'ReadOnlyMany',
+          'ReadWriteMany',
+          'ReadWriteOncePod',
+        ]),
+      ),
+      'How it can be mounted: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod.',
+    ),
+    claimRef: s.pointer(4, objectReference, 'The claim it is bound to, or kept for.'),
+    persistentVolumeReclaimPolicy: s.optional(
+      5,
+      s.oneOf('v1.PersistentVolumeReclaimPolicy', ['Recycle', 'Delete', 'Retain']),
+      'What becomes of it when its claim is deleted: Retain (the default for volumes made by hand), Delete (for provisioned ones) or the outdated Recycle.',
+    ),
+    storageClassName: s.optional(
+      6,
+      s.string(),
+      'The class it belongs to; empty for none. Claims of that class only are bound to it.',
+    ),
+    mountOptions: s.optional(
+      7,
+      s.atomicList(s.string()),
+      'Options for mount, such as ro; unchecked, and mounting fails if one is wrong.',
+    ),
+    volumeMode: s.pointer(
+      8,
+      s.oneOf('v1.PersistentVolumeMode', ['Block', 'Filesystem']),
+      'Filesystem (the default), or Block for a raw device.',
+    ),
+    nodeAffinity: s.pointer(9, volumeNodeAffinity, 'The nodes it can be reached from. Unset: all.'),
+    volumeAttributesClassName: s.pointer(
+      10,
+      s.string(),
+      'The VolumeAttributesClass it has now. Only a driver changes it.',
+    ),
+  },
+);
 export type PersistentVolumeSpec = s.TypeOf<typeof persistentVolumeSpec>;
 
-export const persistentVolumeStatus = s.object('io.k8s.api.core.v1.PersistentVolumeStatus', '', {
-  phase: s.optional(1, s.oneOf('v1.PersistentVolumePhase', ['Pending', 'Available', 'Bound', 'Released', 'Failed']), ''),
-  message: s.optional(2, s.string(), ''),
-  reason: s.optional(3, s.string(), ''),
-  lastPhaseTransitionTime: s.pointer(4, s.time(), ''),
-});
+export const persistentVolumeStatus = s.object(
+  'io.k8s.api.core.v1.PersistentVolumeStatus',
+  'Where a volume is in its life.',
+  {
+    phase: s.optional(
+      1,
+      s.oneOf('v1.PersistentVolumePhase', ['Pending', 'Available', 'Bound', 'Released', 'Failed']),
+      'Pending, Available, Bound, Released (its claim is gone) or Failed.',
+    ),
+    message: s.optional(2, s.string(), 'A sentence for people on why it is so.'),
+    reason: s.optional(3, s.string(), 'A word for programs that says why.'),
+    lastPhaseTransitionTime: s.pointer(4, s.time(), 'When the phase last changed.'),
+  },
+);
 export type PersistentVolumeStatus = s.TypeOf<typeof persistentVolumeStatus>;
 
-export const persistentVolume = kind('io.k8s.api.core.v1.PersistentVolume', '', {
-  group: '',
-  version: 'v1',
-  kind: 'PersistentVolume',
-  plural: 'persistentvolumes',
-  scope: 'Cluster',
-  shortNames: ['pv'],
-  subresources: ['status'],
-  fields: {
-    spec: s.optional(2, persistentVolumeSpec, ''),
-    status: s.optional(3, persistentVolumeStatus, ''),
+export const persistentVolume = kind(
+  'io.k8s.api.core.v1.PersistentVolume',
+  'A piece of storage of the cluster, which outlives the Pods that use it.',
+  {
+    group: '',
+    version: 'v1',
+    kind: 'PersistentVolume',
+    plural: 'persistentvolumes',
+    scope: 'Cluster',
+    shortNames: ['pv'],
+    subresources: ['status'],
+    fields: {
+      spec: s.optional(2, persistentVolumeSpec, 'What the volume is.'),
+      status: s.optional(3, persistentVolumeStatus, 'Where it is in its life.'),
+    },
   },
-});
+);
 export type PersistentVolume = s.TypeOf<typeof persistentVolume>;

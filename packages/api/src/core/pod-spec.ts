@@ -1,129 +1,326 @@
 import * as s from '@kruise/schema';
-import { affinity } from './affinity.ts';
-import { appArmorProfile, seLinuxOptions, seccompProfile, windowsSecurityContextOptions } from './security-context.ts';
-import { container, ephemeralContainer } from './container.ts';
 import { labelSelector } from '../meta/label-selector.ts';
+import { affinity } from './affinity.ts';
+import { container, ephemeralContainer } from './container.ts';
 import { localObjectReference } from './reference.ts';
 import { resourceRequirements } from './resources.ts';
+import { appArmorProfile, seccompProfile, seLinuxOptions, windowsSecurityContextOptions } from './security-context.ts';
 import { toleration } from './toleration.ts';
 import { volume } from './volume.ts';
 
-export const sysctl = s.object('io.k8s.api.core.v1.Sysctl', '', {
-  name: s.required(1, s.string(), ''),
-  value: s.required(2, s.string(), ''),
+export const sysctl = s.object('io.k8s.api.core.v1.Sysctl', 'A kernel parameter of a Pod.', {
+  name: s.required(1, s.string(), 'Name of the parameter, such as net.ipv4.ip_local_port_range.'),
+  value: s.required(2, s.string(), 'Value to set it to.'),
 });
 export type Sysctl = s.TypeOf<typeof sysctl>;
 
-export const podSecurityContext = s.object('io.k8s.api.core.v1.PodSecurityContext', '', {
-  seLinuxOptions: s.pointer(1, seLinuxOptions, ''),
-  windowsOptions: s.pointer(8, windowsSecurityContextOptions, ''),
-  runAsUser: s.pointer(2, s.int64(), ''),
-  runAsGroup: s.pointer(6, s.int64(), ''),
-  runAsNonRoot: s.pointer(3, s.boolean(), ''),
-  supplementalGroups: s.optional(4, s.atomicList(s.int64()), ''),
-  supplementalGroupsPolicy: s.pointer(12, s.oneOf('v1.SupplementalGroupsPolicy', ['Merge', 'Strict']), ''),
-  fsGroup: s.pointer(5, s.int64(), ''),
-  sysctls: s.optional(7, s.atomicList(sysctl), ''),
-  fsGroupChangePolicy: s.pointer(9, s.oneOf('v1.PodFSGroupChangePolicy', ['OnRootMismatch', 'Always']), ''),
-  seccompProfile: s.pointer(10, seccompProfile, ''),
-  appArmorProfile: s.pointer(11, appArmorProfile, ''),
-  seLinuxChangePolicy: s.pointer(13, s.string({ goType: 'v1.PodSELinuxChangePolicy' }), ''),
-});
+export const podSecurityContext = s.object(
+  'io.k8s.api.core.v1.PodSecurityContext',
+  'What the containers of a Pod may do, unless they say otherwise themselves.',
+  {
+    seLinuxOptions: s.pointer(1, seLinuxOptions, 'SELinux label of all containers. Unset: one chosen by the runtime.'),
+    windowsOptions: s.pointer(8, windowsSecurityContextOptions, 'How containers run on Windows. Not on Linux.'),
+    runAsUser: s.pointer(2, s.int64(), 'The user ID processes have; that of the image by default.'),
+    runAsGroup: s.pointer(6, s.int64(), 'The primary group ID processes have; that of the runtime by default.'),
+    runAsNonRoot: s.pointer(3, s.boolean(), 'Refuse to start containers as user 0. Default false.'),
+    supplementalGroups: s.optional(
+      4,
+      s.atomicList(s.int64()),
+      'Further group IDs of the first process of each container.',
+    ),
+    supplementalGroupsPolicy: s.pointer(
+      12,
+      s.oneOf('v1.SupplementalGroupsPolicy', ['Merge', 'Strict']),
+      'Merge (the default) adds the groups the image gives the user; Strict does not.',
+    ),
+    fsGroup: s.pointer(
+      5,
+      s.int64(),
+      'A group ID that processes get, and that owns the volumes that allow it and new files in them.',
+    ),
+    sysctls: s.optional(
+      7,
+      s.atomicList(sysctl),
+      'Kernel parameters to set. The runtime must know them, and unsafe ones must be allowed on the node.',
+    ),
+    fsGroupChangePolicy: s.pointer(
+      9,
+      s.oneOf('v1.PodFSGroupChangePolicy', ['OnRootMismatch', 'Always']),
+      "Always (the default) hands a volume to fsGroup at each mount; OnRootMismatch only if its root is not fsGroup's.",
+    ),
+    seccompProfile: s.pointer(10, seccompProfile, 'Which system calls processes may make.'),
+    appArmorProfile: s.pointer(11, appArmorProfile, 'The AppArmor profile of processes.'),
+    seLinuxChangePolicy: s.pointer(
+      13,
+      s.string({ goType: 'v1.PodSELinuxChangePolicy' }),
+      'How volumes get the SELinux label: MountOption by mounting with it (the default where possible), Recursive by changing every file.',
+    ),
+  },
+);
 export type PodSecurityContext = s.TypeOf<typeof podSecurityContext>;
 
-export const hostAlias = s.object('io.k8s.api.core.v1.HostAlias', '', {
-  ip: s.required(1, s.string(), ''),
-  hostnames: s.optional(2, s.atomicList(s.string()), ''),
+export const hostAlias = s.object('io.k8s.api.core.v1.HostAlias', 'A line of /etc/hosts.', {
+  ip: s.required(1, s.string(), 'The address.'),
+  hostnames: s.optional(2, s.atomicList(s.string()), 'Names for the address.'),
 });
 export type HostAlias = s.TypeOf<typeof hostAlias>;
 
-export const podDNSConfigOption = s.object('io.k8s.api.core.v1.PodDNSConfigOption', '', {
-  name: s.optional(1, s.string(), ''),
-  value: s.pointer(2, s.string(), ''),
+export const podDNSConfigOption = s.object('io.k8s.api.core.v1.PodDNSConfigOption', 'An option of /etc/resolv.conf.', {
+  name: s.optional(1, s.string(), 'Name of the option, such as ndots.'),
+  value: s.pointer(2, s.string(), 'Value of the option, if it takes one.'),
 });
 export type PodDNSConfigOption = s.TypeOf<typeof podDNSConfigOption>;
 
-export const podDNSConfig = s.object('io.k8s.api.core.v1.PodDNSConfig', '', {
-  nameservers: s.optional(1, s.atomicList(s.string()), ''),
-  searches: s.optional(2, s.atomicList(s.string()), ''),
-  options: s.optional(3, s.atomicList(podDNSConfigOption), ''),
-});
+export const podDNSConfig = s.object(
+  'io.k8s.api.core.v1.PodDNSConfig',
+  'What goes into /etc/resolv.conf besides what dnsPolicy puts there.',
+  {
+    nameservers: s.optional(1, s.atomicList(s.string()), 'Addresses of name servers; three in all at most.'),
+    searches: s.optional(2, s.atomicList(s.string()), 'Domains to search; 32 in all at most.'),
+    options: s.optional(
+      3,
+      s.atomicList(podDNSConfigOption),
+      'Options; one of the same name replaces that of dnsPolicy.',
+    ),
+  },
+);
 export type PodDNSConfig = s.TypeOf<typeof podDNSConfig>;
 
-export const podReadinessGate = s.object('io.k8s.api.core.v1.PodReadinessGate', '', {
-  conditionType: s.required(1, s.string({ goType: 'v1.PodConditionType' }), ''),
-});
+export const podReadinessGate = s.object(
+  'io.k8s.api.core.v1.PodReadinessGate',
+  'A further condition for a Pod to be ready.',
+  {
+    conditionType: s.required(
+      1,
+      s.string({ goType: 'v1.PodConditionType' }),
+      'Type of a condition of the Pod that must be True.',
+    ),
+  },
+);
 export type PodReadinessGate = s.TypeOf<typeof podReadinessGate>;
 
-export const topologySpreadConstraint = s.object('io.k8s.api.core.v1.TopologySpreadConstraint', '', {
-  maxSkew: s.required(1, s.int32(), ''),
-  topologyKey: s.required(2, s.string(), ''),
-  whenUnsatisfiable: s.required(3, s.oneOf('v1.UnsatisfiableConstraintAction', ['DoNotSchedule', 'ScheduleAnyway']), ''),
-  labelSelector: s.pointer(4, labelSelector, ''),
-  minDomains: s.pointer(5, s.int32(), ''),
-  nodeAffinityPolicy: s.pointer(6, s.oneOf('v1.NodeInclusionPolicy', ['Ignore', 'Honor']), ''),
-  nodeTaintsPolicy: s.pointer(7, s.oneOf('v1.NodeInclusionPolicy', ['Ignore', 'Honor']), ''),
-  matchLabelKeys: s.optional(8, s.atomicList(s.string()), ''),
-});
+export const topologySpreadConstraint = s.object(
+  'io.k8s.api.core.v1.TopologySpreadConstraint',
+  'Spreads Pods evenly over zones, nodes or other domains.',
+  {
+    maxSkew: s.required(1, s.int32(), 'By how many Pods a domain may exceed the emptiest one; at least 1.'),
+    topologyKey: s.required(2, s.string(), 'Node label that says what a domain is: nodes with the same value.'),
+    whenUnsatisfiable: s.required(
+      3,
+      s.oneOf('v1.UnsatisfiableConstraintAction', ['DoNotSchedule', 'ScheduleAnyway']),
+      'DoNotSchedule leaves a Pod waiting that would break it; ScheduleAnyway only prefers other nodes.',
+    ),
+    labelSelector: s.pointer(4, labelSelector, 'Which Pods are counted, by label, in the same namespace.'),
+    minDomains: s.pointer(
+      5,
+      s.int32(),
+      'Fewer domains than this count as if one more were empty. Only with DoNotSchedule; 1 by default.',
+    ),
+    nodeAffinityPolicy: s.pointer(
+      6,
+      s.oneOf('v1.NodeInclusionPolicy', ['Ignore', 'Honor']),
+      'Whether only nodes the Pod may choose count: Honor (the default) or Ignore.',
+    ),
+    nodeTaintsPolicy: s.pointer(
+      7,
+      s.oneOf('v1.NodeInclusionPolicy', ['Ignore', 'Honor']),
+      'Whether nodes with taints the Pod does not tolerate are left out: Honor, or Ignore (the default).',
+    ),
+    matchLabelKeys: s.optional(
+      8,
+      s.atomicList(s.string()),
+      'Labels whose values, taken from this Pod, the counted ones must share, such as pod-template-hash.',
+    ),
+  },
+);
 export type TopologySpreadConstraint = s.TypeOf<typeof topologySpreadConstraint>;
 
-export const podOS = s.object('io.k8s.api.core.v1.PodOS', '', {
-  name: s.required(1, s.string({ goType: 'v1.OSName' }), ''),
+export const podOS = s.object('io.k8s.api.core.v1.PodOS', 'The operating system a Pod is made for.', {
+  name: s.required(
+    1,
+    s.string({ goType: 'v1.OSName' }),
+    'linux or windows. Fields of the other one may then not be set.',
+  ),
 });
 export type PodOS = s.TypeOf<typeof podOS>;
 
-export const podSchedulingGate = s.object('io.k8s.api.core.v1.PodSchedulingGate', '', {
-  name: s.required(1, s.string(), ''),
+export const podSchedulingGate = s.object('io.k8s.api.core.v1.PodSchedulingGate', 'Keeps a Pod from being scheduled.', {
+  name: s.required(1, s.string(), 'Name of the gate, unique in the Pod.'),
 });
 export type PodSchedulingGate = s.TypeOf<typeof podSchedulingGate>;
 
-export const podResourceClaim = s.object('io.k8s.api.core.v1.PodResourceClaim', '', {
-  name: s.required(1, s.string(), ''),
-  resourceClaimName: s.pointer(3, s.string(), ''),
-  resourceClaimTemplateName: s.pointer(4, s.string(), ''),
-});
+export const podResourceClaim = s.object(
+  'io.k8s.api.core.v1.PodResourceClaim',
+  'Devices of a Pod, by a claim for dynamic allocation. Exactly one source.',
+  {
+    name: s.required(1, s.string(), 'Name of the entry, a DNS label, unique in the Pod; containers refer to it.'),
+    resourceClaimName: s.pointer(3, s.string(), 'A ResourceClaim that exists, in the same namespace.'),
+    resourceClaimTemplateName: s.pointer(
+      4,
+      s.string(),
+      'A ResourceClaimTemplate to make a claim from, which goes with the Pod.',
+    ),
+  },
+);
 export type PodResourceClaim = s.TypeOf<typeof podResourceClaim>;
 
-export const podSpec = s.object('io.k8s.api.core.v1.PodSpec', '', {
-  volumes: s.optional(1, s.listMap(volume, ['name']), '', { patchStrategy: 'merge,retainKeys', patchMergeKey: 'name' }),
-  initContainers: s.optional(20, s.listMap(container, ['name']), '', { patchStrategy: 'merge', patchMergeKey: 'name' }),
-  containers: s.required(2, s.listMap(container, ['name']), '', { patchStrategy: 'merge', patchMergeKey: 'name' }),
-  ephemeralContainers: s.optional(34, s.listMap(ephemeralContainer, ['name']), '', { patchStrategy: 'merge', patchMergeKey: 'name' }),
-  restartPolicy: s.optional(3, s.oneOf('v1.RestartPolicy', ['Always', 'OnFailure', 'Never']), ''),
-  terminationGracePeriodSeconds: s.pointer(4, s.int64(), ''),
-  activeDeadlineSeconds: s.pointer(5, s.int64(), ''),
-  dnsPolicy: s.optional(6, s.oneOf('v1.DNSPolicy', ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']), ''),
-  nodeSelector: s.optional(7, s.map(s.string(), { mapType: 'atomic' }), ''),
-  serviceAccountName: s.optional(8, s.string(), ''),
-  serviceAccount: s.optional(9, s.string(), ''),
-  automountServiceAccountToken: s.pointer(21, s.boolean(), ''),
-  nodeName: s.optional(10, s.string(), ''),
-  hostNetwork: s.optional(11, s.boolean(), ''),
-  hostPID: s.optional(12, s.boolean(), ''),
-  hostIPC: s.optional(13, s.boolean(), ''),
-  shareProcessNamespace: s.pointer(27, s.boolean(), ''),
-  securityContext: s.pointer(14, podSecurityContext, ''),
-  imagePullSecrets: s.optional(15, s.listMap(localObjectReference, ['name']), '', { patchStrategy: 'merge', patchMergeKey: 'name' }),
-  hostname: s.optional(16, s.string(), ''),
-  subdomain: s.optional(17, s.string(), ''),
-  affinity: s.pointer(18, affinity, ''),
-  schedulerName: s.optional(19, s.string(), ''),
-  tolerations: s.optional(22, s.atomicList(toleration), ''),
-  hostAliases: s.optional(23, s.listMap(hostAlias, ['ip']), '', { patchStrategy: 'merge', patchMergeKey: 'ip' }),
-  priorityClassName: s.optional(24, s.string(), ''),
-  priority: s.pointer(25, s.int32(), ''),
-  dnsConfig: s.pointer(26, podDNSConfig, ''),
-  readinessGates: s.optional(28, s.atomicList(podReadinessGate), ''),
-  runtimeClassName: s.pointer(29, s.string(), ''),
-  enableServiceLinks: s.pointer(30, s.boolean(), ''),
-  preemptionPolicy: s.pointer(31, s.oneOf('v1.PreemptionPolicy', ['PreemptLowerPriority', 'Never']), ''),
-  overhead: s.optional(32, s.map(s.quantity(), { goType: 'v1.ResourceList' }), ''),
-  topologySpreadConstraints: s.optional(33, s.listMap(topologySpreadConstraint, ['topologyKey', 'whenUnsatisfiable']), '', { patchStrategy: 'merge', patchMergeKey: 'topologyKey' }),
-  setHostnameAsFQDN: s.pointer(35, s.boolean(), ''),
-  os: s.pointer(36, podOS, ''),
-  hostUsers: s.pointer(37, s.boolean(), ''),
-  schedulingGates: s.optional(38, s.listMap(podSchedulingGate, ['name']), '', { patchStrategy: 'merge', patchMergeKey: 'name' }),
-  resourceClaims: s.optional(39, s.listMap(podResourceClaim, ['name']), '', { patchStrategy: 'merge,retainKeys', patchMergeKey: 'name' }),
-  resources: s.pointer(40, resourceRequirements, ''),
-});
+export const podSpec = s.object(
+  'io.k8s.api.core.v1.PodSpec',
+  'What a Pod is to run. Little of it can be changed later: images, tolerations to add, and a few numbers.',
+  {
+    volumes: s.optional(1, s.listMap(volume, ['name']), 'Volumes for the containers to mount.', {
+      patchStrategy: 'merge,retainKeys',
+      patchMergeKey: 'name',
+    }),
+    initContainers: s.optional(
+      20,
+      s.listMap(container, ['name']),
+      'Containers that run one after the other, each to its end, before the rest start. Sidecars are those with restartPolicy Always.',
+      { patchStrategy: 'merge', patchMergeKey: 'name' },
+    ),
+    containers: s.required(
+      2,
+      s.listMap(container, ['name']),
+      'The containers; at least one. None can be added or removed later.',
+      { patchStrategy: 'merge', patchMergeKey: 'name' },
+    ),
+    ephemeralContainers: s.optional(
+      34,
+      s.listMap(ephemeralContainer, ['name']),
+      'Containers added to look at the Pod. Written through the ephemeralcontainers subresource only.',
+      { patchStrategy: 'merge', patchMergeKey: 'name' },
+    ),
+    restartPolicy: s.optional(
+      3,
+      s.oneOf('v1.RestartPolicy', ['Always', 'OnFailure', 'Never']),
+      'Whether containers that ended are restarted: Always (the default), OnFailure or Never.',
+    ),
+    terminationGracePeriodSeconds: s.pointer(
+      4,
+      s.int64(),
+      'Seconds the containers have to stop by themselves before they are killed; 0 kills at once. Default 30.',
+    ),
+    activeDeadlineSeconds: s.pointer(
+      5,
+      s.int64(),
+      'Seconds the Pod may run on its node before it is failed and its containers killed. Unset: no limit.',
+    ),
+    dnsPolicy: s.optional(
+      6,
+      s.oneOf('v1.DNSPolicy', ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']),
+      'Where names are looked up: ClusterFirst (the default), ClusterFirstWithHostNet, Default (as the node) or None (dnsConfig only).',
+    ),
+    nodeSelector: s.optional(7, s.map(s.string(), { mapType: 'atomic' }), 'Labels the node must have, all of them.'),
+    serviceAccountName: s.optional(8, s.string(), 'The ServiceAccount it acts as; default by default.'),
+    serviceAccount: s.optional(9, s.string(), 'An old name for serviceAccountName, kept equal to it.'),
+    automountServiceAccountToken: s.pointer(
+      21,
+      s.boolean(),
+      'Whether its containers get a token of the account. Unset: as the account says, else true.',
+    ),
+    nodeName: s.optional(
+      10,
+      s.string(),
+      'The node it runs on. Set by the scheduler; if set beforehand, the scheduler is passed over.',
+    ),
+    hostNetwork: s.optional(
+      11,
+      s.boolean(),
+      'Use the network of the node; the ports it listens on must then be free there. Default false.',
+    ),
+    hostPID: s.optional(
+      12,
+      s.boolean(),
+      'See the processes of the node. Default false; not with shareProcessNamespace.',
+    ),
+    hostIPC: s.optional(13, s.boolean(), 'Share System V IPC and POSIX queues with the node. Default false.'),
+    shareProcessNamespace: s.pointer(27, s.boolean(), "Let all containers see each other's processes. Default false."),
+    securityContext: s.pointer(14, podSecurityContext, 'What its containers may do unless they say otherwise.'),
+    imagePullSecrets: s.optional(
+      15,
+      s.listMap(localObjectReference, ['name']),
+      'Secrets to fetch the images with, in the same namespace.',
+      { patchStrategy: 'merge', patchMergeKey: 'name' },
+    ),
+    hostname: s.optional(16, s.string(), 'Its host name; its name by default.'),
+    subdomain: s.optional(
+      17,
+      s.string(),
+      'With hostname, its name in the DNS below the headless Service of this name.',
+    ),
+    affinity: s.pointer(18, affinity, 'Where it wants to run.'),
+    schedulerName: s.optional(19, s.string(), 'The scheduler that places it; default-scheduler by default.'),
+    tolerations: s.optional(
+      22,
+      s.atomicList(toleration),
+      'Taints it can run in spite of. Some for not-ready and unreachable nodes are added, for 300 seconds.',
+    ),
+    hostAliases: s.optional(23, s.listMap(hostAlias, ['ip']), 'Lines for /etc/hosts. Not with hostNetwork.', {
+      patchStrategy: 'merge',
+      patchMergeKey: 'ip',
+    }),
+    priorityClassName: s.optional(
+      24,
+      s.string(),
+      'The PriorityClass that says how important it is; the default class by default.',
+    ),
+    priority: s.pointer(25, s.int32(), 'How important it is, from the class. Not to be set by hand.'),
+    dnsConfig: s.pointer(26, podDNSConfig, 'Name servers and such, besides what dnsPolicy gives.'),
+    readinessGates: s.optional(
+      28,
+      s.atomicList(podReadinessGate),
+      'Conditions that must be True, besides its containers being ready, for it to be ready.',
+    ),
+    runtimeClassName: s.pointer(
+      29,
+      s.string(),
+      'The RuntimeClass it is run with. Unset: the default handler of the node.',
+    ),
+    enableServiceLinks: s.pointer(
+      30,
+      s.boolean(),
+      'Whether containers get environment variables for the Services of the namespace. Default true.',
+    ),
+    preemptionPolicy: s.pointer(
+      31,
+      s.oneOf('v1.PreemptionPolicy', ['PreemptLowerPriority', 'Never']),
+      'PreemptLowerPriority (the default) may evict less important Pods to make room; Never waits. From the class.',
+    ),
+    overhead: s.optional(
+      32,
+      s.map(s.quantity(), { goType: 'v1.ResourceList' }),
+      'What running it costs besides its containers, from its RuntimeClass. Not to be set by hand.',
+    ),
+    topologySpreadConstraints: s.optional(
+      33,
+      s.listMap(topologySpreadConstraint, ['topologyKey', 'whenUnsatisfiable']),
+      'How Pods like it are to be spread; all of them hold.',
+      { patchStrategy: 'merge', patchMergeKey: 'topologyKey' },
+    ),
+    setHostnameAsFQDN: s.pointer(35, s.boolean(), 'Make its full DNS name the host name. Default false.'),
+    os: s.pointer(36, podOS, 'The operating system it is made for.'),
+    hostUsers: s.pointer(
+      37,
+      s.boolean(),
+      'Use the users of the node. Default true; false gives the Pod users of its own, so that its root is nobody on the node.',
+    ),
+    schedulingGates: s.optional(
+      38,
+      s.listMap(podSchedulingGate, ['name']),
+      'While there is any, it is not scheduled. May only be set at creation, and then only removed.',
+      { patchStrategy: 'merge', patchMergeKey: 'name' },
+    ),
+    resourceClaims: s.optional(
+      39,
+      s.listMap(podResourceClaim, ['name']),
+      'Devices it needs, to be set aside before it starts.',
+      { patchStrategy: 'merge,retainKeys', patchMergeKey: 'name' },
+    ),
+    resources: s.pointer(
+      40,
+      resourceRequirements,
+      'What all containers together need and may not exceed: cpu, memory and huge pages.',
+    ),
+  },
+);
 export type PodSpec = s.TypeOf<typeof podSpec>;

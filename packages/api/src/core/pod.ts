@@ -3,135 +3,311 @@ import { kind } from '../meta/kind.ts';
 import { podSpec } from './pod-spec.ts';
 import { resourceRequirements } from './resources.ts';
 
-export const podCondition = s.object('io.k8s.api.core.v1.PodCondition', '', {
-  type: s.required(1, s.string({ goType: 'v1.PodConditionType' }), ''),
-  observedGeneration: s.optional(7, s.int64(), ''),
-  status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), ''),
-  lastProbeTime: s.optional(3, s.time(), ''),
-  lastTransitionTime: s.optional(4, s.time(), ''),
-  reason: s.optional(5, s.string(), ''),
-  message: s.optional(6, s.string(), ''),
+export const podCondition = s.object('io.k8s.api.core.v1.PodCondition', 'What is known of a Pod in one respect.', {
+  type: s.required(
+    1,
+    s.string({ goType: 'v1.PodConditionType' }),
+    'PodScheduled, PodReadyToStartContainers, Initialized, ContainersReady, Ready, DisruptionTarget, PodResizePending, PodResizeInProgress, or a readiness gate.',
+  ),
+  observedGeneration: s.optional(7, s.int64(), 'The metadata.generation this was concluded from.'),
+  status: s.required(2, s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
+  lastProbeTime: s.optional(3, s.time(), 'When it was last looked at; rarely set.'),
+  lastTransitionTime: s.optional(4, s.time(), 'When the status last changed.'),
+  reason: s.optional(5, s.string(), 'A word for programs that says why.'),
+  message: s.optional(6, s.string(), 'A sentence for people with the particulars.'),
 });
 export type PodCondition = s.TypeOf<typeof podCondition>;
 
-export const hostIP = s.object('io.k8s.api.core.v1.HostIP', '', {
-  ip: s.required(1, s.string(), ''),
+export const hostIP = s.object('io.k8s.api.core.v1.HostIP', 'An address of the node of a Pod.', {
+  ip: s.required(1, s.string(), 'The address.'),
 });
 export type HostIP = s.TypeOf<typeof hostIP>;
 
-export const podIP = s.object('io.k8s.api.core.v1.PodIP', '', {
-  ip: s.required(1, s.string(), ''),
+export const podIP = s.object('io.k8s.api.core.v1.PodIP', 'An address of a Pod.', {
+  ip: s.required(1, s.string(), 'The address.'),
 });
 export type PodIP = s.TypeOf<typeof podIP>;
 
-export const containerStateWaiting = s.object('io.k8s.api.core.v1.ContainerStateWaiting', '', {
-  reason: s.optional(1, s.string(), ''),
-  message: s.optional(2, s.string(), ''),
-});
+export const containerStateWaiting = s.object(
+  'io.k8s.api.core.v1.ContainerStateWaiting',
+  'Why a container does not run yet.',
+  {
+    reason: s.optional(
+      1,
+      s.string(),
+      'A word for it, such as ContainerCreating, ImagePullBackOff or CrashLoopBackOff.',
+    ),
+    message: s.optional(2, s.string(), 'A sentence for people with the particulars.'),
+  },
+);
 export type ContainerStateWaiting = s.TypeOf<typeof containerStateWaiting>;
 
-export const containerStateRunning = s.object('io.k8s.api.core.v1.ContainerStateRunning', '', {
-  startedAt: s.optional(1, s.time(), ''),
-});
+export const containerStateRunning = s.object(
+  'io.k8s.api.core.v1.ContainerStateRunning',
+  'Since when a container runs.',
+  {
+    startedAt: s.optional(1, s.time(), 'When it last started.'),
+  },
+);
 export type ContainerStateRunning = s.TypeOf<typeof containerStateRunning>;
 
-export const containerStateTerminated = s.object('io.k8s.api.core.v1.ContainerStateTerminated', '', {
-  exitCode: s.required(1, s.int32(), ''),
-  signal: s.optional(2, s.int32(), ''),
-  reason: s.optional(3, s.string(), ''),
-  message: s.optional(4, s.string(), ''),
-  startedAt: s.optional(5, s.time(), ''),
-  finishedAt: s.optional(6, s.time(), ''),
-  containerID: s.optional(7, s.string(), ''),
-});
+export const containerStateTerminated = s.object(
+  'io.k8s.api.core.v1.ContainerStateTerminated',
+  'How a container ended.',
+  {
+    exitCode: s.required(1, s.int32(), 'Exit status; 0 for success.'),
+    signal: s.optional(2, s.int32(), 'The signal that ended it, if one did.'),
+    reason: s.optional(3, s.string(), 'A word for it, such as Completed, Error or OOMKilled.'),
+    message: s.optional(4, s.string(), 'Its last words, from terminationMessagePath.'),
+    startedAt: s.optional(5, s.time(), 'When it had started.'),
+    finishedAt: s.optional(6, s.time(), 'When it ended.'),
+    containerID: s.optional(7, s.string(), 'ID of the container that ended, with its runtime: containerd://….'),
+  },
+);
 export type ContainerStateTerminated = s.TypeOf<typeof containerStateTerminated>;
 
-export const containerState = s.object('io.k8s.api.core.v1.ContainerState', '', {
-  waiting: s.pointer(1, containerStateWaiting, ''),
-  running: s.pointer(2, containerStateRunning, ''),
-  terminated: s.pointer(3, containerStateTerminated, ''),
-});
+export const containerState = s.object(
+  'io.k8s.api.core.v1.ContainerState',
+  'Whether a container waits, runs or has ended; one of them, waiting by default.',
+  {
+    waiting: s.pointer(1, containerStateWaiting, 'It does not run yet.'),
+    running: s.pointer(2, containerStateRunning, 'It is running.'),
+    terminated: s.pointer(3, containerStateTerminated, 'It has ended.'),
+  },
+);
 export type ContainerState = s.TypeOf<typeof containerState>;
 
-export const volumeMountStatus = s.object('io.k8s.api.core.v1.VolumeMountStatus', '', {
-  name: s.required(1, s.string(), ''),
-  mountPath: s.required(2, s.string(), ''),
-  readOnly: s.optional(3, s.boolean(), ''),
-  recursiveReadOnly: s.pointer(4, s.string({ goType: 'v1.RecursiveReadOnlyMode' }), ''),
-});
+export const volumeMountStatus = s.object(
+  'io.k8s.api.core.v1.VolumeMountStatus',
+  'A mount of a container, as it really is.',
+  {
+    name: s.required(1, s.string(), 'Name of the volume.'),
+    mountPath: s.required(2, s.string(), 'Where it appears in the container.'),
+    readOnly: s.optional(3, s.boolean(), 'Whether it is read-only.'),
+    recursiveReadOnly: s.pointer(
+      4,
+      s.string({ goType: 'v1.RecursiveReadOnlyMode' }),
+      'Whether mounts within it are read-only too: Disabled, Enabled or IfPossible.',
+    ),
+  },
+);
 export type VolumeMountStatus = s.TypeOf<typeof volumeMountStatus>;
 
-export const linuxContainerUser = s.object('io.k8s.api.core.v1.LinuxContainerUser', '', {
-  uid: s.required(1, s.int64(), ''),
-  gid: s.required(2, s.int64(), ''),
-  supplementalGroups: s.optional(3, s.atomicList(s.int64()), ''),
-});
+export const linuxContainerUser = s.object(
+  'io.k8s.api.core.v1.LinuxContainerUser',
+  'The user the first process of a container began as, on Linux.',
+  {
+    uid: s.required(1, s.int64(), 'The user ID.'),
+    gid: s.required(2, s.int64(), 'The primary group ID.'),
+    supplementalGroups: s.optional(3, s.atomicList(s.int64()), 'The further group IDs.'),
+  },
+);
 export type LinuxContainerUser = s.TypeOf<typeof linuxContainerUser>;
 
-export const containerUser = s.object('io.k8s.api.core.v1.ContainerUser', '', {
-  linux: s.pointer(1, linuxContainerUser, ''),
-});
+export const containerUser = s.object(
+  'io.k8s.api.core.v1.ContainerUser',
+  'The user the first process of a container began as.',
+  {
+    linux: s.pointer(
+      1,
+      linuxContainerUser,
+      'The IDs on Linux. A process with rights enough may have changed them since.',
+    ),
+  },
+);
 export type ContainerUser = s.TypeOf<typeof containerUser>;
 
-export const resourceHealth = s.object('io.k8s.api.core.v1.ResourceHealth', '', {
-  resourceID: s.required(1, s.string({ goType: 'v1.ResourceID' }), ''),
-  health: s.optional(2, s.string({ goType: 'v1.ResourceHealthStatus' }), ''),
+export const resourceHealth = s.object('io.k8s.api.core.v1.ResourceHealth', 'The health of a device.', {
+  resourceID: s.required(1, s.string({ goType: 'v1.ResourceID' }), 'Which device.'),
+  health: s.optional(2, s.string({ goType: 'v1.ResourceHealthStatus' }), 'Healthy, Unhealthy or Unknown.'),
 });
 export type ResourceHealth = s.TypeOf<typeof resourceHealth>;
 
-export const resourceStatus = s.object('io.k8s.api.core.v1.ResourceStatus', '', {
-  name: s.required(1, s.string({ goType: 'v1.ResourceName' }), ''),
-  resources: s.optional(2, s.listMap(resourceHealth, ['resourceID']), ''),
-});
+export const resourceStatus = s.object(
+  'io.k8s.api.core.v1.ResourceStatus',
+  'The health of the devices of a container, of one resource.',
+  {
+    name: s.required(
+      1,
+      s.string({ goType: 'v1.ResourceName' }),
+      'The resource, or claim:<claim>/<request> for a resource claim.',
+    ),
+    resources: s.optional(2, s.listMap(resourceHealth, ['resourceID']), 'The devices and their health.'),
+  },
+);
 export type ResourceStatus = s.TypeOf<typeof resourceStatus>;
 
-export const containerStatus = s.object('io.k8s.api.core.v1.ContainerStatus', '', {
-  name: s.required(1, s.string(), ''),
-  state: s.optional(2, containerState, ''),
-  lastState: s.optional(3, containerState, ''),
-  ready: s.required(4, s.boolean(), ''),
-  restartCount: s.required(5, s.int32(), ''),
-  image: s.required(6, s.string(), ''),
-  imageID: s.required(7, s.string(), ''),
-  containerID: s.optional(8, s.string(), ''),
-  started: s.pointer(9, s.boolean(), ''),
-  allocatedResources: s.optional(10, s.map(s.quantity(), { goType: 'v1.ResourceList' }), ''),
-  resources: s.pointer(11, resourceRequirements, ''),
-  volumeMounts: s.optional(12, s.listMap(volumeMountStatus, ['mountPath']), '', { patchStrategy: 'merge', patchMergeKey: 'mountPath' }),
-  user: s.pointer(13, containerUser, ''),
-  allocatedResourcesStatus: s.optional(14, s.listMap(resourceStatus, ['name']), '', { patchStrategy: 'merge', patchMergeKey: 'name' }),
-  stopSignal: s.pointer(15, s.oneOf('v1.Signal', ['SIGABRT', 'SIGALRM', 'SIGBUS', 'SIGCHLD', 'SIGCLD', 'SIGCONT', 'SIGFPE', 'SIGHUP', 'SIGILL', 'SIGINT', 'SIGIO', 'SIGIOT', 'SIGKILL', 'SIGPIPE', 'SIGPOLL', 'SIGPROF', 'SIGPWR', 'SIGQUIT', 'SIGSEGV', 'SIGSTKFLT', 'SIGSTOP', 'SIGSYS', 'SIGTERM', 'SIGTRAP', 'SIGTSTP', 'SIGTTIN', 'SIGTTOU', 'SIGURG', 'SIGUSR1', 'SIGUSR2', 'SIGVTALRM', 'SIGWINCH', 'SIGXCPU', 'SIGXFSZ', 'SIGRTMIN', 'SIGRTMIN+1', 'SIGRTMIN+2', 'SIGRTMIN+3', 'SIGRTMIN+4', 'SIGRTMIN+5', 'SIGRTMIN+6', 'SIGRTMIN+7', 'SIGRTMIN+8', 'SIGRTMIN+9', 'SIGRTMIN+10', 'SIGRTMIN+11', 'SIGRTMIN+12', 'SIGRTMIN+13', 'SIGRTMIN+14', 'SIGRTMIN+15', 'SIGRTMAX-14', 'SIGRTMAX-13', 'SIGRTMAX-12', 'SIGRTMAX-11', 'SIGRTMAX-10', 'SIGRTMAX-9', 'SIGRTMAX-8', 'SIGRTMAX-7', 'SIGRTMAX-6', 'SIGRTMAX-5', 'SIGRTMAX-4', 'SIGRTMAX-3', 'SIGRTMAX-2', 'SIGRTMAX-1', 'SIGRTMAX']), ''),
+export const containerStatus = s.object('io.k8s.api.core.v1.ContainerStatus', 'How a container is.', {
+  name: s.required(1, s.string(), 'Name of the container.'),
+  state: s.optional(2, containerState, 'What it is doing.'),
+  lastState: s.optional(3, containerState, 'How it ended the last time.'),
+  ready: s.required(
+    4,
+    s.boolean(),
+    'Whether it passes its readiness probe; for an init container, whether it is done.',
+  ),
+  restartCount: s.required(5, s.int32(), 'How often it has restarted.'),
+  image: s.required(6, s.string(), 'The image it runs, as the runtime calls it, which may not be what the spec says.'),
+  imageID: s.required(7, s.string(), 'Digest or ID of the image.'),
+  containerID: s.optional(8, s.string(), 'ID of the container, with its runtime: containerd://….'),
+  started: s.pointer(9, s.boolean(), 'Whether its startup probe has succeeded, and its postStart hook is through.'),
+  allocatedResources: s.optional(
+    10,
+    s.map(s.quantity(), { goType: 'v1.ResourceList' }),
+    'What the node has set aside for it.',
+  ),
+  resources: s.pointer(11, resourceRequirements, 'What it really has now.'),
+  volumeMounts: s.optional(12, s.listMap(volumeMountStatus, ['mountPath']), 'Its mounts, as they are.', {
+    patchStrategy: 'merge',
+    patchMergeKey: 'mountPath',
+  }),
+  user: s.pointer(13, containerUser, 'The user it began as.'),
+  allocatedResourcesStatus: s.optional(
+    14,
+    s.listMap(resourceStatus, ['name']),
+    'Health of the devices it has been given.',
+    { patchStrategy: 'merge', patchMergeKey: 'name' },
+  ),
+  stopSignal: s.pointer(
+    15,
+    s.oneOf('v1.Signal', [
+      'SIGABRT',
+      'SIGALRM',
+      'SIGBUS',
+      'SIGCHLD',
+      'SIGCLD',
+      'SIGCONT',
+      'SIGFPE',
+      'SIGHUP',
+      'SIGILL',
+      'SIGINT',
+      'SIGIO',
+      'SIGIOT',
+      'SIGKILL',
+      'SIGPIPE',
+      'SIGPOLL',
+      'SIGPROF',
+      'SIGPWR',
+      'SIGQUIT',
+      'SIGSEGV',
+      'SIGSTKFLT',
+      'SIGSTOP',
+      'SIGSYS',
+      'SIGTERM',
+      'SIGTRAP',
+      'SIGTSTP',
+      'SIGTTIN',
+      'SIGTTOU',
+      'SIGURG',
+      'SIGUSR1',
+      'SIGUSR2',
+      'SIGVTALRM',
+      'SIGWINCH',
+      'SIGXCPU',
+      'SIGXFSZ',
+      'SIGRTMIN',
+      'SIGRTMIN+1',
+      'SIGRTMIN+2',
+      'SIGRTMIN+3',
+      'SIGRTMIN+4',
+      'SIGRTMIN+5',
+      'SIGRTMIN+6',
+      'SIGRTMIN+7',
+      'SIGRTMIN+8',
+      'SIGRTMIN+9',
+      'SIGRTMIN+10',
+      'SIGRTMIN+11',
+      'SIGRTMIN+12',
+      'SIGRTMIN+13',
+      'SIGRTMIN+14',
+      'SIGRTMIN+15',
+      'SIGRTMAX-14',
+      'SIGRTMAX-13',
+      'SIGRTMAX-12',
+      'SIGRTMAX-11',
+      'SIGRTMAX-10',
+      'SIGRTMAX-9',
+      'SIGRTMAX-8',
+      'SIGRTMAX-7',
+      'SIGRTMAX-6',
+      'SIGRTMAX-5',
+      'SIGRTMAX-4',
+      'SIGRTMAX-3',
+      'SIGRTMAX-2',
+      'SIGRTMAX-1',
+      'SIGRTMAX',
+    ]),
+    'The signal that will tell it to stop.',
+  ),
 });
 export type ContainerStatus = s.TypeOf<typeof containerStatus>;
 
-export const podResourceClaimStatus = s.object('io.k8s.api.core.v1.PodResourceClaimStatus', '', {
-  name: s.required(1, s.string(), ''),
-  resourceClaimName: s.pointer(2, s.string(), ''),
-});
+export const podResourceClaimStatus = s.object(
+  'io.k8s.api.core.v1.PodResourceClaimStatus',
+  'The claim made for an entry of resourceClaims.',
+  {
+    name: s.required(1, s.string(), 'Name of the entry.'),
+    resourceClaimName: s.pointer(2, s.string(), 'Name of the claim. Unset: none was needed.'),
+  },
+);
 export type PodResourceClaimStatus = s.TypeOf<typeof podResourceClaimStatus>;
 
-export const podStatus = s.object('io.k8s.api.core.v1.PodStatus', '', {
-  observedGeneration: s.optional(17, s.int64(), ''),
-  phase: s.optional(1, s.oneOf('v1.PodPhase', ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']), ''),
-  conditions: s.optional(2, s.listMap(podCondition, ['type']), '', { patchStrategy: 'merge', patchMergeKey: 'type' }),
-  message: s.optional(3, s.string(), ''),
-  reason: s.optional(4, s.string(), ''),
-  nominatedNodeName: s.optional(11, s.string(), ''),
-  hostIP: s.optional(5, s.string(), ''),
-  hostIPs: s.optional(16, s.atomicList(hostIP), '', { patchStrategy: 'merge', patchMergeKey: 'ip' }),
-  podIP: s.optional(6, s.string(), ''),
-  podIPs: s.optional(12, s.listMap(podIP, ['ip']), '', { patchStrategy: 'merge', patchMergeKey: 'ip' }),
-  startTime: s.pointer(7, s.time(), ''),
-  initContainerStatuses: s.optional(10, s.atomicList(containerStatus), ''),
-  containerStatuses: s.optional(8, s.atomicList(containerStatus), ''),
-  qosClass: s.optional(9, s.oneOf('v1.PodQOSClass', ['Guaranteed', 'Burstable', 'BestEffort']), ''),
-  ephemeralContainerStatuses: s.optional(13, s.atomicList(containerStatus), ''),
-  resize: s.optional(14, s.string({ goType: 'v1.PodResizeStatus' }), ''),
-  resourceClaimStatuses: s.optional(15, s.listMap(podResourceClaimStatus, ['name']), '', { patchStrategy: 'merge,retainKeys', patchMergeKey: 'name' }),
-});
+export const podStatus = s.object(
+  'io.k8s.api.core.v1.PodStatus',
+  'How a Pod is, as its kubelet tells. May lag, most of all if the node is out of reach.',
+  {
+    observedGeneration: s.optional(17, s.int64(), 'The metadata.generation the kubelet has acted upon.'),
+    phase: s.optional(
+      1,
+      s.oneOf('v1.PodPhase', ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']),
+      'Pending, Running, Succeeded, Failed, or Unknown if the node cannot be asked.',
+    ),
+    conditions: s.optional(2, s.listMap(podCondition, ['type']), 'How far it is.', {
+      patchStrategy: 'merge',
+      patchMergeKey: 'type',
+    }),
+    message: s.optional(3, s.string(), 'A sentence for people on why it is so.'),
+    reason: s.optional(4, s.string(), 'A word for programs that says why, such as Evicted.'),
+    nominatedNodeName: s.optional(
+      11,
+      s.string(),
+      'The node where room is being made for it by evicting others. It may end up elsewhere.',
+    ),
+    hostIP: s.optional(5, s.string(), 'Address of its node.'),
+    hostIPs: s.optional(
+      16,
+      s.atomicList(hostIP),
+      'Addresses of its node, one for each IP family; the first is hostIP.',
+      { patchStrategy: 'merge', patchMergeKey: 'ip' },
+    ),
+    podIP: s.optional(6, s.string(), 'Its address. Unset until it has one.'),
+    podIPs: s.optional(12, s.listMap(podIP, ['ip']), 'Its addresses, one for each IP family; the first is podIP.', {
+      patchStrategy: 'merge',
+      patchMergeKey: 'ip',
+    }),
+    startTime: s.pointer(7, s.time(), 'When the kubelet took it in hand, before fetching images.'),
+    initContainerStatuses: s.optional(10, s.atomicList(containerStatus), 'How each init container is.'),
+    containerStatuses: s.optional(8, s.atomicList(containerStatus), 'How each container is.'),
+    qosClass: s.optional(
+      9,
+      s.oneOf('v1.PodQOSClass', ['Guaranteed', 'Burstable', 'BestEffort']),
+      'Guaranteed, Burstable or BestEffort, from its requests and limits; the last are evicted first.',
+    ),
+    ephemeralContainerStatuses: s.optional(13, s.atomicList(containerStatus), 'How each ephemeral container is.'),
+    resize: s.optional(
+      14,
+      s.string({ goType: 'v1.PodResizeStatus' }),
+      'How a change of resources gets on. Deprecated in favour of the conditions PodResizePending and PodResizeInProgress.',
+    ),
+    resourceClaimStatuses: s.optional(15, s.listMap(podResourceClaimStatus, ['name']), 'The claims made for it.', {
+      patchStrategy: 'merge,retainKeys',
+      patchMergeKey: 'name',
+    }),
+  },
+);
 export type PodStatus = s.TypeOf<typeof podStatus>;
 
-export const pod = kind('io.k8s.api.core.v1.Pod', '', {
+export const pod = kind('io.k8s.api.core.v1.Pod', 'Containers that run together on one node.', {
   group: '',
   version: 'v1',
   kind: 'Pod',
@@ -139,10 +315,21 @@ export const pod = kind('io.k8s.api.core.v1.Pod', '', {
   scope: 'Namespaced',
   shortNames: ['po'],
   categories: ['all'],
-  subresources: ['attach', 'binding', 'ephemeralcontainers', 'eviction', 'exec', 'log', 'portforward', 'proxy', 'resize', 'status'],
+  subresources: [
+    'attach',
+    'binding',
+    'ephemeralcontainers',
+    'eviction',
+    'exec',
+    'log',
+    'portforward',
+    'proxy',
+    'resize',
+    'status',
+  ],
   fields: {
-    spec: s.optional(2, podSpec, ''),
-    status: s.optional(3, podStatus, ''),
+    spec: s.optional(2, podSpec, 'What it is to run.'),
+    status: s.optional(3, podStatus, 'How it is. Written by its kubelet.'),
   },
 });
 export type Pod = s.TypeOf<typeof pod>;

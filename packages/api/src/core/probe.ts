@@ -1,73 +1,191 @@
 import * as s from '@kruise/schema';
 
-
-export const execAction = s.object('io.k8s.api.core.v1.ExecAction', '', {
-  command: s.optional(1, s.atomicList(s.string()), ''),
-});
+export const execAction = s.object(
+  'io.k8s.api.core.v1.ExecAction',
+  'Runs a command in the container; exit status 0 is success.',
+  {
+    command: s.optional(
+      1,
+      s.atomicList(s.string()),
+      'The command and its arguments. No shell is involved unless it is named; it starts in the root directory.',
+    ),
+  },
+);
 export type ExecAction = s.TypeOf<typeof execAction>;
 
-export const httpHeader = s.object('io.k8s.api.core.v1.HTTPHeader', '', {
-  name: s.required(1, s.string(), ''),
-  value: s.required(2, s.string(), ''),
+export const httpHeader = s.object('io.k8s.api.core.v1.HTTPHeader', 'A header of an HTTP request.', {
+  name: s.required(1, s.string(), 'Name of the header; repeat the entry for several values.'),
+  value: s.required(2, s.string(), 'Value of the header.'),
 });
 export type HTTPHeader = s.TypeOf<typeof httpHeader>;
 
-export const httpGetAction = s.object('io.k8s.api.core.v1.HTTPGetAction', '', {
-  path: s.optional(1, s.string(), ''),
-  port: s.required(2, s.intOrString(), ''),
-  host: s.optional(3, s.string(), ''),
-  scheme: s.optional(4, s.oneOf('v1.URIScheme', ['HTTP', 'HTTPS']), ''),
-  httpHeaders: s.optional(5, s.atomicList(httpHeader), ''),
-});
+export const httpGetAction = s.object(
+  'io.k8s.api.core.v1.HTTPGetAction',
+  'Makes an HTTP GET; a status from 200 to 399 is success.',
+  {
+    path: s.optional(1, s.string(), 'Path to ask for; / by default.'),
+    port: s.required(2, s.intOrString(), 'Port number, 1 to 65535, or the name of a port of the container.'),
+    host: s.optional(3, s.string(), 'Where to connect; the address of the Pod by default. Rather set the Host header.'),
+    scheme: s.optional(
+      4,
+      s.oneOf('v1.URIScheme', ['HTTP', 'HTTPS']),
+      'HTTP (the default) or HTTPS, whose certificate is not checked.',
+    ),
+    httpHeaders: s.optional(5, s.atomicList(httpHeader), 'Headers to send besides the usual ones.'),
+  },
+);
 export type HTTPGetAction = s.TypeOf<typeof httpGetAction>;
 
-export const tcpSocketAction = s.object('io.k8s.api.core.v1.TCPSocketAction', '', {
-  port: s.required(1, s.intOrString(), ''),
-  host: s.optional(2, s.string(), ''),
-});
+export const tcpSocketAction = s.object(
+  'io.k8s.api.core.v1.TCPSocketAction',
+  'Opens a TCP connection; that it opens is success.',
+  {
+    port: s.required(1, s.intOrString(), 'Port number, 1 to 65535, or the name of a port of the container.'),
+    host: s.optional(2, s.string(), 'Where to connect; the address of the Pod by default.'),
+  },
+);
 export type TCPSocketAction = s.TypeOf<typeof tcpSocketAction>;
 
-export const grpcAction = s.object('io.k8s.api.core.v1.GRPCAction', '', {
-  port: s.required(1, s.int32(), ''),
-  service: s.pointer(2, s.string({ default: '' }), '', { omitEmpty: false }),
-});
+export const grpcAction = s.object(
+  'io.k8s.api.core.v1.GRPCAction',
+  'Asks the gRPC health service; SERVING is success.',
+  {
+    port: s.required(1, s.int32(), 'Port number, 1 to 65535.'),
+    service: s.pointer(
+      2,
+      s.string({ default: '' }),
+      'The service to ask about; empty (the default) for the server as a whole.',
+      { omitEmpty: false },
+    ),
+  },
+);
 export type GRPCAction = s.TypeOf<typeof grpcAction>;
 
-export const probeHandler = s.object('io.k8s.api.core.v1.ProbeHandler', '', {
-  exec: s.pointer(1, execAction, ''),
-  httpGet: s.pointer(2, httpGetAction, ''),
-  tcpSocket: s.pointer(3, tcpSocketAction, ''),
-  grpc: s.pointer(4, grpcAction, ''),
+export const probeHandler = s.object('io.k8s.api.core.v1.ProbeHandler', 'What a probe does; exactly one.', {
+  exec: s.pointer(1, execAction, 'Run a command in the container.'),
+  httpGet: s.pointer(2, httpGetAction, 'Make an HTTP request.'),
+  tcpSocket: s.pointer(3, tcpSocketAction, 'Open a TCP connection.'),
+  grpc: s.pointer(4, grpcAction, 'Ask the gRPC health service.'),
 });
 export type ProbeHandler = s.TypeOf<typeof probeHandler>;
 
-export const probe = s.object('io.k8s.api.core.v1.Probe', '', {
+export const probe = s.object('io.k8s.api.core.v1.Probe', 'A check on a container that is made again and again.', {
   handler: s.inline(1, probeHandler),
-  initialDelaySeconds: s.optional(2, s.int32(), ''),
-  timeoutSeconds: s.optional(3, s.int32(), ''),
-  periodSeconds: s.optional(4, s.int32(), ''),
-  successThreshold: s.optional(5, s.int32(), ''),
-  failureThreshold: s.optional(6, s.int32(), ''),
-  terminationGracePeriodSeconds: s.pointer(7, s.int64(), ''),
+  initialDelaySeconds: s.optional(
+    2,
+    s.int32(),
+    'Seconds from the start of the container to the first check. Default 0.',
+  ),
+  timeoutSeconds: s.optional(3, s.int32(), 'Seconds a check may take before it counts as failed. Default 1.'),
+  periodSeconds: s.optional(4, s.int32(), 'Seconds from one check to the next. Default 10.'),
+  successThreshold: s.optional(
+    5,
+    s.int32(),
+    'Successes in a row that make a failed container good again. Default 1, the only value for liveness and startup.',
+  ),
+  failureThreshold: s.optional(6, s.int32(), 'Failures in a row that make a good container fail. Default 3.'),
+  terminationGracePeriodSeconds: s.pointer(
+    7,
+    s.int64(),
+    'Seconds a container has to stop when this probe has failed it. Unset: those of the Pod. Not for readiness.',
+  ),
 });
 export type Probe = s.TypeOf<typeof probe>;
 
-export const sleepAction = s.object('io.k8s.api.core.v1.SleepAction', '', {
-  seconds: s.required(1, s.int64(), ''),
+export const sleepAction = s.object('io.k8s.api.core.v1.SleepAction', 'Does nothing for a while.', {
+  seconds: s.required(1, s.int64(), 'How long, in seconds.'),
 });
 export type SleepAction = s.TypeOf<typeof sleepAction>;
 
-export const lifecycleHandler = s.object('io.k8s.api.core.v1.LifecycleHandler', '', {
-  exec: s.pointer(1, execAction, ''),
-  httpGet: s.pointer(2, httpGetAction, ''),
-  tcpSocket: s.pointer(3, tcpSocketAction, ''),
-  sleep: s.pointer(4, sleepAction, ''),
+export const lifecycleHandler = s.object('io.k8s.api.core.v1.LifecycleHandler', 'What a hook does; exactly one.', {
+  exec: s.pointer(1, execAction, 'Run a command in the container.'),
+  httpGet: s.pointer(2, httpGetAction, 'Make an HTTP request.'),
+  tcpSocket: s.pointer(3, tcpSocketAction, 'Not supported: a hook with it fails.'),
+  sleep: s.pointer(4, sleepAction, 'Do nothing for some seconds.'),
 });
 export type LifecycleHandler = s.TypeOf<typeof lifecycleHandler>;
 
-export const lifecycle = s.object('io.k8s.api.core.v1.Lifecycle', '', {
-  postStart: s.pointer(1, lifecycleHandler, ''),
-  preStop: s.pointer(2, lifecycleHandler, ''),
-  stopSignal: s.pointer(3, s.oneOf('v1.Signal', ['SIGABRT', 'SIGALRM', 'SIGBUS', 'SIGCHLD', 'SIGCLD', 'SIGCONT', 'SIGFPE', 'SIGHUP', 'SIGILL', 'SIGINT', 'SIGIO', 'SIGIOT', 'SIGKILL', 'SIGPIPE', 'SIGPOLL', 'SIGPROF', 'SIGPWR', 'SIGQUIT', 'SIGSEGV', 'SIGSTKFLT', 'SIGSTOP', 'SIGSYS', 'SIGTERM', 'SIGTRAP', 'SIGTSTP', 'SIGTTIN', 'SIGTTOU', 'SIGURG', 'SIGUSR1', 'SIGUSR2', 'SIGVTALRM', 'SIGWINCH', 'SIGXCPU', 'SIGXFSZ', 'SIGRTMIN', 'SIGRTMIN+1', 'SIGRTMIN+2', 'SIGRTMIN+3', 'SIGRTMIN+4', 'SIGRTMIN+5', 'SIGRTMIN+6', 'SIGRTMIN+7', 'SIGRTMIN+8', 'SIGRTMIN+9', 'SIGRTMIN+10', 'SIGRTMIN+11', 'SIGRTMIN+12', 'SIGRTMIN+13', 'SIGRTMIN+14', 'SIGRTMIN+15', 'SIGRTMAX-14', 'SIGRTMAX-13', 'SIGRTMAX-12', 'SIGRTMAX-11', 'SIGRTMAX-10', 'SIGRTMAX-9', 'SIGRTMAX-8', 'SIGRTMAX-7', 'SIGRTMAX-6', 'SIGRTMAX-5', 'SIGRTMAX-4', 'SIGRTMAX-3', 'SIGRTMAX-2', 'SIGRTMAX-1', 'SIGRTMAX']), ''),
+export const lifecycle = s.object('io.k8s.api.core.v1.Lifecycle', 'What is done as a container starts and stops.', {
+  postStart: s.pointer(
+    1,
+    lifecycleHandler,
+    "Done right after the start, beside the container's own command. If it fails, the container is stopped.",
+  ),
+  preStop: s.pointer(
+    2,
+    lifecycleHandler,
+    'Done before the container is told to stop, within the time it has for stopping. Not done if it ends by itself.',
+  ),
+  stopSignal: s.pointer(
+    3,
+    s.oneOf('v1.Signal', [
+      'SIGABRT',
+      'SIGALRM',
+      'SIGBUS',
+      'SIGCHLD',
+      'SIGCLD',
+      'SIGCONT',
+      'SIGFPE',
+      'SIGHUP',
+      'SIGILL',
+      'SIGINT',
+      'SIGIO',
+      'SIGIOT',
+      'SIGKILL',
+      'SIGPIPE',
+      'SIGPOLL',
+      'SIGPROF',
+      'SIGPWR',
+      'SIGQUIT',
+      'SIGSEGV',
+      'SIGSTKFLT',
+      'SIGSTOP',
+      'SIGSYS',
+      'SIGTERM',
+      'SIGTRAP',
+      'SIGTSTP',
+      'SIGTTIN',
+      'SIGTTOU',
+      'SIGURG',
+      'SIGUSR1',
+      'SIGUSR2',
+      'SIGVTALRM',
+      'SIGWINCH',
+      'SIGXCPU',
+      'SIGXFSZ',
+      'SIGRTMIN',
+      'SIGRTMIN+1',
+      'SIGRTMIN+2',
+      'SIGRTMIN+3',
+      'SIGRTMIN+4',
+      'SIGRTMIN+5',
+      'SIGRTMIN+6',
+      'SIGRTMIN+7',
+      'SIGRTMIN+8',
+      'SIGRTMIN+9',
+      'SIGRTMIN+10',
+      'SIGRTMIN+11',
+      'SIGRTMIN+12',
+      'SIGRTMIN+13',
+      'SIGRTMIN+14',
+      'SIGRTMIN+15',
+      'SIGRTMAX-14',
+      'SIGRTMAX-13',
+      'SIGRTMAX-12',
+      'SIGRTMAX-11',
+      'SIGRTMAX-10',
+      'SIGRTMAX-9',
+      'SIGRTMAX-8',
+      'SIGRTMAX-7',
+      'SIGRTMAX-6',
+      'SIGRTMAX-5',
+      'SIGRTMAX-4',
+      'SIGRTMAX-3',
+      'SIGRTMAX-2',
+      'SIGRTMAX-1',
+      'SIGRTMAX',
+    ]),
+    'The signal that tells it to stop; that of the image by default, else SIGTERM. Needs os.name of the Pod.',
+  ),
 });
 export type Lifecycle = s.TypeOf<typeof lifecycle>;

@@ -1,21 +1,48 @@
 import * as s from '@kruise/schema';
 
-
-export const volumeResourceRequirements = s.object('io.k8s.api.core.v1.VolumeResourceRequirements', '', {
-  limits: s.optional(1, s.map(s.quantity(), { goType: 'v1.ResourceList' }), ''),
-  requests: s.optional(2, s.map(s.quantity(), { goType: 'v1.ResourceList' }), ''),
-});
+export const volumeResourceRequirements = s.object(
+  'io.k8s.api.core.v1.VolumeResourceRequirements',
+  'How large a volume is to be.',
+  {
+    limits: s.optional(1, s.map(s.quantity(), { goType: 'v1.ResourceList' }), 'The most storage it may have.'),
+    requests: s.optional(
+      2,
+      s.map(s.quantity(), { goType: 'v1.ResourceList' }),
+      'The least storage it must have, under the key storage.',
+    ),
+  },
+);
 export type VolumeResourceRequirements = s.TypeOf<typeof volumeResourceRequirements>;
 
-export const resourceClaim = s.object('io.k8s.api.core.v1.ResourceClaim', '', {
-  name: s.required(1, s.string(), ''),
-  request: s.optional(2, s.string(), ''),
-});
+export const resourceClaim = s.object(
+  'io.k8s.api.core.v1.ResourceClaim',
+  "One of the Pod's resource claims, as a container uses it.",
+  {
+    name: s.required(1, s.string(), 'Name of an entry of resourceClaims of the Pod.'),
+    request: s.optional(2, s.string(), 'Name of one request of that claim. Unset: all of it.'),
+  },
+);
 export type ResourceClaim = s.TypeOf<typeof resourceClaim>;
 
-export const resourceRequirements = s.object('io.k8s.api.core.v1.ResourceRequirements', '', {
-  limits: s.optional(1, s.map(s.quantity(), { goType: 'v1.ResourceList' }), ''),
-  requests: s.optional(2, s.map(s.quantity(), { goType: 'v1.ResourceList' }), ''),
-  claims: s.optional(3, s.listMap(resourceClaim, ['name']), ''),
-});
+export const resourceRequirements = s.object(
+  'io.k8s.api.core.v1.ResourceRequirements',
+  'What a container needs, and what it may not exceed.',
+  {
+    limits: s.optional(
+      1,
+      s.map(s.quantity(), { goType: 'v1.ResourceList' }),
+      'The most it may use, by resource. Beyond its memory it is killed, beyond its cpu slowed down.',
+    ),
+    requests: s.optional(
+      2,
+      s.map(s.quantity(), { goType: 'v1.ResourceList' }),
+      'What is set aside for it on the node, by resource; the scheduler goes by this. Default: the limits.',
+    ),
+    claims: s.optional(
+      3,
+      s.listMap(resourceClaim, ['name']),
+      'Which resource claims of the Pod it uses. Cannot be changed.',
+    ),
+  },
+);
 export type ResourceRequirements = s.TypeOf<typeof resourceRequirements>;

@@ -1,17 +1,37 @@
 import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 
-export const secret = kind('io.k8s.api.core.v1.Secret', '', {
-  group: '',
-  version: 'v1',
-  kind: 'Secret',
-  plural: 'secrets',
-  scope: 'Namespaced',
-  fields: {
-    immutable: s.pointer(5, s.boolean(), ''),
-    data: s.optional(2, s.map(s.bytes()), ''),
-    stringData: s.optional(4, s.map(s.string()), ''),
-    type: s.optional(3, s.string({ goType: 'v1.SecretType' }), ''),
+export const secret = kind(
+  'io.k8s.api.core.v1.Secret',
+  'Small confidential data, for Pods to read as files or environment variables.',
+  {
+    group: '',
+    version: 'v1',
+    kind: 'Secret',
+    plural: 'secrets',
+    scope: 'Namespaced',
+    fields: {
+      immutable: s.pointer(
+        5,
+        s.boolean(),
+        'If true, the data can never be changed again, only the object deleted; nodes then stop watching it. Cannot be turned back.',
+      ),
+      data: s.optional(
+        2,
+        s.map(s.bytes()),
+        'Bytes by key, in base64; 1 MiB in all. A key has letters, digits, -, _ and . only.',
+      ),
+      stringData: s.optional(
+        4,
+        s.map(s.string()),
+        'Texts by key, for writing only: they are put into data, over what is there, and never read back.',
+      ),
+      type: s.optional(
+        3,
+        s.string({ goType: 'v1.SecretType' }),
+        'What it is for, such as Opaque (the default), kubernetes.io/tls or kubernetes.io/dockerconfigjson; some demand certain keys. Cannot be changed.',
+      ),
+    },
   },
-});
+);
 export type Secret = s.TypeOf<typeof secret>;

@@ -2,77 +2,177 @@ import * as s from '@kruise/schema';
 import { condition } from '../meta/condition.ts';
 import { kind } from '../meta/kind.ts';
 
-export const servicePort = s.object('io.k8s.api.core.v1.ServicePort', '', {
-  name: s.optional(1, s.string(), ''),
-  protocol: s.optional(2, s.string({ goType: 'v1.Protocol', default: 'TCP' }), ''),
-  appProtocol: s.pointer(6, s.string(), ''),
-  port: s.required(3, s.int32(), ''),
-  targetPort: s.optional(4, s.intOrString(), ''),
-  nodePort: s.optional(5, s.int32(), ''),
+export const servicePort = s.object('io.k8s.api.core.v1.ServicePort', 'A port a Service answers on.', {
+  name: s.optional(
+    1,
+    s.string(),
+    'Name of the port, a DNS label, unique in the Service. Must be given if there are several.',
+  ),
+  protocol: s.optional(2, s.string({ goType: 'v1.Protocol', default: 'TCP' }), 'TCP (the default), UDP or SCTP.'),
+  appProtocol: s.pointer(
+    6,
+    s.string(),
+    'The protocol spoken on top, as a hint: an IANA service name, kubernetes.io/h2c, kubernetes.io/ws, kubernetes.io/wss, or a prefixed name of your own.',
+  ),
+  port: s.required(3, s.int32(), 'The number clients connect to.'),
+  targetPort: s.optional(
+    4,
+    s.intOrString(),
+    'Where it leads at the Pods: a number, or the name of a container port. Default: port.',
+  ),
+  nodePort: s.optional(
+    5,
+    s.int32(),
+    'Port of every node that leads here, for NodePort and LoadBalancer. Unset: one is chosen, from 30000 to 32767 as a rule.',
+  ),
 });
 export type ServicePort = s.TypeOf<typeof servicePort>;
 
-export const clientIPConfig = s.object('io.k8s.api.core.v1.ClientIPConfig', '', {
-  timeoutSeconds: s.pointer(1, s.int32(), ''),
+export const clientIPConfig = s.object('io.k8s.api.core.v1.ClientIPConfig', 'How long a client stays with its Pod.', {
+  timeoutSeconds: s.pointer(1, s.int32(), 'Seconds, 1 to 86400. Default 10800, three hours.'),
 });
 export type ClientIPConfig = s.TypeOf<typeof clientIPConfig>;
 
-export const sessionAffinityConfig = s.object('io.k8s.api.core.v1.SessionAffinityConfig', '', {
-  clientIP: s.pointer(1, clientIPConfig, ''),
-});
+export const sessionAffinityConfig = s.object(
+  'io.k8s.api.core.v1.SessionAffinityConfig',
+  'Particulars of sessionAffinity.',
+  {
+    clientIP: s.pointer(1, clientIPConfig, 'For ClientIP: how long.'),
+  },
+);
 export type SessionAffinityConfig = s.TypeOf<typeof sessionAffinityConfig>;
 
-export const serviceSpec = s.object('io.k8s.api.core.v1.ServiceSpec', '', {
-  ports: s.optional(1, s.listMap(servicePort, ['port', 'protocol']), '', { patchStrategy: 'merge', patchMergeKey: 'port' }),
-  selector: s.optional(2, s.map(s.string(), { mapType: 'atomic' }), ''),
-  clusterIP: s.optional(3, s.string(), ''),
-  clusterIPs: s.optional(18, s.atomicList(s.string()), ''),
-  type: s.optional(4, s.oneOf('v1.ServiceType', ['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName']), ''),
-  externalIPs: s.optional(5, s.atomicList(s.string()), ''),
-  sessionAffinity: s.optional(7, s.oneOf('v1.ServiceAffinity', ['ClientIP', 'None']), ''),
-  loadBalancerIP: s.optional(8, s.string(), ''),
-  loadBalancerSourceRanges: s.optional(9, s.atomicList(s.string()), ''),
-  externalName: s.optional(10, s.string(), ''),
-  externalTrafficPolicy: s.optional(11, s.oneOf('v1.ServiceExternalTrafficPolicy', ['Cluster', 'Local']), ''),
-  healthCheckNodePort: s.optional(12, s.int32(), ''),
-  publishNotReadyAddresses: s.optional(13, s.boolean(), ''),
-  sessionAffinityConfig: s.pointer(14, sessionAffinityConfig, ''),
-  ipFamilies: s.optional(19, s.atomicList(s.oneOf('v1.IPFamily', ['IPv4', 'IPv6', ''])), ''),
-  ipFamilyPolicy: s.pointer(17, s.oneOf('v1.IPFamilyPolicy', ['SingleStack', 'PreferDualStack', 'RequireDualStack']), ''),
-  allocateLoadBalancerNodePorts: s.pointer(20, s.boolean(), ''),
-  loadBalancerClass: s.pointer(21, s.string(), ''),
-  internalTrafficPolicy: s.pointer(22, s.oneOf('v1.ServiceInternalTrafficPolicy', ['Cluster', 'Local']), ''),
-  trafficDistribution: s.pointer(23, s.string(), ''),
-});
+export const serviceSpec = s.object(
+  'io.k8s.api.core.v1.ServiceSpec',
+  'What a Service leads to, and how it is reached.',
+  {
+    ports: s.optional(1, s.listMap(servicePort, ['port', 'protocol']), 'The ports it answers on.', {
+      patchStrategy: 'merge',
+      patchMergeKey: 'port',
+    }),
+    selector: s.optional(
+      2,
+      s.map(s.string(), { mapType: 'atomic' }),
+      'Labels of the Pods it leads to. Unset: somebody else writes its EndpointSlices. Not with ExternalName.',
+    ),
+    clusterIP: s.optional(
+      3,
+      s.string(),
+      'Its address in the cluster. Unset: one is chosen; None: it is headless, and the DNS gives the addresses of the Pods. Hardly to be changed.',
+    ),
+    clusterIPs: s.optional(
+      18,
+      s.atomicList(s.string()),
+      'Its addresses, one for each IP family; the first is clusterIP.',
+    ),
+    type: s.optional(
+      4,
+      s.oneOf('v1.ServiceType', ['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName']),
+      'ClusterIP (the default) within the cluster; NodePort also by a port of every node; LoadBalancer also by one of the cloud; ExternalName is an alias in the DNS.',
+    ),
+    externalIPs: s.optional(
+      5,
+      s.atomicList(s.string()),
+      'Further addresses whose traffic, once it arrives at a node, is for this Service. Getting it there is up to you.',
+    ),
+    sessionAffinity: s.optional(
+      7,
+      s.oneOf('v1.ServiceAffinity', ['ClientIP', 'None']),
+      'None (the default), or ClientIP to send a client to the same Pod each time.',
+    ),
+    loadBalancerIP: s.optional(
+      8,
+      s.string(),
+      'The address the load balancer should have, where the cloud heeds it. Deprecated in favour of its annotations.',
+    ),
+    loadBalancerSourceRanges: s.optional(
+      9,
+      s.atomicList(s.string()),
+      'Which clients the load balancer lets in, as CIDRs, where the cloud heeds it. Unset: all.',
+    ),
+    externalName: s.optional(10, s.string(), 'With ExternalName: the DNS name it is an alias of.'),
+    externalTrafficPolicy: s.optional(
+      11,
+      s.oneOf('v1.ServiceExternalTrafficPolicy', ['Cluster', 'Local']),
+      "Cluster (the default) spreads traffic from outside over all Pods; Local keeps it on the node it came to, and the client's address with it.",
+    ),
+    healthCheckNodePort: s.optional(
+      12,
+      s.int32(),
+      'With LoadBalancer and Local: port of every node that tells whether it has Pods. Unset: one is chosen. Cannot be changed.',
+    ),
+    publishNotReadyAddresses: s.optional(13, s.boolean(), 'Lead to Pods that are not ready, too. Default false.'),
+    sessionAffinityConfig: s.pointer(14, sessionAffinityConfig, 'Particulars of sessionAffinity.'),
+    ipFamilies: s.optional(
+      19,
+      s.atomicList(s.oneOf('v1.IPFamily', ['IPv4', 'IPv6', ''])),
+      'Its IP families, IPv4, IPv6 or both, the main one first. Unset: as the cluster is set up. Only the second can be changed.',
+    ),
+    ipFamilyPolicy: s.pointer(
+      17,
+      s.oneOf('v1.IPFamilyPolicy', ['SingleStack', 'PreferDualStack', 'RequireDualStack']),
+      'SingleStack (the default), PreferDualStack, or RequireDualStack, which fails if the cluster has one family.',
+    ),
+    allocateLoadBalancerNodePorts: s.pointer(
+      20,
+      s.boolean(),
+      'With LoadBalancer: whether to choose node ports. Default true; false where the load balancer needs none.',
+    ),
+    loadBalancerClass: s.pointer(
+      21,
+      s.string(),
+      'With LoadBalancer: who provides it, a name such as example.com/internal. Unset: the cloud. Cannot be changed.',
+    ),
+    internalTrafficPolicy: s.pointer(
+      22,
+      s.oneOf('v1.ServiceInternalTrafficPolicy', ['Cluster', 'Local']),
+      'Cluster (the default) spreads traffic from Pods over all; Local keeps it on the node, and drops it if there is no Pod.',
+    ),
+    trafficDistribution: s.pointer(
+      23,
+      s.string(),
+      'A wish for where traffic goes: PreferClose, to Pods in the zone of the client. Unset: to all alike.',
+    ),
+  },
+);
 export type ServiceSpec = s.TypeOf<typeof serviceSpec>;
 
-export const portStatus = s.object('io.k8s.api.core.v1.PortStatus', '', {
-  port: s.required(1, s.int32(), ''),
-  protocol: s.required(2, s.oneOf('v1.Protocol', ['TCP', 'UDP', 'SCTP']), ''),
-  error: s.pointer(3, s.string(), ''),
+export const portStatus = s.object('io.k8s.api.core.v1.PortStatus', 'What became of one port of a load balancer.', {
+  port: s.required(1, s.int32(), 'The port number.'),
+  protocol: s.required(2, s.oneOf('v1.Protocol', ['TCP', 'UDP', 'SCTP']), 'TCP, UDP or SCTP.'),
+  error: s.pointer(3, s.string(), "Why it does not work: a CamelCase word, prefixed if the cloud's own."),
 });
 export type PortStatus = s.TypeOf<typeof portStatus>;
 
-export const loadBalancerIngress = s.object('io.k8s.api.core.v1.LoadBalancerIngress', '', {
-  ip: s.optional(1, s.string(), ''),
-  hostname: s.optional(2, s.string(), ''),
-  ipMode: s.pointer(3, s.string({ goType: 'v1.LoadBalancerIPMode' }), ''),
-  ports: s.optional(4, s.atomicList(portStatus), ''),
+export const loadBalancerIngress = s.object('io.k8s.api.core.v1.LoadBalancerIngress', 'A way into a load balancer.', {
+  ip: s.optional(1, s.string(), 'Its address, if it has one.'),
+  hostname: s.optional(2, s.string(), 'Its DNS name, if it is known by that.'),
+  ipMode: s.pointer(
+    3,
+    s.string({ goType: 'v1.LoadBalancerIPMode' }),
+    'VIP (the default): traffic arrives with this address as its destination; Proxy: it does not, so nodes must not short-cut it.',
+  ),
+  ports: s.optional(4, s.atomicList(portStatus), 'What became of its ports.'),
 });
 export type LoadBalancerIngress = s.TypeOf<typeof loadBalancerIngress>;
 
-export const loadBalancerStatus = s.object('io.k8s.api.core.v1.LoadBalancerStatus', '', {
-  ingress: s.optional(1, s.atomicList(loadBalancerIngress), ''),
+export const loadBalancerStatus = s.object('io.k8s.api.core.v1.LoadBalancerStatus', 'What became of a load balancer.', {
+  ingress: s.optional(1, s.atomicList(loadBalancerIngress), 'Ways into it. Empty until it is ready.'),
 });
 export type LoadBalancerStatus = s.TypeOf<typeof loadBalancerStatus>;
 
-export const serviceStatus = s.object('io.k8s.api.core.v1.ServiceStatus', '', {
-  loadBalancer: s.optional(1, loadBalancerStatus, ''),
-  conditions: s.optional(2, s.listMap(condition, ['type']), '', { patchStrategy: 'merge', patchMergeKey: 'type' }),
+export const serviceStatus = s.object('io.k8s.api.core.v1.ServiceStatus', 'What became of a Service.', {
+  loadBalancer: s.optional(1, loadBalancerStatus, 'What became of its load balancer, if it asked for one.'),
+  conditions: s.optional(
+    2,
+    s.listMap(condition, ['type']),
+    'What is known of it; LoadBalancerPortsError, if ports failed.',
+    { patchStrategy: 'merge', patchMergeKey: 'type' },
+  ),
 });
 export type ServiceStatus = s.TypeOf<typeof serviceStatus>;
 
-export const service = kind('io.k8s.api.core.v1.Service', '', {
+export const service = kind('io.k8s.api.core.v1.Service', 'A lasting address for a changing set of Pods.', {
   group: '',
   version: 'v1',
   kind: 'Service',
@@ -82,8 +182,8 @@ export const service = kind('io.k8s.api.core.v1.Service', '', {
   categories: ['all'],
   subresources: ['proxy', 'status'],
   fields: {
-    spec: s.optional(2, serviceSpec, ''),
-    status: s.optional(3, serviceStatus, ''),
+    spec: s.optional(2, serviceSpec, 'What it leads to, and how it is reached.'),
+    status: s.optional(3, serviceStatus, 'What became of it.'),
   },
 });
 export type Service = s.TypeOf<typeof service>;

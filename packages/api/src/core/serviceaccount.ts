@@ -2,7 +2,7 @@ import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 import { localObjectReference, objectReference } from './reference.ts';
 
-export const serviceAccount = kind('io.k8s.api.core.v1.ServiceAccount', '', {
+export const serviceAccount = kind('io.k8s.api.core.v1.ServiceAccount', 'Whom the processes of a Pod act as.', {
   group: '',
   version: 'v1',
   kind: 'ServiceAccount',
@@ -11,9 +11,22 @@ export const serviceAccount = kind('io.k8s.api.core.v1.ServiceAccount', '', {
   shortNames: ['sa'],
   subresources: ['token'],
   fields: {
-    secrets: s.optional(2, s.listMap(objectReference, ['name']), '', { patchStrategy: 'merge', patchMergeKey: 'name' }),
-    imagePullSecrets: s.optional(3, s.atomicList(localObjectReference), ''),
-    automountServiceAccountToken: s.pointer(4, s.boolean(), ''),
+    secrets: s.optional(
+      2,
+      s.listMap(objectReference, ['name']),
+      'Secrets its Pods may use, if the annotation kubernetes.io/enforce-mountable-secrets is true. Deprecated.',
+      { patchStrategy: 'merge', patchMergeKey: 'name' },
+    ),
+    imagePullSecrets: s.optional(
+      3,
+      s.atomicList(localObjectReference),
+      'Secrets to fetch images with, for Pods that name none.',
+    ),
+    automountServiceAccountToken: s.pointer(
+      4,
+      s.boolean(),
+      'Whether Pods get a token of it, unless they say otherwise. Default true.',
+    ),
   },
 });
 export type ServiceAccount = s.TypeOf<typeof serviceAccount>;

@@ -1,11 +1,22 @@
 import * as s from '@kruise/schema';
 
-
-export const toleration = s.object('io.k8s.api.core.v1.Toleration', '', {
-  key: s.optional(1, s.string(), ''),
-  operator: s.optional(2, s.oneOf('v1.TolerationOperator', ['Exists', 'Equal']), ''),
-  value: s.optional(3, s.string(), ''),
-  effect: s.optional(4, s.oneOf('v1.TaintEffect', ['NoSchedule', 'PreferNoSchedule', 'NoExecute']), ''),
-  tolerationSeconds: s.pointer(5, s.int64(), ''),
+export const toleration = s.object('io.k8s.api.core.v1.Toleration', 'Lets a Pod run in spite of a taint.', {
+  key: s.optional(1, s.string(), 'Key of the taint. Empty, with Exists: any taint.'),
+  operator: s.optional(
+    2,
+    s.oneOf('v1.TolerationOperator', ['Exists', 'Equal']),
+    'Equal (the default) compares values; Exists takes any value.',
+  ),
+  value: s.optional(3, s.string(), 'Value of the taint; empty with Exists.'),
+  effect: s.optional(
+    4,
+    s.oneOf('v1.TaintEffect', ['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
+    'Effect of the taint: NoSchedule, PreferNoSchedule or NoExecute. Empty: any.',
+  ),
+  tolerationSeconds: s.pointer(
+    5,
+    s.int64(),
+    'With NoExecute: seconds the Pod stays once the taint is there. Unset: for ever; 0 or less: not at all.',
+  ),
 });
 export type Toleration = s.TypeOf<typeof toleration>;

@@ -1,29 +1,73 @@
 import * as s from '@kruise/schema';
 import { localObjectReference } from './reference.ts';
 
-export const objectFieldSelector = s.object('io.k8s.api.core.v1.ObjectFieldSelector', '', {
-  apiVersion: s.optional(1, s.string(), ''),
-  fieldPath: s.required(2, s.string(), ''),
-}, { mapType: 'atomic' });
+export const objectFieldSelector = s.object(
+  'io.k8s.api.core.v1.ObjectFieldSelector',
+  'A field of the Pod itself.',
+  {
+    apiVersion: s.optional(1, s.string(), 'The version the path is written for; v1 by default.'),
+    fieldPath: s.required(
+      2,
+      s.string(),
+      "The field, such as metadata.name, metadata.labels['app'], spec.nodeName or status.podIP.",
+    ),
+  },
+  { mapType: 'atomic' },
+);
 export type ObjectFieldSelector = s.TypeOf<typeof objectFieldSelector>;
 
-export const resourceFieldSelector = s.object('io.k8s.api.core.v1.ResourceFieldSelector', '', {
-  containerName: s.optional(1, s.string(), ''),
-  resource: s.required(2, s.string(), ''),
-  divisor: s.optional(3, s.quantity(), ''),
-}, { mapType: 'atomic' });
+export const resourceFieldSelector = s.object(
+  'io.k8s.api.core.v1.ResourceFieldSelector',
+  'What a container asks for or is limited to.',
+  {
+    containerName: s.optional(
+      1,
+      s.string(),
+      "Which container. Required in a volume; in an environment variable it is the container's own.",
+    ),
+    resource: s.required(
+      2,
+      s.string(),
+      'Such as limits.cpu or requests.memory. A limit that is not set is what the node has to give.',
+    ),
+    divisor: s.optional(
+      3,
+      s.quantity(),
+      'The unit of the result, such as 1m or 1Mi; 1 by default. The quotient is rounded up.',
+    ),
+  },
+  { mapType: 'atomic' },
+);
 export type ResourceFieldSelector = s.TypeOf<typeof resourceFieldSelector>;
 
-export const configMapKeySelector = s.object('io.k8s.api.core.v1.ConfigMapKeySelector', '', {
-  localObjectReference: s.inline(1, localObjectReference),
-  key: s.required(2, s.string(), ''),
-  optional: s.pointer(3, s.boolean(), ''),
-}, { mapType: 'atomic' });
+export const configMapKeySelector = s.object(
+  'io.k8s.api.core.v1.ConfigMapKeySelector',
+  'One key of a ConfigMap in the namespace of the Pod.',
+  {
+    localObjectReference: s.inline(1, localObjectReference),
+    key: s.required(2, s.string(), 'The key to take.'),
+    optional: s.pointer(
+      3,
+      s.boolean(),
+      'Whether the ConfigMap or the key may be missing. Default false: the container waits.',
+    ),
+  },
+  { mapType: 'atomic' },
+);
 export type ConfigMapKeySelector = s.TypeOf<typeof configMapKeySelector>;
 
-export const secretKeySelector = s.object('io.k8s.api.core.v1.SecretKeySelector', '', {
-  localObjectReference: s.inline(1, localObjectReference),
-  key: s.required(2, s.string(), ''),
-  optional: s.pointer(3, s.boolean(), ''),
-}, { mapType: 'atomic' });
+export const secretKeySelector = s.object(
+  'io.k8s.api.core.v1.SecretKeySelector',
+  'One key of a Secret in the namespace of the Pod.',
+  {
+    localObjectReference: s.inline(1, localObjectReference),
+    key: s.required(2, s.string(), 'The key to take.'),
+    optional: s.pointer(
+      3,
+      s.boolean(),
+      'Whether the Secret or the key may be missing. Default false: the container waits.',
+    ),
+  },
+  { mapType: 'atomic' },
+);
 export type SecretKeySelector = s.TypeOf<typeof secretKeySelector>;

@@ -1,60 +1,94 @@
 import * as s from '@kruise/schema';
-import { kind } from '../meta/kind.ts';
 import { objectReference } from '../core/reference.ts';
+import { kind } from '../meta/kind.ts';
 
-export const endpointConditions = s.object('io.k8s.api.discovery.v1.EndpointConditions', '', {
-  ready: s.pointer(1, s.boolean(), ''),
-  serving: s.pointer(2, s.boolean(), ''),
-  terminating: s.pointer(3, s.boolean(), ''),
+export const endpointConditions = s.object('io.k8s.api.discovery.v1.EndpointConditions', 'How an endpoint is.', {
+  ready: s.pointer(1, s.boolean(), 'Whether to send traffic to it: it serves and is not going. Unset counts as true.'),
+  serving: s.pointer(
+    2,
+    s.boolean(),
+    'As ready, but also true of an endpoint that is going and still serves. Unset: as ready.',
+  ),
+  terminating: s.pointer(3, s.boolean(), 'Whether it is going. Unset counts as false.'),
 });
 export type EndpointConditions = s.TypeOf<typeof endpointConditions>;
 
-export const forZone = s.object('io.k8s.api.discovery.v1.ForZone', '', {
-  name: s.required(1, s.string(), ''),
+export const forZone = s.object('io.k8s.api.discovery.v1.ForZone', 'A zone an endpoint is for.', {
+  name: s.required(1, s.string(), 'Name of the zone.'),
 });
 export type ForZone = s.TypeOf<typeof forZone>;
 
-export const forNode = s.object('io.k8s.api.discovery.v1.ForNode', '', {
-  name: s.required(1, s.string(), ''),
+export const forNode = s.object('io.k8s.api.discovery.v1.ForNode', 'A node an endpoint is for.', {
+  name: s.required(1, s.string(), 'Name of the node.'),
 });
 export type ForNode = s.TypeOf<typeof forNode>;
 
-export const endpointHints = s.object('io.k8s.api.discovery.v1.EndpointHints', '', {
-  forZones: s.optional(1, s.atomicList(forZone), ''),
-  forNodes: s.optional(2, s.atomicList(forNode), ''),
+export const endpointHints = s.object('io.k8s.api.discovery.v1.EndpointHints', 'For whom an endpoint is best.', {
+  forZones: s.optional(1, s.atomicList(forZone), 'Clients in these zones; up to 8.'),
+  forNodes: s.optional(
+    2,
+    s.atomicList(forNode),
+    'Clients on these nodes; up to 8. Of alpha quality, behind a feature gate.',
+  ),
 });
 export type EndpointHints = s.TypeOf<typeof endpointHints>;
 
-export const endpoint = s.object('io.k8s.api.discovery.v1.Endpoint', '', {
-  addresses: s.required(1, s.set(s.string()), ''),
-  conditions: s.optional(2, endpointConditions, ''),
-  hostname: s.pointer(3, s.string(), ''),
-  targetRef: s.pointer(4, objectReference, ''),
-  deprecatedTopology: s.optional(5, s.map(s.string()), ''),
-  nodeName: s.pointer(6, s.string(), ''),
-  zone: s.pointer(7, s.string(), ''),
-  hints: s.pointer(8, endpointHints, ''),
+export const endpoint = s.object('io.k8s.api.discovery.v1.Endpoint', 'Somewhere that answers for a Service.', {
+  addresses: s.required(
+    1,
+    s.set(s.string()),
+    "Its addresses, of the slice's type; all alike, up to 100. Clients use the first only.",
+  ),
+  conditions: s.optional(2, endpointConditions, 'How it is.'),
+  hostname: s.pointer(3, s.string(), 'The name it has in the DNS below the Service.'),
+  targetRef: s.pointer(4, objectReference, 'What answers there, usually a Pod.'),
+  deprecatedTopology: s.optional(5, s.map(s.string()), 'Topology labels of v1beta1. Read-only.'),
+  nodeName: s.pointer(6, s.string(), 'The node it is on.'),
+  zone: s.pointer(7, s.string(), 'The zone it is in.'),
+  hints: s.pointer(8, endpointHints, 'For whom it is best.'),
 });
 export type Endpoint = s.TypeOf<typeof endpoint>;
 
-export const endpointPort = s.object('io.k8s.api.discovery.v1.EndpointPort', '', {
-  name: s.pointer(1, s.string(), ''),
-  protocol: s.pointer(2, s.oneOf('v1.Protocol', ['TCP', 'UDP', 'SCTP']), ''),
-  port: s.pointer(3, s.int32(), ''),
-  appProtocol: s.pointer(4, s.string(), ''),
-}, { mapType: 'atomic' });
+export const endpointPort = s.object(
+  'io.k8s.api.discovery.v1.EndpointPort',
+  'A port endpoints answer on.',
+  {
+    name: s.pointer(
+      1,
+      s.string(),
+      'Name of the port of the Service; unique in the slice, and empty if there is one only.',
+    ),
+    protocol: s.pointer(2, s.oneOf('v1.Protocol', ['TCP', 'UDP', 'SCTP']), 'TCP (the default), UDP or SCTP.'),
+    port: s.pointer(3, s.int32(), 'The port number. Unset: whoever reads it decides.'),
+    appProtocol: s.pointer(
+      4,
+      s.string(),
+      'The protocol spoken on top, as a hint: an IANA service name, kubernetes.io/h2c, kubernetes.io/ws, kubernetes.io/wss, or a prefixed name of your own.',
+    ),
+  },
+  { mapType: 'atomic' },
+);
 export type EndpointPort = s.TypeOf<typeof endpointPort>;
 
-export const endpointSlice = kind('io.k8s.api.discovery.v1.EndpointSlice', '', {
-  group: 'discovery.k8s.io',
-  version: 'v1',
-  kind: 'EndpointSlice',
-  plural: 'endpointslices',
-  scope: 'Namespaced',
-  fields: {
-    addressType: s.required(4, s.string({ goType: 'v1.AddressType' }), ''),
-    endpoints: s.required(2, s.atomicList(endpoint), ''),
-    ports: s.optional(3, s.atomicList(endpointPort), '', { omitEmpty: false }),
+export const endpointSlice = kind(
+  'io.k8s.api.discovery.v1.EndpointSlice',
+  'Some of the endpoints of a Service; all its slices together are all of them.',
+  {
+    group: 'discovery.k8s.io',
+    version: 'v1',
+    kind: 'EndpointSlice',
+    plural: 'endpointslices',
+    scope: 'Namespaced',
+    fields: {
+      addressType: s.required(4, s.string({ goType: 'v1.AddressType' }), 'IPv4, IPv6 or FQDN. Cannot be changed.'),
+      endpoints: s.required(2, s.atomicList(endpoint), 'The endpoints; up to 1000.'),
+      ports: s.optional(
+        3,
+        s.atomicList(endpointPort),
+        'The ports of every endpoint; up to 100. Empty: none is known.',
+        { omitEmpty: false },
+      ),
+    },
   },
-});
+);
 export type EndpointSlice = s.TypeOf<typeof endpointSlice>;

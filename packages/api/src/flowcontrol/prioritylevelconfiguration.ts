@@ -1,64 +1,128 @@
 import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 
-export const queuingConfiguration = s.object('io.k8s.api.flowcontrol.v1.QueuingConfiguration', '', {
-  queues: s.optional(1, s.int32(), '', { omitEmpty: false }),
-  handSize: s.optional(2, s.int32(), '', { omitEmpty: false }),
-  queueLengthLimit: s.optional(3, s.int32(), '', { omitEmpty: false }),
-});
+export const queuingConfiguration = s.object(
+  'io.k8s.api.flowcontrol.v1.QueuingConfiguration',
+  'The queues of a priority level.',
+  {
+    queues: s.optional(1, s.int32(), 'How many there are. Default 64; 1 puts all flows into one.', {
+      omitEmpty: false,
+    }),
+    handSize: s.optional(2, s.int32(), 'Among how many queues each flow is dealt; not more than queues. Default 8.', {
+      omitEmpty: false,
+    }),
+    queueLengthLimit: s.optional(3, s.int32(), 'How many requests may wait in each; more are refused. Default 50.', {
+      omitEmpty: false,
+    }),
+  },
+);
 export type QueuingConfiguration = s.TypeOf<typeof queuingConfiguration>;
 
-export const limitResponse = s.object('io.k8s.api.flowcontrol.v1.LimitResponse', '', {
-  type: s.required(1, s.string({ goType: 'v1.LimitResponseType' }), ''),
-  queuing: s.pointer(2, queuingConfiguration, ''),
-});
+export const limitResponse = s.object(
+  'io.k8s.api.flowcontrol.v1.LimitResponse',
+  'What becomes of requests that cannot be served at once.',
+  {
+    type: s.required(
+      1,
+      s.string({ goType: 'v1.LimitResponseType' }),
+      'Queue lets them wait, Reject refuses them with 429.',
+    ),
+    queuing: s.pointer(2, queuingConfiguration, 'The queues. Only with Queue.'),
+  },
+);
 export type LimitResponse = s.TypeOf<typeof limitResponse>;
 
-export const limitedPriorityLevelConfiguration = s.object('io.k8s.api.flowcontrol.v1.LimitedPriorityLevelConfiguration', '', {
-  nominalConcurrencyShares: s.pointer(1, s.int32(), '', { omitEmpty: false }),
-  limitResponse: s.optional(2, limitResponse, ''),
-  lendablePercent: s.pointer(3, s.int32(), ''),
-  borrowingLimitPercent: s.pointer(4, s.int32(), ''),
-});
+export const limitedPriorityLevelConfiguration = s.object(
+  'io.k8s.api.flowcontrol.v1.LimitedPriorityLevelConfiguration',
+  'How much a priority level may do at once.',
+  {
+    nominalConcurrencyShares: s.pointer(
+      1,
+      s.int32(),
+      'Its share of what the server can do at once, in proportion to the others. Default 30; 0 leaves it only what it can borrow.',
+      { omitEmpty: false },
+    ),
+    limitResponse: s.optional(2, limitResponse, 'What becomes of requests beyond that.'),
+    lendablePercent: s.pointer(
+      3,
+      s.int32(),
+      'How much of its share others may borrow while it has no use for it, in percent. Default 0.',
+    ),
+    borrowingLimitPercent: s.pointer(4, s.int32(), 'How much it may borrow, in percent of its share. Unset: no limit.'),
+  },
+);
 export type LimitedPriorityLevelConfiguration = s.TypeOf<typeof limitedPriorityLevelConfiguration>;
 
-export const exemptPriorityLevelConfiguration = s.object('io.k8s.api.flowcontrol.v1.ExemptPriorityLevelConfiguration', '', {
-  nominalConcurrencyShares: s.pointer(1, s.int32(), ''),
-  lendablePercent: s.pointer(2, s.int32(), ''),
-});
+export const exemptPriorityLevelConfiguration = s.object(
+  'io.k8s.api.flowcontrol.v1.ExemptPriorityLevelConfiguration',
+  'What a priority level without limit leaves to others.',
+  {
+    nominalConcurrencyShares: s.pointer(
+      1,
+      s.int32(),
+      'The share that counts as its own when shares are computed. Default 0. It is never held to it.',
+    ),
+    lendablePercent: s.pointer(2, s.int32(), 'How much of its share others may borrow, in percent. Default 0.'),
+  },
+);
 export type ExemptPriorityLevelConfiguration = s.TypeOf<typeof exemptPriorityLevelConfiguration>;
 
-export const priorityLevelConfigurationSpec = s.object('io.k8s.api.flowcontrol.v1.PriorityLevelConfigurationSpec', '', {
-  type: s.required(1, s.string({ goType: 'v1.PriorityLevelEnablement' }), ''),
-  limited: s.pointer(2, limitedPriorityLevelConfiguration, ''),
-  exempt: s.pointer(3, exemptPriorityLevelConfiguration, ''),
-});
+export const priorityLevelConfigurationSpec = s.object(
+  'io.k8s.api.flowcontrol.v1.PriorityLevelConfigurationSpec',
+  'How a priority level is treated.',
+  {
+    type: s.required(1, s.string({ goType: 'v1.PriorityLevelEnablement' }), 'Exempt is never limited, Limited is.'),
+    limited: s.pointer(2, limitedPriorityLevelConfiguration, 'Its limits. Must be given with Limited, and only then.'),
+    exempt: s.pointer(3, exemptPriorityLevelConfiguration, 'What it leaves to others. Only with Exempt.'),
+  },
+);
 export type PriorityLevelConfigurationSpec = s.TypeOf<typeof priorityLevelConfigurationSpec>;
 
-export const priorityLevelConfigurationCondition = s.object('io.k8s.api.flowcontrol.v1.PriorityLevelConfigurationCondition', '', {
-  type: s.optional(1, s.string({ goType: 'v1.PriorityLevelConfigurationConditionType' }), ''),
-  status: s.optional(2, s.string({ goType: 'v1.ConditionStatus' }), ''),
-  lastTransitionTime: s.optional(3, s.time(), ''),
-  reason: s.optional(4, s.string(), ''),
-  message: s.optional(5, s.string(), ''),
-});
+export const priorityLevelConfigurationCondition = s.object(
+  'io.k8s.api.flowcontrol.v1.PriorityLevelConfigurationCondition',
+  'What is known of a priority level in one respect.',
+  {
+    type: s.optional(
+      1,
+      s.string({ goType: 'v1.PriorityLevelConfigurationConditionType' }),
+      'Which respect. Kubernetes itself writes none.',
+    ),
+    status: s.optional(2, s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
+    lastTransitionTime: s.optional(3, s.time(), 'When the status last changed.'),
+    reason: s.optional(4, s.string(), 'A word for programs that says why.'),
+    message: s.optional(5, s.string(), 'A sentence for people with the particulars.'),
+  },
+);
 export type PriorityLevelConfigurationCondition = s.TypeOf<typeof priorityLevelConfigurationCondition>;
 
-export const priorityLevelConfigurationStatus = s.object('io.k8s.api.flowcontrol.v1.PriorityLevelConfigurationStatus', '', {
-  conditions: s.optional(1, s.listMap(priorityLevelConfigurationCondition, ['type']), '', { patchStrategy: 'merge', patchMergeKey: 'type' }),
-});
+export const priorityLevelConfigurationStatus = s.object(
+  'io.k8s.api.flowcontrol.v1.PriorityLevelConfigurationStatus',
+  'What is known of a priority level.',
+  {
+    conditions: s.optional(
+      1,
+      s.listMap(priorityLevelConfigurationCondition, ['type']),
+      'What is known of it, by respect.',
+      { patchStrategy: 'merge', patchMergeKey: 'type' },
+    ),
+  },
+);
 export type PriorityLevelConfigurationStatus = s.TypeOf<typeof priorityLevelConfigurationStatus>;
 
-export const priorityLevelConfiguration = kind('io.k8s.api.flowcontrol.v1.PriorityLevelConfiguration', '', {
-  group: 'flowcontrol.apiserver.k8s.io',
-  version: 'v1',
-  kind: 'PriorityLevelConfiguration',
-  plural: 'prioritylevelconfigurations',
-  scope: 'Cluster',
-  subresources: ['status'],
-  fields: {
-    spec: s.optional(2, priorityLevelConfigurationSpec, ''),
-    status: s.optional(3, priorityLevelConfigurationStatus, ''),
+export const priorityLevelConfiguration = kind(
+  'io.k8s.api.flowcontrol.v1.PriorityLevelConfiguration',
+  'A class of requests that share what the server can do.',
+  {
+    group: 'flowcontrol.apiserver.k8s.io',
+    version: 'v1',
+    kind: 'PriorityLevelConfiguration',
+    plural: 'prioritylevelconfigurations',
+    scope: 'Cluster',
+    subresources: ['status'],
+    fields: {
+      spec: s.optional(2, priorityLevelConfigurationSpec, 'How it is treated.'),
+      status: s.optional(3, priorityLevelConfigurationStatus, 'What is known of it.'),
+    },
   },
-});
+);
 export type PriorityLevelConfiguration = s.TypeOf<typeof priorityLevelConfiguration>;

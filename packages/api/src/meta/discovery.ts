@@ -1,57 +1,97 @@
 import * as s from '@kruise/schema';
 import { typeMeta } from './type-meta.ts';
 
-export const serverAddressByClientCIDR = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.ServerAddressByClientCIDR', '', {
-  clientCIDR: s.required(1, s.string(), ''),
-  serverAddress: s.required(2, s.string(), ''),
-});
+export const serverAddressByClientCIDR = s.object(
+  'io.k8s.apimachinery.pkg.apis.meta.v1.ServerAddressByClientCIDR',
+  'Where a client from a network reaches the server.',
+  {
+    clientCIDR: s.required(1, s.string(), 'The network of the client.'),
+    serverAddress: s.required(2, s.string(), 'Where the server is, as host or host:port.'),
+  },
+);
 export type ServerAddressByClientCIDR = s.TypeOf<typeof serverAddressByClientCIDR>;
 
-export const apiVersions = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.APIVersions', '', {
-  ...typeMeta,
-  versions: s.required(1, s.atomicList(s.string()), ''),
-  serverAddressByClientCIDRs: s.required(2, s.atomicList(serverAddressByClientCIDR), ''),
-});
+export const apiVersions = s.object(
+  'io.k8s.apimachinery.pkg.apis.meta.v1.APIVersions',
+  'The versions of the core group.',
+  {
+    ...typeMeta,
+    versions: s.required(1, s.atomicList(s.string()), 'The versions, such as v1.'),
+    serverAddressByClientCIDRs: s.required(
+      2,
+      s.atomicList(serverAddressByClientCIDR),
+      'Where clients reach the server, by where they are; the longest match holds.',
+    ),
+  },
+);
 export type APIVersions = s.TypeOf<typeof apiVersions>;
 
-export const groupVersionForDiscovery = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.GroupVersionForDiscovery', '', {
-  groupVersion: s.required(1, s.string(), ''),
-  version: s.required(2, s.string(), ''),
-});
+export const groupVersionForDiscovery = s.object(
+  'io.k8s.apimachinery.pkg.apis.meta.v1.GroupVersionForDiscovery',
+  'A version of a group.',
+  {
+    groupVersion: s.required(1, s.string(), 'Group and version, such as apps/v1.'),
+    version: s.required(2, s.string(), 'The version alone, such as v1.'),
+  },
+);
 export type GroupVersionForDiscovery = s.TypeOf<typeof groupVersionForDiscovery>;
 
-export const apiGroup = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.APIGroup', '', {
+export const apiGroup = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.APIGroup', 'An API group, and its versions.', {
   ...typeMeta,
-  name: s.required(1, s.string(), ''),
-  versions: s.required(2, s.atomicList(groupVersionForDiscovery), ''),
-  preferredVersion: s.optional(3, groupVersionForDiscovery, ''),
-  serverAddressByClientCIDRs: s.optional(4, s.atomicList(serverAddressByClientCIDR), ''),
+  name: s.required(1, s.string(), 'Name of the group.'),
+  versions: s.required(2, s.atomicList(groupVersionForDiscovery), 'Its versions, the preferred one first.'),
+  preferredVersion: s.optional(3, groupVersionForDiscovery, 'The version the server prefers, which clients best use.'),
+  serverAddressByClientCIDRs: s.optional(
+    4,
+    s.atomicList(serverAddressByClientCIDR),
+    'Where clients reach the server, by where they are; the longest match holds.',
+  ),
 });
 export type APIGroup = s.TypeOf<typeof apiGroup>;
 
-export const apiGroupList = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.APIGroupList', '', {
-  ...typeMeta,
-  groups: s.required(1, s.atomicList(apiGroup), ''),
-});
+export const apiGroupList = s.object(
+  'io.k8s.apimachinery.pkg.apis.meta.v1.APIGroupList',
+  'All API groups but the core group.',
+  {
+    ...typeMeta,
+    groups: s.required(1, s.atomicList(apiGroup), 'The groups.'),
+  },
+);
 export type APIGroupList = s.TypeOf<typeof apiGroupList>;
 
-export const apiResource = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.APIResource', '', {
-  name: s.required(1, s.string(), ''),
-  singularName: s.required(6, s.string(), ''),
-  namespaced: s.required(2, s.boolean(), ''),
-  group: s.optional(8, s.string(), ''),
-  version: s.optional(9, s.string(), ''),
-  kind: s.required(3, s.string(), ''),
-  verbs: s.required(4, s.list(s.string(), { goType: 'v1.Verbs', message: true }), ''),
-  shortNames: s.optional(5, s.atomicList(s.string()), ''),
-  categories: s.optional(7, s.atomicList(s.string()), ''),
-  storageVersionHash: s.optional(10, s.string(), ''),
-});
+export const apiResource = s.object(
+  'io.k8s.apimachinery.pkg.apis.meta.v1.APIResource',
+  'A resource the server offers.',
+  {
+    name: s.required(1, s.string(), 'Its name in paths, in the plural; pods/log for a subresource.'),
+    singularName: s.required(6, s.string(), 'Its name in the singular, for clients to print.'),
+    namespaced: s.required(2, s.boolean(), 'Whether its objects are in namespaces.'),
+    group: s.optional(8, s.string(), 'API group of its objects, if not that of the list.'),
+    version: s.optional(9, s.string(), 'Version of its objects, if not that of the list.'),
+    kind: s.required(3, s.string(), 'Kind of its objects.'),
+    verbs: s.required(
+      4,
+      s.list(s.string(), { goType: 'v1.Verbs', message: true }),
+      'What can be done with it: get, list, watch, create, update, patch, delete, deletecollection.',
+    ),
+    shortNames: s.optional(5, s.atomicList(s.string()), 'Short names for it, such as po.'),
+    categories: s.optional(7, s.atomicList(s.string()), 'Groups of resources it is part of, such as all.'),
+    storageVersionHash: s.optional(
+      10,
+      s.string(),
+      'Changes when it comes to be stored in another version. To be compared for equality only.',
+    ),
+  },
+);
 export type APIResource = s.TypeOf<typeof apiResource>;
 
-export const apiResourceList = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.APIResourceList', '', {
-  ...typeMeta,
-  groupVersion: s.required(1, s.string(), ''),
-  resources: s.required(2, s.atomicList(apiResource), ''),
-});
+export const apiResourceList = s.object(
+  'io.k8s.apimachinery.pkg.apis.meta.v1.APIResourceList',
+  'The resources of a version of a group.',
+  {
+    ...typeMeta,
+    groupVersion: s.required(1, s.string(), 'Group and version, such as apps/v1.'),
+    resources: s.required(2, s.atomicList(apiResource), 'The resources.'),
+  },
+);
 export type APIResourceList = s.TypeOf<typeof apiResourceList>;

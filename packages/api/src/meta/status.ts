@@ -2,30 +2,46 @@ import * as s from '@kruise/schema';
 import { listMeta } from './list-meta.ts';
 import { typeMeta } from './type-meta.ts';
 
-export const statusCause = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.StatusCause', '', {
-  reason: s.optional(1, s.string({ goType: 'v1.CauseType' }), ''),
-  message: s.optional(2, s.string(), ''),
-  field: s.optional(3, s.string(), ''),
-});
+export const statusCause = s.object(
+  'io.k8s.apimachinery.pkg.apis.meta.v1.StatusCause',
+  'One of the faults that made a call fail.',
+  {
+    reason: s.optional(1, s.string({ goType: 'v1.CauseType' }), 'A word for programs, such as FieldValueInvalid.'),
+    message: s.optional(2, s.string(), 'A sentence for people.'),
+    field: s.optional(3, s.string(), 'The field at fault, such as spec.containers[0].name.'),
+  },
+);
 export type StatusCause = s.TypeOf<typeof statusCause>;
 
-export const statusDetails = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.StatusDetails', '', {
-  name: s.optional(1, s.string(), ''),
-  group: s.optional(2, s.string(), ''),
-  kind: s.optional(3, s.string(), ''),
-  uid: s.optional(6, s.string({ goType: 'types.UID' }), ''),
-  causes: s.optional(4, s.atomicList(statusCause), ''),
-  retryAfterSeconds: s.optional(5, s.int32(), ''),
-});
+export const statusDetails = s.object(
+  'io.k8s.apimachinery.pkg.apis.meta.v1.StatusDetails',
+  'What a failed call was about.',
+  {
+    name: s.optional(1, s.string(), 'Name of the object.'),
+    group: s.optional(2, s.string(), 'API group of the object.'),
+    kind: s.optional(3, s.string(), 'Kind or resource of the object.'),
+    uid: s.optional(6, s.string({ goType: 'types.UID' }), 'The uid of the object, if there was one.'),
+    causes: s.optional(4, s.atomicList(statusCause), 'Each fault that was found.'),
+    retryAfterSeconds: s.optional(5, s.int32(), 'Seconds to wait before asking again, if that may help.'),
+  },
+);
 export type StatusDetails = s.TypeOf<typeof statusDetails>;
 
-export const status = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.Status', '', {
-  ...typeMeta,
-  metadata: s.optional(1, listMeta, ''),
-  status: s.optional(2, s.string(), ''),
-  message: s.optional(3, s.string(), ''),
-  reason: s.optional(4, s.string({ goType: 'v1.StatusReason' }), ''),
-  details: s.pointer(5, statusDetails, ''),
-  code: s.optional(6, s.int32(), ''),
-});
+export const status = s.object(
+  'io.k8s.apimachinery.pkg.apis.meta.v1.Status',
+  'How a call ended that has no object to answer with.',
+  {
+    ...typeMeta,
+    metadata: s.optional(1, listMeta, 'The metadata of a list, empty as a rule.'),
+    status: s.optional(2, s.string(), 'Success or Failure.'),
+    message: s.optional(3, s.string(), 'A sentence for people.'),
+    reason: s.optional(
+      4,
+      s.string({ goType: 'v1.StatusReason' }),
+      'A word for programs, such as NotFound or Conflict.',
+    ),
+    details: s.pointer(5, statusDetails, 'What the call was about, if that is known.'),
+    code: s.optional(6, s.int32(), 'The HTTP status; 0 if none was given.'),
+  },
+);
 export type Status = s.TypeOf<typeof status>;

@@ -2,34 +2,56 @@ import * as s from '@kruise/schema';
 import { listMeta } from './list-meta.ts';
 import { typeMeta } from './type-meta.ts';
 
-export const tableColumnDefinition = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.TableColumnDefinition', '', {
-  name: s.required(s.string(), ''),
-  type: s.required(s.string(), ''),
-  format: s.required(s.string(), ''),
-  description: s.required(s.string(), ''),
-  priority: s.required(s.int32(), ''),
-});
+export const tableColumnDefinition = s.object(
+  'io.k8s.apimachinery.pkg.apis.meta.v1.TableColumnDefinition',
+  'A column of a table.',
+  {
+    name: s.required(s.string(), 'Its heading.'),
+    type: s.required(s.string(), 'What its cells are: integer, number, string, boolean or date.'),
+    format: s.required(
+      s.string(),
+      'What they are more precisely; name marks the column that tells which object it is.',
+    ),
+    description: s.required(s.string(), 'What the column tells, for people.'),
+    priority: s.required(s.int32(), '0 for a column always shown; the greater, the wider the output must be.'),
+  },
+);
 export type TableColumnDefinition = s.TypeOf<typeof tableColumnDefinition>;
 
-export const tableRowCondition = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.TableRowCondition', '', {
-  type: s.required(s.string({ goType: 'v1.RowConditionType' }), ''),
-  status: s.required(s.string({ goType: 'v1.ConditionStatus' }), ''),
-  reason: s.optional(s.string(), ''),
-  message: s.optional(s.string(), ''),
-});
+export const tableRowCondition = s.object(
+  'io.k8s.apimachinery.pkg.apis.meta.v1.TableRowCondition',
+  'Something about a row.',
+  {
+    type: s.required(
+      s.string({ goType: 'v1.RowConditionType' }),
+      'Completed is the only one: the row is about something that is done with.',
+    ),
+    status: s.required(s.string({ goType: 'v1.ConditionStatus' }), 'Whether it holds: True, False or Unknown.'),
+    reason: s.optional(s.string(), 'A word for programs that says why.'),
+    message: s.optional(s.string(), 'A sentence for people.'),
+  },
+);
 export type TableRowCondition = s.TypeOf<typeof tableRowCondition>;
 
-export const tableRow = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.TableRow', '', {
-  cells: s.required(s.list(s.rawExtension()), ''),
-  conditions: s.optional(s.list(tableRowCondition), ''),
-  object: s.optional(s.rawExtension(), ''),
-});
+export const tableRow = s.object(
+  'io.k8s.apimachinery.pkg.apis.meta.v1.TableRow',
+  'A row of a table, which is one object.',
+  {
+    cells: s.required(s.list(s.rawExtension()), 'A value for each column, in their order.'),
+    conditions: s.optional(s.list(tableRowCondition), 'Something about the row, such as that it may be left out.'),
+    object: s.optional(s.rawExtension(), 'The object, or its metadata only, as was asked for.'),
+  },
+);
 export type TableRow = s.TypeOf<typeof tableRow>;
 
-export const table = s.object('io.k8s.apimachinery.pkg.apis.meta.v1.Table', '', {
-  ...typeMeta,
-  metadata: s.optional(listMeta, ''),
-  columnDefinitions: s.required(s.list(tableColumnDefinition), ''),
-  rows: s.required(s.list(tableRow), ''),
-});
+export const table = s.object(
+  'io.k8s.apimachinery.pkg.apis.meta.v1.Table',
+  'Objects as a table, with the columns the server thinks best.',
+  {
+    ...typeMeta,
+    metadata: s.optional(listMeta, 'The metadata of the list.'),
+    columnDefinitions: s.required(s.list(tableColumnDefinition), 'The columns.'),
+    rows: s.required(s.list(tableRow), 'The rows, one for each object.'),
+  },
+);
 export type Table = s.TypeOf<typeof table>;

@@ -1,97 +1,155 @@
 import * as s from '@kruise/schema';
-import { kind } from '../meta/kind.ts';
 import { typedLocalObjectReference } from '../core/reference.ts';
+import { kind } from '../meta/kind.ts';
 
-export const serviceBackendPort = s.object('io.k8s.api.networking.v1.ServiceBackendPort', '', {
-  name: s.optional(1, s.string(), ''),
-  number: s.optional(2, s.int32(), ''),
-}, { mapType: 'atomic' });
+export const serviceBackendPort = s.object(
+  'io.k8s.api.networking.v1.ServiceBackendPort',
+  'A port of a Service; exactly one of both.',
+  {
+    name: s.optional(1, s.string(), 'Name of the port.'),
+    number: s.optional(2, s.int32(), 'Number of the port.'),
+  },
+  { mapType: 'atomic' },
+);
 export type ServiceBackendPort = s.TypeOf<typeof serviceBackendPort>;
 
-export const ingressServiceBackend = s.object('io.k8s.api.networking.v1.IngressServiceBackend', '', {
-  name: s.required(1, s.string(), ''),
-  port: s.optional(2, serviceBackendPort, ''),
-});
+export const ingressServiceBackend = s.object(
+  'io.k8s.api.networking.v1.IngressServiceBackend',
+  'A Service requests are sent to.',
+  {
+    name: s.required(1, s.string(), 'Name of the Service, in the namespace of the Ingress.'),
+    port: s.optional(2, serviceBackendPort, 'Which of its ports.'),
+  },
+);
 export type IngressServiceBackend = s.TypeOf<typeof ingressServiceBackend>;
 
-export const ingressBackend = s.object('io.k8s.api.networking.v1.IngressBackend', '', {
-  service: s.pointer(4, ingressServiceBackend, ''),
-  resource: s.pointer(3, typedLocalObjectReference, ''),
-});
+export const ingressBackend = s.object(
+  'io.k8s.api.networking.v1.IngressBackend',
+  'What requests are sent to; exactly one.',
+  {
+    service: s.pointer(4, ingressServiceBackend, 'A Service.'),
+    resource: s.pointer(3, typedLocalObjectReference, 'Some other object, in the namespace of the Ingress.'),
+  },
+);
 export type IngressBackend = s.TypeOf<typeof ingressBackend>;
 
-export const ingressTLS = s.object('io.k8s.api.networking.v1.IngressTLS', '', {
-  hosts: s.optional(1, s.atomicList(s.string()), ''),
-  secretName: s.optional(2, s.string(), ''),
+export const ingressTLS = s.object('io.k8s.api.networking.v1.IngressTLS', 'Hosts served by TLS.', {
+  hosts: s.optional(
+    1,
+    s.atomicList(s.string()),
+    'Names that are in the certificate. Unset: as the controller decides.',
+  ),
+  secretName: s.optional(2, s.string(), 'Secret with certificate and key. Unset: the host is told by SNI only.'),
 });
 export type IngressTLS = s.TypeOf<typeof ingressTLS>;
 
-export const httpIngressPath = s.object('io.k8s.api.networking.v1.HTTPIngressPath', '', {
-  path: s.optional(1, s.string(), ''),
-  pathType: s.required(3, s.string({ goType: 'v1.PathType' }), '', { pointer: true }),
-  backend: s.required(2, ingressBackend, ''),
+export const httpIngressPath = s.object('io.k8s.api.networking.v1.HTTPIngressPath', 'Where requests for a path go.', {
+  path: s.optional(1, s.string(), 'The path, beginning with /. Must be given with Exact and Prefix.'),
+  pathType: s.required(
+    3,
+    s.string({ goType: 'v1.PathType' }),
+    'Exact; Prefix, element by element; or ImplementationSpecific, as the controller decides.',
+    { pointer: true },
+  ),
+  backend: s.required(2, ingressBackend, 'What they are sent to.'),
 });
 export type HTTPIngressPath = s.TypeOf<typeof httpIngressPath>;
 
-export const httpIngressRuleValue = s.object('io.k8s.api.networking.v1.HTTPIngressRuleValue', '', {
-  paths: s.required(1, s.atomicList(httpIngressPath), ''),
-});
+export const httpIngressRuleValue = s.object(
+  'io.k8s.api.networking.v1.HTTPIngressRuleValue',
+  'Where requests of a host go.',
+  {
+    paths: s.required(
+      1,
+      s.atomicList(httpIngressPath),
+      'Where, by path; the longest that matches holds, Exact before Prefix.',
+    ),
+  },
+);
 export type HTTPIngressRuleValue = s.TypeOf<typeof httpIngressRuleValue>;
 
-export const ingressRuleValue = s.object('io.k8s.api.networking.v1.IngressRuleValue', '', {
-  http: s.pointer(1, httpIngressRuleValue, ''),
+export const ingressRuleValue = s.object('io.k8s.api.networking.v1.IngressRuleValue', 'What a rule says; HTTP only.', {
+  http: s.pointer(1, httpIngressRuleValue, 'Where requests go, by path. Unset: all go to the default.'),
 });
 export type IngressRuleValue = s.TypeOf<typeof ingressRuleValue>;
 
-export const ingressRule = s.object('io.k8s.api.networking.v1.IngressRule', '', {
-  host: s.optional(1, s.string(), ''),
+export const ingressRule = s.object('io.k8s.api.networking.v1.IngressRule', 'What is served for a host.', {
+  host: s.optional(
+    1,
+    s.string(),
+    'Its name, such as shop.example.com or *.example.com; no address, no port. Unset: every host.',
+  ),
   ingressRuleValue: s.inline(2, ingressRuleValue),
 });
 export type IngressRule = s.TypeOf<typeof ingressRule>;
 
-export const ingressSpec = s.object('io.k8s.api.networking.v1.IngressSpec', '', {
-  ingressClassName: s.pointer(4, s.string(), ''),
-  defaultBackend: s.pointer(1, ingressBackend, ''),
-  tls: s.optional(2, s.atomicList(ingressTLS), ''),
-  rules: s.optional(3, s.atomicList(ingressRule), ''),
+export const ingressSpec = s.object('io.k8s.api.networking.v1.IngressSpec', 'What is served, and how.', {
+  ingressClassName: s.pointer(
+    4,
+    s.string(),
+    'The IngressClass, which says who serves it. Unset: the default class, if there is one.',
+  ),
+  defaultBackend: s.pointer(
+    1,
+    ingressBackend,
+    'What requests that match no rule are sent to. Must be given if there are no rules.',
+  ),
+  tls: s.optional(2, s.atomicList(ingressTLS), 'Hosts served by TLS, on port 443.'),
+  rules: s.optional(3, s.atomicList(ingressRule), 'What is served for which host.'),
 });
 export type IngressSpec = s.TypeOf<typeof ingressSpec>;
 
-export const ingressPortStatus = s.object('io.k8s.api.networking.v1.IngressPortStatus', '', {
-  port: s.required(1, s.int32(), ''),
-  protocol: s.required(2, s.oneOf('v1.Protocol', ['TCP', 'UDP', 'SCTP']), ''),
-  error: s.pointer(3, s.string(), ''),
-});
+export const ingressPortStatus = s.object(
+  'io.k8s.api.networking.v1.IngressPortStatus',
+  'What became of one port of a load balancer.',
+  {
+    port: s.required(1, s.int32(), 'The port number.'),
+    protocol: s.required(2, s.oneOf('v1.Protocol', ['TCP', 'UDP', 'SCTP']), 'TCP, UDP or SCTP.'),
+    error: s.pointer(3, s.string(), "Why it does not work: a CamelCase word, prefixed if the cloud's own."),
+  },
+);
 export type IngressPortStatus = s.TypeOf<typeof ingressPortStatus>;
 
-export const ingressLoadBalancerIngress = s.object('io.k8s.api.networking.v1.IngressLoadBalancerIngress', '', {
-  ip: s.optional(1, s.string(), ''),
-  hostname: s.optional(2, s.string(), ''),
-  ports: s.optional(4, s.atomicList(ingressPortStatus), ''),
-});
+export const ingressLoadBalancerIngress = s.object(
+  'io.k8s.api.networking.v1.IngressLoadBalancerIngress',
+  'A way into a load balancer.',
+  {
+    ip: s.optional(1, s.string(), 'Its address, if it has one.'),
+    hostname: s.optional(2, s.string(), 'Its DNS name, if it is known by that.'),
+    ports: s.optional(4, s.atomicList(ingressPortStatus), 'What became of its ports.'),
+  },
+);
 export type IngressLoadBalancerIngress = s.TypeOf<typeof ingressLoadBalancerIngress>;
 
-export const ingressLoadBalancerStatus = s.object('io.k8s.api.networking.v1.IngressLoadBalancerStatus', '', {
-  ingress: s.optional(1, s.atomicList(ingressLoadBalancerIngress), ''),
-});
+export const ingressLoadBalancerStatus = s.object(
+  'io.k8s.api.networking.v1.IngressLoadBalancerStatus',
+  'What became of a load balancer.',
+  {
+    ingress: s.optional(1, s.atomicList(ingressLoadBalancerIngress), 'Ways into it.'),
+  },
+);
 export type IngressLoadBalancerStatus = s.TypeOf<typeof ingressLoadBalancerStatus>;
 
-export const ingressStatus = s.object('io.k8s.api.networking.v1.IngressStatus', '', {
-  loadBalancer: s.optional(1, ingressLoadBalancerStatus, ''),
+export const ingressStatus = s.object('io.k8s.api.networking.v1.IngressStatus', 'What became of an Ingress.', {
+  loadBalancer: s.optional(1, ingressLoadBalancerStatus, 'How it can be reached.'),
 });
 export type IngressStatus = s.TypeOf<typeof ingressStatus>;
 
-export const ingress = kind('io.k8s.api.networking.v1.Ingress', '', {
-  group: 'networking.k8s.io',
-  version: 'v1',
-  kind: 'Ingress',
-  plural: 'ingresses',
-  scope: 'Namespaced',
-  shortNames: ['ing'],
-  subresources: ['status'],
-  fields: {
-    spec: s.optional(2, ingressSpec, ''),
-    status: s.optional(3, ingressStatus, ''),
+export const ingress = kind(
+  'io.k8s.api.networking.v1.Ingress',
+  'Leads HTTP requests from outside to Services, by host and path.',
+  {
+    group: 'networking.k8s.io',
+    version: 'v1',
+    kind: 'Ingress',
+    plural: 'ingresses',
+    scope: 'Namespaced',
+    shortNames: ['ing'],
+    subresources: ['status'],
+    fields: {
+      spec: s.optional(2, ingressSpec, 'What is served, and how.'),
+      status: s.optional(3, ingressStatus, 'What became of it.'),
+    },
   },
-});
+);
 export type Ingress = s.TypeOf<typeof ingress>;

@@ -1,28 +1,39 @@
 import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 
-export const parentReference = s.object('io.k8s.api.networking.v1.ParentReference', '', {
-  group: s.optional(1, s.string(), ''),
-  resource: s.required(2, s.string(), '', { omitEmpty: true }),
-  namespace: s.optional(3, s.string(), ''),
-  name: s.required(4, s.string(), '', { omitEmpty: true }),
-});
+export const parentReference = s.object(
+  'io.k8s.api.networking.v1.ParentReference',
+  'The object an address was taken for.',
+  {
+    group: s.optional(1, s.string(), 'API group of the object; empty for the core group.'),
+    resource: s.required(2, s.string(), 'Resource of the object, such as services.', { omitEmpty: true }),
+    namespace: s.optional(3, s.string(), 'Namespace of the object.'),
+    name: s.required(4, s.string(), 'Name of the object.', { omitEmpty: true }),
+  },
+);
 export type ParentReference = s.TypeOf<typeof parentReference>;
 
-export const ipAddressSpec = s.object('io.k8s.api.networking.v1.IPAddressSpec', '', {
-  parentRef: s.required(1, parentReference, '', { omitEmpty: true, pointer: true }),
+export const ipAddressSpec = s.object('io.k8s.api.networking.v1.IPAddressSpec', 'Whom an address belongs to.', {
+  parentRef: s.required(1, parentReference, 'The object it was taken for. Must be given; cannot be changed.', {
+    omitEmpty: true,
+    pointer: true,
+  }),
 });
 export type IPAddressSpec = s.TypeOf<typeof ipAddressSpec>;
 
-export const ipAddress = kind('io.k8s.api.networking.v1.IPAddress', '', {
-  group: 'networking.k8s.io',
-  version: 'v1',
-  kind: 'IPAddress',
-  plural: 'ipaddresses',
-  scope: 'Cluster',
-  shortNames: ['ip'],
-  fields: {
-    spec: s.optional(2, ipAddressSpec, ''),
+export const ipAddress = kind(
+  'io.k8s.api.networking.v1.IPAddress',
+  'An address that has been given to a Service. Its name is the address.',
+  {
+    group: 'networking.k8s.io',
+    version: 'v1',
+    kind: 'IPAddress',
+    plural: 'ipaddresses',
+    scope: 'Cluster',
+    shortNames: ['ip'],
+    fields: {
+      spec: s.optional(2, ipAddressSpec, 'Whom it belongs to.'),
+    },
   },
-});
+);
 export type IPAddress = s.TypeOf<typeof ipAddress>;

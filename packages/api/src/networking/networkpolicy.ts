@@ -2,55 +2,95 @@ import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 import { labelSelector } from '../meta/label-selector.ts';
 
-export const networkPolicyPort = s.object('io.k8s.api.networking.v1.NetworkPolicyPort', '', {
-  protocol: s.pointer(1, s.oneOf('v1.Protocol', ['TCP', 'UDP', 'SCTP']), ''),
-  port: s.pointer(2, s.intOrString(), ''),
-  endPort: s.pointer(3, s.int32(), ''),
+export const networkPolicyPort = s.object('io.k8s.api.networking.v1.NetworkPolicyPort', 'Ports traffic may go to.', {
+  protocol: s.pointer(1, s.oneOf('v1.Protocol', ['TCP', 'UDP', 'SCTP']), 'TCP (the default), UDP or SCTP.'),
+  port: s.pointer(2, s.intOrString(), 'A number, or the name of a container port. Unset: all.'),
+  endPort: s.pointer(3, s.int32(), 'The last port of a range that begins with port, which must then be a number.'),
 });
 export type NetworkPolicyPort = s.TypeOf<typeof networkPolicyPort>;
 
-export const ipBlock = s.object('io.k8s.api.networking.v1.IPBlock', '', {
-  cidr: s.required(1, s.string(), ''),
-  except: s.optional(2, s.atomicList(s.string()), ''),
+export const ipBlock = s.object('io.k8s.api.networking.v1.IPBlock', 'A range of addresses.', {
+  cidr: s.required(1, s.string(), 'The range, such as 192.168.1.0/24 or 2001:db8::/64.'),
+  except: s.optional(2, s.atomicList(s.string()), 'Ranges within it that are left out.'),
 });
 export type IPBlock = s.TypeOf<typeof ipBlock>;
 
-export const networkPolicyPeer = s.object('io.k8s.api.networking.v1.NetworkPolicyPeer', '', {
-  podSelector: s.pointer(1, labelSelector, ''),
-  namespaceSelector: s.pointer(2, labelSelector, ''),
-  ipBlock: s.pointer(3, ipBlock, ''),
-});
+export const networkPolicyPeer = s.object(
+  'io.k8s.api.networking.v1.NetworkPolicyPeer',
+  'Who may talk; one of the forms, or both selectors together.',
+  {
+    podSelector: s.pointer(
+      1,
+      labelSelector,
+      "Pods by label; in the policy's namespace, or in those of namespaceSelector. Empty: all.",
+    ),
+    namespaceSelector: s.pointer(2, labelSelector, 'Namespaces by label. Empty: all.'),
+    ipBlock: s.pointer(3, ipBlock, 'Addresses. Not together with the selectors.'),
+  },
+);
 export type NetworkPolicyPeer = s.TypeOf<typeof networkPolicyPeer>;
 
-export const networkPolicyIngressRule = s.object('io.k8s.api.networking.v1.NetworkPolicyIngressRule', '', {
-  ports: s.optional(1, s.atomicList(networkPolicyPort), ''),
-  from: s.optional(2, s.atomicList(networkPolicyPeer), ''),
-});
+export const networkPolicyIngressRule = s.object(
+  'io.k8s.api.networking.v1.NetworkPolicyIngressRule',
+  'Traffic that may come in: from any of these, to any of these ports.',
+  {
+    ports: s.optional(1, s.atomicList(networkPolicyPort), 'To which ports. Empty: all.'),
+    from: s.optional(2, s.atomicList(networkPolicyPeer), 'From whom. Empty: everybody.'),
+  },
+);
 export type NetworkPolicyIngressRule = s.TypeOf<typeof networkPolicyIngressRule>;
 
-export const networkPolicyEgressRule = s.object('io.k8s.api.networking.v1.NetworkPolicyEgressRule', '', {
-  ports: s.optional(1, s.atomicList(networkPolicyPort), ''),
-  to: s.optional(2, s.atomicList(networkPolicyPeer), ''),
-});
+export const networkPolicyEgressRule = s.object(
+  'io.k8s.api.networking.v1.NetworkPolicyEgressRule',
+  'Traffic that may go out: to any of these, to any of these ports.',
+  {
+    ports: s.optional(1, s.atomicList(networkPolicyPort), 'To which ports. Empty: all.'),
+    to: s.optional(2, s.atomicList(networkPolicyPeer), 'To whom. Empty: everybody.'),
+  },
+);
 export type NetworkPolicyEgressRule = s.TypeOf<typeof networkPolicyEgressRule>;
 
-export const networkPolicySpec = s.object('io.k8s.api.networking.v1.NetworkPolicySpec', '', {
-  podSelector: s.required(1, labelSelector, ''),
-  ingress: s.optional(2, s.atomicList(networkPolicyIngressRule), ''),
-  egress: s.optional(3, s.atomicList(networkPolicyEgressRule), ''),
-  policyTypes: s.optional(4, s.atomicList(s.oneOf('v1.PolicyType', ['Ingress', 'Egress'])), ''),
-});
+export const networkPolicySpec = s.object(
+  'io.k8s.api.networking.v1.NetworkPolicySpec',
+  'Which traffic is let through.',
+  {
+    podSelector: s.required(
+      1,
+      labelSelector,
+      'The Pods it is about, by label, in the same namespace. Empty: all. Several policies add up.',
+    ),
+    ingress: s.optional(
+      2,
+      s.atomicList(networkPolicyIngressRule),
+      'What may come in. Empty: nothing, if policyTypes has Ingress.',
+    ),
+    egress: s.optional(
+      3,
+      s.atomicList(networkPolicyEgressRule),
+      'What may go out. Empty: nothing, if policyTypes has Egress.',
+    ),
+    policyTypes: s.optional(
+      4,
+      s.atomicList(s.oneOf('v1.PolicyType', ['Ingress', 'Egress'])),
+      'What is restricted: Ingress, Egress or both. Default: Ingress, and Egress if there are rules for it.',
+    ),
+  },
+);
 export type NetworkPolicySpec = s.TypeOf<typeof networkPolicySpec>;
 
-export const networkPolicy = kind('io.k8s.api.networking.v1.NetworkPolicy', '', {
-  group: 'networking.k8s.io',
-  version: 'v1',
-  kind: 'NetworkPolicy',
-  plural: 'networkpolicies',
-  scope: 'Namespaced',
-  shortNames: ['netpol'],
-  fields: {
-    spec: s.optional(2, networkPolicySpec, ''),
+export const networkPolicy = kind(
+  'io.k8s.api.networking.v1.NetworkPolicy',
+  'Lets only certain traffic to and from Pods. Pods without a policy may talk to all.',
+  {
+    group: 'networking.k8s.io',
+    version: 'v1',
+    kind: 'NetworkPolicy',
+    plural: 'networkpolicies',
+    scope: 'Namespaced',
+    shortNames: ['netpol'],
+    fields: {
+      spec: s.optional(2, networkPolicySpec, 'Which traffic.'),
+    },
   },
-});
+);
 export type NetworkPolicy = s.TypeOf<typeof networkPolicy>;

@@ -1,28 +1,36 @@
 import * as s from '@kruise/schema';
-import { kind } from '../meta/kind.ts';
 import { toleration } from '../core/toleration.ts';
+import { kind } from '../meta/kind.ts';
 
-export const overhead = s.object('io.k8s.api.node.v1.Overhead', '', {
-  podFixed: s.optional(1, s.map(s.quantity(), { goType: 'v1.ResourceList' }), ''),
+export const overhead = s.object('io.k8s.api.node.v1.Overhead', 'What running a Pod costs besides its containers.', {
+  podFixed: s.optional(1, s.map(s.quantity(), { goType: 'v1.ResourceList' }), 'How much for each Pod, by resource.'),
 });
 export type Overhead = s.TypeOf<typeof overhead>;
 
-export const scheduling = s.object('io.k8s.api.node.v1.Scheduling', '', {
-  nodeSelector: s.optional(1, s.map(s.string(), { mapType: 'atomic' }), ''),
-  tolerations: s.optional(2, s.atomicList(toleration), ''),
+export const scheduling = s.object('io.k8s.api.node.v1.Scheduling', 'The nodes that can run a class.', {
+  nodeSelector: s.optional(
+    1,
+    s.map(s.string(), { mapType: 'atomic' }),
+    'Labels of those nodes. Added to the node selector of Pods; a contradiction refuses the Pod.',
+  ),
+  tolerations: s.optional(2, s.atomicList(toleration), 'Added to the tolerations of Pods.'),
 });
 export type Scheduling = s.TypeOf<typeof scheduling>;
 
-export const runtimeClass = kind('io.k8s.api.node.v1.RuntimeClass', '', {
+export const runtimeClass = kind('io.k8s.api.node.v1.RuntimeClass', 'A way to run Pods, such as in virtual machines.', {
   group: 'node.k8s.io',
   version: 'v1',
   kind: 'RuntimeClass',
   plural: 'runtimeclasses',
   scope: 'Cluster',
   fields: {
-    handler: s.required(2, s.string(), ''),
-    overhead: s.pointer(3, overhead, ''),
-    scheduling: s.pointer(4, scheduling, ''),
+    handler: s.required(
+      2,
+      s.string(),
+      'Name of the handler, as the container runtimes of the nodes are set up; a DNS label. Cannot be changed.',
+    ),
+    overhead: s.pointer(3, overhead, 'What running a Pod in it costs besides.'),
+    scheduling: s.pointer(4, scheduling, 'The nodes that can run it. Unset: all.'),
   },
 });
 export type RuntimeClass = s.TypeOf<typeof runtimeClass>;

@@ -2,15 +2,19 @@ import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 import { roleRef, subject } from './subject.ts';
 
-export const clusterRoleBinding = kind('io.k8s.api.rbac.v1.ClusterRoleBinding', '', {
-  group: 'rbac.authorization.k8s.io',
-  version: 'v1',
-  kind: 'ClusterRoleBinding',
-  plural: 'clusterrolebindings',
-  scope: 'Cluster',
-  fields: {
-    subjects: s.optional(2, s.atomicList(subject), ''),
-    roleRef: s.required(3, roleRef, ''),
+export const clusterRoleBinding = kind(
+  'io.k8s.api.rbac.v1.ClusterRoleBinding',
+  'Gives a ClusterRole to somebody, in the whole cluster.',
+  {
+    group: 'rbac.authorization.k8s.io',
+    version: 'v1',
+    kind: 'ClusterRoleBinding',
+    plural: 'clusterrolebindings',
+    scope: 'Cluster',
+    fields: {
+      subjects: s.optional(2, s.atomicList(subject), 'To whom it is given.'),
+      roleRef: s.required(3, roleRef, 'Which ClusterRole. Cannot be changed.'),
+    },
   },
-});
+);
 export type ClusterRoleBinding = s.TypeOf<typeof clusterRoleBinding>;

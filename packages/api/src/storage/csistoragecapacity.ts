@@ -2,17 +2,21 @@ import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
 import { labelSelector } from '../meta/label-selector.ts';
 
-export const csiStorageCapacity = kind('io.k8s.api.storage.v1.CSIStorageCapacity', '', {
-  group: 'storage.k8s.io',
-  version: 'v1',
-  kind: 'CSIStorageCapacity',
-  plural: 'csistoragecapacities',
-  scope: 'Namespaced',
-  fields: {
-    nodeTopology: s.pointer(2, labelSelector, ''),
-    storageClassName: s.required(3, s.string(), ''),
-    capacity: s.pointer(4, s.quantity(), ''),
-    maximumVolumeSize: s.pointer(5, s.quantity(), ''),
+export const csiStorageCapacity = kind(
+  'io.k8s.api.storage.v1.CSIStorageCapacity',
+  'How much room a driver has for a class, in a part of the cluster. Written by the driver.',
+  {
+    group: 'storage.k8s.io',
+    version: 'v1',
+    kind: 'CSIStorageCapacity',
+    plural: 'csistoragecapacities',
+    scope: 'Namespaced',
+    fields: {
+      nodeTopology: s.pointer(2, labelSelector, 'The nodes it is about, by label. Unset: none. Cannot be changed.'),
+      storageClassName: s.required(3, s.string(), 'The class it is about. Cannot be changed.'),
+      capacity: s.pointer(4, s.quantity(), 'How much room there is. Unset: not known.'),
+      maximumVolumeSize: s.pointer(5, s.quantity(), 'How large one volume may be. Unset: as capacity.'),
+    },
   },
-});
+);
 export type CSIStorageCapacity = s.TypeOf<typeof csiStorageCapacity>;
