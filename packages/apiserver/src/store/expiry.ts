@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '@kruise/client/clock';
+import type { CancelTimer, Clock } from '@kruise/values/clock';
 import type { Version } from './history.ts';
 
 /** Tells when keys are to be deleted, a second's worth at a time: a deletion is up to a second late, never early. */
@@ -15,7 +15,7 @@ const atOnce = 256;
 export function createExpiry(clock: Clock, remove: (version: Version) => Promise<unknown>): Expiry {
   const dueBySecond = new Map<number, Version[]>();
   let nextSecond = Number.POSITIVE_INFINITY;
-  let cancel: Cancel = () => {};
+  let cancel: CancelTimer = () => {};
   let isRemoving = false;
   let isStopped = false;
 
@@ -30,7 +30,7 @@ export function createExpiry(clock: Clock, remove: (version: Version) => Promise
   function schedule(second: number, delayMs = second * 1000 - clock.now()): void {
     cancel();
     nextSecond = second;
-    if (!isRemoving && !isStopped) cancel = clock.schedule(Math.max(0, delayMs), () => void removeDue());
+    if (!isRemoving && !isStopped) cancel = clock.setTimer(Math.max(0, delayMs), () => void removeDue());
   }
 
   async function removeDue(): Promise<void> {

@@ -1,12 +1,12 @@
-import { manualClock } from '@kruise/client/clock';
-import { openMemoryStore } from './memory.ts';
+import { virtualClock } from '@kruise/values/virtual-clock';
+import { createMemoryStore } from './memory.ts';
 import { testStore } from './suite.ts';
 
 testStore({
   name: 'the memory store',
   async open() {
-    const clock = manualClock();
-    return { store: openMemoryStore(clock), passTime: (seconds) => clock.advance(seconds * 1000) };
+    const clock = virtualClock();
+    return { store: createMemoryStore({ clock }), passTime: (seconds) => clock.advance(seconds * 1000) };
   },
   runs: 200,
 });

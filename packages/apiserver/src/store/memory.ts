@@ -1,10 +1,10 @@
-import type { Clock } from '@kruise/client/clock';
+import type { Clock } from '@kruise/values/clock';
 import { createHistory } from './history.ts';
 import type { Store } from './store.ts';
 import { createVersionedStore } from './versioned.ts';
 
 /** A store that lasts as long as the process: deterministic, without threads, for the simulator and for tests. */
-export function openMemoryStore(clock: Clock): Store {
+export function createMemoryStore({ clock }: { readonly clock: Clock }): Store {
   return createVersionedStore({
     clock,
     history: createHistory(),

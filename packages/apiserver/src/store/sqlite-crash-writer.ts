@@ -1,15 +1,15 @@
 /**
- * Writes to the store in the directory it is given until it is killed, with several writers at once, and prints each
+ * Writes to the store in the file it is given until it is killed, with several writers at once, and prints each
  * write once it is acknowledged. The other side of `sqlite-crash.test.ts`.
  */
 import assert from 'node:assert/strict';
-import { systemClock } from '@kruise/client/clock';
+import { systemClock } from '@kruise/values/system';
 import { openSqliteStore } from './sqlite.ts';
 import { countIn, valueFor } from './sqlite-crash-values.ts';
 
-const [directory] = process.argv.slice(2);
-assert(directory);
-const store = await openSqliteStore({ clock: systemClock, directory });
+const [path] = process.argv.slice(2);
+assert(path);
+const store = await openSqliteStore({ clock: systemClock, path });
 const { entries } = await store.range({ prefix: '/' });
 const written = new Map(entries.map(({ key, value, modRevision }) => [key, { count: countIn(value), modRevision }]));
 for (let writer = 0; writer < 12; writer++) void write(writer);

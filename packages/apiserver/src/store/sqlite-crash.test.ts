@@ -7,12 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
-import { manualClock } from '@kruise/client/clock';
+import { virtualClock } from '@kruise/values/virtual-clock';
 import { openSqliteStore } from './sqlite.ts';
 import { countIn, valueFor } from './sqlite-crash-values.ts';
 
 const rounds = Number(process.env['STORE_CRASH_ROUNDS'] ?? 20);
 const directory = mkdtempSync(join(tmpdir(), 'kruise-store-crash-'));
+const path = join(directory, 'store.db');
 let child: ChildProcess | undefined;
 after(() => {
   child?.kill('SIGKILL');
@@ -24,7 +25,7 @@ type Acknowledged = { readonly count: number; readonly revision: number };
 /** What a writing process acknowledged before it was killed, at a moment of no particular kind. */
 async function writeUntilKilled(): Promise<Map<string, Acknowledged>> {
   const writer = join(import.meta.dirname, 'sqlite-crash-writer.ts');
-  child = spawn(process.execPath, [writer, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
+  child = spawn(process.execPath, [writer, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
   const acknowledged = new Map<string, Acknowledged>();
   let untilKill = randomInt(1, 600);
@@ -44,7 +45,7 @@ test(`a process killed ${rounds} times while it writes loses nothing it acknowle
   for (let round = 0; round < rounds; round++) {
     const acknowledged = await writeUntilKilled();
     // That it opens at all says that no revision is missing.
-    const store = await openSqliteStore({ clock: manualClock(), directory });
+    const store = await openSqliteStore({ clock: virtualClock(), path });
     const { entries, revision } = await store.range({ prefix: '/' });
     assert(revision >= newest, 'no revision is taken back');
     newest = revision;
@@ -62,14 +63,14 @@ test(`a process killed ${rounds} times while it writes loses nothing it acknowle
   }
 });
 
-test('a directory in use by another process is refused', async () => {
+test('a file in use by another process is refused', async () => {
   const writer = join(import.meta.dirname, 'sqlite-crash-writer.ts');
-  child = spawn(process.execPath, [writer, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
+  child = spawn(process.execPath, [writer, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
   await once(child.stdout!, 'data');
-  await assert.rejects(openSqliteStore({ clock: manualClock(), directory }), /is in use by another process/);
+  await assert.rejects(openSqliteStore({ clock: virtualClock(), path }), /is in use by another process/);
   child.kill('SIGKILL');
   await exited;
-  const store = await openSqliteStore({ clock: manualClock(), directory });
+  const store = await openSqliteStore({ clock: virtualClock(), path });
   await store.close();
 });

@@ -30,7 +30,7 @@ export type Failure = {
   readonly isPassing: boolean;
 };
 
-export type ThreadOptions = { readonly file: string; readonly maxSizeBytes: number | undefined };
+export type ThreadOptions = { readonly path: string; readonly maxSizeBytes: number | undefined };
 
 /** A version on its way to or from the database; only the main thread makes strings of keys. */
 export type Record<Key> = {

@@ -22,16 +22,16 @@ const checkpointBytes = 4 * 2 ** 20;
 
 assert(parentPort, 'this module runs as a worker thread');
 const port = parentPort;
-const { file, maxSizeBytes } = workerData as ThreadOptions;
+const { path, maxSizeBytes } = workerData as ThreadOptions;
 
 /** SQLite's primary result codes that deserve better words than its own. */
 const explanations = new Map([
-  [5, `${file} is in use by another process`],
-  [8, `${file} cannot be written to`],
-  [11, `${file} is damaged`],
-  [13, `no space is left for ${file}`],
-  [14, `${file} cannot be opened`],
-  [26, `${file} is not a database, or is damaged`],
+  [5, `${path} is in use by another process`],
+  [8, `${path} cannot be written to`],
+  [11, `${path} is damaged`],
+  [13, `no space is left for ${path}`],
+  [14, `${path} cannot be opened`],
+  [26, `${path} is not a database, or is damaged`],
 ]);
 
 try {
@@ -41,7 +41,7 @@ try {
 }
 
 function open(): DatabaseSync {
-  const database = new DatabaseSync(file);
+  const database = new DatabaseSync(path);
   // Nobody else may even read: that keeps a second process away and spares the shared-memory index.
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   database.exec('PRAGMA wal_autocheckpoint = 0');
@@ -59,9 +59,9 @@ function open(): DatabaseSync {
       PRAGMA user_version = ${formatVersion};
       COMMIT`);
   }
-  if (pragma(database, 'application_id') !== applicationId) throw new Error(`${file} is not a store of ours`);
+  if (pragma(database, 'application_id') !== applicationId) throw new Error(`${path} is not a store of ours`);
   if (pragma(database, 'user_version') !== formatVersion)
-    throw new Error(`${file} is of a format unknown to this version`);
+    throw new Error(`${path} is of a format unknown to this version`);
   if (maxSizeBytes !== undefined) {
     database.exec(`PRAGMA max_page_count = ${Math.ceil(maxSizeBytes / pragma(database, 'page_size'))}`);
   }
@@ -129,7 +129,7 @@ function run(database: DatabaseSync): void {
         const [value, checksum] = (select.get(revision) ?? []) as unknown as [Uint8Array?, number?];
         // SQLite checks the shape of its pages, not what is in them.
         if (!value || crc32(value) !== checksum)
-          throw new Error(`${file} is damaged: the value at ${revision} is lost`);
+          throw new Error(`${path} is damaged: the value at ${revision} is lost`);
         return value;
       }),
     );

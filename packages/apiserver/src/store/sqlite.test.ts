@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, test } from 'node:test';
-import { manualClock } from '@kruise/client/clock';
+import { virtualClock } from '@kruise/values/virtual-clock';
 import fc from 'fast-check';
 import { openSqliteStore, type SqliteStoreOptions } from './sqlite.ts';
 import { CompactedError, type Store, StoreError } from './store.ts';
@@ -20,7 +20,7 @@ after(async () => {
   rmSync(root, { recursive: true });
 });
 async function open(directory: string, options?: Partial<SqliteStoreOptions>): Promise<Store> {
-  const store = await openSqliteStore({ clock: manualClock(), directory, ...options });
+  const store = await openSqliteStore({ clock: virtualClock(), path: join(directory, 'store.db'), ...options });
   opened.push(store);
   return store;
 }
@@ -28,7 +28,7 @@ async function open(directory: string, options?: Partial<SqliteStoreOptions>): P
 testStore({
   name: 'the SQLite store',
   async open() {
-    const clock = manualClock();
+    const clock = virtualClock();
     const store = await open(newDirectory(), { clock });
     return { store, passTime: (seconds) => clock.advance(seconds * 1000) };
   },
@@ -107,13 +107,13 @@ describe('a SQLite store opened again', () => {
 
   test('deletes what expired meanwhile', async () => {
     const directory = newDirectory();
-    const clock = manualClock();
+    const clock = virtualClock();
     const store = await open(directory, { clock });
     const { revision } = await store.write({ key: '/a', expected: 0, value: Buffer.from('one'), ttlSeconds: 60 });
     await put(store, '/b', 'one');
     await store.close();
 
-    const later = manualClock(59_000);
+    const later = virtualClock(59_000);
     const again = await open(directory, { clock: later });
     assert.deepEqual(await textsOf(again), ['/a=one', '/b=one']);
     const watch = again.watch({ prefix: '/', afterRevision: revision + 1, signal: new AbortController().signal });

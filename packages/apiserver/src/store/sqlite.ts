@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Clock } from '@kruise/client/clock';
+import type { Clock } from '@kruise/values/clock';
 import { restoreHistory, type SavedVersion } from './history.ts';
 import type { Journal, JournalListener } from './journal.ts';
 import type { Failure, FromThread, Request, ThreadOptions, ToThread } from './sqlite-messages.ts';
@@ -12,8 +12,8 @@ import { createVersionedStore } from './versioned.ts';
 
 export type SqliteStoreOptions = {
   readonly clock: Clock;
-  /** Made if it does not exist. One process at a time can use it. */
-  readonly directory: string;
+  /** The database file, made if it does not exist, as is its directory. One process at a time can use it. */
+  readonly path: string;
   /** Writes that would let the database grow beyond this are refused. */
   readonly maxSizeBytes?: number;
 };
@@ -22,22 +22,21 @@ export type SqliteStoreOptions = {
 const heldBytes = 4 * 2 ** 20;
 
 /** A store in a directory, durable before it acknowledges. The database is worked by a thread of its own. */
-export async function openSqliteStore({ clock, directory, maxSizeBytes }: SqliteStoreOptions): Promise<Store> {
+export async function openSqliteStore({ clock, path, maxSizeBytes }: SqliteStoreOptions): Promise<Store> {
   try {
     // Secrets are stored as they come: nobody else may look.
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new StoreError(`${directory} cannot be made: ${(error as Error).message}`);
+    throw new StoreError(`${dirname(path)} cannot be made: ${(error as Error).message}`);
   }
-  const file = join(directory, 'store.db');
-  const thread = startThread({ file, maxSizeBytes });
+  const thread = startThread({ path, maxSizeBytes });
   try {
     const { saved, compactRevision } = await thread.opened;
     const { history, superfluous } = restoreHistory(saved, compactRevision);
     return createVersionedStore({ clock, history, superfluous, heldBytes, openJournal: thread.openJournal });
   } catch (error) {
     await thread.terminate();
-    throw error instanceof StoreError ? error : new StoreError(`${file} is damaged: ${(error as Error).message}`);
+    throw error instanceof StoreError ? error : new StoreError(`${path} is damaged: ${(error as Error).message}`);
   }
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Clock } from '@kruise/client/clock';
+import type { Clock } from '@kruise/values/clock';
 import { createExpiry } from './expiry.ts';
 import type { History, Version } from './history.ts';
 import type { Journal, JournalListener } from './journal.ts';

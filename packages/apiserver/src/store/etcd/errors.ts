@@ -1,0 +1,14 @@
+import { GrpcError } from '@kruise/client/grpc/status';
+import { CompactedError, FutureRevisionError, StoreClosedError, StoreError } from '../store.ts';
+
+/** What a failed call means to the store's caller, who may have asked for a certain revision. */
+export function storeErrorOf(error: unknown, requestedRevision = 0): Error {
+  if (!(error instanceof GrpcError)) return error as Error;
+  // etcd tells these two apart by their text alone.
+  if (error.code === 'OUT_OF_RANGE' && error.message.includes('compacted'))
+    return new CompactedError(requestedRevision);
+  if (error.code === 'OUT_OF_RANGE' && error.message.includes('future'))
+    return new FutureRevisionError(requestedRevision);
+  if (error.code === 'CANCELLED') return new StoreClosedError();
+  return new StoreError(`etcd: ${error.message}`, { cause: error });
+}

@@ -1,0 +1,133 @@
+import type { Channel } from '@kruise/client/grpc/channel';
+import { methodOf } from '@kruise/client/grpc/method';
+import { GrpcError } from '@kruise/client/grpc/status';
+import { after, type Clock } from '@kruise/values/clock';
+import { CompactedError, StoreError, type StoreEvent, type WatchBatch, type WatchRequest } from '../store.ts';
+import { type Event, Event_EventType, Watch, type WatchResponse } from './generated/etcd_pb.ts';
+import { entryOf, isMarker, keyOf, rangeWithMarker } from './keys.ts';
+
+/** One watch, on a stream of its own that is opened again where it stopped whenever it breaks. */
+export interface EtcdWatch {
+  readonly batches: AsyncIterable<WatchBatch>;
+  /** Sees to it that a batch comes that reaches a revision etcd is at, even if no key with the prefix changes. */
+  reach(revision: number): void;
+}
+
+/** How a watch is brought to tell how far it has got. */
+export type ProgressSource = {
+  /** Whether etcd answers a request for progress only after the events before it. */
+  isOrdered(): Promise<boolean>;
+  /** Writes the prefix's marker, an event that comes in order whatever the version. */
+  writeMarker(prefix: string): Promise<void>;
+};
+
+const reconnectAfterMs = 250;
+/** etcd leaves a request for progress unanswered while it has events to catch up with. */
+const askAgainAfterMs = 200;
+const watchMethod = methodOf(Watch.method.watch);
+
+export function createEtcdWatch(
+  channel: Channel,
+  clock: Clock,
+  progress: ProgressSource,
+  { prefix, afterRevision, signal, withPrevious = false }: WatchRequest,
+): EtcdWatch {
+  let position = afterRevision;
+  let wanted = 0;
+  let isAsking = false;
+  let requestProgress = () => {};
+
+  async function ask(): Promise<void> {
+    if (isAsking) return;
+    isAsking = true;
+    while (position < wanted && !signal.aborted) {
+      const asked = wanted;
+      if (await progress.isOrdered()) {
+        requestProgress();
+        await after(clock, askAgainAfterMs, signal);
+      } else {
+        await progress.writeMarker(prefix);
+        // The marker's event is on its way; only what was wanted later needs another.
+        if (wanted === asked) break;
+      }
+    }
+    isAsking = false;
+  }
+
+  async function* run(): AsyncGenerator<WatchBatch> {
+    while (!signal.aborted) {
+      try {
+        yield* follow();
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!(error instanceof GrpcError)) throw error;
+      }
+      // Rejects when the signal is aborted, which ends the loop.
+      await after(clock, reconnectAfterMs, signal).catch(() => {});
+    }
+  }
+
+  async function* follow(): AsyncGenerator<WatchBatch> {
+    // A member cut off from its cluster would stay silent; like this it ends the stream, and another may be found.
+    const call = channel.bidirectional(watchMethod, { signal, metadata: { hasleader: 'true' } });
+    call.send({
+      requestUnion: {
+        case: 'createRequest',
+        value: {
+          ...rangeWithMarker(prefix),
+          startRevision: BigInt(position + 1),
+          progressNotify: true,
+          prevKv: withPrevious,
+          fragment: true,
+        },
+      },
+    });
+    requestProgress = () => call.send({ requestUnion: { case: 'progressRequest', value: {} } });
+    let fragments: Event[] = [];
+    for await (const response of call.responses) {
+      if (response.canceled) throw cancellation(response);
+      fragments.push(...response.events);
+      if (response.fragment || response.created) continue;
+      const batch = batchOf(fragments, Number(response.header?.revision ?? 0));
+      fragments = [];
+      if (batch.revision <= position) continue;
+      position = batch.revision;
+      yield batch;
+    }
+  }
+
+  function batchOf(events: readonly Event[], headerRevision: number): WatchBatch {
+    const last = events.at(-1)?.kv;
+    return {
+      events: events.filter(({ kv }) => kv && !isMarker(kv.key)).map(storeEventOf),
+      // With events, the header tells of the store as a whole, which can be ahead of this watch.
+      revision: last ? Number(last.modRevision) : headerRevision,
+    };
+  }
+
+  function cancellation({ compactRevision, cancelReason }: WatchResponse): Error {
+    if (compactRevision > 0n) return new CompactedError(position + 1, Number(compactRevision));
+    return new StoreError(`etcd ended the watch: ${cancelReason}`);
+  }
+
+  return {
+    batches: { [Symbol.asyncIterator]: run },
+    reach(revision) {
+      wanted = Math.max(wanted, revision);
+      if (position >= wanted) return;
+      ask().catch(() => {
+        // etcd is out of reach, so the watch is broken too. Whoever waits for it asks again, or gives up.
+        isAsking = false;
+      });
+    },
+  };
+}
+
+function storeEventOf({ type, kv, prevKv }: Event): StoreEvent {
+  const key = keyOf(kv!);
+  const revision = Number(kv!.modRevision);
+  const previous = prevKv && { previous: entryOf(prevKv) };
+  return type === Event_EventType.DELETE
+    ? { type: 'delete', key, revision, ...previous }
+    : { type: 'put', key, revision, createRevision: Number(kv!.createRevision), value: kv!.value, ...previous };
+}
