@@ -45,7 +45,7 @@ export const customResourceSubresourceScale = s.object(
       s.string(),
       'Where the wanted number is, such as .spec.replicas. Below .spec, without array indexes.',
     ),
-    statusReplicasPath: s.required(2, s.string(), 'Where the number there is is kept, such as .status.replicas.'),
+    statusReplicasPath: s.required(2, s.string(), 'Where the present number is kept, such as .status.replicas.'),
     labelSelectorPath: s.pointer(
       3,
       s.string(),

@@ -107,7 +107,11 @@ export const jobSpec = s.object(
       podFailurePolicy,
       'What to do about certain failures. Unset: each counts towards backoffLimit.',
     ),
-    successPolicy: s.pointer(16, successPolicy, 'When an indexed job is a success before every index is.'),
+    successPolicy: s.pointer(
+      16,
+      successPolicy,
+      'When an indexed job is a success before every index is. Cannot be changed.',
+    ),
     backoffLimit: s.pointer(
       7,
       s.int32(),
@@ -116,7 +120,7 @@ export const jobSpec = s.object(
     backoffLimitPerIndex: s.pointer(
       12,
       s.int32(),
-      'How many failed Pods each index may have before it fails. Needs completionMode Indexed and restartPolicy Never.',
+      'How many failed Pods each index may have before it fails. Needs completionMode Indexed and restartPolicy Never. Cannot be changed.',
     ),
     maxFailedIndexes: s.pointer(
       13,

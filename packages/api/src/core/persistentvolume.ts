@@ -121,7 +121,7 @@ export const azureFilePersistentVolumeSource = s.object(
     secretName: s.required(1, s.string(), 'Secret with name and key of the storage account.'),
     shareName: s.required(2, s.string(), 'Name of the share.'),
     readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
-    secretNamespace: s.pointer(4, s.string(), 'Namespace of the Secret. Unset: that of the claim.', {
+    secretNamespace: s.pointer(4, s.string(), 'Namespace of the Secret. Unset: that of the Pod.', {
       omitEmpty: false,
     }),
   },
@@ -289,7 +289,7 @@ export const persistentVolumeSpec = s.object(
     volumeAttributesClassName: s.pointer(
       10,
       s.string(),
-      'The VolumeAttributesClass it has now. Only a driver changes it.',
+      'The VolumeAttributesClass it has now. Only a driver changes it. Behind a feature gate, off by default.',
     ),
   },
 );

@@ -51,7 +51,7 @@ export const persistentVolumeClaimSpec = s.object(
     volumeAttributesClassName: s.pointer(
       9,
       s.string(),
-      'The VolumeAttributesClass to give the volume. May be changed later.',
+      'The VolumeAttributesClass to give the volume; unset, the default one. May be changed later. Behind a feature gate, off by default.',
     ),
   },
 );

@@ -313,7 +313,7 @@ export const podSpec = s.object(
     resourceClaims: s.optional(
       39,
       s.listMap(podResourceClaim, ['name']),
-      'Devices it needs, to be set aside before it starts.',
+      'Devices it needs, to be set aside before it starts. Cannot be changed.',
       { patchStrategy: 'merge,retainKeys', patchMergeKey: 'name' },
     ),
     resources: s.pointer(

@@ -162,7 +162,7 @@ export const emptyDirVolumeSource = s.object(
     sizeLimit: s.pointer(
       2,
       s.quantity(),
-      'The most it may hold; a Pod that exceeds it is evicted. Unset: no limit but that of the node.',
+      'The most it may hold; a Pod that exceeds it is evicted. Unset: no limit but the room on the node, or in memory the memory limits of the Pod.',
     ),
   },
 );

@@ -46,7 +46,7 @@ export const limitedPriorityLevelConfiguration = s.object(
     lendablePercent: s.pointer(
       3,
       s.int32(),
-      'How much of its share others may borrow while it has no use for it, in percent. Default 0.',
+      'How much of its share others may borrow while it has no use for it, 0 to 100 percent. Default 0.',
     ),
     borrowingLimitPercent: s.pointer(4, s.int32(), 'How much it may borrow, in percent of its share. Unset: no limit.'),
   },
@@ -62,7 +62,7 @@ export const exemptPriorityLevelConfiguration = s.object(
       s.int32(),
       'The share that counts as its own when shares are computed. Default 0. It is never held to it.',
     ),
-    lendablePercent: s.pointer(2, s.int32(), 'How much of its share others may borrow, in percent. Default 0.'),
+    lendablePercent: s.pointer(2, s.int32(), 'How much of its share others may borrow, 0 to 100 percent. Default 0.'),
   },
 );
 export type ExemptPriorityLevelConfiguration = s.TypeOf<typeof exemptPriorityLevelConfiguration>;

@@ -62,7 +62,7 @@ export const networkPolicySpec = s.object(
     ingress: s.optional(
       2,
       s.atomicList(networkPolicyIngressRule),
-      'What may come in. Empty: nothing, if policyTypes has Ingress.',
+      'What may come in: what any rule allows. Empty: nothing, if policyTypes has Ingress.',
     ),
     egress: s.optional(
       3,

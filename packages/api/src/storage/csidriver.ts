@@ -31,7 +31,7 @@ export const csiDriverSpec = s.object('io.k8s.api.storage.v1.CSIDriverSpec', 'Wh
   fsGroupPolicy: s.pointer(
     5,
     s.string({ goType: 'v1.FSGroupPolicy' }),
-    'Whether volumes are handed to fsGroup: ReadWriteOnceWithFSType (the default) if mounted so, File always, None never.',
+    'Whether volumes are handed to fsGroup: ReadWriteOnceWithFSType (the default) if they have a file system and mode ReadWriteOnce, File always, None never.',
   ),
   tokenRequests: s.optional(
     6,
