@@ -168,6 +168,8 @@ type Limits = { readonly timeoutMs: number | undefined; readonly signal: AbortSi
 function followCall(stream: ClientHttp2Stream, clock: Clock, { timeoutMs, signal }: Limits): Call {
   let status: GrpcError | 'OK' | undefined;
   let breakage: Error | undefined;
+  // A closed stream no longer knows its session.
+  const { session } = stream;
   const settle = (code: StatusCode, message: string) => {
     const wasSent = stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM;
     status ??= code === 'OK' ? 'OK' : new GrpcError(code, message, { wasSent, cause: breakage });
@@ -202,8 +204,7 @@ function followCall(stream: ClientHttp2Stream, clock: Clock, { timeoutMs, signal
     stream.once('close', () => {
       cancelTimeout();
       signal?.removeEventListener('abort', onAbort);
-      const isConnectionLost = !stream.session || stream.session.destroyed;
-      const code = isConnectionLost ? 'UNAVAILABLE' : codeOfReset(stream.rstCode);
+      const code = session?.destroyed ? 'UNAVAILABLE' : codeOfReset(stream.rstCode);
       settle(code, breakage?.message ?? 'the stream ended without a status');
       if (status === 'OK') resolve();
       else reject(status);

@@ -149,11 +149,19 @@ function openSession(
   const authority = `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}${port}`;
   const address = 'socketPath' in target ? { path: target.socketPath } : { host: target.host, port: target.port };
   return new Promise((resolve, reject) => {
+    const socket = tls
+      ? connectTls({
+          ...address,
+          ...tls,
+          ALPNProtocols: ['h2'],
+          ...(tls.serverName !== undefined && { servername: tls.serverName }),
+        })
+      : connectSocket({ ...address, noDelay: true });
+    // A TLS alert after the handshake, as from a server that wants a certificate, otherwise leaves socket and session
+    // half open for good.
+    socket.on('error', () => socket.destroy());
     const session = connect(authority, {
-      createConnection: () =>
-        tls
-          ? connectTls({ ...address, ...tls, ALPNProtocols: ['h2'], servername: tls.serverName ?? host })
-          : connectSocket({ ...address, noDelay: true }),
+      createConnection: () => socket,
       settings: { enablePush: false, initialWindowSize: streamWindowBytes },
     });
     const cancelTimeout = clock.setTimer(connectTimeoutMs, () =>

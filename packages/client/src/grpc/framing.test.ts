@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createDeframer, frame } from './framing.ts';
+
+test('messages come out as they went in, wherever the bytes are cut', () => {
+  const anyCut = fc.record({
+    messages: fc.array(fc.uint8Array({ maxLength: 40 })),
+    cuts: fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }),
+  });
+  fc.assert(
+    fc.property(anyCut, ({ messages, cuts }) => {
+      const bytes = Buffer.concat(messages.map(frame));
+      const deframer = createDeframer(100);
+      const received: Uint8Array[] = [];
+      for (let offset = 0, turn = 0; offset < bytes.length; turn++) {
+        const end = offset + cuts[turn % cuts.length]!;
+        received.push(...deframer.push(bytes.subarray(offset, end)));
+        offset = end;
+      }
+      assert.deepEqual(received.map(Buffer.from), messages.map(Buffer.from));
+      assert.equal(deframer.hasRest(), false);
+    }),
+  );
+});
+
+test('a message that is cut off leaves a rest', () => {
+  const deframer = createDeframer(100);
+  assert.deepEqual(deframer.push(frame(Buffer.from('message')).subarray(0, 8)), []);
+  assert.equal(deframer.hasRest(), true);
+});
+
+test('a message longer than allowed is refused before it has come', () => {
+  const deframer = createDeframer(100);
+  assert.throws(
+    () => deframer.push(Buffer.from([0, 0, 0, 0, 101])),
+    /a message of 101 bytes is more than the 100 allowed/,
+  );
+});
+
+test('a compressed message is refused', () => {
+  assert.throws(() => createDeframer(100).push(Buffer.from([1, 0, 0, 0, 0])), /compressed/);
+});
