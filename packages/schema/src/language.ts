@@ -121,21 +121,25 @@ export type Node =
 /** How a field merges in a strategic merge patch. */
 export type Patch = { readonly patchStrategy?: string; readonly patchMergeKey?: string };
 
+/** What is published of how a field merges, where that is not what its node says, or its node cannot say it. */
+export type Topology = { readonly listType?: 'atomic'; readonly mapType?: MapType };
+
 /** A member of an object: its node, and how it comes and goes on the wire. */
-export type Field = Patch & {
-  readonly node: Node;
-  readonly doc?: string;
-  /** Protobuf field number; absent for fields that have no protobuf form. */
-  readonly number?: number;
-  /** Must be given, as OpenAPI tells clients. */
-  readonly required: boolean;
-  /** An empty value is not written. */
-  readonly omitEmpty: boolean;
-  /** Absent and empty differ. */
-  readonly pointer: boolean;
-  /** The members of the node appear among this object's own; only protobuf nests them. */
-  readonly inline?: true;
-};
+export type Field = Patch &
+  Topology & {
+    readonly node: Node;
+    readonly doc?: string;
+    /** Protobuf field number; absent for fields that have no protobuf form. */
+    readonly number?: number;
+    /** Must be given, as OpenAPI tells clients. */
+    readonly required: boolean;
+    /** An empty value is not written. */
+    readonly omitEmpty: boolean;
+    /** Absent and empty differ. */
+    readonly pointer: boolean;
+    /** The members of the node appear among this object's own; only protobuf nests them. */
+    readonly inline?: true;
+  };
 
 export type Fields = { readonly [name: string]: Field | Node };
 
@@ -347,11 +351,12 @@ export function lazy<T>(resolve: () => Node): LazyNode & Typed<T> {
   return { type: 'lazy', resolve };
 }
 
-type FieldOptions = Patch & {
-  readonly required?: boolean;
-  readonly omitEmpty?: boolean;
-  readonly pointer?: boolean;
-};
+type FieldOptions = Patch &
+  Topology & {
+    readonly required?: boolean;
+    readonly omitEmpty?: boolean;
+    readonly pointer?: boolean;
+  };
 type Usual = { readonly required: boolean; readonly omitEmpty: boolean; readonly pointer: boolean };
 
 function field(args: readonly unknown[], usual: Usual): Field {

@@ -274,6 +274,7 @@ class NodeField implements MergeField {
 /** A list that does not say how its items are told apart has that from how it is patched. */
 function fieldType(field: Field): MergeType {
   const node = resolve(field.node);
+  if (node.type === 'object' && field.mapType) return compile({ ...node, mapType: field.mapType });
   if (node.type !== 'list' || node.listType || !field.patchStrategy?.startsWith('merge'))
     return mergeTypeOf(field.node);
   return listTypeOf(node, field.patchMergeKey ? 'map' : 'set', field.patchMergeKey ? [field.patchMergeKey] : []);

@@ -24,7 +24,9 @@ export const apiServiceSpec = s.object(
       s.boolean(),
       'Do not check the certificate of the server. Not together with caBundle. Default false.',
     ),
-    caBundle: s.optional(5, s.bytes(), 'PEM certificates its own is checked against. Unset: those of the system.'),
+    caBundle: s.optional(5, s.bytes(), 'PEM certificates its own is checked against. Unset: those of the system.', {
+      listType: 'atomic',
+    }),
     groupPriorityMinimum: s.required(
       7,
       s.int32(),

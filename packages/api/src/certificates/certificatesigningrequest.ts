@@ -5,7 +5,7 @@ export const certificateSigningRequestSpec = s.object(
   'io.k8s.api.certificates.v1.CertificateSigningRequestSpec',
   'The certificate that is asked for. Cannot be changed.',
   {
-    request: s.required(1, s.bytes(), 'The PKCS#10 request, in PEM.'),
+    request: s.required(1, s.bytes(), 'The PKCS#10 request, in PEM.', { listType: 'atomic' }),
     signerName: s.required(
       7,
       s.string(),
@@ -94,6 +94,7 @@ export const certificateSigningRequestStatus = s.object(
       2,
       s.bytes(),
       'The certificate and those above it, in PEM, once it is signed. Cannot be changed then.',
+      { listType: 'atomic' },
     ),
   },
 );

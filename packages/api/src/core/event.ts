@@ -1,5 +1,6 @@
 import * as s from '@kruise/schema';
 import { kind } from '../meta/kind.ts';
+import { objectMeta } from '../meta/object-meta.ts';
 import { eventSource } from './event-source.ts';
 import { objectReference } from './reference.ts';
 
@@ -20,6 +21,7 @@ export const event = kind(
     scope: 'Namespaced',
     shortNames: ['ev'],
     fields: {
+      metadata: s.required(1, objectMeta, 'Name, labels and the other facts every object has.'),
       involvedObject: s.required(2, objectReference, 'The object it happened to.'),
       reason: s.optional(3, s.string(), 'A word in CamelCase for programs that says why it was told.'),
       message: s.optional(4, s.string(), 'A sentence for people that says what happened.'),

@@ -264,7 +264,7 @@ export const persistentVolumeSpec = s.object(
       ),
       'How it can be mounted: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod.',
     ),
-    claimRef: s.pointer(4, objectReference, 'The claim it is bound to, or kept for.'),
+    claimRef: s.pointer(4, objectReference, 'The claim it is bound to, or kept for.', { mapType: 'granular' }),
     persistentVolumeReclaimPolicy: s.optional(
       5,
       s.oneOf('v1.PersistentVolumeReclaimPolicy', ['Recycle', 'Delete', 'Retain']),

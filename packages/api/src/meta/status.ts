@@ -40,7 +40,7 @@ export const status = s.object(
       s.string({ goType: 'v1.StatusReason' }),
       'A word for programs, such as NotFound or Conflict.',
     ),
-    details: s.pointer(5, statusDetails, 'What the call was about, if that is known.'),
+    details: s.pointer(5, statusDetails, 'What the call was about, if that is known.', { listType: 'atomic' }),
     code: s.optional(6, s.int32(), 'The HTTP status; 0 if none was given.'),
   },
 );

@@ -1,0 +1,73 @@
+import { Definitions, type Json } from './openapi/definitions.ts';
+import { type Operation, type Path, pathsOf, reasonOf } from './openapi/operations.ts';
+import type { Parameter } from './openapi/parameters.ts';
+import type { Content, GroupVersion, PublishedResource, Vocabulary } from './openapi/published.ts';
+
+export type { GroupVersion, PublishedResource, PublishedSubresource, Vocabulary } from './openapi/published.ts';
+
+/** The OpenAPI 3.0 document of one group version: what `/openapi/v3/apis/apps/v1` answers. */
+export function openApiV3(
+  groupVersion: GroupVersion,
+  resources: readonly PublishedResource[],
+  vocabulary: Vocabulary,
+): Json {
+  const definitions = new Definitions('v3', resources, vocabulary);
+  const paths = pathsOf(groupVersion, resources).map((path) => [path.path, pathItem(path, definitions)]);
+  return {
+    openapi: '3.0.0',
+    info: { title: 'Kubernetes', version: 'unversioned' },
+    paths: Object.fromEntries(paths),
+    components: {
+      schemas: definitions.schemas,
+      securitySchemes: {
+        BearerToken: { type: 'apiKey', description: 'A bearer token.', name: 'authorization', in: 'header' },
+      },
+    },
+  };
+}
+
+function pathItem({ parameters, operations }: Path, definitions: Definitions): Json {
+  const written = [...operations].map(([method, operation]) => [method, operationObject(operation, definitions)]);
+  return {
+    ...Object.fromEntries(written),
+    ...(parameters.length > 0 ? { parameters: parameters.map(parameterObject) } : {}),
+  };
+}
+
+function operationObject(operation: Operation, definitions: Definitions): Json {
+  const { id, description, tag, action, kind, parameters, consumes, produces, body, responses } = operation;
+  const contentOf = (types: readonly string[], content: Content): Json => {
+    const schema = definitions.content(content);
+    return Object.fromEntries(types.map((type) => [type, { schema }]));
+  };
+  return {
+    tags: [tag],
+    description,
+    operationId: id,
+    ...(parameters.length > 0 ? { parameters: parameters.map(parameterObject) } : {}),
+    ...(body
+      ? { requestBody: { content: contentOf(consumes, body.content), ...(body.required ? { required: true } : {}) } }
+      : {}),
+    responses: {
+      ...Object.fromEntries(
+        responses.map(([code, content]) => [
+          code,
+          { description: reasonOf(code), content: contentOf(produces, content) },
+        ]),
+      ),
+      401: { description: 'Unauthorized' },
+    },
+    ...(action ? { 'x-kubernetes-action': action } : {}),
+    ...(kind ? { 'x-kubernetes-group-version-kind': kind } : {}),
+  };
+}
+
+function parameterObject({ name, in: place, type, description }: Parameter): Json {
+  return {
+    name,
+    in: place,
+    description,
+    ...(place === 'path' ? { required: true } : {}),
+    schema: { type, uniqueItems: true },
+  };
+}
