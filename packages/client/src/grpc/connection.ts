@@ -58,6 +58,8 @@ const backoffFactor = 1.6;
 /** HTTP/2's default of 64 KB makes a sender wait for us several times a megabyte. */
 const streamWindowBytes = 4 * 2 ** 20;
 const sessionWindowBytes = 16 * 2 ** 20;
+/** Beyond Node's default of 10, hundreds of calls with large messages at once would be reset by our own side. */
+const sessionMemoryMegabytes = 1024;
 
 /** Makes a {@link Connection}; nothing is connected yet. */
 export function createConnection(options: ConnectionOptions): Connection {
@@ -162,6 +164,7 @@ function openSession(
     socket.on('error', () => socket.destroy());
     const session = connect(authority, {
       createConnection: () => socket,
+      maxSessionMemory: sessionMemoryMegabytes,
       settings: { enablePush: false, initialWindowSize: streamWindowBytes },
     });
     const cancelTimeout = clock.setTimer(connectTimeoutMs, () =>

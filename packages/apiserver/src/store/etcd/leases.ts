@@ -12,7 +12,12 @@ export interface Leases {
   forget(lease: bigint): void;
 }
 
-type SharedLease = { readonly granted: Promise<bigint>; readonly lastUseMs: number; uses: number };
+type SharedLease = {
+  readonly granted: Promise<bigint>;
+  id: bigint | undefined;
+  readonly lastUseMs: number;
+  uses: number;
+};
 
 const maxSharedSeconds = 60;
 /** When a lease ends, etcd deletes all its keys in one go. */
@@ -31,19 +36,23 @@ export function createLeases(clock: Clock, grant: (ttlSeconds: number) => Promis
       const sharedSeconds = Math.min(maxSharedSeconds, Math.floor(ttlSeconds / 20));
       const lease: SharedLease = {
         granted: grant(Math.ceil(ttlSeconds) + sharedSeconds),
+        id: undefined,
         lastUseMs: clock.now() + sharedSeconds * 1000,
         uses: 1,
       };
       byTtl.set(ttlSeconds, lease);
-      lease.granted.catch(() => {
-        if (byTtl.get(ttlSeconds) === lease) byTtl.delete(ttlSeconds);
-      });
+      lease.granted.then(
+        (id) => {
+          lease.id = id;
+        },
+        () => {
+          if (byTtl.get(ttlSeconds) === lease) byTtl.delete(ttlSeconds);
+        },
+      );
       return lease.granted;
     },
-    async forget(lease) {
-      for (const [ttlSeconds, { granted }] of byTtl) {
-        if ((await granted) === lease) byTtl.delete(ttlSeconds);
-      }
+    forget(lease) {
+      for (const [ttlSeconds, { id }] of byTtl) if (id === lease) byTtl.delete(ttlSeconds);
     },
   };
 }
