@@ -1,0 +1,246 @@
+/**
+ * Sets of field paths, in the form `managedFields` keep them: a tree whose keys are the steps of the paths.
+ *
+ * ```json
+ * { "f:spec": { "f:containers": { "k:{\"name\":\"a\"}": { ".": {}, "f:image": {} } } } }
+ * ```
+ *
+ * A path is in the set if its node is empty or has the key `.`; other nodes are only on the way to some. Since the tree
+ * is what is on the wire, a set nobody changes is never read or written again: operations look at what differs, and
+ * share the rest. For that, all sets here are canonical: each step has its one text, steps are in Go's order with `.`
+ * first, and nodes without any path below them are gone. `readFieldSet` makes any tree so.
+ */
+import { isObject, type JsonObject } from '../json-value.ts';
+import {
+  comparePathElements,
+  type PathElement,
+  PathElementError,
+  readPathElement,
+  sortPathElements,
+} from './path-element.ts';
+
+/** A canonical set of field paths. As the root of a set an empty tree is the empty set. */
+export type FieldSet = { readonly [element: PathElement]: FieldSet };
+
+/** The set without paths; below the root the same tree means a path that ends. */
+export const emptySet: FieldSet = Object.freeze({});
+
+const self = '.';
+type Tree = Record<PathElement, FieldSet>;
+
+/** Whether there is no path in a set. */
+export function isEmpty(set: FieldSet): boolean {
+  for (const _ in set) return false;
+  return true;
+}
+
+/** Whether the path that leads to a node is in the set. */
+export function isMember(node: FieldSet): boolean {
+  for (const first in node) return first === self;
+  return true;
+}
+
+/** A node with these children, which is in the set itself or only on the way; `undefined` if it is neither. */
+export function nodeOf(
+  children: ReadonlyMap<PathElement, FieldSet> | undefined,
+  member: boolean,
+): FieldSet | undefined {
+  if (!children || children.size === 0) return member ? emptySet : undefined;
+  const node: Tree = member ? { [self]: emptySet } : {};
+  for (const element of sortPathElements([...children.keys()])) node[element] = children.get(element)!;
+  return node;
+}
+
+/** The set with these paths. */
+export function fieldSetOf(...paths: readonly (readonly PathElement[])[]): FieldSet {
+  return paths.reduce((set, path) => union(set, chain(path)), emptySet);
+}
+
+function chain(path: readonly PathElement[]): FieldSet {
+  return path.reduceRight<FieldSet>((child, element) => ({ [element]: child }), emptySet);
+}
+
+/** Whether a path is in a set. */
+export function hasPath(set: FieldSet, path: readonly PathElement[]): boolean {
+  let node: FieldSet | undefined = set;
+  for (const element of path) {
+    node = node[element];
+    if (!node) return false;
+  }
+  return path.length > 0 && isMember(node);
+}
+
+/** The paths of a set, parents before their children, siblings before what is below them. */
+export function* pathsOf(set: FieldSet, prefix: readonly PathElement[] = []): Generator<readonly PathElement[]> {
+  for (const element in set) {
+    if (element !== self && isMember(set[element]!)) yield [...prefix, element];
+  }
+  for (const element in set) {
+    if (element !== self) yield* pathsOf(set[element]!, [...prefix, element]);
+  }
+}
+
+/** All paths of both sets. */
+export function union(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b || isEmpty(b)) return a;
+  return isEmpty(a) ? b : (unite(a, b) ?? emptySet);
+}
+
+function unite(a: FieldSet, b: FieldSet): FieldSet {
+  const changed = new Map<PathElement, FieldSet>();
+  const added: PathElement[] = [];
+  for (const element in b) {
+    const [ours, theirs] = [a[element], b[element]!];
+    if (!ours) added.push(element);
+    else if (ours !== theirs && element !== self) {
+      const both = uniteNodes(ours, theirs);
+      if (both !== ours) changed.set(element, both);
+    }
+  }
+  if (added.length === 0 && changed.size === 0) return a;
+  const node: Tree = {};
+  let next = 0;
+  for (const element in a) {
+    while (next < added.length && isBefore(added[next]!, element)) node[added[next]!] = b[added[next++]!]!;
+    node[element] = changed.get(element) ?? a[element]!;
+  }
+  for (; next < added.length; next++) node[added[next]!] = b[added[next]!]!;
+  return node;
+}
+
+function uniteNodes(a: FieldSet, b: FieldSet): FieldSet {
+  if (isEmpty(a) || isEmpty(b)) return withSelf(isEmpty(a) ? b : a);
+  return unite(a, b);
+}
+
+function withSelf(node: FieldSet): FieldSet {
+  return isMember(node) ? node : { [self]: emptySet, ...node };
+}
+
+function isBefore(a: PathElement, b: PathElement): boolean {
+  if (a === self || b === self) return a === self;
+  return comparePathElements(a, b) < 0;
+}
+
+/** The paths of `a` that are not in `b`. Paths below one of `b` stay. */
+export function difference(a: FieldSet, b: FieldSet): FieldSet {
+  return subtract(a, b, subtractNode) ?? emptySet;
+}
+
+/** The paths of `a` that are neither in `b` nor below one of `b`. */
+export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
+  return subtract(a, b, subtractNodeAndBelow) ?? emptySet;
+}
+
+type Subtract = (a: FieldSet, b: FieldSet) => FieldSet | undefined;
+
+/** Looks only at what `b` has, so that taking little from much costs little. */
+function subtract(a: FieldSet, b: FieldSet, inner: Subtract): FieldSet | undefined {
+  let changed: Map<PathElement, FieldSet | undefined> | undefined;
+  for (const element in b) {
+    const ours = element === self ? undefined : a[element];
+    if (!ours) continue;
+    const rest = inner(ours, b[element]!);
+    if (rest === ours) continue;
+    changed ??= new Map();
+    changed.set(element, rest);
+  }
+  if (!changed) return a;
+  const node: Tree = {};
+  for (const element in a) {
+    const rest = changed.has(element) ? changed.get(element) : a[element];
+    if (rest) node[element] = rest;
+  }
+  return isEmpty(node) ? undefined : node;
+}
+
+function subtractNode(a: FieldSet, b: FieldSet): FieldSet | undefined {
+  const rest = isEmpty(a) || isEmpty(b) ? a : subtract(a, b, subtractNode);
+  if (!rest || !isMember(a)) return rest;
+  return isMember(b) ? withoutSelf(rest) : onlySelf(rest) ? emptySet : rest;
+}
+
+function subtractNodeAndBelow(a: FieldSet, b: FieldSet): FieldSet | undefined {
+  if (isMember(b)) return undefined;
+  const rest = isEmpty(a) ? a : subtract(a, b, subtractNodeAndBelow);
+  return rest && onlySelf(rest) ? emptySet : rest;
+}
+
+function onlySelf(node: FieldSet): boolean {
+  for (const element in node) if (element !== self) return false;
+  return true;
+}
+
+function withoutSelf(node: FieldSet): FieldSet | undefined {
+  if (onlySelf(node)) return undefined;
+  const { [self]: _, ...children } = node;
+  return children;
+}
+
+/** The paths in both sets. */
+export function intersection(a: FieldSet, b: FieldSet): FieldSet {
+  const node: Tree = {};
+  for (const element in b) {
+    const ours = element === self ? undefined : a[element];
+    const both = ours && intersectNodes(ours, b[element]!);
+    if (both) node[element] = both;
+  }
+  return isEmpty(node) ? emptySet : node;
+}
+
+function intersectNodes(a: FieldSet, b: FieldSet): FieldSet | undefined {
+  if (a === b) return a;
+  const children = isEmpty(a) || isEmpty(b) ? emptySet : intersection(a, b);
+  const member = isMember(a) && isMember(b);
+  if (isEmpty(children)) return member ? emptySet : undefined;
+  return member ? withSelf(children) : children;
+}
+
+/** The paths that no other path of the set goes beyond. */
+export function leavesOf(set: FieldSet): FieldSet {
+  const node: Tree = {};
+  for (const element in set) {
+    if (element !== self) node[element] = leavesOf(set[element]!);
+  }
+  return isEmpty(node) ? emptySet : node;
+}
+
+// Sets are immutable, so one that was found canonical stays so.
+const canonical = new WeakSet<object>();
+
+/** Marks a set as canonical, for whoever made it of canonical ones. */
+export function markCanonical(set: FieldSet): FieldSet {
+  canonical.add(set);
+  return set;
+}
+
+/** The canonical set that a client's or the store's `fieldsV1` means. Throws a `PathElementError` if it means none. */
+export function readFieldSet(fieldsV1: unknown): FieldSet {
+  if (fieldsV1 === undefined || fieldsV1 === null) return emptySet;
+  if (!isObject(fieldsV1)) throw new PathElementError('expected a map of fields');
+  if (canonical.has(fieldsV1)) return fieldsV1 as FieldSet;
+  const { children } = readNode(fieldsV1);
+  return markCanonical(nodeOf(children, false) ?? emptySet);
+}
+
+type ReadNode = { readonly children: ReadonlyMap<PathElement, FieldSet>; readonly member: boolean };
+
+function readNode(tree: JsonObject): ReadNode {
+  const children = new Map<PathElement, FieldSet>();
+  let member = false;
+  for (const name of Object.keys(tree)) {
+    if (name === self) {
+      member = true;
+      continue;
+    }
+    const element = readPathElement(name);
+    if (element === undefined) continue;
+    const below = tree[name];
+    if (below !== null && !isObject(below)) throw new PathElementError(`expected a map of fields below ${name}`);
+    const inner = readNode(below ?? {});
+    const node = nodeOf(inner.children, inner.member || inner.children.size === 0)!;
+    const known = children.get(element);
+    children.set(element, known ? uniteNodes(known, node) : node);
+  }
+  return { children, member };
+}

@@ -1,0 +1,180 @@
+/**
+ * One step of a field path, in the text it has as a key of `fieldsV1`:
+ *
+ * | text | selects |
+ * | --- | --- |
+ * | `f:name` | a field of a map |
+ * | `k:{"port":80,"protocol":"TCP"}` | the item of a list with these key fields |
+ * | `v:"value"` | the item of a set with this value |
+ * | `i:0` | the item of a list at this index |
+ *
+ * Each step has one text only, so steps are equal when their texts are.
+ */
+import { stringify, stringifySorted } from '@kruise/values/go-json';
+import { compareStrings, formatNumber, quote } from '@kruise/values/go-syntax';
+import { isObject, type JsonObject } from '../json-value.ts';
+
+/** One step of a path, as `fieldsV1` writes it. */
+export type PathElement = string;
+
+/** The step to a field of a map. */
+export function fieldElement(name: string): PathElement {
+  return `f:${name}`;
+}
+
+const plainText = /^[\w.\-/:]*$/;
+
+/** The step to the item of a list with these key fields, which are given by name. */
+export function keyElement(names: readonly string[], values: readonly unknown[]): PathElement {
+  let text = 'k:{';
+  for (let index = 0; index < names.length; index++) {
+    if (index > 0) text += ',';
+    text += `${scalarText(names[index])}:${scalarText(values[index])}`;
+  }
+  return `${text}}`;
+}
+
+/** The step to the item of a set with this value. */
+export function valueElement(value: unknown): PathElement {
+  return `v:${scalarText(value)}`;
+}
+
+function scalarText(value: unknown): string {
+  return typeof value === 'string' && plainText.test(value) ? `"${value}"` : stringifySorted(value);
+}
+
+/** A key of `fieldsV1` that cannot be read. */
+export class PathElementError extends Error {
+  override readonly name = 'PathElementError';
+}
+
+/** The one text of a step that a client wrote; `undefined` for kinds of steps not known here, which are ignored. */
+export function readPathElement(text: string): PathElement | undefined {
+  if (text.length < 2) throw new PathElementError('key must be 2 characters long:');
+  if (text[1] !== ':') throw new PathElementError(`missing colon: ${text}`);
+  switch (text[0]) {
+    case 'f':
+      return text;
+    case 'v':
+      return valueElement(parse(text));
+    case 'k': {
+      const key = parse(text);
+      if (!isObject(key)) throw new PathElementError(`expected an object: ${text}`);
+      const names = Object.keys(key).sort(compareStrings);
+      return keyElement(
+        names,
+        names.map((name) => key[name]),
+      );
+    }
+    case 'i':
+      if (!/^i:[+-]?\d{1,18}$/.test(text))
+        throw new PathElementError(`parsing ${stringify(text.slice(2))}: invalid syntax`);
+      return `i:${BigInt(text.slice(text[2] === '+' ? 3 : 2))}`;
+    default:
+      return undefined;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text.slice(2));
+  } catch (error) {
+    throw new PathElementError(`invalid JSON: ${text}`, { cause: error });
+  }
+}
+
+/** A step as people read it: `.spec`, `[name="nginx"]`, `[="value"]`, `[0]`. */
+export function printPathElement(element: PathElement): string {
+  const rest = element.slice(2);
+  switch (element[0]) {
+    case 'f':
+      return `.${rest}`;
+    case 'k':
+      return `[${Object.entries(JSON.parse(rest) as JsonObject)
+        .map(([name, value]) => `${name}=${printValue(value)}`)
+        .join(',')}]`;
+    case 'v':
+      return `[=${printValue(JSON.parse(rest))}]`;
+    default:
+      return `[${rest}]`;
+  }
+}
+
+function printValue(value: unknown): string {
+  if (typeof value === 'string') return quote(value);
+  if (typeof value === 'number') return formatNumber(value);
+  if (Array.isArray(value)) return `[${value.map(printValue).join(',')}]`;
+  if (!isObject(value)) return String(value);
+  return Object.entries(value)
+    .map(([name, member]) => `${name}=${printValue(member)}`)
+    .join('');
+}
+
+const ranks: { readonly [kind: string]: number } = { f: 0, k: 1, v: 2, i: 3 };
+
+/** Sorts steps as Go does: fields by name, then items by key, by value, by index. */
+export function sortPathElements(elements: PathElement[]): PathElement[] {
+  if (elements.every((element) => element.startsWith('f:'))) return elements.sort(compareStrings);
+  return elements
+    .map((element) => ({ element, key: sortKey(element) }))
+    .sort((a, b) => comparePathKeys(a.element, a.key, b.element, b.key))
+    .map(({ element }) => element);
+}
+
+/** The order of two steps. */
+export function comparePathElements(a: PathElement, b: PathElement): number {
+  if (a === b) return 0;
+  if (a[0] === 'f' && b[0] === 'f') return compareStrings(a, b);
+  return comparePathKeys(a, sortKey(a), b, sortKey(b));
+}
+
+function sortKey(element: PathElement): unknown {
+  return element[0] === 'f' ? element : JSON.parse(element.slice(2));
+}
+
+function comparePathKeys(a: PathElement, left: unknown, b: PathElement, right: unknown): number {
+  const order = ranks[a[0]!]! - ranks[b[0]!]!;
+  if (order !== 0) return order;
+  return a[0] === 'k' ? compareKeys(left as JsonObject, right as JsonObject) : compareValues(left, right);
+}
+
+/** Field by field: first the names, then the values. */
+function compareKeys(a: JsonObject, b: JsonObject): number {
+  const [left, right] = [Object.entries(a), Object.entries(b)];
+  for (let index = 0; index < Math.min(left.length, right.length); index++) {
+    const [[name, value], [otherName, otherValue]] = [left[index]!, right[index]!];
+    const order = compareStrings(name, otherName) || compareValues(value, otherValue);
+    if (order !== 0) return order;
+  }
+  return left.length - right.length;
+}
+
+/** Numbers, then texts, truth values, lists, maps, nothing. */
+function compareValues(a: unknown, b: unknown): number {
+  const order = typeRank(a) - typeRank(b);
+  if (order !== 0) return order;
+  if (typeof a === 'number' || typeof a === 'boolean') return Number(a) - Number(b);
+  if (typeof a === 'string') return compareStrings(a, b as string);
+  if (Array.isArray(a)) return compareLists(a, b as readonly unknown[]);
+  return a === null ? 0 : compareKeys(sortedByName(a as JsonObject), sortedByName(b as JsonObject));
+}
+
+function compareLists(a: readonly unknown[], b: readonly unknown[]): number {
+  for (let index = 0; index < Math.min(a.length, b.length); index++) {
+    const order = compareValues(a[index], b[index]);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+function sortedByName(object: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).sort(([a], [b]) => compareStrings(a, b)));
+}
+
+function typeRank(value: unknown): number {
+  if (typeof value === 'number') return 0;
+  if (typeof value === 'string') return 1;
+  if (typeof value === 'boolean') return 2;
+  if (Array.isArray(value)) return 3;
+  return value === null ? 5 : 4;
+}

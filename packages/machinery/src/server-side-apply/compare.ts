@@ -1,0 +1,205 @@
+/**
+ * What changed from one object to another, as sets of fields. This runs on every write, where nearly everything is
+ * shared between the two: what is the same object is not looked into.
+ */
+import { fieldTypeOf, type ListMergeType, type MapMergeType, type MergeType } from '@kruise/schema/merge-type';
+import { emptySet, type FieldSet, isEmpty, nodeOf, recursiveDifference } from '../field-set/field-set.ts';
+import { fieldElement, type PathElement } from '../field-set/path-element.ts';
+import { isObject, isSame, type JsonObject } from '../json-value.ts';
+import { itemsByElement, shapeOf } from './list-item.ts';
+
+/** The fields that came, that have another value, and that went. */
+export type Comparison = { readonly added: FieldSet; readonly modified: FieldSet; readonly removed: FieldSet };
+
+/** Two objects of one type, compared. */
+export function compare(before: JsonObject, after: JsonObject, type: MergeType): Comparison {
+  const changes = new Changes();
+  compareBoth(before, after, type, changes, '');
+  const root = changes.at('');
+  return { added: root.added ?? emptySet, modified: root.modified ?? emptySet, removed: root.removed ?? emptySet };
+}
+
+/** Whether nothing changed. */
+export function isUnchanged({ added, modified, removed }: Comparison): boolean {
+  return isEmpty(added) && isEmpty(modified) && isEmpty(removed);
+}
+
+/** A comparison that says nothing of some fields, nor of what is below them. */
+export function withoutFields(comparison: Comparison, fields: FieldSet | undefined): Comparison {
+  if (!fields) return comparison;
+  return {
+    added: recursiveDifference(comparison.added, fields),
+    modified: recursiveDifference(comparison.modified, fields),
+    removed: recursiveDifference(comparison.removed, fields),
+  };
+}
+
+type Nodes = Map<PathElement, FieldSet>;
+
+/** What changed among the children of one node. */
+class Changes {
+  added: Nodes | undefined;
+  modified: Nodes | undefined;
+  removed: Nodes | undefined;
+
+  add(element: PathElement, node: FieldSet): void {
+    this.added ??= new Map();
+    this.added.set(element, node);
+  }
+
+  modify(element: PathElement, node: FieldSet): void {
+    this.modified ??= new Map();
+    this.modified.set(element, node);
+  }
+
+  remove(element: PathElement, node: FieldSet): void {
+    this.removed ??= new Map();
+    this.removed.set(element, node);
+  }
+
+  at(element: PathElement): { readonly [change in 'added' | 'modified' | 'removed']: FieldSet | undefined } {
+    return {
+      added: this.added?.get(element),
+      modified: this.modified?.get(element),
+      removed: this.removed?.get(element),
+    };
+  }
+
+  /** Takes over what changed below a child. */
+  take(element: PathElement, { added, modified, removed }: Changes): void {
+    if (added) this.add(element, nodeOf(added, false)!);
+    if (modified) this.modify(element, nodeOf(modified, false)!);
+    if (removed) this.remove(element, nodeOf(removed, false)!);
+  }
+}
+
+function compareBoth(before: unknown, after: unknown, type: MergeType, changes: Changes, element: PathElement): void {
+  if (before === after) return;
+  const [old, now] = [shapeOf(type, before), shapeOf(type, after)];
+  // A value that changed its shape is compared in both: as the old it lost fields, as the new it gained them.
+  if (old !== now) compareAs(old, before, after, type, changes, element);
+  compareAs(now, before, after, type, changes, element);
+}
+
+function compareAs(
+  shape: 'scalar' | 'list' | 'map',
+  before: unknown,
+  after: unknown,
+  type: MergeType,
+  changes: Changes,
+  element: PathElement,
+): void {
+  if (shape === 'map' && !type.map!.isAtomic) {
+    const [old, now] = [isObject(before) ? before : noFields, isObject(after) ? after : noFields];
+    if (hasFields(old) || hasFields(now)) {
+      const inner = new Changes();
+      compareMaps(old, now, type.map!, inner);
+      changes.take(element, inner);
+      return;
+    }
+  } else if (shape === 'list' && type.list!.relation !== 'atomic') {
+    const [old, now] = [Array.isArray(before) ? before : noItems, Array.isArray(after) ? after : noItems];
+    if (old.length > 0 || now.length > 0) {
+      const inner = new Changes();
+      compareLists(old, now, type.list!, inner);
+      changes.take(element, inner);
+      return;
+    }
+  }
+  if (!isSame(before, after)) changes.modify(element, emptySet);
+}
+
+const noFields: JsonObject = {};
+const noItems: readonly unknown[] = [];
+
+function hasFields(object: JsonObject): boolean {
+  for (const _ in object) return true;
+  return false;
+}
+
+function compareMaps(before: JsonObject, after: JsonObject, map: MapMergeType, changes: Changes): void {
+  for (const name in after) {
+    const now = after[name];
+    const isNew = !Object.hasOwn(before, name);
+    if (!isNew && before[name] === now) continue;
+    const type = fieldTypeOf(map, name);
+    if (!type) continue;
+    if (isNew) changes.add(fieldElement(name), wholeOf(now, type));
+    else compareBoth(before[name], now, type, changes, fieldElement(name));
+  }
+  for (const name in before) {
+    if (Object.hasOwn(after, name)) continue;
+    const type = fieldTypeOf(map, name);
+    if (type) changes.remove(fieldElement(name), wholeOf(before[name], type));
+  }
+}
+
+function compareLists(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  list: ListMergeType,
+  changes: Changes,
+): void {
+  const [old, now] = [itemsByElement(list, before), itemsByElement(list, after)];
+  for (const [element, items] of now) compareItems(old.get(element) ?? noItems, items, list, changes, element);
+  for (const [element, items] of old) {
+    if (!now.has(element)) compareItems(items, noItems, list, changes, element);
+  }
+}
+
+/** Items with the same key, of which there should be one at most. Where there are more, all are one value. */
+function compareItems(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  { element: type }: ListMergeType,
+  changes: Changes,
+  element: PathElement,
+): void {
+  const [wasRepeated, isRepeated] = [before.length > 1, after.length > 1];
+  if (wasRepeated && isRepeated) {
+    if (!isSame(before, after)) changes.modify(element, emptySet);
+  } else if (wasRepeated) {
+    if (after.length > 0) changes.add(element, wholeOf(after[0], type));
+    changes.remove(element, emptySet);
+  } else if (isRepeated) {
+    if (before.length > 0) changes.remove(element, wholeOf(before[0], type));
+    changes.add(element, emptySet);
+  } else if (before.length === 0) {
+    changes.add(element, wholeOf(after[0], type));
+  } else if (after.length === 0) {
+    changes.remove(element, wholeOf(before[0], type));
+  } else {
+    compareBoth(before[0], after[0], type, changes, element);
+  }
+}
+
+/** The node of a value that came or went as a whole: every field, and everything that has fields. */
+function wholeOf(value: unknown, type: MergeType): FieldSet {
+  switch (shapeOf(type, value)) {
+    case 'scalar':
+      return emptySet;
+    case 'map':
+      if (type.map!.isAtomic || !isObject(value)) return emptySet;
+      return nodeOf(wholeFields(value, type.map!), true)!;
+    case 'list':
+      if (type.list!.relation === 'atomic' || !Array.isArray(value)) return emptySet;
+      return nodeOf(wholeItems(value, type.list!), true)!;
+  }
+}
+
+function wholeFields(value: JsonObject, map: MapMergeType): Nodes {
+  const nodes: Nodes = new Map();
+  for (const name in value) {
+    const type = fieldTypeOf(map, name);
+    if (type) nodes.set(fieldElement(name), wholeOf(value[name], type));
+  }
+  return nodes;
+}
+
+function wholeItems(value: readonly unknown[], list: ListMergeType): Nodes {
+  const nodes: Nodes = new Map();
+  for (const [element, items] of itemsByElement(list, value)) {
+    nodes.set(element, items.length > 1 ? emptySet : wholeOf(items[0], list.element));
+  }
+  return nodes;
+}

@@ -1,0 +1,54 @@
+import { compareStrings, quote } from '@kruise/values/go-syntax';
+import { type FieldPath, printFieldPath } from '../field-set/field-path.ts';
+import { type FieldSet, fieldSetOf, pathsOf } from '../field-set/field-set.ts';
+import type { Manager } from './managers.ts';
+import type { OwnedByOthers } from './updater.ts';
+
+/** A field that an apply sets, and that somebody else owns with another value. */
+export type Conflict = { readonly manager: Manager; readonly path: FieldPath };
+
+/** The conflicts, field by field, those of one manager together. */
+export function conflictsOf(owned: OwnedByOthers): readonly Conflict[] {
+  return owned
+    .toSorted((a, b) => compareStrings(a.identity, b.identity))
+    .flatMap(({ manager, fields }) => Array.from(pathsOf(fields), (path) => ({ manager, path })));
+}
+
+/** All fields that are in conflict. */
+export function conflictingFields(conflicts: readonly Conflict[]): FieldSet {
+  return fieldSetOf(...conflicts.map(({ path }) => path));
+}
+
+/** What a Status says of conflicts: a message, and a cause for each. */
+export type ConflictReport = {
+  readonly message: string;
+  readonly causes: readonly {
+    readonly reason: 'FieldManagerConflict';
+    readonly message: string;
+    readonly field: string;
+  }[];
+};
+
+/** Conflicts in the words of the API: `Apply failed with 1 conflict: conflict with "x" using v1: .spec.replicas`. */
+export function reportConflicts(conflicts: readonly Conflict[]): ConflictReport {
+  const causes = conflicts.map(({ manager, path }) => ({
+    reason: 'FieldManagerConflict' as const,
+    message: `conflict with ${printManager(manager)}`,
+    field: printFieldPath(path),
+  }));
+  const [only] = causes;
+  if (causes.length === 1 && only) {
+    return { message: `Apply failed with 1 conflict: ${only.message}: ${only.field}`, causes };
+  }
+  const lines: string[] = [];
+  for (const [index, { manager, path }] of conflicts.entries()) {
+    if (conflicts[index - 1]?.manager !== manager) lines.push(`conflicts with ${printManager(manager)}:`);
+    lines.push(`- ${printFieldPath(path)}`);
+  }
+  return { message: `Apply failed with ${conflicts.length} conflicts: ${lines.join('\n')}`, causes };
+}
+
+function printManager({ manager, operation, apiVersion, subresource }: Manager): string {
+  const name = subresource === '' ? quote(manager) : `${quote(manager)} with subresource ${quote(subresource)}`;
+  return operation === 'Update' ? `${name} using ${apiVersion}` : name;
+}

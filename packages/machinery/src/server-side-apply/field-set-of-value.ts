@@ -1,0 +1,52 @@
+import { fieldTypeOf, type ListMergeType, type MapMergeType, type MergeType } from '@kruise/schema/merge-type';
+import { emptySet, type FieldSet, nodeOf } from '../field-set/field-set.ts';
+import { fieldElement, type PathElement } from '../field-set/path-element.ts';
+import { isObject, type JsonObject } from '../json-value.ts';
+import { itemsByElement, shapeOf } from './list-item.ts';
+
+/** The fields an applied object names, which are those its manager will own. */
+export function fieldSetOfValue(value: JsonObject, type: MergeType): FieldSet {
+  return visit(value, type, false) ?? emptySet;
+}
+
+/** The node of a value, which is in the set itself if it is a leaf, or if `member` says so. */
+function visit(value: unknown, type: MergeType, member: boolean): FieldSet | undefined {
+  switch (shapeOf(type, value)) {
+    case 'scalar':
+      return emptySet;
+    case 'list':
+      if (type.list!.relation === 'atomic') return emptySet;
+      return nodeOf(Array.isArray(value) ? itemsOf(value, type.list!) : undefined, member);
+    case 'map':
+      if (type.map!.isAtomic) return emptySet;
+      return nodeOf(isObject(value) ? fieldsOf(value, type.map!) : undefined, member);
+  }
+}
+
+function fieldsOf(value: JsonObject, map: MapMergeType): ReadonlyMap<PathElement, FieldSet> {
+  const children = new Map<PathElement, FieldSet>();
+  for (const name of Object.keys(value)) {
+    const member = value[name];
+    const type = fieldTypeOf(map, name);
+    if (!type) continue;
+    // A named field is owned through what is in it; keys of maps, and what is empty, by themselves.
+    const isOwned = member === null || (isObject(member) && isEmptyMap(member)) || !map.fields.has(name);
+    const node = visit(member, type, isOwned);
+    if (node) children.set(fieldElement(name), node);
+  }
+  return children;
+}
+
+function isEmptyMap(value: JsonObject): boolean {
+  for (const _ in value) return false;
+  return true;
+}
+
+function itemsOf(value: readonly unknown[], list: ListMergeType): ReadonlyMap<PathElement, FieldSet> {
+  const children = new Map<PathElement, FieldSet>();
+  for (const [element, items] of itemsByElement(list, value)) {
+    // Items with the same key have no fields of their own: nobody could say whose.
+    children.set(element, items.length > 1 ? emptySet : visit(items[0], list.element, true)!);
+  }
+  return children;
+}

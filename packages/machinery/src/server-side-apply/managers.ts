@@ -1,0 +1,152 @@
+/** Who owns which fields of an object: the entries of `metadata.managedFields`, read. */
+import type { ManagedFieldsEntry } from '@kruise/api/meta/object-meta';
+import { stringify } from '@kruise/values/go-json';
+import { compareStrings, quote } from '@kruise/values/go-syntax';
+import { type FieldSet, markCanonical, readFieldSet, union } from '../field-set/field-set.ts';
+
+/** One owner: who, how, and in which version of the API, and the fields of that version it owns. */
+export type Manager = {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  readonly apiVersion: string;
+  readonly subresource: string;
+  readonly time: string | undefined;
+  readonly fields: FieldSet;
+};
+
+/** Owners by what tells them apart. */
+export type Managers = ReadonlyMap<string, Manager>;
+
+export const noManagers: Managers = new Map();
+
+/**
+ * What tells an owner from the others: name, operation and subresource, and for updates the version, since an update
+ * says nothing of fields other versions have. It is written as Go writes it, because Kubernetes sorts by the text.
+ */
+export function identityOf({ manager, operation, apiVersion, subresource }: Omit<Manager, 'time' | 'fields'>): string {
+  return stringify({
+    ...(manager === '' ? {} : { manager }),
+    operation,
+    ...(operation === 'Apply' || apiVersion === '' ? {} : { apiVersion }),
+    ...(subresource === '' ? {} : { subresource }),
+  });
+}
+
+/** Entries that cannot be read. */
+export class ManagedFieldsError extends Error {
+  override readonly name = 'ManagedFieldsError';
+}
+
+// Entries are immutable, and those of most objects are read again with every write to them.
+const known = new WeakMap<readonly ManagedFieldsEntry[], Managers>();
+
+/** The owners that entries name. Throws a `ManagedFieldsError` if there is any entry that cannot be read. */
+export function readManagers(entries: readonly ManagedFieldsEntry[] | undefined): Managers {
+  if (!entries) return noManagers;
+  let managers = known.get(entries);
+  if (!managers) {
+    managers = new Map(entries.map((entry, index) => readEntry(entry, index)));
+    known.set(entries, managers);
+  }
+  return managers;
+}
+
+function readEntry(entry: ManagedFieldsEntry, index: number): [string, Manager] {
+  const { manager = '', operation, apiVersion = '', subresource = '', time, fieldsType = '' } = entry;
+  if (operation !== 'Apply' && operation !== 'Update') {
+    throw new ManagedFieldsError('operation must be `Apply` or `Update`');
+  }
+  if (apiVersion === '') throw new ManagedFieldsError('apiVersion must not be empty');
+  if (fieldsType === '') throw new ManagedFieldsError(`missing fieldsType in managed fields entry ${index}`);
+  if (fieldsType !== 'FieldsV1') {
+    throw new ManagedFieldsError(`invalid fieldsType ${quote(fieldsType)} in managed fields entry ${index}`);
+  }
+  const read = { manager, operation, apiVersion, subresource } as const;
+  return [identityOf(read), { ...read, time: time ?? undefined, fields: readFields(entry) }];
+}
+
+function readFields(entry: ManagedFieldsEntry): FieldSet {
+  try {
+    return readFieldSet(entry.fieldsV1);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ManagedFieldsError(`error decoding set: ${reason}`, { cause: error });
+  }
+}
+
+/** Whether owners come in the order their entries are written in. */
+export function areInOrder(managers: Managers): boolean {
+  let last: Manager | undefined;
+  for (const manager of managers.values()) {
+    if (last && byOperationAndAge(last, manager) > 0) return false;
+    last = manager;
+  }
+  return true;
+}
+
+/** The entries of owners, in order; `undefined` if there are none. */
+export function writeManagers(managers: Managers): readonly ManagedFieldsEntry[] | undefined {
+  if (managers.size === 0) return undefined;
+  const entries = [...managers.values()].sort(byOperationAndAge).map(writeEntry);
+  known.set(entries, managers);
+  return entries;
+}
+
+function writeEntry({ manager, operation, apiVersion, subresource, time, fields }: Manager): ManagedFieldsEntry {
+  return {
+    ...(manager === '' ? {} : { manager }),
+    operation,
+    apiVersion,
+    ...(time === undefined ? {} : { time }),
+    fieldsType: 'FieldsV1',
+    fieldsV1: markCanonical(fields),
+    ...(subresource === '' ? {} : { subresource }),
+  };
+}
+
+function byOperationAndAge(a: Manager, b: Manager): number {
+  if (a.operation !== b.operation) return a.operation === 'Apply' ? -1 : 1;
+  return (
+    secondOf(a) - secondOf(b) ||
+    compareStrings(a.manager, b.manager) ||
+    compareStrings(a.apiVersion, b.apiVersion) ||
+    compareStrings(a.subresource, b.subresource)
+  );
+}
+
+function secondOf({ time }: Manager): number {
+  return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000);
+}
+
+/** At most this many owners by update: every controller that ever touched an object would stay on it otherwise. */
+const maxUpdateManagers = 10;
+const oldUpdates = 'ancient-changes';
+
+/** The owners, with the oldest updates gathered under one name where there are too many. */
+export function capManagers(managers: Managers): Managers {
+  if (managers.size <= maxUpdateManagers) return managers;
+  const updates = [...managers].filter(([, { operation }]) => operation === 'Update');
+  let excess = updates.length - maxUpdateManagers;
+  if (excess <= 0) return managers;
+  updates.sort(([a, one], [b, other]) => secondOf(one) - secondOf(other) || compareStrings(a, b));
+
+  const capped = new Map(managers);
+  const firstOfVersion = new Map<string, string>();
+  for (const [identity, update] of updates) {
+    if (excess <= 0) break;
+    const { apiVersion } = update;
+    const first = firstOfVersion.get(apiVersion);
+    if (first === undefined) {
+      firstOfVersion.set(apiVersion, identity);
+      continue;
+    }
+    const bucket: Manager = { ...update, manager: oldUpdates, subresource: '' };
+    const bucketIdentity = identityOf(bucket);
+    const held = capped.get(bucketIdentity) ?? capped.get(first)!;
+    if (!capped.has(bucketIdentity)) capped.delete(first);
+    capped.delete(identity);
+    capped.set(bucketIdentity, { ...bucket, fields: union(update.fields, held.fields) });
+    excess--;
+  }
+  return capped;
+}

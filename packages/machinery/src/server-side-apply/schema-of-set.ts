@@ -1,0 +1,70 @@
+import { deduced, fieldTypeOf, type MergeType } from '@kruise/schema/merge-type';
+import { emptySet, type FieldSet, isEmpty, isMember } from '../field-set/field-set.ts';
+import type { PathElement } from '../field-set/path-element.ts';
+
+/** What the schema says of one step from a value of some type, if the step is possible at all. */
+function typeBelow(type: MergeType, element: PathElement): MergeType | undefined {
+  if (element[0] === 'f') return type.map && fieldTypeOf(type.map, element.slice(2));
+  return type.list?.element;
+}
+
+/**
+ * A set that has, beside its own paths, those of the named fields that lead to them. Such fields are owned through what
+ * is in them; for pruning, they go when all of that goes.
+ */
+export function withNamedFields(set: FieldSet, type: MergeType | undefined): FieldSet {
+  const named: Record<PathElement, FieldSet> = {};
+  for (const element in set) {
+    if (element === '.') named[element] = emptySet;
+    else named[element] = namedNode(set[element]!, type, element);
+  }
+  return named;
+}
+
+function namedNode(node: FieldSet, type: MergeType | undefined, element: PathElement): FieldSet {
+  if (isEmpty(node)) return node;
+  const inner = withNamedFields(node, type && typeBelow(type, element));
+  const isNamed = element[0] === 'f' && type?.map?.fields.has(element.slice(2));
+  return isNamed && !isMember(inner) ? { '.': emptySet, ...inner } : inner;
+}
+
+// A schema seldom changes, and sets are shared between the versions of an object: once per set is enough.
+const reconciled = new WeakMap<FieldSet, MergeType>();
+
+/**
+ * A set in the granularity its schema has now: of lists and maps that have become atomic since the set was written,
+ * only the whole is owned.
+ */
+export function reconcile(set: FieldSet, type: MergeType): FieldSet {
+  if (reconciled.get(set) === type) return set;
+  const result = reconcileNode(set, type, false);
+  reconciled.set(result, type);
+  return result;
+}
+
+function reconcileNode(node: FieldSet, type: MergeType, isOwnedWhole: boolean): FieldSet {
+  if (type.map) {
+    if (type.map.element === deduced && type.map.fields.size === 0) return node;
+    if (!isOwnedWhole && type.map.isAtomic) return isEmpty(node) ? node : emptySet;
+  } else if (type.scalar) {
+    return node;
+  } else if (!isOwnedWhole && type.list?.relation === 'atomic') {
+    return emptySet;
+  }
+  let copy: Record<PathElement, FieldSet> | undefined;
+  for (const element in node) {
+    if (element === '.') continue;
+    const child = node[element]!;
+    const below = typeInContainer(type, element);
+    const inner = below ? reconcileNode(child, below, isEmpty(child)) : child;
+    if (inner === child) continue;
+    copy ??= { ...node };
+    copy[element] = inner;
+  }
+  return copy ?? node;
+}
+
+function typeInContainer(type: MergeType, element: PathElement): MergeType | undefined {
+  if (!type.map) return type.list?.element;
+  return element[0] === 'f' ? fieldTypeOf(type.map, element.slice(2)) : type.map.element;
+}
