@@ -1,0 +1,326 @@
+import { type Cause, duplicate, forbidden, invalid, notFoundValue, required } from '@kruise/schema/field-error';
+import {
+  validateDns1123Label,
+  validateDns1123Subdomain,
+  validatePortName,
+  validatePortNumber,
+  validatePrefix,
+  validateRelaxedEnvironmentVariableName,
+} from '@kruise/values/names';
+import { oneOf, refusals } from '../meta/value.validate.ts';
+import type {
+  Container,
+  ContainerPort,
+  ContainerResizePolicy,
+  EnvFromSource,
+  EnvVar,
+  EnvVarSource,
+  EphemeralContainer,
+  VolumeMount,
+} from './container.ts';
+import { hasBackstep, validateDescendingPath } from './path.validate.ts';
+import { isSidecar } from './pod-containers.ts';
+import type { PodSpec } from './pod-spec.ts';
+import { validateProbes } from './probe.validate.ts';
+import { validateContainerResources } from './resources.validate.ts';
+import { validateSecurityContext } from './security-context.validate.ts';
+import { validateFieldRef, validateKeyRef, validateResourceFieldRef } from './value-source.validate.ts';
+import type { ValidVolumes } from './volume.validate.ts';
+
+/** What a container is checked against: its Pod, and the volumes and claims of that which are sound. */
+export type Surroundings = {
+  readonly spec: PodSpec;
+  readonly volumes: ValidVolumes;
+  readonly claimNames: ReadonlySet<string>;
+};
+
+export const pullPolicies = ['Always', 'IfNotPresent', 'Never'];
+const terminationMessagePolicies = ['File', 'FallbackToLogsOnError'];
+export const protocols = ['SCTP', 'TCP', 'UDP'];
+
+export function* validateContainers(surroundings: Surroundings, path: string): Generator<Cause> {
+  const { spec } = surroundings;
+  const containers = spec.containers ?? [];
+  if (containers.length === 0) return yield required(path);
+  const names = new Set<string>();
+  for (const [index, container] of containers.entries()) {
+    const at = `${path}[${index}]`;
+    yield* validateContainer(container, surroundings, at);
+    if (names.has(container.name)) yield duplicate(`${at}.name`, container.name);
+    names.add(container.name);
+    yield* validateProbes(container, spec.terminationGracePeriodSeconds, at);
+    if (container.restartPolicy !== undefined) {
+      yield forbidden(`${at}.restartPolicy`, 'may not be set for non-init containers');
+    }
+  }
+  const taken = new Set<string>();
+  for (const [index, { ports }] of containers.entries())
+    yield* validateHostPorts(ports, taken, `${path}[${index}].ports`);
+}
+
+export function* validateInitContainers(surroundings: Surroundings, path: string): Generator<Cause> {
+  const { spec } = surroundings;
+  const names = new Set((spec.containers ?? []).map(({ name }) => name));
+  for (const [index, container] of (spec.initContainers ?? []).entries()) {
+    const at = `${path}[${index}]`;
+    yield* validateContainer(container, surroundings, at);
+    if (container.restartPolicy !== undefined) yield* oneOf(`${at}.restartPolicy`, container.restartPolicy, ['Always']);
+    if (names.has(container.name)) yield duplicate(`${at}.name`, container.name);
+    else if (container.name) names.add(container.name);
+    // Init containers run one after another, so each has all the host's ports; and the path is the first one's.
+    yield* validateHostPorts(container.ports, new Set(), `${path}[0].ports`);
+    if (isSidecar(container)) yield* validateProbes(container, spec.terminationGracePeriodSeconds, at);
+    else {
+      for (const field of longLivedFields) {
+        if (container[field] === undefined) continue;
+        yield forbidden(`${at}.${field}`, 'may not be set for init containers without restartPolicy=Always');
+      }
+    }
+  }
+}
+
+const longLivedFields = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const;
+
+export function* validateEphemeralContainers(surroundings: Surroundings, path: string): Generator<Cause> {
+  const { initContainers = [], containers, ephemeralContainers = [] } = surroundings.spec;
+  if (ephemeralContainers.length === 0) return;
+  const others = new Set([...(containers ?? []), ...initContainers].map(({ name }) => name));
+  const names = new Set(others);
+  for (const [index, container] of ephemeralContainers.entries()) {
+    const at = `${path}[${index}]`;
+    yield* validateContainer(container, surroundings, at);
+    yield* validateImage(container, at);
+    if (names.has(container.name)) yield duplicate(`${at}.name`, container.name);
+    names.add(container.name);
+    const target = container.targetContainerName;
+    if (target && !others.has(target)) yield notFoundValue(`${at}.targetContainerName`, target);
+    yield* validateEphemeralFields(container, at);
+  }
+}
+
+const notEphemeral = 'cannot be set for an Ephemeral Container';
+const notEphemeralFields = [
+  'ports',
+  'resources',
+  'resizePolicy',
+  'restartPolicy',
+  'livenessProbe',
+  'readinessProbe',
+  'startupProbe',
+  'lifecycle',
+] as const;
+
+function* validateEphemeralFields(container: EphemeralContainer, path: string): Generator<Cause> {
+  for (const field of notEphemeralFields) {
+    const value = container[field];
+    if (value !== undefined && !(field === 'resources' && Object.keys(value).length === 0)) {
+      yield forbidden(`${path}.${field}`, notEphemeral);
+    }
+  }
+  for (const [index, { subPath, subPathExpr }] of (container.volumeMounts ?? []).entries()) {
+    if (subPath) yield forbidden(`${path}.volumeMounts[${index}].subPath`, notEphemeral);
+    if (subPathExpr) yield forbidden(`${path}.volumeMounts[${index}].subPathExpr`, notEphemeral);
+  }
+}
+
+/** Asked of Pods only, not of templates: what is stored in those was never asked for it. */
+export function* validateImage({ image = '' }: Container | EphemeralContainer, path: string): Generator<Cause> {
+  if (image.length !== trimSpace(image).length) {
+    yield invalid(`${path}.image`, image, 'must not have leading or trailing whitespace');
+  }
+}
+
+/** Go's white space is ours but for the byte order mark. */
+function trimSpace(text: string): string {
+  return text.replace(/^[\s\x85]+|[\s\x85]+$/g, (space) => space.replaceAll(/[^\ufeff]/g, ''));
+}
+
+function* validateContainer(
+  container: Container | EphemeralContainer,
+  { spec, volumes, claimNames }: Surroundings,
+  path: string,
+): Generator<Cause> {
+  const { name, image, terminationMessagePolicy = '', imagePullPolicy = '', ports, env, envFrom } = container;
+  if (name) yield* refusals(`${path}.name`, name, validateDns1123Label(name));
+  else yield required(`${path}.name`);
+  if (!image) yield required(`${path}.image`);
+  yield* requiredOneOf(terminationMessagePolicy, terminationMessagePolicies, `${path}.terminationMessagePolicy`);
+  if (ports) yield* validatePorts(ports, `${path}.ports`);
+  if (env) yield* validateEnv(env, `${path}.env`);
+  if (envFrom) yield* validateEnvFrom(envFrom, `${path}.envFrom`);
+  yield* validateVolumeMounts(container, volumes, `${path}.volumeMounts`);
+  yield* validateVolumeDevices(container, volumes, `${path}.volumeDevices`);
+  yield* requiredOneOf(imagePullPolicy, pullPolicies, `${path}.imagePullPolicy`);
+  yield* validateContainerResources(container.resources, claimNames, `${path}.resources`);
+  yield* validateResizePolicy(container.resizePolicy, spec.restartPolicy, `${path}.resizePolicy`);
+  yield* validateSecurityContext(container.securityContext, spec.hostUsers !== false, `${path}.securityContext`);
+}
+
+function requiredOneOf(value: string, known: readonly string[], path: string): readonly Cause[] {
+  return value === '' ? [required(path)] : oneOf(path, value, known);
+}
+
+function* validatePorts(ports: readonly ContainerPort[], path: string): Generator<Cause> {
+  const names = new Set<string>();
+  for (const [index, { name, containerPort, hostPort, protocol = '' }] of ports.entries()) {
+    const at = `${path}[${index}]`;
+    if (name) {
+      const faults = validatePortName(name);
+      if (faults.length > 0) yield* refusals(`${at}.name`, name, faults);
+      else if (names.has(name)) yield duplicate(`${at}.name`, name);
+      else names.add(name);
+    }
+    if (containerPort === 0) yield required(`${at}.containerPort`);
+    else yield* refusals(`${at}.containerPort`, containerPort, validatePortNumber(containerPort));
+    if (hostPort) yield* refusals(`${at}.hostPort`, hostPort, validatePortNumber(hostPort));
+    yield* requiredOneOf(protocol, protocols, `${at}.protocol`);
+  }
+}
+
+function* validateHostPorts(
+  ports: readonly ContainerPort[] | undefined,
+  taken: Set<string>,
+  path: string,
+): Generator<Cause> {
+  for (const [index, { protocol, hostIP = '', hostPort }] of (ports ?? []).entries()) {
+    if (!hostPort) continue;
+    const key = `${protocol}/${hostIP}/${hostPort}`;
+    if (taken.has(key)) yield duplicate(`${path}[${index}].hostPort`, key);
+    taken.add(key);
+  }
+}
+
+function* validateEnv(variables: readonly EnvVar[], path: string): Generator<Cause> {
+  for (const [index, { name, value, valueFrom }] of variables.entries()) {
+    if (name) yield* refusals(`${path}[${index}].name`, name, validateRelaxedEnvironmentVariableName(name));
+    else yield required(`${path}[${index}].name`);
+    if (valueFrom) yield* validateEnvSource(valueFrom, value, `${path}[${index}].valueFrom`);
+  }
+}
+
+function* validateEnvSource(source: EnvVarSource, value: string | undefined, path: string): Generator<Cause> {
+  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = source;
+  if (fieldRef) yield* validateFieldRef(fieldRef, 'environment', `${path}.fieldRef`);
+  if (resourceFieldRef) yield* validateResourceFieldRef(resourceFieldRef, 'environment', `${path}.resourceFieldRef`);
+  if (configMapKeyRef) yield* validateKeyRef(configMapKeyRef, `${path}.configMapKeyRef`);
+  if (secretKeyRef) yield* validateKeyRef(secretKeyRef, `${path}.secretKeyRef`);
+  const count = Object.keys(source).length;
+  if (count === 0) {
+    const detail = 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`';
+    yield invalid(path, '', detail);
+  } else if (value) yield invalid(path, '', 'may not be specified when `value` is not empty');
+  else if (count > 1) yield invalid(path, '', 'may not have more than one field specified at a time');
+}
+
+function* validateEnvFrom(sources: readonly EnvFromSource[], path: string): Generator<Cause> {
+  for (const [index, { prefix, configMapRef, secretRef }] of sources.entries()) {
+    const at = `${path}[${index}]`;
+    if (prefix) yield* refusals(`${at}.prefix`, prefix, validateRelaxedEnvironmentVariableName(prefix));
+    if (configMapRef) yield* validateEnvFromName(configMapRef.name, `${at}.configMapRef.name`);
+    if (secretRef) yield* validateEnvFromName(secretRef.name, `${at}.secretRef.name`);
+    if (!configMapRef && !secretRef) yield invalid(path, '', 'must specify one of: `configMapRef` or `secretRef`');
+    else if (configMapRef && secretRef) {
+      yield invalid(path, '', 'may not have more than one field specified at a time');
+    }
+  }
+}
+
+function validateEnvFromName(name: string | undefined, path: string): readonly Cause[] {
+  return name ? refusals(path, name, validatePrefix(validateDns1123Subdomain, name)) : [required(path)];
+}
+
+function* validateVolumeMounts(
+  { volumeMounts, volumeDevices, securityContext }: Container | EphemeralContainer,
+  volumes: ValidVolumes,
+  path: string,
+): Generator<Cause> {
+  const points = new Set<string>();
+  for (const [index, mount] of (volumeMounts ?? []).entries()) {
+    const { name, mountPath, subPath, subPathExpr, mountPropagation } = mount;
+    const at = `${path}[${index}]`;
+    if (!name) yield required(`${at}.name`);
+    if (!volumes.has(name)) yield notFoundValue(`${at}.name`, name);
+    if (!mountPath) yield required(`${at}.mountPath`);
+    if (points.has(mountPath)) yield invalid(`${at}.mountPath`, mountPath, 'must be unique');
+    points.add(mountPath);
+    if (volumeDevices?.some((device) => device.name === name)) {
+      yield invalid(`${at}.name`, name, 'must not already exist in volumeDevices');
+    }
+    if (volumeDevices?.some(({ devicePath }) => devicePath === mountPath)) {
+      yield invalid(`${at}.mountPath`, mountPath, 'must not already exist as a path in volumeDevices');
+    }
+    if (subPath) yield* validateDescendingPath(subPath, `${path}.subPath`);
+    if (subPathExpr) {
+      if (subPath) yield invalid(`${at}.subPathExpr`, subPathExpr, 'subPathExpr and subPath are mutually exclusive');
+      yield* validateDescendingPath(subPathExpr, `${path}.subPathExpr`);
+    }
+    if (mountPropagation !== undefined) {
+      yield* oneOf(`${path}.mountPropagation`, mountPropagation, ['Bidirectional', 'HostToContainer', 'None']);
+      if (mountPropagation === 'Bidirectional' && !securityContext?.privileged) {
+        const detail = 'Bidirectional mount propagation is available only to privileged containers';
+        yield forbidden(`${path}.mountPropagation`, detail);
+      }
+    }
+    yield* validateRecursiveReadOnly(mount, `${path}.recursiveReadOnly`);
+  }
+}
+
+function* validateRecursiveReadOnly(mount: VolumeMount, path: string): Generator<Cause> {
+  const { recursiveReadOnly: mode, readOnly, mountPropagation = 'None' } = mount;
+  if (mode === undefined || mode === 'Disabled') return;
+  yield* oneOf(path, mode, ['Disabled', 'Enabled', 'IfPossible']);
+  if (mode !== 'Enabled' && mode !== 'IfPossible') return;
+  if (!readOnly) yield forbidden(path, 'may only be specified when readOnly is true');
+  if (mountPropagation !== 'None') {
+    yield forbidden(path, 'may only be specified when mountPropagation is None or not specified');
+  }
+}
+
+function* validateVolumeDevices(
+  { volumeMounts, volumeDevices }: Container | EphemeralContainer,
+  volumes: ValidVolumes,
+  path: string,
+): Generator<Cause> {
+  const [names, paths] = [new Set<string>(), new Set<string>()];
+  for (const [index, { name, devicePath }] of (volumeDevices ?? []).entries()) {
+    const at = `${path}[${index}]`;
+    const volume = volumes.get(name);
+    if (!name) yield required(`${at}.name`);
+    if (names.has(name)) yield invalid(`${at}.name`, name, 'must be unique');
+    if (!volume) yield notFoundValue(`${at}.name`, name);
+    else if (!volume.persistentVolumeClaim && !volume.ephemeral) {
+      const detail = 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode';
+      yield invalid(`${at}.name`, name, detail);
+    }
+    if (!devicePath) yield required(`${at}.devicePath`);
+    if (paths.has(devicePath)) yield invalid(`${at}.devicePath`, devicePath, 'must be unique');
+    if (hasBackstep(devicePath)) yield invalid(`${at}.devicePath`, devicePath, "can not contain backsteps ('..')");
+    else paths.add(devicePath);
+    if (volumeMounts?.some((mount) => mount.name === name)) {
+      yield invalid(`${at}.name`, name, 'must not already exist in volumeMounts');
+    }
+    if (volumeMounts?.some(({ mountPath }) => mountPath === devicePath)) {
+      yield invalid(`${at}.devicePath`, devicePath, 'must not already exist as a path in volumeMounts');
+    }
+    if (name) names.add(name);
+  }
+}
+
+const resizePolicies = ['NotRequired', 'RestartContainer'];
+
+function* validateResizePolicy(
+  policies: readonly ContainerResizePolicy[] | undefined,
+  podRestartPolicy: string | undefined,
+  path: string,
+): Generator<Cause> {
+  const seen = new Set<string>();
+  for (const [index, { resourceName, restartPolicy }] of (policies ?? []).entries()) {
+    if (seen.has(resourceName)) yield duplicate(`${path}[${index}]`, resourceName);
+    seen.add(resourceName);
+    yield* requiredOneOf(resourceName, ['cpu', 'memory'], path);
+    yield* requiredOneOf(restartPolicy, resizePolicies, path);
+    if (podRestartPolicy === 'Never' && restartPolicy !== 'NotRequired') {
+      yield invalid(path, restartPolicy, "must be 'NotRequired' when `restartPolicy` is 'Never'");
+    }
+  }
+}

@@ -1,0 +1,187 @@
+/** What the server makes of a Pod on its way in: what is not the writer's to say, and what follows from the rest. */
+import type { Draft } from '@kruise/schema/draft';
+import type { ObjectMeta } from '../meta/object-meta.ts';
+import { isSame } from '../meta/same.ts';
+import type { CreateContext } from '../meta/strategy.ts';
+import type { PodAffinityTerm } from './affinity.ts';
+import type { Container } from './container.ts';
+import type { Pod, PodCondition, PodStatus } from './pod.ts';
+import { computeQosClass } from './pod-qos.ts';
+import { dropDisabledFields } from './pod-spec.strategy.ts';
+import type { PodSpec } from './pod-spec.ts';
+import type { AppArmorProfile } from './security-context.ts';
+import { appArmorAnnotationPrefix, validateAppArmorProfile } from './security-context.validate.ts';
+
+export function preparePodForCreate(pod: Draft<Pod>, context: CreateContext): void {
+  const spec = pod.spec!;
+  pod.metadata.generation = 1;
+  pod.status = { phase: 'Pending', qosClass: computeQosClass(spec) };
+  dropDisabledFields(spec, undefined);
+  if ((spec.schedulingGates ?? []).length > 0) pod.status.conditions = [gatedCondition(context.now)];
+  mergeLabelKeys(spec, pod.metadata.labels ?? {});
+  mirrorAppArmorProfiles(pod, spec, context);
+}
+
+function gatedCondition(now: string): Draft<PodCondition> {
+  return {
+    lastProbeTime: null,
+    lastTransitionTime: now,
+    message: 'Scheduling is blocked due to non-empty scheduling gates',
+    reason: 'SchedulingGated',
+    status: 'False',
+    type: 'PodScheduled',
+  };
+}
+
+export function preparePodForUpdate(pod: Draft<Pod>, old: Pod): void {
+  setStatus(pod, old.status);
+  dropDisabledFields(pod.spec!, old.spec);
+  countGeneration(pod, old);
+}
+
+/** Through the `status` subresource nothing but labels, annotations and the status can change. */
+export function preparePodStatusUpdate(pod: Draft<Pod>, old: Pod): void {
+  pod.spec = old.spec as Draft<PodSpec>;
+  delete pod.metadata.deletionTimestamp;
+  if (old.metadata.deletionTimestamp) pod.metadata.deletionTimestamp = old.metadata.deletionTimestamp;
+  keepOwners(pod.metadata, old.metadata);
+  const status = (pod.status ??= {});
+  // Kubelets of old left it out when they refused a Pod.
+  if (!status.qosClass && old.status?.qosClass) status.qosClass = old.status.qosClass;
+  dropDisabledStatusFields(status, old);
+}
+
+/** Through the `ephemeralcontainers` subresource nothing but those can change. */
+export function preparePodEphemeralContainersUpdate(pod: Draft<Pod>, old: Pod): void {
+  const { ephemeralContainers } = pod.spec!;
+  // The old spec is shared, so what differs is made anew beside it.
+  const spec = { ...old.spec } as Draft<PodSpec>;
+  if (ephemeralContainers) spec.ephemeralContainers = ephemeralContainers;
+  else delete spec.ephemeralContainers;
+  takeOver(pod, old, spec);
+}
+
+/** Through the `resize` subresource nothing but the resources of containers can change. */
+export function preparePodResize(pod: Draft<Pod>, old: Pod): void {
+  const [now, was] = [pod.spec!, old.spec!];
+  const isReshaped = (['containers', 'initContainers'] as const).some(
+    (list) => (now[list] ?? []).length !== (was[list] ?? []).length,
+  );
+  // Containers that come, go or change places are validation's to refuse: it must see them.
+  if (isReshaped) countGeneration(pod, old);
+  else {
+    const spec = { ...was, containers: withResources(now.containers, was.containers) } as Draft<PodSpec>;
+    if (now.initContainers) spec.initContainers = withResources(now.initContainers, was.initContainers ?? []);
+    takeOver(pod, old, spec);
+  }
+}
+
+function withResources(now: Draft<Container[]>, was: readonly Container[]): Draft<Container[]> {
+  if (now.some(({ name }, index) => name !== was[index]?.name)) return now;
+  return was.map((container, index) => {
+    const { resizePolicy: _, resources: __, ...rest } = container as Draft<Container>;
+    const { resizePolicy, resources } = now[index]!;
+    return { ...rest, ...(resources ? { resources } : {}), ...(resizePolicy ? { resizePolicy } : {}) };
+  });
+}
+
+/** The old Pod with another spec. */
+function takeOver(pod: Draft<Pod>, old: Pod, spec: Draft<PodSpec>): void {
+  const { managedFields, resourceVersion } = pod.metadata;
+  pod.spec = spec;
+  setStatus(pod, old.status);
+  pod.metadata = { ...(old.metadata as Draft<ObjectMeta>) };
+  if (resourceVersion !== undefined) pod.metadata.resourceVersion = resourceVersion;
+  if (managedFields !== undefined) pod.metadata.managedFields = managedFields;
+  countGeneration(pod, old);
+}
+
+function setStatus(pod: Draft<Pod>, status: PodStatus | undefined): void {
+  if (status === undefined) delete pod.status;
+  else pod.status = status as Draft<PodStatus>;
+}
+
+function countGeneration(pod: Draft<Pod>, old: Pod): void {
+  if (!isSame(pod.spec, old.spec)) pod.metadata.generation = (old.metadata.generation ?? 0) + 1;
+}
+
+function keepOwners(metadata: Draft<ObjectMeta>, { ownerReferences }: ObjectMeta): void {
+  if (ownerReferences === undefined) delete metadata.ownerReferences;
+  else metadata.ownerReferences = ownerReferences as NonNullable<Draft<ObjectMeta>['ownerReferences']>;
+}
+
+/** Statuses of features that are off: devices' health, resource claims, observed generations. */
+function dropDisabledStatusFields(status: Draft<PodStatus>, old: Pod): void {
+  if ((old.spec?.resourceClaims ?? []).length === 0) delete status.resourceClaimStatuses;
+  for (const list of ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const) {
+    for (const container of status[list] ?? []) delete container.allocatedResourcesStatus;
+  }
+  delete status.observedGeneration;
+  for (const condition of status.conditions ?? []) delete condition.observedGeneration;
+}
+
+/** A term that is to hold for Pods with the same (or other) value of a label gets the value, now that it is known. */
+function mergeLabelKeys({ affinity }: Draft<PodSpec>, labels: { readonly [key: string]: string }): void {
+  for (const side of [affinity?.podAffinity, affinity?.podAntiAffinity]) {
+    for (const { podAffinityTerm } of side?.preferredDuringSchedulingIgnoredDuringExecution ?? []) {
+      mergeTermLabelKeys(podAffinityTerm, labels);
+    }
+    for (const term of side?.requiredDuringSchedulingIgnoredDuringExecution ?? []) mergeTermLabelKeys(term, labels);
+  }
+}
+
+function mergeTermLabelKeys(term: Draft<PodAffinityTerm>, labels: { readonly [key: string]: string }): void {
+  const { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term;
+  if (labelSelector === undefined) return;
+  const added = [
+    ...matchLabelKeys.map((key) => ({ key, operator: 'In' })),
+    ...mismatchLabelKeys.map((key) => ({ key, operator: 'NotIn' })),
+  ].filter(({ key }) => Object.hasOwn(labels, key));
+  if (added.length === 0) return;
+  labelSelector.matchExpressions ??= [];
+  labelSelector.matchExpressions.push(...added.map(({ key, operator }) => ({ key, operator, values: [labels[key]!] })));
+}
+
+/** Kubelets of old look for AppArmor profiles among the annotations; those of today, in the field. */
+function mirrorAppArmorProfiles(pod: Draft<Pod>, spec: Draft<PodSpec>, { warn }: CreateContext): void {
+  if (spec.os?.name === 'windows') return;
+  const shared = spec.securityContext?.appArmorProfile;
+  const { metadata } = pod;
+  for (const container of [...(spec.initContainers ?? []), ...(spec.containers ?? [])]) {
+    const key = appArmorAnnotationPrefix + container.name;
+    const annotation = metadata.annotations?.[key];
+    const own = container.securityContext?.appArmorProfile;
+    if (annotation === undefined) {
+      const text = annotationOf(own ?? shared);
+      if (text !== undefined) metadata.annotations = { ...metadata.annotations, [key]: text };
+    } else if (own === undefined) {
+      const profile = profileOf(annotation);
+      const isNews = profile !== undefined && !isSame(profile, shared);
+      if (isNews) container.securityContext = { ...container.securityContext, appArmorProfile: profile };
+      if (isNews || profile === undefined) {
+        warn(`metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`);
+      }
+    }
+  }
+}
+
+function annotationOf(profile: AppArmorProfile | undefined): string | undefined {
+  switch (profile?.type) {
+    case 'Unconfined':
+      return 'unconfined';
+    case 'RuntimeDefault':
+      return 'runtime/default';
+    case 'Localhost':
+      return profile.localhostProfile === undefined ? undefined : `localhost/${profile.localhostProfile}`;
+    default:
+      return undefined;
+  }
+}
+
+function profileOf(annotation: string): AppArmorProfile | undefined {
+  if (annotation === 'unconfined') return { type: 'Unconfined' };
+  if (annotation === 'runtime/default') return { type: 'RuntimeDefault' };
+  if (!annotation.startsWith('localhost/')) return undefined;
+  const profile: AppArmorProfile = { type: 'Localhost', localhostProfile: annotation.slice('localhost/'.length) };
+  return [...validateAppArmorProfile(profile, '')].length === 0 ? profile : undefined;
+}

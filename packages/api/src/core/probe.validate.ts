@@ -1,0 +1,114 @@
+import { type Cause, forbidden, invalid, required } from '@kruise/schema/field-error';
+import { validateHttpHeaderName, validatePortName, validatePortNumber } from '@kruise/values/names';
+import { nonNegative, oneOf, refusals } from '../meta/value.validate.ts';
+import type { HTTPGetAction, Lifecycle, LifecycleHandler, Probe, ProbeHandler } from './probe.ts';
+
+const schemes = ['HTTP', 'HTTPS'];
+
+type Probes = {
+  readonly livenessProbe?: Probe;
+  readonly readinessProbe?: Probe;
+  readonly startupProbe?: Probe;
+  readonly lifecycle?: Lifecycle;
+};
+
+/** What is done in a container while it lives, and to learn whether it does. */
+export function* validateProbes(
+  container: Probes,
+  gracePeriodSeconds: number | undefined,
+  path: string,
+): Generator<Cause> {
+  const { livenessProbe, readinessProbe, startupProbe, lifecycle } = container;
+  if (lifecycle) yield* validateLifecycle(lifecycle, gracePeriodSeconds, `${path}.lifecycle`);
+  if (livenessProbe) yield* validateOneSuccess(livenessProbe, `${path}.livenessProbe`);
+  if (readinessProbe) {
+    yield* validateProbe(readinessProbe, `${path}.readinessProbe`);
+    const { terminationGracePeriodSeconds: seconds } = readinessProbe;
+    if (seconds !== undefined) {
+      const field = `${path}.readinessProbe.terminationGracePeriodSeconds`;
+      yield invalid(field, seconds, 'must not be set for readinessProbes');
+    }
+  }
+  if (startupProbe) yield* validateOneSuccess(startupProbe, `${path}.startupProbe`);
+}
+
+/** A probe that decides over a restart cannot wait for a second success. */
+function* validateOneSuccess(probe: Probe, path: string): Generator<Cause> {
+  yield* validateProbe(probe, path);
+  if (probe.successThreshold !== 1) yield invalid(`${path}.successThreshold`, probe.successThreshold ?? 0, 'must be 1');
+}
+
+function* validateProbe(probe: Probe, path: string): Generator<Cause> {
+  yield* validateHandler(probe, undefined, path);
+  yield* nonNegative(`${path}.initialDelaySeconds`, probe.initialDelaySeconds);
+  yield* nonNegative(`${path}.timeoutSeconds`, probe.timeoutSeconds);
+  yield* nonNegative(`${path}.periodSeconds`, probe.periodSeconds);
+  yield* nonNegative(`${path}.successThreshold`, probe.successThreshold);
+  yield* nonNegative(`${path}.failureThreshold`, probe.failureThreshold);
+  const seconds = probe.terminationGracePeriodSeconds;
+  if (seconds !== undefined && seconds <= 0) {
+    yield invalid(`${path}.terminationGracePeriodSeconds`, seconds, 'must be greater than 0');
+  }
+}
+
+function* validateLifecycle(
+  { postStart, preStop }: Lifecycle,
+  gracePeriodSeconds: number | undefined,
+  path: string,
+): Generator<Cause> {
+  if (postStart) yield* validateHandler(postStart, gracePeriodSeconds, `${path}.postStart`);
+  if (preStop) yield* validateHandler(preStop, gracePeriodSeconds, `${path}.preStop`);
+}
+
+const handlers = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const;
+
+function* validateHandler(
+  handler: ProbeHandler & LifecycleHandler,
+  gracePeriodSeconds: number | undefined,
+  path: string,
+): Generator<Cause> {
+  const given = handlers.filter((name) => handler[name] !== undefined);
+  if (given[0] === undefined) yield required(path, 'must specify a handler type');
+  else yield* validateAction(handler, given[0], gracePeriodSeconds, `${path}.${given[0]}`);
+  for (const name of given.slice(1)) yield forbidden(`${path}.${name}`, 'may not specify more than 1 handler type');
+}
+
+function* validateAction(
+  { exec, httpGet, tcpSocket, grpc, sleep }: ProbeHandler & LifecycleHandler,
+  name: (typeof handlers)[number],
+  gracePeriodSeconds: number | undefined,
+  path: string,
+): Generator<Cause> {
+  switch (name) {
+    case 'exec':
+      if ((exec!.command ?? []).length === 0) yield required(`${path}.command`);
+      return;
+    case 'httpGet':
+      return yield* validateHttpGet(httpGet!, path);
+    case 'tcpSocket':
+      return yield* validatePort(tcpSocket!.port, `${path}.port`);
+    case 'grpc':
+      return yield* validatePort(grpc!.port, `${path}.port`);
+    case 'sleep': {
+      const { seconds } = sleep!;
+      if (gracePeriodSeconds !== undefined && (seconds < 0 || seconds > gracePeriodSeconds)) {
+        const detail = `must be non-negative and less than terminationGracePeriodSeconds (${gracePeriodSeconds})`;
+        yield invalid(path, seconds, detail);
+      }
+    }
+  }
+}
+
+function* validateHttpGet(action: HTTPGetAction, path: string): Generator<Cause> {
+  if (!action.path) yield required(`${path}.path`);
+  yield* validatePort(action.port, `${path}.port`);
+  yield* oneOf(`${path}.scheme`, action.scheme ?? '', schemes);
+  for (const { name } of action.httpHeaders ?? []) {
+    yield* refusals(`${path}.httpHeaders`, name, validateHttpHeaderName(name));
+  }
+}
+
+/** A port by its number or its name. */
+export function validatePort(port: number | string, path: string): readonly Cause[] {
+  return refusals(path, port, typeof port === 'number' ? validatePortNumber(port) : validatePortName(port));
+}
