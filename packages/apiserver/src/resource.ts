@@ -1,5 +1,6 @@
 import type { Status } from '@kruise/api/meta/status';
 import type { FieldSet } from '@kruise/machinery/field-set/field-set';
+import type { TrackedKind } from '@kruise/machinery/server-side-apply/updater';
 import type { Draft } from '@kruise/schema/draft';
 import type { Cause } from '@kruise/schema/field-error';
 import type { Kind } from '@kruise/schema/kind';
@@ -24,7 +25,8 @@ export type Resource = {
   /** To the version objects are stored in, and back to this one. */
   readonly conversion: Conversion;
   readonly strategy: Strategy;
-  readonly mergeType: MergeType;
+  /** How its objects merge, and what is needed to say who owns which field. */
+  readonly tracked: TrackedKind;
   /** The fields a field selector may name, beyond the name and namespace, and how to read them. */
   readonly selectableFields: SelectableFields;
   readonly table: TableColumns;

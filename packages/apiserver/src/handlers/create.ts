@@ -1,5 +1,4 @@
 import { validateObjectMeta } from '@kruise/api/meta/object-meta.validate';
-import { trackUpdate } from '@kruise/machinery/server-side-apply/managed-fields';
 import { alreadyExists, generatedNameTaken, invalid, isAlreadyExists } from '@kruise/machinery/status';
 import type { Draft } from '@kruise/schema/draft';
 import type { Cause } from '@kruise/schema/field-error';
@@ -10,7 +9,8 @@ import { type Cached, type KubeObject, split } from '../object.ts';
 import type { Found, Resource, Strategy } from '../resource.ts';
 import { dropRepeatedOwners, fillInSystemFields, placeInNamespace } from './metadata.ts';
 import { inVersion, keyOf } from './read.ts';
-import { managerName, type WriteOptions } from './write-options.ts';
+import { tracker } from './tracking.ts';
+import type { WriteOptions } from './write-options.ts';
 
 /** How often a name is made up anew when it was taken, as in Kubernetes. */
 const nameAttempts = 8;
@@ -47,16 +47,8 @@ async function createOnce(
 ): Promise<Found> {
   placeInNamespace(context, resource, draft);
   dropRepeatedOwners(context, draft, false);
-  const tracked = trackUpdate({
-    live: undefined,
-    updated: draft as KubeObject,
-    manager: managerName(options, context.userAgent),
-    subresource: '',
-    now: context.clock.now(),
-    mergeType: resource.mergeType,
-    resetFields: resource.strategy.resetFields,
-  });
-  return admitAndStore(core, context, resource, options, tracked as Draft<KubeObject>);
+  const track = tracker(context, resource, options, { name: '', strategy: resource.strategy });
+  return admitAndStore(core, context, resource, options, track(undefined, draft));
 }
 
 /** The second half of a create: everything after the object and its managers are known. */
@@ -99,7 +91,7 @@ export async function admitAndStore(
     refuseFaulty(kind, object, createFaults(strategy, resource, object, context));
     for (const warning of strategy.warnings?.(object, undefined) ?? []) context.warnings.add(warning);
     await core.admission.validate({ ...attributes, object, name: object.metadata.name ?? '' });
-    const found = await store(core, context, resource, options, object);
+    const found = await store(core, resource, options, object);
     if (options.dryRun) reservation?.rollback();
     else reservation?.commit();
     return found;
@@ -133,13 +125,7 @@ export function refuseFaulty(
   if (causes.length > 0) throw invalid(kind, object.metadata.name ?? '', causes);
 }
 
-async function store(
-  core: Core,
-  context: RequestContext,
-  resource: Resource,
-  options: WriteOptions,
-  object: KubeObject,
-): Promise<Found> {
+async function store(core: Core, resource: Resource, options: WriteOptions, object: KubeObject): Promise<Found> {
   const { storage, conversion, strategy } = resource;
   const name = object.metadata.name ?? '';
   const key = keyOf(resource, object.metadata.namespace ?? '', name);

@@ -1,45 +1,22 @@
-import { applyJsonPatch, asJsonPatch, JsonPatchError } from '@kruise/machinery/json-patch';
 import { isObject, type JsonObject } from '@kruise/machinery/json-value';
-import { applyMergePatch } from '@kruise/machinery/merge-patch';
-import { applyPatch } from '@kruise/machinery/server-side-apply/managed-fields';
-import {
-  badRequest,
-  conflict,
-  failure,
-  invalid,
-  StatusError,
-  unclassified,
-  unsupportedMediaType,
-} from '@kruise/machinery/status';
-import { StrategicMergeError } from '@kruise/machinery/strategic-merge-error';
-import { applyStrategicMergePatch } from '@kruise/machinery/strategic-merge-patch';
+import { reportConflicts } from '@kruise/machinery/server-side-apply/conflict';
+import { applyPatch } from '@kruise/machinery/server-side-apply/field-manager';
+import { managerOf } from '@kruise/machinery/server-side-apply/managed-fields';
+import { badRequest, conflict, failure, StatusError, unclassified } from '@kruise/machinery/status';
 import type { Draft } from '@kruise/schema/draft';
-import { invalid as invalidField } from '@kruise/schema/field-error';
-import { JsonSyntaxError, parseJson } from '@kruise/schema/json-text';
 import { apiVersionOf } from '@kruise/schema/kind';
 import { parseYaml, YamlError } from '@kruise/schema/yaml-text';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import type { KubeObject } from '../object.ts';
-import type { Decoded, Resource, Strategy } from '../resource.ts';
-import { type Body, mediaType } from './body.ts';
+import type { Resource } from '../resource.ts';
+import type { Body } from './body.ts';
 import { admitAndStore } from './create.ts';
 import { checkNamed, dropRepeatedOwners } from './metadata.ts';
-import { tracker } from './put.ts';
+import { apply, decodePatched, type Patch, patched, patchOf, patchValue, settle } from './patching.ts';
+import { type Part, trackedKind, tracker } from './tracking.ts';
 import { type Updated, update } from './update.ts';
-import { managerName, type WriteOptions, writeOptions } from './write-options.ts';
-
-const jsonPatch = 'application/json-patch+json';
-const mergePatch = 'application/merge-patch+json';
-const strategicPatch = 'application/strategic-merge-patch+json';
-const apply = 'application/apply-patch+yaml';
-
-/** The kinds of patches a resource takes. */
-export function patchTypesOf(resource: Resource): readonly string[] {
-  return resource.custom ? [jsonPatch, mergePatch, apply] : [jsonPatch, mergePatch, strategicPatch, apply];
-}
-
-type Part = { readonly name: string; readonly strategy: Strategy };
+import { type WriteOptions, writeOptions } from './write-options.ts';
 
 /** Changes an object as a patch says. */
 export async function patch(
@@ -49,35 +26,30 @@ export async function patch(
   body: Body,
   part: Part = { name: '', strategy: resource.strategy },
 ): Promise<Updated> {
-  const type = mediaType(body.contentType ?? mergePatch);
-  const types = patchTypesOf(resource);
-  if (!types.includes(type)) throw unsupportedMediaType(types);
-  const options = writeOptions(context.query, 'PatchOptions', type);
-  return type === apply
+  const sent = patchOf(resource, body);
+  const options = writeOptions(context.query, 'PatchOptions', sent.type);
+  return sent.type === apply
     ? applyTo(core, context, resource, body, part, options)
-    : patchBy(core, context, resource, body, part, options, type);
+    : patchBy(core, context, resource, sent, part, options);
 }
 
 function patchBy(
   core: Core,
   context: RequestContext,
   resource: Resource,
-  body: Body,
+  sent: Patch,
   part: Part,
   options: WriteOptions,
-  type: string,
 ): Promise<Updated> {
-  const patchValue = body.type === 'value' ? body.value : parsePatch(body.bytes);
-  const text = () => (body.type === 'value' ? JSON.stringify(body.value) : Buffer.from(body.bytes).toString());
+  const value = patchValue(sent);
   const track = tracker(context, resource, options, part);
   return update(core, context, resource, {
     subresource: part.name,
     strategy: part.strategy,
     options,
     change(live) {
-      const patched = applyOne(resource, type, live, patchValue);
-      const decoded = decodePatched(resource, patched, text);
-      settle(context, decoded, options, text);
+      const decoded = decodePatched(resource.serializer, patched(resource.tracked.type, sent.type, live, value), sent);
+      settle(context, decoded, options, sent);
       const { draft } = decoded;
       checkNamed(context, resource, draft);
       dropRepeatedOwners(context, draft, false);
@@ -86,75 +58,94 @@ function patchBy(
   });
 }
 
-function parsePatch(bytes: Uint8Array): unknown {
-  try {
-    return parseJson(bytes);
-  } catch (error) {
-    if (error instanceof JsonSyntaxError) throw badRequest(`error decoding patch: ${error.message}`);
-    throw error;
-  }
-}
-
-function applyOne(resource: Resource, type: string, live: KubeObject, value: unknown): unknown {
-  if (type === jsonPatch) {
-    try {
-      return applyJsonPatch(live, asJsonPatch(value));
-    } catch (error) {
-      if (error instanceof JsonPatchError) throw rejected(error.message);
-      throw error;
+/** Server-side apply: the object is made to have what is applied, or created from it. */
+function applyTo(
+  core: Core,
+  context: RequestContext,
+  resource: Resource,
+  body: Body,
+  part: Part,
+  options: WriteOptions,
+): Promise<Updated> {
+  const applied = appliedObject(resource, body);
+  const kind = trackedKind(resource, part);
+  const manager = managerOf({ fieldManager: options.fieldManager, userAgent: context.userAgent });
+  const merge = (live: KubeObject | undefined): Draft<KubeObject> => {
+    const result = applyPatch(kind, {
+      live,
+      applied,
+      manager,
+      subresource: part.name,
+      force: options.force ?? false,
+      now: context.clock.now(),
+    });
+    if ('conflicts' in result) {
+      const { message, causes } = reportConflicts(result.conflicts);
+      throw new StatusError(failure({ code: 409, reason: 'Conflict', message, details: { causes } }));
     }
+    if ('error' in result) {
+      throw result.error.reason === 'BadRequest'
+        ? badRequest(result.error.message)
+        : unclassified(result.error.message);
+    }
+    const { draft } = resource.serializer.decodeValue(result.object);
+    return draft;
+  };
+  return update(core, context, resource, {
+    subresource: part.name,
+    strategy: part.strategy,
+    options,
+    change(live) {
+      const draft = merge(live);
+      checkNamed(context, resource, draft);
+      // What was applied may say which version it was made for; otherwise it is for any.
+      const { resourceVersion } = (applied.metadata ?? {}) as { readonly resourceVersion?: string };
+      if (resourceVersion) draft.metadata.resourceVersion = resourceVersion;
+      return draft;
+    },
+    ...(part.name === ''
+      ? {
+          async create() {
+            const draft = merge(undefined);
+            checkNamed(context, resource, draft);
+            const { uid } = draft.metadata;
+            if (uid) {
+              throw conflict(
+                resource.kind,
+                context.info.name,
+                `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
+              );
+            }
+            return admitAndStore(core, context, resource, options, draft);
+          },
+        }
+      : {}),
+  });
+}
+
+function appliedObject({ kind }: Resource, body: Body): JsonObject {
+  const value = body.type === 'value' ? body.value : parseApplied(body.bytes);
+  if (!isObject(value)) throw badRequest('error decoding YAML: an object is expected');
+  const expected = apiVersionOf(kind);
+  const { apiVersion, kind: named } = value as { readonly apiVersion?: unknown; readonly kind?: unknown };
+  if (typeof apiVersion !== 'string' || typeof named !== 'string' || named === '') {
+    throw badRequest('invalid object type: apiVersion and kind must be specified in apply patch');
   }
-  if (!isObject(value)) {
-    throw badRequest('json: cannot unmarshal array into Go value of type map[string]interface {}');
+  if (apiVersion !== expected) {
+    throw badRequest(
+      `Incorrect version specified in apply patch. Specified patch version: ${apiVersion}, expected: ${expected}`,
+    );
   }
-  if (type === mergePatch) return applyMergePatch(live, value);
+  return value;
+}
+
+function parseApplied(bytes: Uint8Array): unknown {
   try {
-    return applyStrategicMergePatch(live as JsonObject, value, resource.mergeType);
+    const { value, duplicates } = parseYaml(bytes);
+    if (duplicates.length > 0) throw badRequest(`error decoding YAML: ${duplicates.join(', ')}`);
+    return value;
   } catch (error) {
-    if (error instanceof StrategicMergeError) throw strategicRefusal(error);
+    if (error instanceof YamlError) throw badRequest(`error decoding YAML: ${error.message}`);
     throw error;
   }
-}
-
-/** What a patch that cannot be applied is answered with. */
-function rejected(_why: string): StatusError {
-  return new StatusError(
-    failure({
-      code: 422,
-      reason: 'Invalid',
-      message: 'the server rejected our request due to an error in our request',
-      details: {},
-    }),
-  );
-}
-
-function strategicRefusal(error: StrategicMergeError): StatusError {
-  switch (error.reason) {
-    case 'BadRequest':
-      return badRequest(error.message);
-    case 'Invalid':
-      return rejected(error.message);
-    default:
-      return unclassified(error.message);
-  }
-}
-
-function decodePatched(resource: Resource, patched: unknown, text: () => string): Decoded {
-  try {
-    return resource.serializer.decodeValue(patched);
-  } catch (error) {
-    throw faultyPatch(text(), (error as Error).message);
-  }
-}
-
-function faultyPatch(text: string, why: string): StatusError {
-  return invalid({ group: '', kind: '' }, '', [invalidField('patch', text, why)]);
-}
-
-function settle(context: RequestContext, { strictErrors }: Decoded, options: WriteOptions, text: () => string): void {
-  if (strictErrors.length === 0 || options.fieldValidation === 'Ignore') return;
-  if (options.fieldValidation === 'Strict') {
-    throw faultyPatch(text(), `strict decoding error: ${strictErrors.join(', ')}`);
-  }
-  for (const error of strictErrors) context.warnings.add(error);
 }

@@ -1,14 +1,14 @@
-import { trackUpdate } from '@kruise/machinery/server-side-apply/managed-fields';
 import type { Draft } from '@kruise/schema/draft';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import type { KubeObject } from '../object.ts';
-import type { Resource, Strategy } from '../resource.ts';
+import type { Resource } from '../resource.ts';
 import { type Body, decodeBody } from './body.ts';
 import { admitAndStore } from './create.ts';
 import { checkNamed, dropRepeatedOwners } from './metadata.ts';
+import { type Part, tracker } from './tracking.ts';
 import { type Updated, update } from './update.ts';
-import { managerName, type WriteOptions, writeOptions } from './write-options.ts';
+import { writeOptions } from './write-options.ts';
 
 /** Replaces an object, or the part of it that a subresource stands for. */
 export async function put(
@@ -16,7 +16,7 @@ export async function put(
   context: RequestContext,
   resource: Resource,
   body: Body,
-  part: { readonly name: string; readonly strategy: Strategy } = { name: '', strategy: resource.strategy },
+  part: Part = { name: '', strategy: resource.strategy },
 ): Promise<Updated> {
   const options = writeOptions(context.query, 'UpdateOptions');
   const { strategy } = part;
@@ -42,23 +42,4 @@ export async function put(
       ? { create: () => admitAndStore(core, context, resource, options, track(undefined, next ?? decode())) }
       : {}),
   });
-}
-
-/** Records who wrote which fields. */
-export function tracker(
-  context: RequestContext,
-  resource: Resource,
-  options: WriteOptions,
-  part: { readonly name: string; readonly strategy: Strategy },
-): (live: KubeObject | undefined, draft: Draft<KubeObject>) => Draft<KubeObject> {
-  return (live, draft) =>
-    trackUpdate({
-      live,
-      updated: draft as KubeObject,
-      manager: managerName(options, context.userAgent),
-      subresource: part.name,
-      now: context.clock.now(),
-      mergeType: resource.mergeType,
-      resetFields: part.strategy.resetFields,
-    }) as Draft<KubeObject>;
 }

@@ -1,4 +1,3 @@
-import { trackUpdate } from '@kruise/machinery/server-side-apply/managed-fields';
 import { badRequest } from '@kruise/machinery/status';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
@@ -10,6 +9,7 @@ import { patch } from './patch.ts';
 import { put } from './put.ts';
 import { readOne } from './read.ts';
 import { methodNotAllowed } from './refusal.ts';
+import { patchView, putView } from './view.ts';
 import { writeOptions } from './write-options.ts';
 
 /** Reads an object by another way. */
@@ -46,8 +46,11 @@ export async function writeSubresource(
       return { type: 'found', code: created ? 201 : 200, resource, found };
     }
     case 'view': {
-      const write = verb === 'update' ? putView : patchView;
-      return write(core, context, resource, subresource, body);
+      const object =
+        verb === 'update'
+          ? await putView(core, context, resource, subresource, body)
+          : await patchView(core, context, resource, subresource, body);
+      return { type: 'object', code: 200, object, schema: subresource.kind.root };
     }
     case 'action': {
       const options = writeOptions(context.query, 'CreateOptions');

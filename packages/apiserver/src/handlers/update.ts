@@ -1,5 +1,6 @@
 import { validateObjectMetaUpdate } from '@kruise/api/meta/object-meta.validate';
 import { isSame } from '@kruise/machinery/json-value';
+import { keepTimes } from '@kruise/machinery/server-side-apply/managed-fields';
 import { conflict, invalid, modifiedMeanwhile, notFound } from '@kruise/machinery/status';
 import type { Draft } from '@kruise/schema/draft';
 import { invalid as invalidField } from '@kruise/schema/field-error';
@@ -104,7 +105,7 @@ async function attempt(
     ]);
     for (const warning of strategy.warnings?.(object, live) ?? []) context.warnings.add(warning);
     await core.admission.validate({ ...attributes, object });
-    const outcome = await write(resource, request, seen, live, object);
+    const outcome = await write(resource, request, seen, live, keepTimes({ live, updated: object }) as KubeObject);
     if (outcome.done && !options.dryRun) reservation?.commit();
     else reservation?.rollback();
     return outcome;

@@ -69,11 +69,3 @@ export function* dryRunFaults(values: readonly string[]): Generator<Cause> {
   const wrong = values.filter((value) => value !== 'All');
   if (wrong.length > 0) yield notSupported('dryRun', values, ['All']);
 }
-
-/** Who is recorded as manager of the fields a request writes. */
-export function managerName(options: WriteOptions, userAgent: string): string {
-  if (options.fieldManager !== '') return options.fieldManager;
-  const [program = ''] = userAgent.split('/');
-  const printable = [...program].filter((character) => /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(character)).join('');
-  return Buffer.from(printable).subarray(0, maxManagerBytes).toString() || 'unknown';
-}

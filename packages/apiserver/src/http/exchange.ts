@@ -5,7 +5,7 @@ import { gzip } from 'node:zlib';
 import { tooLarge } from '@kruise/machinery/status';
 
 /** The headers of an answer; several of one name are a list. */
-export type Headers = { readonly [name: string]: string | number | string[] };
+export type Headers = { readonly [name: string]: string | string[] };
 
 /** A request and its answer on the wire, over HTTP/1.1 or HTTP/2 alike. */
 export type Exchange = {
@@ -60,8 +60,9 @@ export function exchangeOf(request: Http2ServerRequest, response: Http2ServerRes
         compressed = { 'content-encoding': 'gzip', vary: 'Accept-Encoding' };
       }
       if (response.closed || response.destroyed) return;
-      response.writeHead(code, { ...headers, ...compressed, 'content-length': bytes.length });
-      response.end(request.method === 'HEAD' ? undefined : bytes);
+      response.writeHead(code, { ...headers, ...compressed, 'content-length': String(bytes.length) });
+      if (request.method === 'HEAD') response.end();
+      else response.end(bytes);
     },
     begin(code, headers) {
       response.writeHead(code, headers);

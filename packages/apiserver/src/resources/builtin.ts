@@ -1,7 +1,7 @@
 import { builtinKinds } from '@kruise/api/builtin';
 import { codecOf } from '@kruise/schema/codec';
 import type { Draft } from '@kruise/schema/draft';
-import type { Kind } from '@kruise/schema/kind';
+import { apiVersionOf, type Kind } from '@kruise/schema/kind';
 import { mergeTypeOf } from '@kruise/schema/merge-type';
 import type { Feed } from '../cache/feed.ts';
 import type { KubeObject } from '../object.ts';
@@ -32,7 +32,12 @@ async function builtinResource(store: Store, feed: Feed, kind: Kind): Promise<Re
     serializer,
     conversion: sameVersion(kind),
     strategy: strategyOf(kind, rules),
-    mergeType: mergeTypeOf(kind.root),
+    tracked: {
+      apiVersion: apiVersionOf(kind),
+      kind: kind.kind,
+      type: mergeTypeOf(kind.root),
+      empty: serializer.canonical({ apiVersion: apiVersionOf(kind), kind: kind.kind, metadata: {} }),
+    },
     selectableFields: selectableFieldsOf(kind),
     table: tableColumnsOf(kind),
     subresources: subresourcesOf(kind, rules),

@@ -1,0 +1,111 @@
+import { badRequest } from '@kruise/machinery/status';
+import type { Draft } from '@kruise/schema/draft';
+import type { Admission } from '../admission/admission.ts';
+import type { RequestContext } from '../context.ts';
+import type { Core } from '../core.ts';
+import type { KubeObject } from '../object.ts';
+import type { Resource, Subresource } from '../resource.ts';
+import { type Body, decodeBody } from './body.ts';
+import { refuseFaulty } from './create.ts';
+import { decodePatched, patched, patchOf, patchValue, settle } from './patching.ts';
+import { tracker } from './tracking.ts';
+import { update } from './update.ts';
+import { type WriteOptions, writeOptions } from './write-options.ts';
+
+export type View = Extract<Subresource, { type: 'view' }>;
+
+/** Changes an object through something made of it, such as its scale. Answers with that, as it is now. */
+export async function updateView(
+  core: Core,
+  context: RequestContext,
+  resource: Resource,
+  view: View,
+  options: WriteOptions,
+  change: (shown: KubeObject) => Draft<KubeObject>,
+): Promise<KubeObject> {
+  const { subresource } = context.info;
+  const track = tracker(context, resource, options, { name: subresource, strategy: resource.strategy });
+  const { object } = await update({ ...core, admission: admissionOf(core.admission, view) }, context, resource, {
+    subresource,
+    strategy: resource.strategy,
+    options,
+    async change(live) {
+      const shown = view.show(live);
+      const wanted = (await core.admission.mutate({
+        context,
+        operation: 'UPDATE',
+        resource,
+        kind: view.kind,
+        subresource,
+        namespace: context.info.namespace,
+        name: context.info.name,
+        object: change(shown) as KubeObject,
+        oldObject: shown,
+        options: { kind: 'UpdateOptions', apiVersion: 'meta.k8s.io/v1' },
+        dryRun: options.dryRun,
+      })) as KubeObject;
+      const { name } = wanted.metadata;
+      if (name !== undefined && name !== '' && name !== context.info.name) {
+        throw badRequest(`the name of the object (${name}) does not match the name on the URL (${context.info.name})`);
+      }
+      refuseFaulty(view.kind, wanted, view.validate(wanted));
+      const { draft } = resource.serializer.decodeValue(view.write(wanted, live));
+      // Whoever names a version has seen that one of the object itself: both carry the same.
+      const { resourceVersion } = wanted.metadata;
+      if (resourceVersion) draft.metadata.resourceVersion = resourceVersion;
+      else delete draft.metadata.resourceVersion;
+      return track(live, draft);
+    },
+  });
+  return view.show(object);
+}
+
+/** Admission is asked about what is written, which is the view; that was already mutated. */
+function admissionOf(admission: Admission, view: View): Admission {
+  return {
+    mutate: async ({ object }) => object,
+    validate: (attributes) =>
+      admission.validate({
+        ...attributes,
+        kind: view.kind,
+        object: attributes.object && view.show(attributes.object),
+        oldObject: attributes.oldObject && view.show(attributes.oldObject),
+      }),
+  };
+}
+
+/** Replaces what an object shows of itself. */
+export function putView(
+  core: Core,
+  context: RequestContext,
+  resource: Resource,
+  view: View,
+  body: Body,
+): Promise<KubeObject> {
+  const options = writeOptions(context.query, 'UpdateOptions');
+  const decode = () => decodeBody(context, view, body, options.fieldValidation);
+  let first: Draft<KubeObject> | undefined = decode();
+  return updateView(core, context, resource, view, options, () => {
+    const draft = first ?? decode();
+    first = undefined;
+    return draft;
+  });
+}
+
+/** Patches what an object shows of itself. */
+export function patchView(
+  core: Core,
+  context: RequestContext,
+  resource: Resource,
+  view: View,
+  body: Body,
+): Promise<KubeObject> {
+  const sent = patchOf(resource, body);
+  const options = writeOptions(context.query, 'PatchOptions', sent.type);
+  const value = patchValue(sent);
+  return updateView(core, context, resource, view, options, (shown) => {
+    const decoded = decodePatched(view.serializer, patched(view.mergeType, sent.type, shown, value), sent);
+    settle(context, decoded, options, sent);
+    return decoded.draft;
+  });
+}
