@@ -5,6 +5,7 @@ import type { Draft } from '@kruise/schema/draft';
 import type { Cause } from '@kruise/schema/field-error';
 import type { Kind } from '@kruise/schema/kind';
 import type { MergeType } from '@kruise/schema/merge-type';
+import type { PublishedResource } from '@kruise/schema/openapi-v3';
 import type { RequestContext } from './context.ts';
 import type { DeleteOptions, DeletionPlan } from './handlers/deletion.ts';
 import type { Cached, KubeObject } from './object.ts';
@@ -31,6 +32,8 @@ export type Resource = {
   readonly selectableFields: SelectableFields;
   readonly table: TableColumns;
   readonly subresources: ReadonlyMap<string, Subresource>;
+  /** How OpenAPI tells of it, for custom resources; built-in ones are published all together. */
+  readonly published?: PublishedResource;
   /** A text each answer carries in a Warning header: the version is deprecated. */
   readonly deprecation?: string;
 };

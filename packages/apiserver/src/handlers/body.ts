@@ -50,7 +50,7 @@ function decode({ kind, serializer }: Expected, body: Body): Decoded {
       if (!serializer.protobuf) break;
       const { apiVersion, kind: named, raw } = decodeEnvelope(body.bytes);
       checkKind(kind, apiVersion, named);
-      return { draft: serializer.protobuf.decode(raw), strictErrors: [] };
+      return checked(kind, { draft: serializer.protobuf.decode(raw), strictErrors: [] });
     }
   }
   throw unsupportedMediaType([

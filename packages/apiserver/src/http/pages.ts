@@ -16,6 +16,7 @@ import {
 import { noSuchPath, PlainRefusal } from '../handlers/refusal.ts';
 import type { Exchange, Headers } from './exchange.ts';
 import { parseAccept } from './negotiation.ts';
+import { createOpenApiPages } from './openapi-pages.ts';
 
 /** What a server serves besides resources. */
 export interface Pages {
@@ -42,6 +43,7 @@ export const serverVersion = {
 const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 export function createPages(core: Core, address: () => string): Pages {
+  const openApi = createOpenApiPages(core);
   let known: { readonly generation: number; readonly groups: readonly DiscoveredGroup[] } | undefined;
 
   function groups(): readonly DiscoveredGroup[] {
@@ -81,6 +83,7 @@ export function createPages(core: Core, address: () => string): Pages {
   return {
     async serve(exchange, _context, headers) {
       const segments = exchange.path.split('/').filter((segment) => segment !== '');
+      if (segments[0] === 'openapi') return openApi.serve(exchange, segments.slice(1), headers);
       const [first, second, third, ...more] = segments;
       if (more.length > 0) throw noSuchPath();
       switch (first) {
