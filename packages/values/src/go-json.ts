@@ -19,7 +19,10 @@ const differing = /[<>&\u2028\u2029]|\\(?:ud[89a-f][0-9a-f]{2}|.)/g;
 
 /** The JSON text of a value, its keys in the order they have. Bigints are written as numbers. */
 export function stringify(value: unknown): string {
-  const text = stringifyPlain(value);
+  return rewrite(stringifyPlain(value));
+}
+
+function rewrite(text: string): string {
   return mayDiffer.test(text) ? text.replace(differing, asGoWrites) : text;
 }
 
@@ -47,12 +50,19 @@ function writeBigint(_key: string, value: unknown): unknown {
  * new ones: JavaScript puts keys such as `10` first, and by number.
  */
 export function stringifySorted(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return stringify(value);
-  if (Array.isArray(value)) return `[${value.map(stringifySorted).join(',')}]`;
-  const members: string[] = [];
+  return rewrite(sorted(value));
+}
+
+function sorted(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return stringifyPlain(value);
+  let text = '';
+  if (Array.isArray(value)) {
+    for (const item of value) text += (text === '' ? '' : ',') + sorted(item);
+    return `[${text}]`;
+  }
   for (const key of Object.keys(value).sort(compareStrings)) {
     const member = (value as Readonly<Record<string, unknown>>)[key];
-    if (member !== undefined) members.push(`${stringify(key)}:${stringifySorted(member)}`);
+    if (member !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${sorted(member)}`;
   }
-  return `{${members.join(',')}}`;
+  return `{${text}}`;
 }

@@ -14,6 +14,8 @@ import {
 
 const canonical: readonly (readonly [string, string | null])[] = [
   ['2024-02-29T12:00:00Z', '2024-02-29T12:00:00Z'],
+  ['2024-12-31T12:00:00Z', '2024-12-31T12:00:00Z'],
+  ['2024-11-30T12:00:00Z', '2024-11-30T12:00:00Z'],
   ['2024-02-29T12:00:00.999999999Z', '2024-02-29T12:00:00Z'],
   ['2024-02-29T12:00:00,5Z', '2024-02-29T12:00:00Z'],
   ['2024-02-29T23:30:00-01:00', '2024-03-01T00:30:00Z'],
@@ -42,6 +44,7 @@ const refused: readonly (readonly [string, string])[] = [
   ['2024-02-29T12:00:00z', `as "${layout}": cannot parse "z" as "Z07:00"`],
   ['2023-02-29T12:00:00Z', 'day out of range'],
   ['2024-04-31T12:00:00Z', 'day out of range'],
+  ['2024-02-30T12:00:00Z', 'day out of range'],
   ['2024-13-01T12:00:00Z', 'month out of range'],
   ['2024-01-01T24:00:00Z', 'hour out of range'],
   ['2024-01-01T23:60:00Z', 'minute out of range'],

@@ -18,8 +18,9 @@ const layouts = {
 
 type Precision = keyof typeof layouts;
 
-// Almost every time Kubernetes meets was written by Kubernetes.
-const canonicalSeconds = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
+// Almost every time Kubernetes meets was written by Kubernetes. The leap day is left to the thorough way.
+const canonicalDate = /(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31/;
+const canonicalSeconds = new RegExp(`^\\d{4}-(?:${canonicalDate.source})T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\dZ$`);
 
 /** Reads a `metav1.Time`: any offset, any fraction. Throws `ParseError` with Go's text. */
 export function parseTime(text: string): Instant {
