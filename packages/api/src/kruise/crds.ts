@@ -1,4 +1,6 @@
+import { customResourceDefinition, type Definition } from '@kruise/schema/crd';
 import type { Kind } from '@kruise/schema/kind';
+import type { WebhookClientConfig } from '../apiextensions/customresourcedefinition.ts';
 import { advancedCronJob, advancedCronJobV1alpha1 } from './advancedcronjob.ts';
 import { broadcastJob, broadcastJobV1alpha1 } from './broadcastjob.ts';
 import { cloneSet, cloneSetV1alpha1 } from './cloneset.ts';
@@ -52,3 +54,19 @@ export const kruiseKinds: readonly VersionedKind[] = [
   { stored: unitedDeployment, older: [unitedDeploymentV1alpha1], conversion: 'Webhook' },
   { stored: workloadSpread, older: [workloadSpreadV1alpha1], conversion: 'Webhook' },
 ];
+
+/** The definitions of all kinds, for servers that reach the conversion webhook like this. */
+export function kruiseDefinitions(clientConfig: WebhookClientConfig): Definition[] {
+  const byWebhook = {
+    strategy: 'Webhook',
+    webhook: { clientConfig, conversionReviewVersions: ['v1', 'v1beta1'] },
+  } as const;
+  return kruiseKinds.map(({ stored, older, conversion }) => {
+    const [first = stored, ...later] = [...older, stored];
+    return customResourceDefinition({
+      kinds: [first, ...later],
+      storage: stored.version,
+      conversion: conversion === 'Webhook' ? byWebhook : { strategy: 'None' },
+    });
+  });
+}
