@@ -60,8 +60,8 @@ const binaryExponents = new Map(binarySuffixes.slice(1).map((suffix, index) => [
 const maxInt64 = 2n ** 63n - 1n;
 const minInt64 = -(2n ** 63n);
 
-// A quantity is part of an object a stranger may send. Kubernetes would expand `1e999999999` digit by digit when it
-// is added to 1; nothing of use has more digits than this.
+// A quantity is part of an object a stranger may send, and Kubernetes expands `1e999999999` digit by digit when it is
+// added to 1. Nothing of use has more digits than this.
 const maxDigits = 4096;
 
 /** Reads a quantity. Throws `ParseError` with Kubernetes' own text. */
@@ -179,7 +179,9 @@ export function formatQuantity(quantity: Quantity): string {
 
 function formatBinary(quantity: Quantity): string {
   const { unscaled, scale } = quantity;
-  if (!isBinaryExact(quantity)) return formatDecimal({ ...quantity, family: 'DecimalSI' });
+  if (!isBinaryExact(quantity)) {
+    return formatDecimal({ ...quantity, family: scale > maxDigits ? 'DecimalExponent' : 'DecimalSI' });
+  }
   const [mantissa, times] = withoutFactors(atScale(unscaled, scale, 0), 1024);
   return `${mantissa}${binarySuffixes[times] ?? ''}`;
 }
@@ -188,7 +190,7 @@ function formatBinary(quantity: Quantity): string {
 function isBinaryExact(quantity: Quantity): boolean {
   const magnitude = { ...quantity, unscaled: absolute(quantity.unscaled) };
   if (compareQuantities(magnitude, kibi) < 0) return false;
-  if (quantity.scale >= 0) return true;
+  if (quantity.scale >= 0) return quantity.scale <= maxDigits;
   const [, times] = withoutFactors(quantity.unscaled, 10);
   return times >= -quantity.scale;
 }
@@ -221,13 +223,21 @@ export function canonicalQuantity(value: string | number): string {
   return canonical;
 }
 
-/** The sum, in the family of the first unless that is zero. */
+/**
+ * The sum, in the family of the first unless that is zero. It is exact, unless one part has thousands of digits more
+ * than the other: then it is that part.
+ */
 export function addQuantities(first: Quantity, second: Quantity): Quantity {
   const family = first.unscaled === 0 ? second.family : first.family;
   const isNarrow = !first.wide && !second.wide;
   if (isNarrow && second.unscaled === 0) return { unscaled: first.unscaled, scale: first.scale, wide: false, family };
   if (isNarrow && first.unscaled === 0) return { unscaled: second.unscaled, scale: second.scale, wide: false, family };
 
+  const lead = decimalLength(first) - decimalLength(second);
+  if (first.unscaled !== 0 && second.unscaled !== 0 && Math.abs(lead) > maxDigits) {
+    const { unscaled, scale } = lead > 0 ? first : second;
+    return { unscaled, scale, wide: true, family };
+  }
   const scale = Math.min(first.scale, second.scale);
   const a = atScale(first.unscaled, first.scale, scale);
   const b = atScale(second.unscaled, second.scale, scale);
@@ -332,7 +342,7 @@ export function milliValue(quantity: Quantity): number {
 
 /** The nearest multiple of `10^scale` away from zero; what is a multiple already stays as it is. */
 export function roundUpQuantity(quantity: Quantity, scale: number): Quantity {
-  if (!quantity.wide && quantity.scale >= scale) return quantity;
+  if (quantity.scale >= scale) return quantity;
   const unscaled = atScale(quantity.unscaled, quantity.scale, scale);
   return { unscaled, scale, wide: quantity.wide, family: quantity.family };
 }
