@@ -15,10 +15,12 @@ const formatVersion = 1;
 const applicationId = 0x4b727569;
 const savedPerMessage = 4096;
 /**
- * How much is written to the write-ahead log before it is moved into the database. More would make for a longer pause
- * each time, less for more of them.
+ * How much is written to the write-ahead log before it is moved into the database, which makes the writes of that
+ * moment wait: some 3 ms for a megabyte, 10 ms for four, at no gain in throughput.
  */
-const checkpointBytes = 4 * 2 ** 20;
+const checkpointBytes = 2 ** 20;
+/** Twice SQLite's own: an object of a few kilobytes then wastes less of its page, and a lone write still writes few. */
+const pageBytes = 8192;
 
 assert(parentPort, 'this module runs as a worker thread');
 const port = parentPort;
@@ -42,6 +44,7 @@ try {
 
 function open(): DatabaseSync {
   const database = new DatabaseSync(path);
+  database.exec(`PRAGMA page_size = ${pageBytes}`);
   // Nobody else may even read: that keeps a second process away and spares the shared-memory index.
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   database.exec('PRAGMA wal_autocheckpoint = 0');
@@ -73,6 +76,8 @@ function pragma(database: DatabaseSync, name: string): number {
 }
 
 function run(database: DatabaseSync): void {
+  const begin = database.prepare('BEGIN IMMEDIATE');
+  const commit = database.prepare('COMMIT');
   const insert = database.prepare(
     'INSERT INTO log (revision, created, expires, key, checksum, value) VALUES (?, ?, ?, ?, ?, ?)',
   );
@@ -115,6 +120,7 @@ function run(database: DatabaseSync): void {
       return;
     }
     if (revision > durable) post({ type: 'durable', revision });
+    for (const records of batches) free(records);
     durable = revision;
     uncheckpointedBytes += sizeBytes;
     if (uncheckpointedBytes > checkpointBytes) {
@@ -152,15 +158,20 @@ function run(database: DatabaseSync): void {
   }
 
   function transaction(body: () => void): void {
-    database.exec('BEGIN IMMEDIATE');
+    begin.run();
     try {
       body();
-      database.exec('COMMIT');
+      commit.run();
     } catch (error) {
       if (database.isTransaction) database.exec('ROLLBACK');
       throw error;
     }
   }
+}
+
+/** Gives memory back now: a thread that makes little garbage of its own would leave it lying about for long. */
+function free(buffer: ArrayBuffer): void {
+  buffer.transfer(0);
 }
 
 /** Gives out what is saved, and returns the newest revision of it. */

@@ -212,7 +212,7 @@ describe('a directory', () => {
       name: 'with a damaged page is refused',
       damage: (file) => {
         const bytes = readFileSync(file);
-        bytes.fill(0xff, 4096, 2 * 4096);
+        bytes.fill(0xff, 8192, 2 * 8192);
         writeFileSync(file, bytes);
       },
       message: /store\.db is damaged/,

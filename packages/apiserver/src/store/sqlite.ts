@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '@kruise/values/clock';
-import { restoreHistory, type SavedVersion } from './history.ts';
+import { restoreHistory, type SavedVersion, type Version } from './history.ts';
 import type { Journal, JournalListener } from './journal.ts';
 import type { Failure, FromThread, Request, ThreadOptions, ToThread } from './sqlite-messages.ts';
 import { decodeRecords, decodeValues, encodeRecords } from './sqlite-messages.ts';
@@ -49,6 +49,7 @@ function startThread(options: ThreadOptions) {
   const calls = new Map<number, PromiseWithResolvers<ArrayBuffer | undefined>>();
   let lastCall = 0;
   let listener: JournalListener | undefined;
+  let unsent: Version[] = [];
   let lastingError: StoreError | undefined;
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
 
@@ -86,6 +87,7 @@ function startThread(options: ThreadOptions) {
 
   function fail(error: StoreError): void {
     opened.reject(error);
+    unsent = [];
     listener?.onFailed(error);
   }
 
@@ -104,14 +106,23 @@ function startThread(options: ThreadOptions) {
     return pending.promise;
   }
 
+  function send(): void {
+    if (unsent.length === 0) return;
+    const records = encodeRecords(unsent);
+    unsent = [];
+    worker.postMessage({ type: 'append', records } satisfies ToThread, [records]);
+  }
+
   function openJournal(journalListener: JournalListener): Journal {
     listener = journalListener;
     return {
       append(versions) {
         const error = lastingError;
         if (error) return queueMicrotask(() => journalListener.onFailed(error));
-        const records = encodeRecords(versions);
-        worker.postMessage({ type: 'append', records } satisfies ToThread, [records]);
+        // Requests handled in the same turn of the event loop go in one message; one message each would cost as much
+        // as deciding the writes.
+        if (unsent.length === 0) setImmediate(send);
+        for (const version of versions) unsent.push(version);
       },
       async read(revisions) {
         const values = await call({ type: 'read', revisions: Float64Array.from(revisions) });
