@@ -216,16 +216,21 @@ const namedEscapes: ReadonlyMap<string, string> = new Map([
   ['\\', '\\'],
 ]);
 
-const escapeSequence = /\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|.?)/gs;
+const escapeSequence = /\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|.?)|["']/gs;
 
-/** Go's escapes, in which a quotation mark is escaped only inside its own kind. */
+/** Go's escapes, in which a quotation mark is escaped inside its own kind, and only there. */
 function unquote(text: string, mark: string, quoted: string): string {
   return text.replace(escapeSequence, (sequence) => {
-    const body = sequence.slice(1);
-    const character = body === mark ? mark : (namedEscapes.get(body) ?? characterOfCode(body));
-    if (character === undefined) throw new ParseError(`unquote string ${quoted} error invalid syntax`);
+    const character = sequence.startsWith('\\') ? characterOf(sequence.slice(1), mark) : sequence;
+    if (character === undefined || sequence === mark) {
+      throw new ParseError(`unquote string ${quoted} error invalid syntax`);
+    }
     return character;
   });
+}
+
+function characterOf(body: string, mark: string): string | undefined {
+  return body === mark ? mark : (namedEscapes.get(body) ?? characterOfCode(body));
 }
 
 function characterOfCode(body: string): string | undefined {

@@ -93,6 +93,7 @@ const unreadable: readonly (readonly [string, string])[] = [
   ['{"a}', 'unterminated quoted string'],
   ['{"\\q"}', 'unquote string "\\q" error invalid syntax'],
   ['{"\\\'"}', 'unquote string "\\\'" error invalid syntax'],
+  ["{'it\\\\'s'}", "unquote string 'it\\\\'s' error invalid syntax"],
   ['{1.2.3}', 'cannot parse number 1.2.3'],
   ['{#}', "unrecognized character in action: U+0023 '#'"],
   ['{\t}', 'unrecognized character in action: U+0009'],
