@@ -147,8 +147,8 @@ function parse(text: string, precision: Precision): Parsed {
     const hours = Number(offset.slice(1, 3));
     const minutes = Number(offset.slice(4, 6));
     // Go allows the bounds themselves.
-    if (hours > 24) failWith('time zone offset hour out of range');
     if (minutes > 60) failWith('time zone offset minute out of range');
+    if (hours > 24) failWith('time zone offset hour out of range');
     return (offset[0] === '-' ? -1 : 1) * (hours * 60 + minutes);
   }
 }
