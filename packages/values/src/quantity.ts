@@ -26,9 +26,11 @@ export type Quantity = {
   readonly text?: string;
 };
 
-/** Powers of ten that have a suffix of their own. */
+/** The power of ten of the suffix `n`, the finest there is. */
 export const NANO = -9;
+/** The power of ten of the suffix `u`. */
 export const MICRO = -6;
+/** The power of ten of the suffix `m`, which CPU is counted in. */
 export const MILLI = -3;
 
 const formatWrong = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
