@@ -130,7 +130,7 @@ export function constantQualifier(
   return {
     isOptional,
     select: (frame, from) => {
-      const found = find(from) ?? missing(from, key);
+      const found = orMissing(find(from), from, key);
       if (isCharged) frame.charge(1);
       return found;
     },
@@ -148,7 +148,7 @@ export function computedQualifier(key: Evaluate, options: { isOptional: boolean 
     isOptional: options.isOptional,
     select: (frame, from) => {
       const index = key(frame);
-      const found = index instanceof EvaluationError ? index : (lookUp(from, index) ?? missing(from, index));
+      const found = index instanceof EvaluationError ? index : orMissing(lookUp(from, index), from, index);
       frame.charge(1);
       return found;
     },
@@ -194,7 +194,9 @@ function listIndex(list: ListValue, key: Value): number | EvaluationError {
   return new EvaluationError(`unsupported index type '${typeNameOf(key)}' in list`);
 }
 
-function missing(from: Value, key: Value): EvaluationError {
+function orMissing(found: Value | undefined, from: Value, key: Value): Value {
+  if (found !== undefined) return found;
+  if (from instanceof ObjectValue && typeof key === 'string') return from.missingField(key);
   const what = from instanceof ListValue ? 'index out of bounds' : 'no such key';
   return new EvaluationError(`${what}: ${formatValue(key)}`);
 }

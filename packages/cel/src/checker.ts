@@ -363,7 +363,7 @@ class Checker {
     }
     for (const field of object.fields) {
       const given = this.check(field.value);
-      const wanted = this.#fieldType(field.offset, type, field.name) ?? errorType;
+      const wanted = this.#fieldType(field.offset, { ...type, name: identifier.name }, field.name) ?? errorType;
       const value = field.isOptional ? this.#unwrapped(field.value, given) : given;
       if (!this.#types.isAssignable(wanted, value)) {
         this.#issues.report(

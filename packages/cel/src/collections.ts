@@ -185,7 +185,10 @@ export abstract class MapValue {
   abstract keys(): Iterable<Value>;
 
   *entries(): Generator<[Value, Value]> {
-    for (const key of this.keys()) yield [key, this.find(key)!];
+    for (const key of this.keys()) {
+      const value = this.find(key);
+      yield [key, value === undefined ? new EvaluationError(`no such key: ${key}`) : value];
+    }
   }
 }
 

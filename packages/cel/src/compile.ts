@@ -95,8 +95,12 @@ function run(evaluate: Evaluate, frame: Frame): Outcome {
     if (!(value instanceof EvaluationError)) return { value, cost: frame.cost };
     return { error: value.message, cost: frame.cost, isCostExceeded: false };
   } catch (error) {
-    if (!(error instanceof CostExceeded)) throw error;
-    return { error: error.message, cost: frame.cost, isCostExceeded: true };
+    if (error instanceof CostExceeded) return { error: error.message, cost: frame.cost, isCostExceeded: true };
+    // Data nested thousands deep, or a string grown beyond what a string can be: the stack or the heap says so.
+    if (error instanceof RangeError) {
+      return { error: `evaluation outgrew its limits: ${error.message}`, cost: frame.cost, isCostExceeded: false };
+    }
+    throw error;
   }
 }
 

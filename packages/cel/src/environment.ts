@@ -1,4 +1,5 @@
 /** Environments: what names, functions and syntax expressions may use. */
+import type { Expression } from './ast.ts';
 import type { Declarations } from './checker.ts';
 import { type FunctionDeclaration, mergeFunctions } from './functions.ts';
 import type { Runtime } from './interpreter.ts';
@@ -6,9 +7,12 @@ import type { Library, ObjectTypes } from './library.ts';
 import type { Macro } from './macros.ts';
 import type { Syntax } from './parser.ts';
 import type { RegexFunction } from './regex.ts';
+import type { Issues } from './source.ts';
 import type { Type } from './types.ts';
-import type { Validator } from './validators.ts';
 import { EvaluationError } from './values.ts';
+
+/** Looks at a checked expression and reports what it does not like. */
+export type Validator = (expression: Expression, issues: Issues) => void;
 
 /** What expressions are compiled in. */
 export type Environment = Declarations &

@@ -1,5 +1,6 @@
 /** When values are equal, and which comes first. */
 import { isDeepStrictEqual } from 'node:util';
+import { compareStrings } from '@kruise/values/go-syntax';
 import { elementKey, JsonObject, ListValue, MapValue } from './collections.ts';
 import { compareTimestamps, Duration, Timestamp } from './time.ts';
 import {
@@ -21,15 +22,14 @@ import {
 
 /** Whether two values are equal. Numbers of different types are compared by value; null equals only null. */
 export function equal(a: Value, b: Value): boolean | EvaluationError {
-  if (a === b) return true;
-  if (a === null || b === null) return false;
+  if (a === null || b === null) return a === b;
   switch (typeof a) {
     case 'string':
     case 'boolean':
-      return false;
+      return a === b;
     case 'number':
     case 'bigint':
-      return isInt(b) ? false : isNumber(b) && compareNumbers(a, b) === 0;
+      return isInt(b) ? a === b : isNumber(b) && compareNumbers(a, b) === 0;
     default:
       return equalObjects(a, b);
   }
@@ -161,18 +161,3 @@ export const isOrdered = (value: Value): boolean =>
   value instanceof Uint8Array ||
   value instanceof Timestamp ||
   value instanceof Duration;
-
-/** Orders by code point. UTF-16 units order surrogates before U+E000, which UTF-8 does not. */
-function compareStrings(a: string, b: string): number {
-  if (a === b) return 0;
-  const length = Math.min(a.length, b.length);
-  for (let index = 0; index < length; index++) {
-    const left = a.charCodeAt(index);
-    const right = b.charCodeAt(index);
-    if (left === right) continue;
-    const isSurrogate = (unit: number) => unit >= 0xd800 && unit <= 0xdfff;
-    if (isSurrogate(left) !== isSurrogate(right)) return isSurrogate(left) ? 1 : -1;
-    return left < right ? -1 : 1;
-  }
-  return a.length < b.length ? -1 : 1;
-}

@@ -6,10 +6,10 @@
  * variable keeps the path that leads there: `self.items.all(i, i.name …)` knows `i.name` as `self.items.@items.name`.
  */
 import { accumulatorName, type Call, type Comprehension, type Expression, type Select } from './ast.ts';
+import { addRanges, fixed, multiplyRanges, unite, unknownSize } from './costs.ts';
 import type { CallEstimate, FunctionDeclaration, Operand, Range } from './functions.ts';
-import { addRanges, fixed, multiplyRanges, unite, unknownSize } from './library/costs.ts';
 import { codePointCount } from './type-names.ts';
-import { errorType, isOptional, type Type } from './types.ts';
+import { errorType, isOptional, type Type, unwrapOptional } from './types.ts';
 
 /** What the estimate needs of an environment. */
 export type EstimateContext = {
@@ -59,17 +59,17 @@ class Estimator {
         const costs = expression.elements.map((element) => this.cost(element));
         const value = uniteAll(expression.elements.map((element) => this.#sizeOrUnknown(element)));
         this.#entrySizes.set(expression, { container: 'list', key: fixed(1), value });
-        return sum(...costs, fixed(10));
+        return sum([...costs, fixed(10)]);
       }
       case 'map': {
         const costs = expression.entries.flatMap(({ key, value }) => [this.cost(key), this.cost(value)]);
         const key = uniteAll(expression.entries.map((entry) => this.#sizeOrUnknown(entry.key)));
         const value = uniteAll(expression.entries.map((entry) => this.#sizeOrUnknown(entry.value)));
         this.#entrySizes.set(expression, { container: 'map', key, value });
-        return sum(...costs, fixed(30));
+        return sum([...costs, fixed(30)]);
       }
       case 'object':
-        return sum(...expression.fields.map(({ value }) => this.cost(value)), fixed(40));
+        return sum([...expression.fields.map(({ value }) => this.cost(value)), fixed(40)]);
       case 'comprehension':
         return isBinding(expression) ? this.#binding(expression) : this.#comprehension(expression);
     }
@@ -143,7 +143,7 @@ class Estimator {
     const specific = declaration?.overloads.find(({ id }) => id === overload)?.cost;
     const estimate =
       declaration?.cost?.estimate?.(shape) ?? specific?.estimate?.(shape) ?? ({ cost: fixed(1) } as CallEstimate);
-    return { ...estimate, cost: sum(estimate.cost, ...argCosts) };
+    return { ...estimate, cost: sum([estimate.cost, ...argCosts]) };
   }
 
   #conditional(call: Call, args: readonly Operand[], [condition, whenTrue, whenFalse]: readonly Range[]): CallEstimate {
@@ -186,7 +186,7 @@ class Estimator {
       const entries = this.#entrySizesOf(fold.step);
       if (entries) this.#entrySizes.set(fold, entries);
     }
-    return sum(before, result, multiplyRanges(turns, addRanges(step, condition)));
+    return sum([before, result, multiplyRanges(turns, addRanges(step, condition))]);
   }
 
   /** A variable that goes over the elements of a range. */
@@ -255,8 +255,10 @@ class Estimator {
   /** The size a declaration allows for what is at a path. */
   #declaredSize(path: Path): Range | undefined {
     const [variable, ...steps] = path;
-    let type = variable === undefined ? undefined : this.#context.variable(variable);
-    if (!type || !hasDeclaration(type)) return undefined;
+    const declared = variable === undefined ? undefined : this.#context.variable(variable);
+    let type: Type | undefined = declared && unwrapOptional(declared);
+    // A variable of a bare CEL type was declared without sizes.
+    if (!type?.json) return undefined;
     for (const step of steps) {
       if (step === '@items' || step === '@values') {
         type = type.kind === 'list' ? type.parameters[0] : type.kind === 'map' ? type.parameters[1] : undefined;
@@ -314,9 +316,6 @@ function isBinding({ range, condition, accumulator }: Comprehension): boolean {
   );
 }
 
-/** Whether a variable was declared with sizes, rather than as a bare CEL type. */
-const hasDeclaration = (type: Type): boolean => (isOptional(type) ? type.parameters[0]! : type).json !== undefined;
-
 function literalSize(expression: Expression): Range | undefined {
   switch (expression.kind) {
     case 'list':
@@ -347,7 +346,7 @@ function isScalar(type: Type): boolean {
   }
 }
 
-const sum = (...ranges: readonly Range[]): Range => ranges.reduce(addRanges, nothing);
+const sum = (ranges: readonly Range[]): Range => ranges.reduce(addRanges, nothing);
 
 /** What covers all sizes; for none at all, zero. */
 const uniteAll = (ranges: readonly Range[]): Range =>

@@ -31,9 +31,9 @@ import type { Evaluate, Frame } from './frame.ts';
 import { type ActualCost, accepts, type FunctionDeclaration, noOverload, type Overload } from './functions.ts';
 import { read } from './json-values.ts';
 import type { RegexFunction } from './regex.ts';
-import { sizeOf, typeNameOf } from './type-names.ts';
-import { dynType, type Type } from './types.ts';
-import { Double, EvaluationError, isInt, ObjectValue, Optional, orNoSuchOverload, Uint, type Value } from './values.ts';
+import { typeNameOf } from './type-names.ts';
+import { dynType, isOptional, type Type } from './types.ts';
+import { Double, EvaluationError, isInt, Optional, orNoSuchOverload, Uint, type Value } from './values.ts';
 
 /** What the interpreter needs of an environment. */
 export type Runtime = {
@@ -136,7 +136,8 @@ class Compiler {
       const known = variables[slot];
       if (known !== undefined) return known;
       const bound = Object.hasOwn(bindings, name) ? bindings[name] : undefined;
-      return (variables[slot] = bound === undefined ? absent : read(bound, type));
+      const isAbsent = bound === undefined && !isOptional(type);
+      return (variables[slot] = isAbsent ? absent : read(bound, type));
     };
   }
 
@@ -204,7 +205,8 @@ class Compiler {
   }
 
   #functionCall(call: Call, plans: readonly Plan[]): Plan {
-    const declaration = this.#runtime.function(call.function)!;
+    const declaration = this.#runtime.function(call.function);
+    if (!declaration) return this.#unknown(call);
     const candidates = call.overloads ?? [];
     const single = candidates.length === 1 ? declaration.overloads.find(({ id }) => id === candidates[0]) : undefined;
     const overload = single?.id ?? '';
@@ -227,6 +229,12 @@ class Compiler {
       return constant(value);
     }
     return other(evaluate);
+  }
+
+  /** Only an unchecked expression can call what does not exist. */
+  #unknown(call: Call): Plan {
+    const error = new EvaluationError(`no such overload: ${call.function}`);
+    return other(() => error);
   }
 
   #implementation(
@@ -532,7 +540,8 @@ function constantMembership(element: Evaluate, list: Value): Plan | undefined {
     const value = element(frame);
     if (value instanceof EvaluationError) return value;
     const key = membershipKey(value);
-    return key !== undefined && key === key && members.has(key);
+    // A set finds NaN, which equals nothing.
+    return key !== undefined && !Number.isNaN(key) && members.has(key);
   });
 }
 
@@ -613,10 +622,4 @@ const goTypeNames: Readonly<Record<string, string>> = {
 function goTypeName(value: Value): string {
   const name = typeNameOf(value);
   return goTypeNames[name] ?? name;
-}
-
-/** The size equality counts with: what an optional holds counts for it. */
-export function comparedSize(value: Value): number {
-  if (value instanceof Optional) return value.value === undefined ? 1 : comparedSize(value.value);
-  return value instanceof ObjectValue ? value.size : sizeOf(value);
 }

@@ -1,4 +1,6 @@
 /** Reading JSON as CEL values, and CEL values back as JSON. */
+import { decodeBase64 } from '@kruise/values/base64';
+import { attempt } from './attempt.ts';
 import { JsonList, JsonMap, JsonObject, type ListIdentity, ListValue, MapValue } from './collections.ts';
 import {
   Duration,
@@ -9,7 +11,7 @@ import {
   parseTimestamp,
   Timestamp,
 } from './time.ts';
-import type { Type } from './types.ts';
+import { isOptional, type Type } from './types.ts';
 import {
   Double,
   EvaluationError,
@@ -17,6 +19,7 @@ import {
   isInt,
   maxInt,
   minInt,
+  none,
   ObjectValue,
   Optional,
   TypeValue,
@@ -28,6 +31,8 @@ import {
 /** Reads JSON as the type says. Values of CEL's own classes are taken as they are. */
 export function read(json: unknown, type: Type): Value {
   if (isCelValue(json)) return json;
+  if (isOptional(type))
+    return json === null || json === undefined ? none : new Optional(read(json, type.parameters[0]!));
   if (json === null || json === undefined) return readNull(type);
   const { json: declaration } = type;
   switch (type.kind) {
@@ -147,10 +152,10 @@ function readDuration(text: string): Value {
 }
 
 function readBytes(text: string): Value {
-  const isBase64 = text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text.replace(/[\r\n]/g, ''));
-  return isBase64
-    ? Uint8Array.from(Buffer.from(text, 'base64'))
-    : new EvaluationError(`Invalid byte formatted string ${text}`);
+  const bytes = attempt(() => decodeBase64(text));
+  return bytes instanceof EvaluationError
+    ? new EvaluationError(`Invalid byte formatted string ${text}: ${bytes.message}`)
+    : bytes;
 }
 
 function identityOf({ json }: Type): ListIdentity {

@@ -54,18 +54,18 @@ const number =
 const punctuation = /==|!=|<=|>=|&&|\|\||[<>[\]{}().,\-!?:+*/%]/y;
 const stringStart = /[bB]?[rR]?(?="|')/y;
 
-const escape = String.raw`\\(?:[abfnrtv"'\\?\x60]|[0-3][0-7][0-7]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})`;
+const escapeSequence = String.raw`\\(?:[abfnrtv"'\\?\x60]|[0-3][0-7][0-7]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})`;
 const plainStrings: Readonly<Record<string, RegExp>> = {
-  '"': new RegExp(String.raw`"(?:${escape}|[^\\"\n\r])*"`, 'y'),
-  "'": new RegExp(String.raw`'(?:${escape}|[^\\'\n\r])*'`, 'y'),
-  '"""': new RegExp(String.raw`"""(?:${escape}|[^\\])*?"""`, 'y'),
-  "'''": new RegExp(String.raw`'''(?:${escape}|[^\\])*?'''`, 'y'),
+  '"': new RegExp(String.raw`"(?:${escapeSequence}|[^\\"\n\r])*"`, 'y'),
+  "'": new RegExp(String.raw`'(?:${escapeSequence}|[^\\'\n\r])*'`, 'y'),
+  '"""': new RegExp(String.raw`"""(?:${escapeSequence}|[^\\])*?"""`, 'y'),
+  "'''": new RegExp(String.raw`'''(?:${escapeSequence}|[^\\])*?'''`, 'y'),
 };
 const rawStrings: Readonly<Record<string, RegExp>> = {
   '"': /"[^"\n\r]*"/y,
   "'": /'[^'\n\r]*'/y,
-  '"""': /"""[^]*?"""/y,
-  "'''": /'''[^]*?'''/y,
+  '"""': /"""[\s\S]*?"""/y,
+  "'''": /'''[\s\S]*?'''/y,
 };
 
 /** The tokens of a text, an `end` token last. What is no token is reported and left out. */
@@ -144,7 +144,7 @@ function failureIndex(text: string, start: number): number {
   const first = text[start]!;
   if (first === '"' || first === "'") {
     const part = new RegExp(
-      String.raw`${first}(?:${escape}|[^\\${first}\n\r])*(?:\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?)?`,
+      String.raw`${first}(?:${escapeSequence}|[^\\${first}\n\r])*(?:\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?)?`,
       'y',
     );
     part.lastIndex = start;

@@ -36,14 +36,14 @@ export function parseStringLiteral(token: string): string | EvaluationError {
   if (isRaw || !body.includes('\\')) return body;
   let result = '';
   for (let index = 0; index < body.length; ) {
-    const escape = readEscape(body, index);
-    if (escape.codePoint === undefined) {
-      result += escape.text;
+    const part = readEscape(body, index);
+    if (part.codePoint === undefined) {
+      result += part.text;
     } else {
-      if (!isScalarValue(escape.codePoint)) return new EvaluationError('invalid unicode code point');
-      result += String.fromCodePoint(escape.codePoint);
+      if (!isScalarValue(part.codePoint)) return new EvaluationError('invalid unicode code point');
+      result += String.fromCodePoint(part.codePoint);
     }
-    index += escape.length;
+    index += part.length;
   }
   return result;
 }
@@ -55,11 +55,11 @@ export function parseBytesLiteral(token: string): Uint8Array | EvaluationError {
   if (isRaw || !body.includes('\\')) return encoder.encode(body);
   const bytes: number[] = [];
   for (let index = 0; index < body.length; ) {
-    const escape = readEscape(body, index);
-    if (escape.isUnicode) return new EvaluationError('unable to unescape string');
-    if (escape.codePoint === undefined) bytes.push(...encoder.encode(escape.text));
-    else bytes.push(escape.codePoint);
-    index += escape.length;
+    const part = readEscape(body, index);
+    if (part.isUnicode) return new EvaluationError('unable to unescape string');
+    if (part.codePoint === undefined) bytes.push(...encoder.encode(part.text));
+    else bytes.push(part.codePoint);
+    index += part.length;
   }
   return Uint8Array.from(bytes);
 }

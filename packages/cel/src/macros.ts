@@ -278,7 +278,6 @@ export const standardMacros: Macros = new Map([
   [macroKey('all', 2, true), quantifier('all')],
   [macroKey('exists', 2, true), quantifier('exists')],
   [macroKey('exists_one', 2, true), quantifier('exists one')],
-  [macroKey('existsOne', 2, true), quantifier('exists one')],
   [macroKey('map', 2, true), map],
   [macroKey('map', 3, true), map],
   [macroKey('filter', 2, true), filter],

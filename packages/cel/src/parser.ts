@@ -176,34 +176,28 @@ class Parser {
   #relation(minimum = 1): Expression {
     this.#enter('relation');
     let result = this.#calculation();
-    let levels = 1;
     while (minimum <= 1 && relations.has(this.#token.kind)) {
-      levels++;
-      this.#enter('relation');
       const height = this.#height;
       const { start, kind } = this.#take();
       const right = this.#relation(2);
       this.#grow(height, this.#height);
       result = operator(start, operators[kind]!, [result, right]);
     }
-    this.#leave('relation', levels);
+    this.#leave('relation');
     return result;
   }
 
   #calculation(minimum = 1): Expression {
     this.#enter('calculation');
     let result = this.#unary();
-    let levels = 1;
     for (let strength = this.#strength(); strength >= minimum; strength = this.#strength()) {
-      levels++;
-      this.#enter('calculation');
       const height = this.#height;
       const { start, kind } = this.#take();
       const right = this.#calculation(strength + 1);
       this.#grow(height, this.#height);
       result = operator(start, operators[kind]!, [result, right]);
     }
-    this.#leave('calculation', levels);
+    this.#leave('calculation');
     return result;
   }
 
@@ -222,7 +216,7 @@ class Parser {
   }
 
   #unary(): Expression {
-    this.#startOperand(operandStart);
+    if (!this.#startsWith(operandStart)) return this.#standIn();
     const { kind, start } = this.#token;
     if (kind === '!') return this.#repeated('!', start, '!_');
     if (kind === '-' && !this.#isNumber(1)) return this.#repeated('-', start, '-_');
@@ -234,27 +228,39 @@ class Parser {
     let count = 0;
     for (; this.#at(sign); this.#position++) count++;
     if (!this.#startsOperand(this.#token.kind)) {
-      if (sign === '-') this.#fail(`no viable alternative at input '-'`);
-      this.#fail(
-        `${this.#at('end') ? 'extraneous' : 'mismatched'} input ${this.#shown()} expecting ${expecting(operandStart)}`,
-      );
+      if (sign === '-') return this.#noViableSign();
+      // Even the end of the text counts as one token too many here.
+      this.#report(`extraneous input ${this.#shown()} expecting ${expecting(operandStart)}`);
+      if (!this.#startsOperand(this.#kindAhead(1))) throw new Abort();
+      this.#position++;
     }
     const operand = this.#member();
     return count % 2 === 0 ? operand : operator(start, name, [operand]);
   }
 
+  /** The last sign is then taken for an operator whose left side is lacking. */
+  #noViableSign(): Expression {
+    const sign = this.#tokens[this.#position - 1]!;
+    this.#report(`no viable alternative at input '${this.#textFrom(sign)}'`);
+    this.#position--;
+    return this.#standIn();
+  }
+
+  /** The text from a token to the current one. */
+  #textFrom({ start }: Token): string {
+    const { kind, text, start: end } = this.#token;
+    return escapeWhitespace(this.#text.slice(start, kind === 'end' ? undefined : end + text.length));
+  }
+
   #member(): Expression {
     this.#enter('member');
     let result = this.#primary();
-    let levels = 1;
     for (;;) {
       if (this.#at('.')) result = this.#selection(result);
       else if (this.#at('[')) result = this.#index(result);
       else break;
-      levels++;
-      this.#enter('member');
     }
-    this.#leave('member', levels);
+    this.#leave('member');
     return result;
   }
 
@@ -264,7 +270,12 @@ class Parser {
     const isOptional = this.#at('?');
     if (isOptional) this.#position++;
     const name = this.#token;
-    if (name.kind !== 'identifier' && name.kind !== 'escaped identifier') this.#notAField(dot);
+    if (name.kind !== 'identifier' && name.kind !== 'escaped identifier') {
+      if (!isOptional) return this.#notAField(dot);
+      return this.#fail(
+        `mismatched input ${this.#shown()} expecting ${expecting(['identifier', 'escaped identifier'])}`,
+      );
+    }
     this.#position++;
     if (!isOptional && this.#at('(') && name.kind === 'identifier') {
       const open = this.#take();
@@ -281,13 +292,13 @@ class Parser {
     return operator(dot.start, '_?._', [operand, literal]);
   }
 
-  #notAField(dot: Token): never {
-    const { kind, text, start } = this.#token;
+  #notAField(dot: Token): Expression {
+    const { kind, text } = this.#token;
     if (kind === 'true' || kind === 'false' || kind === 'null') {
       this.#fail(`mismatched input '${text}' expecting IDENTIFIER`);
     }
-    const shown = this.#text.slice(dot.start, kind === 'end' ? undefined : start + text.length);
-    this.#fail(`no viable alternative at input '${escapeWhitespace(shown)}'`);
+    this.#report(`no viable alternative at input '${this.#textFrom(dot)}'`);
+    return this.#resume();
   }
 
   #fieldName(name: Token, blame: number): string {
@@ -301,7 +312,7 @@ class Parser {
     const { start } = this.#take();
     const isOptional = this.#at('?');
     if (isOptional) this.#position++;
-    else this.#startOperand([...operandStart, '?']);
+    else this.#startsWith([...operandStart, '?']);
     const index = this.#within([']'], () => this.#expression());
     this.#expect(']');
     this.#grow(height, this.#height);
@@ -311,7 +322,7 @@ class Parser {
 
   #arguments(): Expression[] {
     const args: Expression[] = [];
-    this.#startOperand([...operandStart, ')']);
+    this.#startsWith([...operandStart, ')']);
     let height = 0;
     if (!this.#at(')')) {
       do {
@@ -395,7 +406,7 @@ class Parser {
     const first = this.#token;
     const isRooted = this.#accept('.');
     const token = this.#token;
-    if (token.kind !== 'identifier') this.#notAField(first);
+    if (token.kind !== 'identifier') return this.#notAField(first);
     this.#position++;
     const prefix = isRooted ? '.' : '';
     if (this.#at('(')) {
@@ -427,7 +438,8 @@ class Parser {
     const { start } = this.#take();
     const fields: FieldInitializer[] = [];
     let height = 0;
-    while (!this.#at('}') && !(this.#at(',') && this.#kindAhead(1) === '}')) {
+    this.#startsWith(['}', ',', '?', 'identifier', 'escaped identifier']);
+    while (!this.#at('}') && !(this.#at(',') && fields.length === 0)) {
       const first = this.#token.start;
       const isOptional = this.#accept('?');
       if (isOptional && !this.#syntax.optionals) this.#fault(first, "unsupported syntax '?'");
@@ -456,7 +468,7 @@ class Parser {
     const elements: Expression[] = [];
     const optional = new Set<number>();
     let height = 0;
-    this.#startOperand([...operandStart, ']', ',', '?']);
+    this.#startsWith([...operandStart, ']', ',', '?']);
     while (!this.#at(']') && !(this.#at(',') && elements.length === 0)) {
       const mark = this.#token;
       if (this.#accept('?')) {
@@ -477,7 +489,7 @@ class Parser {
     const { start } = this.#take();
     const entries: MapEntry[] = [];
     let height = 0;
-    this.#startOperand([...operandStart, '}', ',', '?']);
+    this.#startsWith([...operandStart, '}', ',', '?']);
     while (!this.#at('}') && !(this.#at(',') && entries.length === 0)) {
       const mark = this.#token;
       const isOptional = this.#accept('?');
@@ -500,7 +512,7 @@ class Parser {
   #separator(close: ']' | '}'): boolean {
     if (this.#at(',')) {
       const after = this.#kindAhead(1);
-      if (after === close || after === 'end' || after === ',') return false;
+      if (!this.#startsOperand(after) && after !== '?' && after !== 'escaped identifier') return false;
       this.#position++;
       return true;
     }
@@ -575,13 +587,29 @@ class Parser {
     return continuations.has(next) || this.#closers.at(-1)!.includes(next);
   }
 
-  /** Sees to it that an operand (or another of `wanted`) starts here, passing over one token if that helps. */
-  #startOperand(wanted: readonly TokenKind[]): void {
-    if (wanted.includes(this.#token.kind)) return;
-    if (!wanted.includes(this.#kindAhead(1)) || this.#at('end')) {
-      this.#fail(`mismatched input ${this.#shown()} expecting ${expecting(wanted)}`);
+  /**
+   * Sees to it that one of `wanted` starts here, passing over one token if that helps. False when something else does
+   * that could follow an operand: then the operand is taken to be lacking.
+   */
+  #startsWith(wanted: readonly TokenKind[]): boolean {
+    if (wanted.includes(this.#token.kind)) return true;
+    if (wanted.includes(this.#kindAhead(1)) && !this.#at('end')) {
+      this.#pass(wanted);
+      return true;
     }
-    this.#pass(wanted);
+    this.#report(`mismatched input ${this.#shown()} expecting ${expecting(wanted)}`);
+    this.#resume();
+    return false;
+  }
+
+  /** Goes on after a fault if an operator comes next, else gives up. */
+  #resume(): Expression {
+    if (!continuations.has(this.#token.kind)) throw new Abort();
+    return this.#standIn();
+  }
+
+  #standIn(): Expression {
+    return { kind: 'literal', offset: this.#token.start, value: null };
   }
 
   #startsOperand(kind: TokenKind): boolean {
@@ -617,8 +645,8 @@ class Parser {
     if (++this.#ruleDepth[rule] > maxDepth) this.#tooDeep(`expression recursion limit exceeded: ${maxDepth}`);
   }
 
-  #leave(rule: Rule, levels = 1): void {
-    this.#ruleDepth[rule] -= levels;
+  #leave(rule: Rule): void {
+    this.#ruleDepth[rule]--;
   }
 
   /** The tree just made is one operator higher than its parts. */

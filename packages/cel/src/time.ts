@@ -1,4 +1,7 @@
 /** Timestamps and durations: nanoseconds exact, with the text forms and the time zones of Go's `time` package. */
+import { parseDuration as readDuration } from '@kruise/values/duration';
+import { parseInteger } from '@kruise/values/go-integer';
+import { attempt } from './attempt.ts';
 import { EvaluationError, type Int, maxInt, minInt, toInt } from './values.ts';
 
 const nanosPerSecond = 1_000_000_000n;
@@ -33,7 +36,7 @@ const durationOverflow = new EvaluationError('integer overflow');
 const timestampOverflow = new EvaluationError('timestamp overflow');
 
 const checkedDuration = (nanos: bigint): Duration | EvaluationError =>
-  nanos < minInt || nanos > maxInt ? new EvaluationError('duration overflow') : new Duration(nanos);
+  nanos < minInt || nanos > maxInt ? durationOverflow : new Duration(nanos);
 
 export const addDurations = (a: Duration, b: Duration): Duration | EvaluationError =>
   checkedDuration(a.nanos + b.nanos);
@@ -54,7 +57,7 @@ const floorDivide = (a: bigint, b: bigint): bigint => (a - (((a % b) + b) % b)) 
 
 export function subtractTimestamps(a: Timestamp, b: Timestamp): Duration | EvaluationError {
   const nanos = BigInt(a.seconds - b.seconds) * nanosPerSecond + BigInt(a.nanos - b.nanos);
-  return nanos < minInt || nanos > maxInt ? durationOverflow : new Duration(nanos);
+  return checkedDuration(nanos);
 }
 
 export const compareTimestamps = (a: Timestamp, b: Timestamp): number =>
@@ -112,39 +115,12 @@ export function formatTimestamp({ seconds, nanos, offsetSeconds }: Timestamp): s
   return `${date}T${time}${fraction}${zone}`;
 }
 
-const unitNanos: Readonly<Record<string, bigint>> = {
-  ns: 1n,
-  us: 1_000n,
-  µs: 1_000n,
-  μs: 1_000n,
-  ms: 1_000_000n,
-  s: nanosPerSecond,
-  m: 60n * nanosPerSecond,
-  h: 3600n * nanosPerSecond,
-};
-const durationPart = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/y;
+const unitNanos = { h: 3600n * nanosPerSecond, m: 60n * nanosPerSecond, s: nanosPerSecond, ms: 1_000_000n };
 
 /** Reads Go's duration text, such as `1h30m` or `-1.5s`; undefined when it is none or out of range. */
 export function parseDuration(text: string): Duration | undefined {
-  const isNegative = text[0] === '-';
-  const start = isNegative || text[0] === '+' ? 1 : 0;
-  if (text.slice(start) === '0') return new Duration(0n);
-  if (text.length === start) return undefined;
-  let nanos = 0n;
-  durationPart.lastIndex = start;
-  while (durationPart.lastIndex < text.length) {
-    const match = durationPart.exec(text);
-    if (!match) return undefined;
-    const [whole = '', fraction = ''] = match[1]!.split('.');
-    const unit = unitNanos[match[2]!]!;
-    nanos += BigInt(whole || '0') * unit;
-    // Go multiplies the fraction as a float and drops what is below a nanosecond.
-    const kept = fraction.slice(0, 18);
-    if (kept !== '') nanos += BigInt(Math.trunc(Number(kept) * (Number(unit) / 10 ** kept.length)));
-    if (nanos > 2n ** 63n) return undefined;
-  }
-  if (isNegative) return new Duration(-nanos);
-  return nanos > maxInt ? undefined : new Duration(nanos);
+  const nanos = attempt(() => readDuration(text));
+  return nanos instanceof EvaluationError ? undefined : new Duration(nanos);
 }
 
 /** The duration in seconds, as `string(duration)` shows it: `5400s`, `0.001s`. */
@@ -156,7 +132,7 @@ const durationSeconds = (nanos: bigint): number =>
   Number(nanos / nanosPerSecond) + Number(nanos % nanosPerSecond) / 1e9;
 
 /** A number in the shortest decimal form that has no exponent. */
-export function formatPlain(value: number): string {
+function formatPlain(value: number): string {
   const text = String(value);
   const match = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text);
   if (!match) return text;
@@ -169,8 +145,8 @@ export function formatPlain(value: number): string {
 }
 
 /** A duration counted in whole units, rounded toward zero. */
-export const durationIn = (duration: Duration, unit: 'h' | 'm' | 's' | 'ms'): Int =>
-  toInt(duration.nanos / unitNanos[unit]!);
+export const durationIn = (duration: Duration, unit: keyof typeof unitNanos): Int =>
+  toInt(duration.nanos / unitNanos[unit]);
 
 /** The calendar fields of an instant in a zone. */
 export type CalendarFields = {
@@ -212,11 +188,11 @@ function zoneOffset(seconds: number, zone: string): number | EvaluationError {
   if (zone === '' || zone === 'UTC') return 0;
   const colon = zone.indexOf(':');
   if (colon >= 0) {
-    const hours = parseInteger(zone.slice(0, colon));
+    const hours = attempt(() => parseInteger(zone.slice(0, colon)));
     if (hours instanceof EvaluationError) return hours;
-    const minutes = parseInteger(zone.slice(colon + 1));
+    const minutes = attempt(() => parseInteger(zone.slice(colon + 1)));
     if (minutes instanceof EvaluationError) return minutes;
-    return (zone[0] === '-' ? hours * 60 - minutes : hours * 60 + minutes) * 60;
+    return Number(zone[0] === '-' ? hours * 60n - minutes : hours * 60n + minutes) * 60;
   }
   const format = zoneFormat(zone);
   if (!format) return new EvaluationError(`unknown time zone ${zone}`);
@@ -252,10 +228,4 @@ function zoneFormat(zone: string): Intl.DateTimeFormat | undefined {
   } catch {
     return undefined;
   }
-}
-
-function parseInteger(text: string): number | EvaluationError {
-  return /^[+-]?\d{1,18}$/.test(text)
-    ? Number(text)
-    : new EvaluationError(`strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`);
 }

@@ -87,8 +87,13 @@ export abstract class ObjectValue {
 
   abstract equals(other: Value): boolean | EvaluationError;
 
-  /** What a field holds: undefined when it is not set, an error when there is no such field. */
-  field(name: string): Value | undefined {
+  /** What a field holds: undefined when it is not set, an error when there can be no such field. */
+  field(_name: string): Value | undefined {
+    return undefined;
+  }
+
+  /** What selecting a field yields that is not set. */
+  missingField(name: string): Value {
     return new EvaluationError(`no such key: ${name}`);
   }
 

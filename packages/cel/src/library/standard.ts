@@ -1,6 +1,17 @@
 /** The functions and operators every CEL has. */
 import { add, divide, modulo, multiply, negate, subtract } from '../arithmetic.ts';
 import { ListValue, MapValue } from '../collections.ts';
+import {
+  addRanges,
+  fixed,
+  lesser,
+  multiplyRanges,
+  regexCost,
+  regexEstimate,
+  scale,
+  stringFactor,
+  traversal,
+} from '../costs.ts';
 import { compare, equal, isOrdered } from '../equality.ts';
 import { formatDouble } from '../format-value.ts';
 import {
@@ -65,7 +76,6 @@ import {
   Uint,
   type Value,
 } from '../values.ts';
-import { addRanges, fixed, multiplyRanges, regexCost, regexEstimate, scale, stringFactor, traversal } from './costs.ts';
 
 const a = typeParameter('A');
 const b = typeParameter('B');
@@ -85,8 +95,7 @@ const undefinedFor = (name: string, value: Value): EvaluationError =>
 const shorterOperand: Cost = {
   actual: ([left, right]) => Math.ceil(Math.min(comparedSize(left!), comparedSize(right!)) * stringFactor),
   estimate: ({ args }) => {
-    const [left, right] = args.map(({ size }) => size.max) as [bigint, bigint];
-    const max = left < right ? left : right;
+    const max = lesser(args[0]!.size.max, args[1]!.size.max);
     return { cost: scale({ min: max > 0n ? 1n : 0n, max }, stringFactor) };
   },
 };

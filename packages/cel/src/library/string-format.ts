@@ -1,4 +1,5 @@
 /** `'%s is %d'.format([…])`. */
+import { compareStrings, quote } from '@kruise/values/go-syntax';
 import type { Expression } from '../ast.ts';
 import { ListValue, MapValue } from '../collections.ts';
 import { Duration, formatDuration, formatTimestamp, Timestamp } from '../time.ts';
@@ -206,22 +207,27 @@ function fixedPoint(number: number, precision: number): string {
 }
 
 function scientific(number: number, precision: number): string {
-  if (Number.isNaN(number)) return 'NaN';
-  if (!Number.isFinite(number)) return number > 0 ? '∞' : '-∞';
+  if (Number.isNaN(number)) return 'NaN'.padStart(precision);
+  if (!Number.isFinite(number)) return (number > 0 ? '∞' : '-∞').padStart(precision);
   // The reference takes what was meant as precision for a width, so that six digits are shown whatever was asked.
   const [mantissa, exponentText] = number.toExponential(6).split('e') as [string, string];
   const exponent = Number(exponentText);
   const sign = exponent < 0 ? '-' : '';
   const superscript = [...String(Math.abs(exponent)).padStart(2, '0')].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]);
-  return `${mantissa}\u202f×\u202f10${sign && '⁻'}${superscript.join('')}`.padStart(precision);
+  return `${mantissa}×10${sign && '⁻'}${superscript.join('')}`.padStart(precision);
 }
 
-/** `toFixed` stops at 1e21 and at 100 digits; this does not. */
+/** So many digits after the point, halves rounded to even. `toFixed` rounds them up, and stops at 1e21 and 100 digits. */
 function exactFixed(number: number, precision: number): string {
-  if (Math.abs(number) < 1e21 && precision <= 100) return number.toFixed(precision);
-  const shown = Math.abs(number) < 1e21 ? number.toFixed(100) : `${BigInt(number)}.${'0'.repeat(precision)}`;
-  const [whole, fraction = ''] = shown.split('.');
-  return precision === 0 ? whole! : `${whole}.${fraction.slice(0, precision).padEnd(precision, '0')}`;
+  if (Math.abs(number) >= 1e21)
+    return precision === 0 ? `${BigInt(number)}` : `${BigInt(number)}.${'0'.repeat(precision)}`;
+  const exact = number.toFixed(100);
+  if (precision >= 100) return exact.padEnd(exact.length - 100 + precision, '0');
+  const rounded = number.toFixed(precision);
+  const cut = exact.length - 100 + precision;
+  const isHalf = /^50*$/.test(exact.slice(cut));
+  const down = precision === 0 ? exact.slice(0, cut - 1) : exact.slice(0, cut);
+  return isHalf && Number(down.at(-1)) % 2 === 0 ? down : rounded;
 }
 
 function showInteger(clause: Clause, value: Value, radix: number): string | EvaluationError {
@@ -257,7 +263,7 @@ function showMap(map: MapValue): string | EvaluationError {
     if (valueText instanceof EvaluationError) return valueText;
     shown.push([keyText, valueText]);
   }
-  const sorted = shown.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  const sorted = shown.toSorted(([a], [b]) => compareStrings(a, b));
   return `{${sorted.map(([key, value]) => `${key}:${value}`).join(', ')}}`;
 }
 
@@ -279,29 +285,4 @@ function showNested(value: Value): string | EvaluationError {
   if (value instanceof Uint || isInt(value)) return showDecimal(value);
   if (value === null || typeof value === 'boolean' || value instanceof TypeValue) return showString(value);
   return new EvaluationError(`no formatting function for ${typeNameOf(value)}`);
-}
-
-const quoted: Readonly<Record<string, string>> = {
-  '\x07': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\v': '\\v',
-  '\\': '\\\\',
-  '"': '\\"',
-};
-
-/** A string between quotes, as Go's `%q` writes it. */
-function quote(text: string): string {
-  const escaped = text.replace(/[\x00-\x1f\x7f"\\]|[^\P{C}\n]|[\u2028\u2029\u00a0]/gu, (character) => {
-    const known = quoted[character];
-    if (known !== undefined) return known;
-    const codePoint = character.codePointAt(0)!;
-    const hex = codePoint.toString(16);
-    if (codePoint < 0x80) return `\\x${hex.padStart(2, '0')}`;
-    return codePoint > 0xffff ? `\\U${hex.padStart(8, '0')}` : `\\u${hex.padStart(4, '0')}`;
-  });
-  return `"${escaped}"`;
 }

@@ -1,14 +1,11 @@
 /** Checks that Kubernetes makes beyond types: literals that cannot be converted, lists of mixed types, bad formats. */
-import { children, type Expression } from './ast.ts';
-import { formatFaults } from './library/string-format.ts';
-import { compileRegex } from './regex.ts';
-import type { Issues } from './source.ts';
-import { parseDuration, parseTimestamp, timestampFromUnix } from './time.ts';
-import { formatType, isEquivalentType, isOptional, type Type } from './types.ts';
-import { EvaluationError, isInt, type Value } from './values.ts';
-
-/** Looks at a checked expression and reports what it does not like. */
-export type Validator = (expression: Expression, issues: Issues) => void;
+import { children, type Expression } from '../ast.ts';
+import type { Validator } from '../environment.ts';
+import { compileRegex } from '../regex.ts';
+import { parseDuration, parseTimestamp, timestampFromUnix } from '../time.ts';
+import { formatType, isEquivalentType, isOptional, type Type } from '../types.ts';
+import { EvaluationError, isInt, type Value } from '../values.ts';
+import { formatFaults } from './string-format.ts';
 
 /** Calls of `name` whose first argument is a literal that `isValid` refuses. */
 const literalArgument =

@@ -1,9 +1,9 @@
 /** The units run-time costs and estimates are made of. */
 
-import { ListValue, MapValue } from '../collections.ts';
-import type { ActualCost, CallEstimate, CallShape, Cost, Operand, Range } from '../functions.ts';
-import { sizeOf } from '../type-names.ts';
-import type { Value } from '../values.ts';
+import { ListValue, MapValue } from './collections.ts';
+import type { ActualCost, CallShape, Cost, Range } from './functions.ts';
+import { sizeOf } from './type-names.ts';
+import type { Value } from './values.ts';
 
 /** Going once through a string costs a tenth of its length. */
 export const stringFactor = 0.1;
@@ -28,10 +28,18 @@ export const multiplyRanges = (a: Range, b: Range): Range => ({
   max: saturate(a.max * b.max),
 });
 
-export const unite = (a: Range, b: Range): Range => ({
-  min: a.min < b.min ? a.min : b.min,
-  max: a.max > b.max ? a.max : b.max,
-});
+export const unite = (a: Range, b: Range): Range => ({ min: lesser(a.min, b.min), max: greater(a.max, b.max) });
+
+/** `Math.min` does not take bigints. */
+export function lesser(a: bigint, b: bigint): bigint {
+  if (a < b) return a;
+  return b;
+}
+
+function greater(a: bigint, b: bigint): bigint {
+  if (a > b) return a;
+  return b;
+}
 
 /** A size times a price, rounded up, in floating point as the reference does it. */
 export const scale = (range: Range, factor: number): Range => ({
@@ -55,11 +63,6 @@ export const traversal =
   (index: number, times = 1): ActualCost =>
   (args) =>
     Math.ceil(sizeOf(args[index]!) * times * stringFactor);
-
-/** The estimate for going through an operand, whose size the result has too. */
-export const traversalEstimate = (operand: Operand, times = 1): CallEstimate => ({
-  cost: scale(operand.size, times * stringFactor),
-});
 
 /** Matching a pattern against a text. The text counts one more, so that an empty one does not make a pattern free. */
 export function regexCost(text: number, pattern: number): number {

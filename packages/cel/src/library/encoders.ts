@@ -1,0 +1,31 @@
+/** base64. Kubernetes does not have it. */
+import { overload } from '../functions.ts';
+import type { Library } from '../library.ts';
+import { bytesType, stringType } from '../types.ts';
+import { EvaluationError } from '../values.ts';
+
+/** Padding may be left out, but what there is must be right. */
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
+
+export const encodersLibrary: Library = {
+  functions: [
+    {
+      name: 'base64.decode',
+      overloads: [
+        overload('base64_decode_string', [stringType], bytesType, (text) =>
+          base64.test(text as string)
+            ? Uint8Array.from(Buffer.from(text as string, 'base64'))
+            : new EvaluationError('illegal base64 data'),
+        ),
+      ],
+    },
+    {
+      name: 'base64.encode',
+      overloads: [
+        overload('base64_encode_bytes', [bytesType], stringType, (bytes) =>
+          Buffer.from(bytes as Uint8Array).toString('base64'),
+        ),
+      ],
+    },
+  ],
+};
