@@ -5,8 +5,10 @@
 import { isObject, type JsonObject } from './json-value.ts';
 import { badMergeKey, StrategicMergeError, wrongType } from './strategic-merge-error.ts';
 
+/** A list before a merge, and the items a patch has for it. */
 export type ListItems = { readonly original: readonly unknown[]; readonly patch: readonly unknown[] };
 
+/** A merge of two lists that lacks nothing but its order. */
 export type Arrangement = ListItems & {
   readonly merged: readonly unknown[];
   /** The field that tells items apart; without one each item is told apart by its value. */

@@ -34,6 +34,7 @@ export function createTwoWayMergePatch(
   return patch;
 }
 
+/** How a three-way patch treats what others did in the meantime. */
 export type ThreeWayOptions = DiffOptions & {
   /** Whether to overwrite what others changed since `original`; if not, that is a `MergeConflictError`. */
   readonly overwrite: boolean;

@@ -16,10 +16,13 @@ import { isObject, isSame, type JsonObject, own } from './json-value.ts';
 import { arrange, type ListItems, positionsOf } from './strategic-list-order.ts';
 import { badMergeKey, formatString, goTypeOf, StrategicMergeError, wrongType } from './strategic-merge-error.ts';
 
-/** The names of the directives. */
+/** Beside the fields of a map: what is to be done with it. */
 export const directive = '$patch';
+/** Beside the fields of a map: which of its keys stay. */
 export const retainKeys = '$retainKeys';
+/** Before the name of a list of scalars: which of its values go. */
 export const deletions = '$deleteFromPrimitiveList';
+/** Before the name of a list: in which order its items stand. */
 export const elementOrder = '$setElementOrder';
 
 /**

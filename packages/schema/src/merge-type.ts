@@ -9,6 +9,7 @@
 import { type Field, flatFields, type ListNode, type Node, type ObjectNode, resolve } from './language.ts';
 import type { JsonSchema } from './structural/json-schema.ts';
 
+/** How values of one type merge. */
 export type MergeType = {
   /** Which scalars may stand here: of one type, or `any`; `undefined` where none may. */
   readonly scalar: ScalarType | undefined;
@@ -19,8 +20,10 @@ export type MergeType = {
   readonly goName: string;
 };
 
+/** The scalars a type allows. */
 export type ScalarType = 'string' | 'numeric' | 'boolean' | 'any';
 
+/** How a list merges. */
 export type ListMergeType = {
   /** `atomic`: the list is one value. `set`: each item is its own key. `map`: some fields of an item are its key. */
   readonly relation: 'atomic' | 'set' | 'map';
@@ -34,6 +37,7 @@ export type ListMergeType = {
 /** A key field, and the value an item that leaves it out has. */
 export type MergeKey = { readonly name: string; readonly default: unknown };
 
+/** How a map, or a structure, merges. */
 export type MapMergeType = {
   /** The map is one value. */
   readonly isAtomic: boolean;

@@ -124,6 +124,15 @@ test('every step has one text', () => {
 
 test('steps of kinds not known are ignored, and so is the root itself', () => {
   assert.deepEqual(readFieldSet({ '.': {}, 'x:y': { 'f:a': {} }, 'f:a': { '.': {} } }), { 'f:a': {} });
+  assert.deepEqual(readFieldSet({ 'f:a': {}, 'x:y': {} }), { 'f:a': {} });
+});
+
+test('a tree that is canonical is the set itself', () => {
+  const given = {
+    'f:a': { '.': {}, 'k:{"name":"a","port":1}': {}, 'k:{"name":"a","port":10}': { 'f:b': {} } },
+    'f:b': { 'v:"x"': {} },
+  };
+  assert.equal(readFieldSet(given), given);
 });
 
 test('no fields are the empty set', () => {

@@ -13,6 +13,7 @@
 import { isObject, type JsonObject } from '../json-value.ts';
 import {
   comparePathElements,
+  isCanonicalElement,
   type PathElement,
   PathElementError,
   readPathElement,
@@ -53,7 +54,7 @@ export function nodeOf(
 
 /** The set with these paths. */
 export function fieldSetOf(...paths: readonly (readonly PathElement[])[]): FieldSet {
-  return paths.reduce((set, path) => union(set, chain(path)), emptySet);
+  return unionAll(paths.filter((path) => path.length > 0).map(chain));
 }
 
 function chain(path: readonly PathElement[]): FieldSet {
@@ -84,6 +85,13 @@ export function* pathsOf(set: FieldSet, prefix: readonly PathElement[] = []): Ge
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b || isEmpty(b)) return a;
   return isEmpty(a) ? b : (unite(a, b) ?? emptySet);
+}
+
+/** All paths of any number of sets, in halves, so that many small sets do not each cost a copy of all before. */
+export function unionAll(sets: readonly FieldSet[]): FieldSet {
+  if (sets.length <= 2) return union(sets[0] ?? emptySet, sets[1] ?? emptySet);
+  const half = sets.length >> 1;
+  return union(unionAll(sets.slice(0, half)), unionAll(sets.slice(half)));
 }
 
 function unite(a: FieldSet, b: FieldSet): FieldSet {
@@ -118,7 +126,7 @@ function withSelf(node: FieldSet): FieldSet {
 }
 
 function isBefore(a: PathElement, b: PathElement): boolean {
-  if (a === self || b === self) return a === self;
+  if (a === self || b === self) return a === self && b !== self;
   return comparePathElements(a, b) < 0;
 }
 
@@ -219,8 +227,28 @@ export function readFieldSet(fieldsV1: unknown): FieldSet {
   if (fieldsV1 === undefined || fieldsV1 === null) return emptySet;
   if (!isObject(fieldsV1)) throw new PathElementError('expected a map of fields');
   if (canonical.has(fieldsV1)) return fieldsV1 as FieldSet;
+  if (isCanonicalRoot(fieldsV1)) return markCanonical(fieldsV1);
   const { children } = readNode(fieldsV1);
   return markCanonical(nodeOf(children, false) ?? emptySet);
+}
+
+function isCanonicalRoot(tree: JsonObject): tree is FieldSet {
+  for (const first in tree) return first !== self && isCanonicalNode(tree);
+  return true;
+}
+
+/** Whether a node that is not empty is canonical, which everything is that a server wrote. */
+function isCanonicalNode(node: JsonObject): boolean {
+  let last: PathElement | undefined;
+  for (const element in node) {
+    const below = node[element];
+    if (!isObject(below)) return false;
+    if (element === self ? !isEmpty(below as FieldSet) : !isCanonicalElement(element)) return false;
+    if (last !== undefined && !isBefore(last, element)) return false;
+    if (!isEmpty(below as FieldSet) && !isCanonicalNode(below)) return false;
+    last = element;
+  }
+  return last !== self;
 }
 
 type ReadNode = { readonly children: ReadonlyMap<PathElement, FieldSet>; readonly member: boolean };

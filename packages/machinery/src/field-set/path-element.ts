@@ -114,7 +114,8 @@ const ranks: { readonly [kind: string]: number } = { f: 0, k: 1, v: 2, i: 3 };
 
 /** Sorts steps as Go does: fields by name, then items by key, by value, by index. */
 export function sortPathElements(elements: PathElement[]): PathElement[] {
-  if (elements.every((element) => element.startsWith('f:'))) return elements.sort(compareStrings);
+  if (elements.length < 2) return elements;
+  if (elements.every((element) => element[0] === 'f')) return elements.sort(compareStrings);
   return elements
     .map((element) => ({ element, key: sortKey(element) }))
     .sort((a, b) => comparePathKeys(a.element, a.key, b.element, b.key))
@@ -128,25 +129,51 @@ export function comparePathElements(a: PathElement, b: PathElement): number {
   return comparePathKeys(a, sortKey(a), b, sortKey(b));
 }
 
+/** Whether a step is written as `readPathElement` would write it. */
+export function isCanonicalElement(element: PathElement): boolean {
+  if (element[1] !== ':') return false;
+  if (element[0] === 'f') return true;
+  if (element[0] === 'k') {
+    const plain = plainKey.exec(element);
+    if (plain) return plain[3] === undefined || plain[1]! < plain[3];
+  } else if (element[0] === 'v' && plainValue.test(element)) {
+    return true;
+  }
+  try {
+    return readPathElement(element) === element;
+  } catch {
+    return false;
+  }
+}
+
+// Nearly all items have one or two key fields of plain text or whole numbers, and need no parser.
+const plainScalar = /"[\w.\-/:]*"|0|[1-9]\d{0,14}/.source;
+const plainKey = new RegExp(`^k:\\{"(\\w+)":(${plainScalar})(?:,"(\\w+)":(${plainScalar}))?\\}$`);
+const plainValue = new RegExp(`^v:(?:${plainScalar})$`);
+
+/** What a step is sorted by: a name, a value, or the names and values of key fields in turn. */
 function sortKey(element: PathElement): unknown {
-  return element[0] === 'f' ? element : JSON.parse(element.slice(2));
+  if (element[0] === 'f') return element;
+  const plain = element[0] === 'k' ? plainKey.exec(element) : null;
+  if (!plain) {
+    const parsed: unknown = JSON.parse(element.slice(2));
+    return element[0] === 'k' ? Object.entries(parsed as JsonObject).flat() : parsed;
+  }
+  const [, name, value, secondName, secondValue] = plain;
+  if (secondName === undefined) return [name, plainScalarOf(value!)];
+  return [name, plainScalarOf(value!), secondName, plainScalarOf(secondValue!)];
+}
+
+function plainScalarOf(text: string): string | number {
+  return text[0] === '"' ? text.slice(1, -1) : Number(text);
 }
 
 function comparePathKeys(a: PathElement, left: unknown, b: PathElement, right: unknown): number {
   const order = ranks[a[0]!]! - ranks[b[0]!]!;
   if (order !== 0) return order;
-  return a[0] === 'k' ? compareKeys(left as JsonObject, right as JsonObject) : compareValues(left, right);
-}
-
-/** Field by field: first the names, then the values. */
-function compareKeys(a: JsonObject, b: JsonObject): number {
-  const [left, right] = [Object.entries(a), Object.entries(b)];
-  for (let index = 0; index < Math.min(left.length, right.length); index++) {
-    const [[name, value], [otherName, otherValue]] = [left[index]!, right[index]!];
-    const order = compareStrings(name, otherName) || compareValues(value, otherValue);
-    if (order !== 0) return order;
-  }
-  return left.length - right.length;
+  return a[0] === 'k'
+    ? compareLists(left as readonly unknown[], right as readonly unknown[])
+    : compareValues(left, right);
 }
 
 /** Numbers, then texts, truth values, lists, maps, nothing. */
@@ -156,7 +183,7 @@ function compareValues(a: unknown, b: unknown): number {
   if (typeof a === 'number' || typeof a === 'boolean') return Number(a) - Number(b);
   if (typeof a === 'string') return compareStrings(a, b as string);
   if (Array.isArray(a)) return compareLists(a, b as readonly unknown[]);
-  return a === null ? 0 : compareKeys(sortedByName(a as JsonObject), sortedByName(b as JsonObject));
+  return a === null ? 0 : compareLists(byName(a as JsonObject), byName(b as JsonObject));
 }
 
 function compareLists(a: readonly unknown[], b: readonly unknown[]): number {
@@ -167,8 +194,10 @@ function compareLists(a: readonly unknown[], b: readonly unknown[]): number {
   return a.length - b.length;
 }
 
-function sortedByName(object: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(object).sort(([a], [b]) => compareStrings(a, b)));
+function byName(object: JsonObject): readonly unknown[] {
+  return Object.entries(object)
+    .sort(([a], [b]) => compareStrings(a, b))
+    .flat();
 }
 
 function typeRank(value: unknown): number {

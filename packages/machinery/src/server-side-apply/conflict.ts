@@ -1,6 +1,6 @@
 import { compareStrings, quote } from '@kruise/values/go-syntax';
 import { type FieldPath, printFieldPath } from '../field-set/field-path.ts';
-import { type FieldSet, fieldSetOf, pathsOf } from '../field-set/field-set.ts';
+import { pathsOf } from '../field-set/field-set.ts';
 import type { Manager } from './managers.ts';
 import type { OwnedByOthers } from './updater.ts';
 
@@ -12,11 +12,6 @@ export function conflictsOf(owned: OwnedByOthers): readonly Conflict[] {
   return owned
     .toSorted((a, b) => compareStrings(a.identity, b.identity))
     .flatMap(({ manager, fields }) => Array.from(pathsOf(fields), (path) => ({ manager, path })));
-}
-
-/** All fields that are in conflict. */
-export function conflictingFields(conflicts: readonly Conflict[]): FieldSet {
-  return fieldSetOf(...conflicts.map(({ path }) => path));
 }
 
 /** What a Status says of conflicts: a message, and a cause for each. */

@@ -560,6 +560,15 @@ test('long lists, with keys that come twice, take time proportional to their len
   assert.equal(((merged['spec'] as JsonObject)['ports'] as readonly unknown[]).length, 15_000);
 });
 
+test('entries by the thousand, which a client may send, are gathered in bounded time', () => {
+  const live = create(object({ a: '1' }), 'maker');
+  const managedFields = Array.from({ length: 10_000 }, (_, index) => ({
+    ...{ ...sent, manager: `m${index}`, fieldsV1: { 'f:data': { [`f:k${index}`]: {} } } },
+  }));
+  const updated = { ...live, metadata: { ...(live['metadata'] as JsonObject), managedFields } };
+  assert.equal(entriesOf(trackUpdate(configMaps, { live, updated, manager: 'm', now }))?.length, 10);
+});
+
 test('deep values are followed to their end', () => {
   const metadata = mergeTypeOf(objectMeta);
   const type = mergeTypeOfStructural(undefined, metadata);

@@ -6,7 +6,7 @@ import { formatTime, type Instant } from '@kruise/values/time';
 import { fieldPath } from '../field-set/field-path.ts';
 import { difference, emptySet, fieldSetOf, hasPath, isEmpty, union } from '../field-set/field-set.ts';
 import { isSame, type JsonObject, own } from '../json-value.ts';
-import { type Conflict, conflictingFields, conflictsOf } from './conflict.ts';
+import { type Conflict, conflictsOf } from './conflict.ts';
 import { fieldsOfLastApplied, kubectl, withLastApplied } from './last-applied.ts';
 import { ListItemError } from './list-item.ts';
 import { entriesOf, isReset, metadataOf, withEntries } from './managed-fields.ts';
@@ -51,6 +51,7 @@ type Request = {
   readonly now: Instant;
 };
 
+/** A create, an update, or a patch of any kind but apply. */
 export type UpdateRequest = Request & {
   /** The object as it is stored; absent when it is created. */
   readonly live?: JsonObject | undefined;
@@ -136,6 +137,7 @@ function selfOf(self: Omit<Manager, 'time' | 'fields'>): Manager {
   return { ...self, manager: self.manager || 'unknown', time: undefined, fields: emptySet };
 }
 
+/** A server-side apply. */
 export type ApplyPatchRequest = Request & {
   /** The object as it is stored; absent when the apply creates it. */
   readonly live?: JsonObject | undefined;
@@ -193,7 +195,7 @@ function applyValid(kind: TrackedKind, request: ApplyPatchRequest, live: JsonObj
   const conflicts = conflictsOf(result.conflicts);
   if (manager !== kubectl) return { conflicts };
   const allowed = fieldsOfLastApplied(kind, bare);
-  if (!isEmpty(difference(conflictingFields(conflicts), allowed))) {
+  if (result.conflicts.some(({ fields }) => !isEmpty(difference(fields, allowed)))) {
     return { conflicts: conflicts.filter(({ path }) => !hasPath(allowed, path)) };
   }
   const forced = applyObject(kind, { ...attempt, force: true });

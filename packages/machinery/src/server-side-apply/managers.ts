@@ -2,7 +2,7 @@
 import type { ManagedFieldsEntry } from '@kruise/api/meta/object-meta';
 import { stringify } from '@kruise/values/go-json';
 import { compareStrings, quote } from '@kruise/values/go-syntax';
-import { type FieldSet, markCanonical, readFieldSet, union } from '../field-set/field-set.ts';
+import { type FieldSet, markCanonical, readFieldSet, unionAll } from '../field-set/field-set.ts';
 
 /** One owner: who, how, and in which version of the API, and the fields of that version it owns. */
 export type Manager = {
@@ -17,6 +17,7 @@ export type Manager = {
 /** Owners by what tells them apart. */
 export type Managers = ReadonlyMap<string, Manager>;
 
+/** Nobody owns anything. */
 export const noManagers: Managers = new Map();
 
 /**
@@ -107,46 +108,59 @@ function writeEntry({ manager, operation, apiVersion, subresource, time, fields 
 function byOperationAndAge(a: Manager, b: Manager): number {
   if (a.operation !== b.operation) return a.operation === 'Apply' ? -1 : 1;
   return (
-    secondOf(a) - secondOf(b) ||
+    byAge(a, b) ||
     compareStrings(a.manager, b.manager) ||
     compareStrings(a.apiVersion, b.apiVersion) ||
     compareStrings(a.subresource, b.subresource)
   );
 }
 
-function secondOf({ time }: Manager): number {
-  return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000);
+const epoch = '1970-01-01T00:00:00Z';
+
+/** By the second. Times are written in one form, in which the earlier text is the earlier time. */
+function byAge({ time: a = epoch }: Manager, { time: b = epoch }: Manager): number {
+  if (a.length === epoch.length && b.length === epoch.length) return compareStrings(a, b);
+  return Math.floor(Date.parse(a) / 1000) - Math.floor(Date.parse(b) / 1000);
 }
 
 /** At most this many owners by update: every controller that ever touched an object would stay on it otherwise. */
 const maxUpdateManagers = 10;
 const oldUpdates = 'ancient-changes';
 
-/** The owners, with the oldest updates gathered under one name where there are too many. */
+/** The owners, with the oldest updates of each version gathered under one name where there are too many. */
 export function capManagers(managers: Managers): Managers {
   if (managers.size <= maxUpdateManagers) return managers;
   const updates = [...managers].filter(([, { operation }]) => operation === 'Update');
   let excess = updates.length - maxUpdateManagers;
   if (excess <= 0) return managers;
-  updates.sort(([a, one], [b, other]) => secondOf(one) - secondOf(other) || compareStrings(a, b));
+  updates.sort(([a, one], [b, other]) => byAge(one, other) || compareStrings(a, b));
 
-  const capped = new Map(managers);
-  const firstOfVersion = new Map<string, string>();
-  for (const [identity, update] of updates) {
+  const gathered = new Map<string, [string, Manager][]>();
+  for (const update of updates) {
     if (excess <= 0) break;
-    const { apiVersion } = update;
-    const first = firstOfVersion.get(apiVersion);
-    if (first === undefined) {
-      firstOfVersion.set(apiVersion, identity);
-      continue;
-    }
-    const bucket: Manager = { ...update, manager: oldUpdates, subresource: '' };
-    const bucketIdentity = identityOf(bucket);
-    const held = capped.get(bucketIdentity) ?? capped.get(first)!;
-    if (!capped.has(bucketIdentity)) capped.delete(first);
-    capped.delete(identity);
-    capped.set(bucketIdentity, { ...bucket, fields: union(update.fields, held.fields) });
-    excess--;
+    const { apiVersion } = update[1];
+    const oldest = gathered.get(apiVersion);
+    // The first of a version makes room for nothing: only with a second do two become one.
+    if (oldest) excess--;
+    if (oldest) oldest.push(update);
+    else gathered.set(apiVersion, [update]);
   }
+  const capped = new Map(managers);
+  for (const oldest of gathered.values()) gather(capped, oldest);
   return capped;
+}
+
+function gather(managers: Map<string, Manager>, oldest: readonly [string, Manager][]): void {
+  const latest = oldest.at(-1)![1];
+  if (oldest.length < 2) return;
+  const bucket: Manager = { ...latest, manager: oldUpdates, subresource: '' };
+  const identity = identityOf(bucket);
+  const held = managers.get(identity);
+  // With a bucket there already, the first of the version stays what it was: it was only to start one.
+  const merged = held && oldest[0]![0] !== identity ? oldest.slice(1) : oldest;
+  for (const [each] of merged) managers.delete(each);
+  managers.set(identity, {
+    ...bucket,
+    fields: unionAll([...(held ? [held.fields] : []), ...merged.map(([, { fields }]) => fields)]),
+  });
 }

@@ -20,7 +20,7 @@ export function scaleEntries(
 ): readonly ManagedFieldsEntry[] | undefined {
   const scaled = new Map<string, Manager>();
   for (const [identity, manager] of readManagers(entries)) {
-    const path = paths[manager.apiVersion];
+    const path = pathIn(paths, manager.apiVersion);
     if (!path || !hasPath(manager.fields, path)) continue;
     scaled.set(identity, { ...manager, apiVersion: scaleVersion, fields: fieldSetOf(replicasOfScale) });
   }
@@ -45,20 +45,25 @@ export function entriesAfterScale(
   const owners = new Map(Array.from(readManagers(scale).values(), (owner) => [ownerOf(owner), owner]));
   const managers = new Map<string, Manager>();
   for (const [identity, manager] of readManagers(parent)) {
-    const path = paths[manager.apiVersion];
+    const path = pathIn(paths, manager.apiVersion);
     if (path === undefined) continue;
     const owns = path !== null && hasPath(manager.fields, path);
     const isKept = !owns || owners.delete(ownerOf(manager));
     const fields = isKept ? manager.fields : difference(manager.fields, fieldSetOf(path));
     if (!isEmpty(fields)) managers.set(identity, isKept ? manager : { ...manager, fields });
   }
-  const path = paths[apiVersion];
+  const path = pathIn(paths, apiVersion);
   for (const owner of owners.values()) {
     if (!path || !hasPath(owner.fields, replicasOfScale)) continue;
     const gained = { ...owner, apiVersion, time: undefined, fields: fieldSetOf(path) };
     managers.set(identityOf(gained), gained);
   }
   return writeManagers(managers);
+}
+
+/** Versions come from clients, and may have the name of something every object has. */
+function pathIn(paths: ReplicasPaths, apiVersion: string): FieldPath | null | undefined {
+  return Object.hasOwn(paths, apiVersion) ? paths[apiVersion] : undefined;
 }
 
 /** The version does not count here: the same owner has entries of different ones on the object and on its scale. */

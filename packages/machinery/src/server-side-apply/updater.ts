@@ -133,6 +133,7 @@ export function updateManagers(
   return { managers: draft, taken: union(modified, added) };
 }
 
+/** An apply, of and on objects without managedFields. */
 export type ApplyRequest = {
   readonly live: JsonObject;
   readonly applied: JsonObject;
@@ -143,6 +144,7 @@ export type ApplyRequest = {
   readonly force: boolean;
 };
 
+/** The object and its owners after an apply, or what stood in its way. */
 export type Applied =
   | { readonly object: JsonObject; readonly isChanged: boolean; readonly managers: Draft }
   | { readonly conflicts: OwnedByOthers };
