@@ -21,7 +21,13 @@ export type SqliteStoreOptions = {
 /** Enough for watches that lag a little, and for conflicts, which mostly are with a recent write. */
 const heldBytes = 4 * 2 ** 20;
 
-/** A store in a directory, durable before it acknowledges. The database is worked by a thread of its own. */
+/**
+ * How many messages are under way to the thread: one that it is writing and one to go on with at once. What comes
+ * meanwhile is sent together, as a message for each write would cost the main thread as much as deciding it.
+ */
+const maxMessages = 2;
+
+/** A store in a file, durable before it acknowledges. The database is worked by a thread of its own. */
 export async function openSqliteStore({ clock, path, maxSizeBytes }: SqliteStoreOptions): Promise<Store> {
   try {
     // Secrets are stored as they come: nobody else may look.
@@ -50,6 +56,8 @@ function startThread(options: ThreadOptions) {
   let lastCall = 0;
   let listener: JournalListener | undefined;
   let unsent: Version[] = [];
+  /** The last revision of each message that is under way. */
+  let sent: number[] = [];
   let lastingError: StoreError | undefined;
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
 
@@ -63,7 +71,7 @@ function startThread(options: ThreadOptions) {
       case 'opened':
         return opened.resolve({ saved, compactRevision: message.compactRevision });
       case 'durable':
-        return listener?.onDurable(message.revision);
+        return acknowledge(message.revision);
       case 'failed':
         return fail(errorOf(message.failure));
       case 'answer':
@@ -88,6 +96,7 @@ function startThread(options: ThreadOptions) {
   function fail(error: StoreError): void {
     opened.reject(error);
     unsent = [];
+    sent = [];
     listener?.onFailed(error);
   }
 
@@ -109,8 +118,16 @@ function startThread(options: ThreadOptions) {
   function send(): void {
     if (unsent.length === 0) return;
     const records = encodeRecords(unsent);
+    sent.push(unsent.at(-1)!.revision);
     unsent = [];
     worker.postMessage({ type: 'append', records } satisfies ToThread, [records]);
+  }
+
+  function acknowledge(revision: number): void {
+    while (sent[0] !== undefined && sent[0] <= revision) sent.shift();
+    // The thread first: it can write the next while we tell of these.
+    send();
+    listener?.onDurable(revision);
   }
 
   function openJournal(journalListener: JournalListener): Journal {
@@ -119,10 +136,8 @@ function startThread(options: ThreadOptions) {
       append(versions) {
         const error = lastingError;
         if (error) return queueMicrotask(() => journalListener.onFailed(error));
-        // Requests handled in the same turn of the event loop go in one message; one message each would cost as much
-        // as deciding the writes.
-        if (unsent.length === 0) setImmediate(send);
         for (const version of versions) unsent.push(version);
+        if (sent.length < maxMessages) send();
       },
       async read(revisions) {
         const values = await call({ type: 'read', revisions: Float64Array.from(revisions) });
