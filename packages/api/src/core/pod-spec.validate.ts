@@ -8,6 +8,7 @@ import {
   validateInRange,
   validateQualifiedName,
 } from '@kruise/values/names';
+import { invalidStructure } from '../meta/go-value.ts';
 import { validateLabelSelector } from '../meta/label-selector.validate.ts';
 import { validateAnnotations, validateLabelKey, validateLabels } from '../meta/labels.validate.ts';
 import { oneOf, positive, refusals } from '../meta/value.validate.ts';
@@ -181,10 +182,20 @@ function* validateResourceClaims(
     else yield* refusals(`${at}.name`, name, validateDns1123Label(name));
     names.add(name);
     if (claimName !== undefined && templateName !== undefined) {
-      yield invalid(at, claim, 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified');
+      yield invalidStructure(
+        at,
+        'core.PodResourceClaim',
+        claim,
+        'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified',
+      );
     }
     if (claimName === undefined && templateName === undefined) {
-      yield invalid(at, claim, 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`');
+      yield invalidStructure(
+        at,
+        'core.PodResourceClaim',
+        claim,
+        'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`',
+      );
     }
     if (claimName !== undefined) {
       yield* refusals(`${at}.resourceClaimName`, claimName, validateDns1123Subdomain(claimName));

@@ -2,7 +2,7 @@
 import type { Draft } from '@kruise/schema/draft';
 import type { ObjectMeta } from '../meta/object-meta.ts';
 import { isSame } from '../meta/same.ts';
-import type { CreateContext } from '../meta/strategy.ts';
+import { type CreateContext, countGeneration, keepStatus } from '../meta/strategy.ts';
 import type { PodAffinityTerm } from './affinity.ts';
 import type { Container } from './container.ts';
 import type { Pod, PodCondition, PodStatus } from './pod.ts';
@@ -34,7 +34,7 @@ function gatedCondition(now: string): Draft<PodCondition> {
 }
 
 export function preparePodForUpdate(pod: Draft<Pod>, old: Pod): void {
-  setStatus(pod, old.status);
+  keepStatus(pod, old);
   dropDisabledFields(pod.spec!, old.spec);
   countGeneration(pod, old);
 }
@@ -89,20 +89,11 @@ function withResources(now: Draft<Container[]>, was: readonly Container[]): Draf
 function takeOver(pod: Draft<Pod>, old: Pod, spec: Draft<PodSpec>): void {
   const { managedFields, resourceVersion } = pod.metadata;
   pod.spec = spec;
-  setStatus(pod, old.status);
+  keepStatus(pod, old);
   pod.metadata = { ...(old.metadata as Draft<ObjectMeta>) };
   if (resourceVersion !== undefined) pod.metadata.resourceVersion = resourceVersion;
   if (managedFields !== undefined) pod.metadata.managedFields = managedFields;
   countGeneration(pod, old);
-}
-
-function setStatus(pod: Draft<Pod>, status: PodStatus | undefined): void {
-  if (status === undefined) delete pod.status;
-  else pod.status = status as Draft<PodStatus>;
-}
-
-function countGeneration(pod: Draft<Pod>, old: Pod): void {
-  if (!isSame(pod.spec, old.spec)) pod.metadata.generation = (old.metadata.generation ?? 0) + 1;
 }
 
 function keepOwners(metadata: Draft<ObjectMeta>, { ownerReferences }: ObjectMeta): void {

@@ -17,6 +17,7 @@ import {
   validateUserId,
 } from '@kruise/values/names';
 import { compareQuantities, parseQuantity } from '@kruise/values/quantity';
+import { invalidStringMap, invalidStructure } from '../meta/go-value.ts';
 import { subdomainName } from '../meta/name-rules.ts';
 import { validateKindMeta, validateKindMetaUpdate } from '../meta/object-meta.validate.ts';
 import { isSame } from '../meta/same.ts';
@@ -160,7 +161,7 @@ function* validateGatedUpdate(spec: PodSpec, before: PodSpec): Generator<Cause> 
   const [now, was] = [spec.nodeSelector ?? {}, before.nodeSelector ?? {}];
   if (Object.keys(was).some((key) => now[key] !== was[key])) {
     const detail = 'only additions to spec.nodeSelector are allowed (no mutations or deletions)';
-    yield invalid('spec.nodeSelector', now, detail);
+    yield invalidStringMap('spec.nodeSelector', spec.nodeSelector, detail);
   }
   const [affinity, oldAffinity] = [spec.affinity?.nodeAffinity, before.affinity?.nodeAffinity];
   if (!isSame(affinity, oldAffinity))
@@ -178,11 +179,21 @@ export function* validateNodeAffinityUpdate(
   const field = `${path}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms`;
   if (before.length === 0) return;
   if (before.length !== terms.length) {
-    return yield invalid(field, terms, 'no additions/deletions to non-empty NodeSelectorTerms list are allowed');
+    return yield invalidStructure(
+      field,
+      'core.NodeSelectorTerm',
+      terms,
+      'no additions/deletions to non-empty NodeSelectorTerms list are allowed',
+    );
   }
   for (const [index, term] of before.entries()) {
     if (isNarrower(terms[index]!, term)) continue;
-    yield invalid(`${field}[${index}]`, terms[index], 'only additions are allowed (no mutations or deletions)');
+    yield invalidStructure(
+      `${field}[${index}]`,
+      'core.NodeSelectorTerm',
+      terms[index],
+      'only additions are allowed (no mutations or deletions)',
+    );
   }
 }
 
@@ -317,7 +328,7 @@ function* validateIPs(addresses: readonly { readonly ip: string }[] = [], path: 
     yield internal(path, detail);
   }
   if (addresses.length > 2 || wrong >= 0 || families[0] === families[1]) {
-    yield invalid(path, addresses, 'may specify no more than one IP for each IP family');
+    yield invalidStructure(path, 'core.PodIP', addresses, 'may specify no more than one IP for each IP family');
   }
 }
 

@@ -1,5 +1,6 @@
 import { type Cause, duplicate, forbidden, invalid, required, tooLong } from '@kruise/schema/field-error';
 import { validateDns1123Subdomain, validateGroupId, validateUserId } from '@kruise/values/names';
+import { invalidStructure } from '../meta/go-value.ts';
 import { oneOf, refusals } from '../meta/value.validate.ts';
 import { validateDescendingPath } from './path.validate.ts';
 import { containersOf } from './pod-containers.ts';
@@ -40,12 +41,17 @@ export function* validateSecurityContext(
 function* validateEscalation(context: SecurityContext, path: string): Generator<Cause> {
   if (context.allowPrivilegeEscalation !== false) return;
   if (context.privileged) {
-    yield invalid(path, context, 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true');
+    yield invalidStructure(
+      path,
+      'core.SecurityContext',
+      context,
+      'cannot set `allowPrivilegeEscalation` to false and `privileged` to true',
+    );
   }
   for (const capability of context.capabilities?.add ?? []) {
     if (capability !== 'CAP_SYS_ADMIN') continue;
     const detail = 'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN';
-    yield invalid(path, context, detail);
+    yield invalidStructure(path, 'core.SecurityContext', context, detail);
   }
 }
 
@@ -116,7 +122,12 @@ function* validateSeccompProfile(profile: SeccompProfile | undefined, path: stri
   else yield required(`${path}.type`, 'type is required when seccompProfile is set');
   if (type !== 'Localhost') {
     if (localhostProfile === undefined) return;
-    yield invalid(`${path}.localhostProfile`, profile, 'can only be set when seccomp type is Localhost');
+    yield invalidStructure(
+      `${path}.localhostProfile`,
+      'core.SeccompProfile',
+      profile,
+      'can only be set when seccomp type is Localhost',
+    );
   } else if (localhostProfile === undefined) {
     yield required(`${path}.localhostProfile`, 'must be set when seccomp type is Localhost');
   } else yield* validateDescendingPath(localhostProfile, `${path}.localhostProfile`);

@@ -1,6 +1,7 @@
 import { type Cause, duplicate, forbidden, invalid, notSupported, required, tooLong } from '@kruise/schema/field-error';
 import { quote } from '@kruise/values/go-syntax';
 import { validateDns1123Label, validateDns1123Subdomain, validateInRange } from '@kruise/values/names';
+import { invalidStructure } from '../meta/go-value.ts';
 import { validateLabelSelector } from '../meta/label-selector.validate.ts';
 import { validateAnnotations, validateLabels } from '../meta/labels.validate.ts';
 import type { ObjectMeta } from '../meta/object-meta.ts';
@@ -393,11 +394,21 @@ function* takeFile(files: Set<string>, file: string, named: string, path: string
 function* validateTrustBundle(bundle: ClusterTrustBundleProjection, path: string): Generator<Cause> {
   const { name, signerName, labelSelector, path: file } = bundle;
   if (name !== undefined && signerName !== undefined) {
-    yield invalid(path, bundle, 'only one of name and signerName may be used');
+    yield invalidStructure(
+      path,
+      'core.ClusterTrustBundleProjection',
+      bundle,
+      'only one of name and signerName may be used',
+    );
   } else if (name !== undefined) {
     if (!name) yield required(`${path}.name`, 'must be a valid object name');
     if (labelSelector) {
-      yield invalid(`${path}.labelSelector`, labelSelector, 'labelSelector must be unset if name is specified');
+      yield invalidStructure(
+        `${path}.labelSelector`,
+        'v1.LabelSelector',
+        labelSelector,
+        'labelSelector must be unset if name is specified',
+      );
     }
   } else if (signerName !== undefined) {
     if (!signerName) yield required(`${path}.signerName`, 'must be a valid signer name');

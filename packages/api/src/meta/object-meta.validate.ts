@@ -5,6 +5,7 @@
 import { type Cause, forbidden, invalid, required, tooLong } from '@kruise/schema/field-error';
 import { goStringList } from '@kruise/values/go-syntax';
 import { validateDns1123Label, validateQualifiedName } from '@kruise/values/names';
+import { invalidStructure } from './go-value.ts';
 import { validateAnnotations, validateLabels } from './labels.validate.ts';
 import { type NameRule, pathSegmentName } from './name-rules.ts';
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from './object-meta.ts';
@@ -93,7 +94,7 @@ function* validateOwnerReferences(references: ObjectMeta['ownerReferences'], pat
     if (controller === undefined) controller = name;
     else {
       const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`;
-      yield invalid(path, references, detail);
+      yield invalidStructure(path, 'v1.OwnerReference', references, detail);
     }
   }
 }
@@ -108,7 +109,7 @@ function* validateOwnerReference(reference: OwnerReference, path: string): Gener
   if (!name) yield invalid(`${path}.name`, name, 'name must not be empty');
   if (!uid) yield invalid(`${path}.uid`, uid, 'uid must not be empty');
   if (apiVersion === 'v1' && kind === 'Event') {
-    yield invalid(path, reference, '/v1, Kind=Event is disallowed from being an owner');
+    yield invalidStructure(path, 'v1.OwnerReference', reference, '/v1, Kind=Event is disallowed from being an owner');
   }
 }
 

@@ -1,0 +1,41 @@
+import type { Draft } from '@kruise/schema/draft';
+import { dropDisabledTemplateFields } from '../core/pod-spec.strategy.ts';
+import { isSame } from '../meta/same.ts';
+import { countGeneration, keepSpec, keepStatus, startAfresh } from '../meta/strategy.ts';
+import type { DaemonSet } from './daemonset.ts';
+
+/** How often the template changed: a field of the spec once, and kept as an annotation for who still looks for it. */
+const templateGeneration = 'deprecated.daemonset.template.generation';
+
+export function prepareDaemonSetForCreate(object: Draft<DaemonSet>): void {
+  startAfresh(object);
+  dropDisabledTemplateFields(object.spec?.template, undefined);
+  setTemplateGeneration(object, Math.max(1, templateGenerationOf(object)));
+}
+
+export function prepareDaemonSetForUpdate(object: Draft<DaemonSet>, old: DaemonSet): void {
+  keepStatus(object, old);
+  dropDisabledTemplateFields(object.spec?.template, old.spec?.template);
+  const changes = isSame(object.spec?.template, old.spec?.template) ? 0 : 1;
+  setTemplateGeneration(object, templateGenerationOf(old) + changes);
+  countGeneration(object, old);
+}
+
+export function prepareDaemonSetStatusUpdate(object: Draft<DaemonSet>, old: DaemonSet): void {
+  keepSpec(object, old);
+  setTemplateGeneration(object, templateGenerationOf(old));
+}
+
+/** Whether the template is another than it was. */
+export function isTemplateChanged(set: DaemonSet, old: DaemonSet): boolean {
+  return templateGenerationOf(set) !== templateGenerationOf(old);
+}
+
+function templateGenerationOf({ metadata }: DaemonSet): number {
+  const text = metadata.annotations?.[templateGeneration] ?? '';
+  return /^[+-]?[0-9]{1,15}$/.test(text) ? Number(text) : 0;
+}
+
+function setTemplateGeneration({ metadata }: Draft<DaemonSet>, generation: number): void {
+  metadata.annotations = { ...metadata.annotations, [templateGeneration]: String(generation) };
+}

@@ -1,0 +1,27 @@
+import type { Draft } from '@kruise/schema/draft';
+import { dropDisabledTemplateFields } from '../core/pod-spec.strategy.ts';
+import { countGeneration, keepSpec, keepStatus, startAfresh } from '../meta/strategy.ts';
+import type { StatefulSet } from './statefulset.ts';
+
+export function prepareStatefulSetForCreate(object: Draft<StatefulSet>): void {
+  startAfresh(object);
+  dropDisabled(object, undefined);
+}
+
+export function prepareStatefulSetForUpdate(object: Draft<StatefulSet>, old: StatefulSet): void {
+  keepStatus(object, old);
+  dropDisabled(object, old);
+  countGeneration(object, old);
+}
+
+export function prepareStatefulSetStatusUpdate(object: Draft<StatefulSet>, old: StatefulSet): void {
+  keepSpec(object, old);
+}
+
+/** More than one Pod down at a time is a feature that v1.33 has switched off. */
+function dropDisabled({ spec }: Draft<StatefulSet>, old: StatefulSet | undefined): void {
+  if (old?.spec?.updateStrategy?.rollingUpdate?.maxUnavailable === undefined) {
+    delete spec?.updateStrategy?.rollingUpdate?.maxUnavailable;
+  }
+  dropDisabledTemplateFields(spec?.template, old?.spec?.template);
+}

@@ -1,0 +1,35 @@
+import type { Draft } from '@kruise/schema/draft';
+import { dropDisabledTemplateFields } from '../core/pod-spec.strategy.ts';
+import { countGeneration, keepSpec, keepStatus, startAfresh } from '../meta/strategy.ts';
+import type { Job, JobSpec } from './job.ts';
+import { controllerUidLabels, jobNameLabels } from './job.validate.ts';
+
+/** The object has its name and uid by now: its Pods are known by them. */
+export function prepareJobForCreate(job: Draft<Job>): void {
+  startAfresh(job);
+  if (!job.spec) return;
+  if (!job.spec.manualSelector) generateSelector(job, job.spec);
+  dropDisabledTemplateFields(job.spec.template, undefined);
+}
+
+export function prepareJobForUpdate(job: Draft<Job>, old: Job): void {
+  keepStatus(job, old);
+  dropDisabledTemplateFields(job.spec?.template, old.spec?.template);
+  countGeneration(job, old);
+}
+
+export function prepareJobStatusUpdate(job: Draft<Job>, old: Job): void {
+  keepSpec(job, old);
+}
+
+function generateSelector({ metadata }: Draft<Job>, spec: Draft<JobSpec>): void {
+  const { name = '', uid = '' } = metadata;
+  const template = (spec.template.metadata ??= {});
+  const generated = Object.fromEntries([
+    ...jobNameLabels.map((label) => [label, name]),
+    ...controllerUidLabels.map((label) => [label, uid]),
+  ]);
+  template.labels = { ...generated, ...template.labels };
+  const selector = (spec.selector ??= {});
+  selector.matchLabels = { [controllerUidLabels[1]]: uid, ...selector.matchLabels };
+}

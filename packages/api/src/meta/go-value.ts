@@ -1,0 +1,57 @@
+/**
+ * Values that Kubernetes shows in its messages as its own structures, not as the JSON they came in. Names and order of
+ * their members are those of the JSON, begun with a capital: what the original prints besides, pointers and empty
+ * members, tells nobody anything.
+ */
+import { type Cause, invalid, notSupported } from '@kruise/schema/field-error';
+import { formatGoSyntax, goStringMap, quote } from '@kruise/values/go-syntax';
+
+/** `Invalid value: v1.LabelSelector{…}: detail`. */
+export function invalidStructure(field: string, type: string, value: unknown, detail: string): Cause {
+  return { ...invalid(field, '', ''), message: withDetail(`Invalid value: ${goStructure(type, value)}`, detail) };
+}
+
+/** `Unsupported value: apps.DeploymentStrategy{…}: supported values: …`. */
+export function unsupportedStructure(field: string, type: string, value: unknown, known: readonly string[]): Cause {
+  const cause = notSupported(field, '', known);
+  return { ...cause, message: cause.message.replace('""', () => goStructure(type, value)) };
+}
+
+/** `Invalid value: map[string]string{"app":"x"}: detail`. */
+export function invalidStringMap(
+  field: string,
+  map: { readonly [key: string]: string } | undefined,
+  detail: string,
+): Cause {
+  const text = map === undefined ? 'map[string]string(nil)' : goStringMap(map);
+  return { ...invalid(field, '', ''), message: withDetail(`Invalid value: ${text}`, detail) };
+}
+
+/** `Invalid value: intstr.IntOrString{Type:1, IntVal:0, StrVal:"x"}: detail`. */
+export function invalidIntOrString(field: string, value: number | string, detail: string): Cause {
+  const [type, integer, text] = typeof value === 'number' ? [0, value, ''] : [1, 0, value];
+  const structure = `intstr.IntOrString{Type:${type}, IntVal:${integer}, StrVal:${quote(text)}}`;
+  return { ...invalid(field, '', ''), message: withDetail(`Invalid value: ${structure}`, detail) };
+}
+
+/** `Invalid value: detail`, where the value would not help. */
+export function invalidWithoutValue(field: string, detail: string): Cause {
+  return { ...invalid(field, '', ''), message: `Invalid value: ${detail}` };
+}
+
+function goStructure(type: string, value: unknown): string {
+  if (value === undefined || value === null) return 'null';
+  if (Array.isArray(value)) return `[]${type}{${value.map((item) => members(item)).join(', ')}}`;
+  return `${type}${members(value)}`;
+}
+
+function members(value: unknown): string {
+  const shown = Object.entries(value as object).map(
+    ([name, member]) => `${name[0]!.toUpperCase()}${name.slice(1)}:${formatGoSyntax(member)}`,
+  );
+  return `{${shown.join(', ')}}`;
+}
+
+function withDetail(head: string, detail: string): string {
+  return detail === '' ? head : `${head}: ${detail}`;
+}
