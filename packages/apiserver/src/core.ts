@@ -5,6 +5,7 @@ import type { Authorizer } from './authorization/authorizer.ts';
 import type { Feed } from './cache/feed.ts';
 import type { ResourceRegistry } from './registry.ts';
 import type { Store } from './store/store.ts';
+import type { VirtualResource } from './virtual-resource.ts';
 
 /** What every handler works with: the parts of one server. */
 export type Core = {
@@ -13,6 +14,8 @@ export type Core = {
   readonly store: Store;
   readonly feed: Feed;
   readonly resources: ResourceRegistry;
+  /** Resources without objects, by `group/version/plural`. */
+  readonly virtual: ReadonlyMap<string, VirtualResource>;
   readonly admission: Admission;
   readonly authorizer: Authorizer;
   /** Aborted when the server stops. */

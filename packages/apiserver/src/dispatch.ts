@@ -3,6 +3,7 @@ import type { Status } from '@kruise/api/meta/status';
 import { badRequest } from '@kruise/machinery/status';
 import type { ObjectNode } from '@kruise/schema';
 import { codecOf } from '@kruise/schema/codec';
+import { apiVersionOf } from '@kruise/schema/kind';
 import { authorize } from './authorization/authorize.ts';
 import type { RequestContext } from './context.ts';
 import type { Core } from './core.ts';
@@ -41,7 +42,7 @@ export async function dispatch(core: Core, context: RequestContext, body: Body |
   await authorize(core, context);
   const { info, query } = context;
   const resource = core.resources.find(info.group, info.version, info.plural);
-  if (!resource) throw noSuchPath();
+  if (!resource) return dispatchVirtual(core, context, body);
   if (resource.deprecation !== undefined) context.warnings.add(resource.deprecation);
   if (info.subresource !== '') {
     const subresource = resource.subresources.get(info.subresource);
@@ -85,6 +86,32 @@ export async function dispatch(core: Core, context: RequestContext, body: Body |
     default:
       throw methodNotAllowed();
   }
+}
+
+/** Answers what can be asked of a resource without objects. Admission is asked about what is sent, as with any other. */
+async function dispatchVirtual(core: Core, context: RequestContext, body: Body | undefined): Promise<Answer> {
+  const { group, version, plural, verb, subresource } = context.info;
+  const resource = core.virtual.get(`${group}/${version}/${plural}`);
+  if (!resource || subresource !== '') throw noSuchPath();
+  const { kind } = resource;
+  if (verb === 'create' && resource.create) {
+    const options = writeOptions(context.query, 'CreateOptions');
+    const object = decodeBody(context, resource, required(body), options.fieldValidation) as KubeObject;
+    return { type: 'object', code: 201, object: await resource.create(context, object), schema: kind.root };
+  }
+  if (verb === 'get' && resource.get) {
+    return { type: 'object', code: 200, object: await resource.get(context), schema: kind.root };
+  }
+  if (verb === 'list' && resource.list) {
+    const list = {
+      kind: kind.listKind,
+      apiVersion: apiVersionOf(kind),
+      metadata: {},
+      items: await resource.list(context),
+    };
+    return { type: 'object', code: 200, object: list, schema: kind.list };
+  }
+  throw methodNotAllowed();
 }
 
 function written(resource: Resource, { created, ...found }: Updated): Answer {

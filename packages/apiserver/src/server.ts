@@ -56,6 +56,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     store,
     feed,
     resources,
+    virtual: new Map(),
     admission: admissionChain(parts.admission),
     authorizer: parts.authorizer,
     signal: stopped.signal,
