@@ -9,12 +9,14 @@
  * const causes = structural.validate(object);
  * ```
  */
-import type { Cause } from './field-error.ts';
+import type { Cause, CauseReason } from './field-error.ts';
 import { conformer } from './structural/conform.ts';
 import { Correlation } from './structural/correlate.ts';
 import { embeddedObjects, type MetadataRules } from './structural/embedded.ts';
 import type { JsonObject, JsonSchema } from './structural/json-schema.ts';
 import { duplicateFinder } from './structural/list-types.ts';
+import { fault } from './structural/report.ts';
+import { type CheckRulesOptions, ruleChecker } from './structural/rules.ts';
 import { validator } from './structural/validate.ts';
 
 export type { MetadataReading, MetadataRules } from './structural/embedded.ts';
@@ -30,10 +32,13 @@ export type Structural = {
   readonly read: (object: JsonObject, pruned?: string[]) => Reading;
   /** Every fault of an object that is to be created. */
   readonly validate: (object: JsonObject) => Cause[];
-  /** Every fault of an object that is to replace `old`. Faults of what does not change are forgiven. */
-  readonly validateUpdate: (object: JsonObject, old: JsonObject) => Cause[];
-  /** Every fault of the status of an object, and of no other part of it. */
-  readonly validateStatusUpdate: (object: JsonObject, old: JsonObject) => Cause[];
+  /**
+   * Every fault of an object that is to replace `old`. Faults of what does not change are forgiven; of rules that it
+   * goes on breaking, texts are added to `warnings`.
+   */
+  readonly validateUpdate: (object: JsonObject, old: JsonObject, warnings?: string[]) => Cause[];
+  /** The same where only the status is to be replaced, and only that is looked at. */
+  readonly validateStatusUpdate: (object: JsonObject, old: JsonObject, warnings?: string[]) => Cause[];
 };
 
 export type Reading = { readonly object: JsonObject; readonly faults: readonly Cause[] };
@@ -44,6 +49,7 @@ export function structuralSchema(schema: JsonSchema, { metadata }: { readonly me
   const embedded = embeddedObjects(schema, metadata);
   const findDuplicates = duplicateFinder(schema);
   const validateValue = validator(schema);
+  const checkRules = ruleChecker(schema, true);
   const statusSchema = schema.properties?.['status'];
   const validateStatus = statusSchema && validator(statusSchema);
 
@@ -53,22 +59,43 @@ export function structuralSchema(schema: JsonSchema, { metadata }: { readonly me
     return causes.length > 0 && findDuplicates(old).length > 0 ? [] : causes;
   };
 
+  const withRules = (causes: Cause[], object: JsonObject, options: CheckRulesOptions): Cause[] => {
+    if (!checkRules) return causes;
+    if (!causes.some(({ reason }) => blocking.has(reason))) return [...causes, ...checkRules(object, options)];
+    return [...causes, fault('FieldValueInvalid', '<nil>', null, rulesNotChecked)];
+  };
+
   return {
     read(object, pruned) {
       const read = embedded?.read(object, pruned) ?? { object, faults: [] };
       return read.faults.length > 0 ? read : { object: conform(read.object, pruned), faults: [] };
     },
-    validate: (object) => [...validateValue(object), ...(embedded?.validate(object) ?? []), ...findDuplicates(object)],
-    validateUpdate(object, old) {
+    validate(object) {
+      const causes = [...validateValue(object), ...(embedded?.validate(object) ?? []), ...findDuplicates(object)];
+      return withRules(causes, object, {});
+    },
+    validateUpdate(object, old, warnings = []) {
       const correlation = new Correlation(object, old, schema);
       const causes = validateValue(object, { correlation });
-      return [...causes, ...(embedded?.validate(object) ?? []), ...findNewDuplicates(object, old)];
+      causes.push(...(embedded?.validate(object) ?? []), ...findNewDuplicates(object, old));
+      return withRules(causes, object, { correlation, warnings });
     },
-    validateStatusUpdate(object, old) {
-      const correlation = new Correlation(object, old, schema).property('status');
-      const options = { origin: 'status', correlation };
+    validateStatusUpdate(object, old, warnings = []) {
+      const correlation = new Correlation(object, old, schema);
+      const options = { origin: 'status', correlation: correlation.property('status') };
       const causes = validateStatus && 'status' in object ? validateStatus(object['status'], options) : [];
-      return [...causes, ...findNewDuplicates(object, old)];
+      return withRules([...causes, ...findNewDuplicates(object, old)], object, { correlation, warnings });
     },
   };
 }
+
+/** Faults after which rules are not evaluated: an object this wrong is not what its rules were written for. */
+const blocking: ReadonlySet<CauseReason> = new Set([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+]);
+const rulesNotChecked =
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';

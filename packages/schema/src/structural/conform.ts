@@ -19,6 +19,14 @@ export function conformer(schema: JsonSchema): Conform {
   };
 }
 
+/** The paths of fields in a value that its schema does not know. */
+export function unknownFields(schema: JsonSchema, value: unknown): readonly string[] {
+  const shape = new SchemaShape(schema);
+  const walk: Walk = { trail: [], pruned: [] };
+  conformValue(value, shape, modeFor(shape), walk);
+  return walk.pruned!;
+}
+
 /** A schema made ready for the walk. */
 type Shape = {
   readonly properties: ReadonlyMap<string, Shape>;
@@ -80,7 +88,8 @@ class SchemaShape implements Shape {
   }
 
   get additional(): Shape | undefined {
-    if ((this.#schema.additionalProperties ?? false) === false) return undefined;
+    // Even where they are forbidden: for validation to tell, they must not have been pruned.
+    if (this.#schema.additionalProperties === undefined) return undefined;
     const schema = additionalOf(this.#schema);
     return (this.#additional ??= schema === undefined ? unknownShape : new SchemaShape(schema));
   }

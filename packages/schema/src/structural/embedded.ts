@@ -26,20 +26,23 @@ export type EmbeddedObjects = {
   readonly validate: (object: JsonObject) => Cause[];
 };
 
-/** Finds the objects that a schema says are inside an object; undefined where it says there are none. */
-export function embeddedObjects(schema: JsonSchema, rules: MetadataRules): EmbeddedObjects | undefined {
-  const visit = visitOf(schema, true);
+/**
+ * Finds the objects that a schema says are inside an object; undefined where it says there are none. `path` is where
+ * that object is, if it is part of another; then it may be such an object itself.
+ */
+export function embeddedObjects(schema: JsonSchema, rules: MetadataRules, path = ''): EmbeddedObjects | undefined {
+  const visit = visitOf(schema, path === '');
   return (
     visit && {
       read(object, unknown) {
         const faults: Cause[] = [];
-        const read = visit(object, '', (embedded, path) => readObject(embedded, path, rules, faults, unknown));
+        const read = visit(object, path, (embedded, at) => readObject(embedded, at, rules, faults, unknown));
         return { object: read as JsonObject, faults };
       },
       validate(object) {
         const causes: Cause[] = [];
-        visit(object, '', (embedded, path) => {
-          causes.push(...validateObject(embedded, path, rules));
+        visit(object, path, (embedded, at) => {
+          causes.push(...validateObject(embedded, at, rules));
           return embedded;
         });
         return causes;

@@ -1,0 +1,58 @@
+/** What a default must be: a value the schema itself would take, and would keep whole. */
+import type { Cause } from '../field-error.ts';
+import { unknownFields } from './conform.ts';
+import { Correlation } from './correlate.ts';
+import { embeddedObjects, type MetadataRules } from './embedded.ts';
+import { isObject, isObjectField, itemsOf, type JsonSchema } from './json-schema.ts';
+import { fault } from './report.ts';
+import { ruleChecker } from './rules.ts';
+import { validator } from './validate.ts';
+
+/** Every fault of the defaults in a schema of whole objects. */
+export function* validateDefaults(schema: JsonSchema, path: string, metadata: MetadataRules): Generator<Cause> {
+  yield* validateNode({ ...schema, 'x-kubernetes-embedded-resource': true }, path, metadata, false);
+}
+
+function* validateNode(
+  schema: JsonSchema,
+  path: string,
+  metadata: MetadataRules,
+  isInMetadata: boolean,
+): Generator<Cause> {
+  const isResource = schema['x-kubernetes-embedded-resource'] === true;
+  if (schema.default !== undefined && schema.default !== null) {
+    yield* validateDefault(schema, `${path}.default`, metadata, isInMetadata && !isResource);
+  }
+  const items = itemsOf(schema);
+  if (items) yield* validateNode(items, `${path}.items`, metadata, isInMetadata && !isResource);
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const isInside = (isInMetadata && !isResource) || (isResource && isObjectField(name));
+    yield* validateNode(property, `${path}.properties[${name}]`, metadata, isInside);
+  }
+}
+
+function* validateDefault(
+  schema: JsonSchema,
+  path: string,
+  metadata: MetadataRules,
+  isInMetadata: boolean,
+): Generator<Cause> {
+  const value = schema.default;
+  if (!isInMetadata && unknownFields(schema, value).length > 0) {
+    yield fault('FieldValueInvalid', path, value, 'must not have unknown fields');
+  }
+  const embedded = isObject(value) || Array.isArray(value) ? embeddedObjects(schema, metadata, path) : undefined;
+  const faults = embedded?.read(value as never).faults ?? [];
+  if (faults.length > 0) return yield* faults;
+  const objectFaults = embedded?.validate(value as never) ?? [];
+  if (objectFaults.length > 0) return yield* objectFaults;
+  const causes = validator(schema)(value, { origin: path });
+  if (causes.length > 0) return yield* causes;
+
+  const checkRules = ruleChecker(schema, schema['x-kubernetes-embedded-resource'] === true);
+  if (!checkRules) return;
+  const breaches = checkRules(value, { origin: path, correlation: new Correlation(value, value, schema) });
+  yield* breaches;
+  // Rules that take a value without a past otherwise must take the default then too.
+  if (breaches.length === 0) yield* checkRules(value, { origin: path });
+}

@@ -1,0 +1,283 @@
+/**
+ * Rules in CEL (`x-kubernetes-validations`): compiled when an object first has the part they are about, evaluated
+ * within a budget for the whole object. What an update leaves as it was may go on breaking a rule, with a warning.
+ */
+import { compile, type Program } from '@kruise/cel/compile';
+import { kubernetesEnvironment, perCallLimit, runtimeCostBudget } from '@kruise/cel/environments';
+import { read } from '@kruise/cel/json-values';
+import { optionalType, type Type } from '@kruise/cel/types';
+import { none, Optional } from '@kruise/cel/values';
+import { quote } from '@kruise/values/go-syntax';
+import { type Cause, forbidden, internal, required } from '../field-error.ts';
+import type { Rule } from '../language.ts';
+import { celType } from './cel-type.ts';
+import type { Correlation } from './correlate.ts';
+import { followFieldPath } from './field-path.ts';
+import { additionalOf, isObject, itemsOf, type JsonSchema } from './json-schema.ts';
+import { fault, shown } from './report.ts';
+
+/** Which library an expression is compiled against: that of new ones, or all there is for those long stored. */
+export type Expressions = 'new' | 'stored';
+
+/** A rule made ready, or why it cannot be. */
+export type CompiledRule = {
+  readonly rule: Rule;
+  readonly program?: Program;
+  readonly usesOldSelf: boolean;
+  readonly error?: string;
+  readonly message?: Program;
+  readonly messageError?: string;
+  /** Where a breach is reported, from the value the rule is about. */
+  readonly fieldPath: string;
+};
+
+/** Compiles the rules of one node. `type` is what they see the value as. */
+export function compileRules(
+  schema: JsonSchema,
+  type: Type,
+  expressions: (text: string) => Expressions,
+): CompiledRule[] {
+  return (schema['x-kubernetes-validations'] ?? []).map((rule) => compileRule(rule, schema, type, expressions));
+}
+
+function compileRule(
+  rule: Rule,
+  schema: JsonSchema,
+  type: Type,
+  expressions: (text: string) => Expressions,
+): CompiledRule {
+  const compileIn = (text: string) => {
+    const oldSelf = rule.optionalOldSelf ? optionalType(type) : type;
+    return compile(kubernetesEnvironment({ variables: { self: type, oldSelf }, expressions: expressions(text) }), text);
+  };
+  const nothing: CompiledRule = { rule, usesOldSelf: false, fieldPath: '' };
+  if (rule.rule.trim() === '') return nothing;
+  const program = compileIn(rule.rule);
+  if (!program.ok) {
+    const kind = program.stage === 'text' ? 'compilation failed' : 'program instantiation failed';
+    return { ...nothing, error: `${kind}: ${program.message}` };
+  }
+  if (program.type.kind !== 'bool') return { ...nothing, error: 'cel expression must evaluate to a bool' };
+  const found = rule.fieldPath ? followFieldPath(rule.fieldPath, schema) : { path: '' };
+  const fieldPath = 'path' in found ? found.path : '';
+  const compiled: CompiledRule = { rule, program, usesOldSelf: program.uses('oldSelf'), fieldPath };
+  if (!rule.messageExpression) return compiled;
+
+  const message = compileIn(rule.messageExpression);
+  if (!message.ok) {
+    const kind = message.stage === 'text' ? 'compilation' : 'instantiation';
+    return { ...compiled, messageError: `messageExpression ${kind} failed: ${message.message}` };
+  }
+  if (message.type.kind !== 'string')
+    return { ...compiled, messageError: 'messageExpression must evaluate to a string' };
+  return { ...compiled, message };
+}
+
+export type CheckRules = (value: unknown, options?: CheckRulesOptions) => Cause[];
+
+export type CheckRulesOptions = {
+  /** Put before the path of every cause. */
+  readonly origin?: string;
+  /** What the value was before, if it was. */
+  readonly correlation?: Correlation | undefined;
+  /** Takes the breaches of what did not change; without it they are causes like any other. */
+  readonly warnings?: string[] | undefined;
+};
+
+/** The check of all rules of a schema; undefined where it has none. */
+export function ruleChecker(schema: JsonSchema, isResource: boolean): CheckRules | undefined {
+  const root = ruleNode(schema, isResource);
+  return (
+    root &&
+    ((value, { origin = '', correlation, warnings } = {}) => {
+      const check: RuleCheck = { causes: [], warnings, remainingCost: runtimeCostBudget };
+      checkNode(root, value, origin, { correlation, parent: undefined }, check);
+      return check.causes;
+    })
+  );
+}
+
+/** The parts of a schema that have rules somewhere in them. */
+type RuleNode = {
+  readonly schema: JsonSchema;
+  /** Read as the type they see; computed when first needed. */
+  readonly compiled: () => { readonly type: Type; readonly rules: readonly CompiledRule[] } | undefined;
+  readonly hasRules: boolean;
+  readonly items: RuleNode | undefined;
+  readonly properties: ReadonlyMap<string, RuleNode>;
+  readonly additional: RuleNode | undefined;
+};
+
+function ruleNode(schema: JsonSchema, isResource: boolean): RuleNode | undefined {
+  const part = (of: JsonSchema | undefined) => of && ruleNode(of, of['x-kubernetes-embedded-resource'] === true);
+  const items = part(itemsOf(schema));
+  const additional = part(additionalOf(schema));
+  const properties = new Map<string, RuleNode>();
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const node = part(property);
+    if (node) properties.set(name, node);
+  }
+  const hasRules = (schema['x-kubernetes-validations']?.length ?? 0) > 0;
+  if (!hasRules && !items && !additional && properties.size === 0) return undefined;
+
+  let compiled: ReturnType<RuleNode['compiled']> | null = null;
+  const compileNode = () => {
+    const type = celType(schema, selfTypeName, isResource);
+    return type && { type, rules: compileRules(schema, type, () => 'stored') };
+  };
+  return {
+    schema,
+    hasRules,
+    items,
+    properties,
+    additional,
+    compiled: () => (compiled === null ? (compiled = compileNode()) : compiled),
+  };
+}
+
+/** What messages call the type of `self`. */
+export const selfTypeName = 'selfType1';
+
+type RuleCheck = {
+  readonly causes: Cause[];
+  readonly warnings: string[] | undefined;
+  /** Below zero once it is used up: nothing more is evaluated then. */
+  remainingCost: number;
+};
+
+/** What a value was before; where that is not known, the nearest whole of which it is. */
+type Past = { readonly correlation: Correlation | undefined; readonly parent: Correlation | undefined };
+
+function checkNode(node: RuleNode, value: unknown, path: string, past: Past, check: RuleCheck): void {
+  if (value === null || value === undefined || check.remainingCost < 0) return;
+  if (node.hasRules) checkRules(node, value, path, past, check);
+  const { correlation } = past;
+  const within = (part: Correlation | undefined): Past =>
+    correlation ? { correlation: part, parent: correlation } : past;
+  if (Array.isArray(value)) {
+    if (!node.items) return;
+    for (const [index, item] of value.entries()) {
+      checkNode(node.items, item, `${path}[${index}]`, within(correlation?.item(index)), check);
+    }
+  } else if (isObject(value)) {
+    for (const name of Object.keys(value)) {
+      const property = node.properties.get(name);
+      const part = property ?? node.additional;
+      if (!part) continue;
+      const partPath = property ? (path === '' ? name : `${path}.${name}`) : `${path}[${name}]`;
+      checkNode(part, value[name], partPath, within(correlation?.property(name)), check);
+    }
+  }
+}
+
+function checkRules(node: RuleNode, value: unknown, path: string, past: Past, check: RuleCheck): void {
+  const { type: typeName = '' } = node.schema;
+  const invalid = (detail: string, at = path) => fault('FieldValueInvalid', at === '' ? '<nil>' : at, typeName, detail);
+  /** Reports, and evaluates nothing more. */
+  const stop = (cause: Cause): void => {
+    check.causes.push(cause);
+    check.remainingCost = -1;
+  };
+  const compiled = node.compiled();
+  if (!compiled) {
+    const detail = 'rule compiler initialization error: failed to convert to declType for CEL validation rules';
+    check.causes.push(invalid(detail));
+    return;
+  }
+  if (check.remainingCost === 0) {
+    stop(invalid(outOfBudget));
+    return;
+  }
+
+  const self = read(value, compiled.type);
+  const oldValue = past.correlation?.old ?? null;
+  const oldSelf = oldValue === null ? undefined : read(oldValue, compiled.type);
+  for (const { rule, program, usesOldSelf, error, message, fieldPath } of compiled.rules) {
+    if (error !== undefined) check.causes.push(invalid(`rule compile error: ${error}`));
+    if (!program) continue;
+    if (usesOldSelf && oldSelf === undefined && !rule.optionalOldSelf) continue;
+    const old = rule.optionalOldSelf ? (oldSelf === undefined ? none : new Optional(oldSelf)) : oldSelf;
+    const bindings = { self, ...(old === undefined ? {} : { oldSelf: old }) };
+    const outcome = program.evaluate(bindings, { costLimit: perCallLimit });
+    if (outcome.cost > check.remainingCost) {
+      stop(invalid(outOfBudget));
+      return;
+    }
+    check.remainingCost -= outcome.cost;
+    if ('error' in outcome) {
+      const cause = invalid(evaluationError(outcome.error, outcome.isCostExceeded, rule));
+      check.causes.push(cause);
+      if (!outcome.isCostExceeded) continue;
+      check.remainingCost = -1;
+      return;
+    }
+    if (outcome.value === true) continue;
+
+    const at = fieldPath === '' ? path : path === '' ? fieldPath : `${path}.${fieldPath}`;
+    // A transition that is not allowed is a change, whatever else stayed the same.
+    const isForgiven = !usesOldSelf && (past.correlation ?? past.parent)?.isUnchanged === true;
+    const report = (cause: Cause) => {
+      if (isForgiven && check.warnings) check.warnings.push(`${cause.field}: ${cause.message}`);
+      else check.causes.push(cause);
+    };
+    const text = message && composeMessage(message, rule, bindings, check);
+    if (text && 'failure' in text) {
+      report(text.failure === 'internal' ? internal(at, text.detail) : invalid(text.detail, at));
+      check.remainingCost = -1;
+      return;
+    }
+    report(breach(rule, text?.text ?? ruleMessage(rule), at === '' ? '<nil>' : at, typeName));
+  }
+}
+
+const outOfBudget = 'validation failed due to running out of cost budget, no further validation rules will be run';
+const maxMessageBytes = 5 * 1024;
+
+function evaluationError(error: string, isCostExceeded: boolean, rule: Rule): string {
+  const name = (rule.message || rule.rule).trim();
+  if (isCostExceeded) {
+    return `'${error}': no further validation rules will be run due to call cost exceeds limit for rule: ${name}`;
+  }
+  if (error.startsWith('no such overload')) {
+    return `'${error}': call arguments did not match a supported operator, function or macro signature for rule: ${name}`;
+  }
+  return `${error} evaluating rule: ${name}`;
+}
+
+type Message = { readonly text: string } | { readonly failure: 'invalid' | 'internal'; readonly detail: string };
+
+/** The message an expression makes; undefined where it makes none that can be shown. */
+function composeMessage(program: Program, rule: Rule, bindings: object, check: RuleCheck): Message | undefined {
+  const outcome = program.evaluate(bindings as Record<string, unknown>, { costLimit: perCallLimit });
+  const source = quote(rule.messageExpression ?? '');
+  if (outcome.cost > check.remainingCost) {
+    const detail =
+      'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run';
+    return { failure: 'invalid', detail };
+  }
+  if ('error' in outcome && outcome.isCostExceeded) {
+    const detail = `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${source}`;
+    return { failure: 'invalid', detail };
+  }
+  check.remainingCost -= outcome.cost;
+  if ('error' in outcome || typeof outcome.value !== 'string') return undefined;
+  const text = outcome.value.trim();
+  return text === '' || text.includes('\n') || Buffer.byteLength(text) > maxMessageBytes ? undefined : { text };
+}
+
+function ruleMessage({ message, rule }: Rule): string {
+  return message ? message.trim() : `failed rule: ${rule.trim()}`;
+}
+
+function breach({ reason }: Rule, detail: string, field: string, typeName: string): Cause {
+  switch (reason) {
+    case 'FieldValueForbidden':
+      return forbidden(field, detail);
+    case 'FieldValueRequired':
+      return required(field, detail);
+    case 'FieldValueDuplicate':
+      return { reason: 'FieldValueDuplicate', field, message: `Duplicate value: ${shown(typeName)}` };
+    default:
+      return fault('FieldValueInvalid', field, typeName, detail);
+  }
+}
