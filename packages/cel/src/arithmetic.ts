@@ -36,12 +36,13 @@ const checkedUint = (value: bigint): Uint | EvaluationError =>
   value < 0n || value > maxUint ? uintOverflow : new Uint(value);
 
 /** The error of an operator used on a value it is not defined for. Strings and times are worded differently. */
-function undefinedFor(name: string, value: Value): EvaluationError {
+export function undefinedFor(name: string, value: Value): EvaluationError {
   if (value instanceof EvaluationError) return value;
   const isReceiver = typeof value === 'string' || value instanceof Timestamp || value instanceof Duration;
   return isReceiver ? noSuchOverload : new EvaluationError(`no such overload: ${name}`);
 }
 
+/** `a + b`: numbers, strings, bytes, lists, times. */
 export function add(a: Value, b: Value): Value {
   if (typeof a === 'number' && typeof b === 'number') {
     const sum = a + b;
@@ -68,6 +69,7 @@ function joinBytes(a: Uint8Array, b: Uint8Array): Uint8Array {
   return joined;
 }
 
+/** `a - b`: numbers and times. */
 export function subtract(a: Value, b: Value): Value {
   if (typeof a === 'number' && typeof b === 'number') {
     const difference = a - b;
@@ -86,6 +88,7 @@ export function subtract(a: Value, b: Value): Value {
   return undefinedFor('_-_', a);
 }
 
+/** `a * b`. */
 export function multiply(a: Value, b: Value): Value {
   if (isInt(a)) {
     if (!isInt(b)) return orNoSuchOverload(b);
@@ -101,6 +104,7 @@ export function multiply(a: Value, b: Value): Value {
   return undefinedFor('_*_', a);
 }
 
+/** `a / b`; of integers, rounded toward zero. */
 export function divide(a: Value, b: Value): Value {
   if (isInt(a)) {
     if (!isInt(b)) return orNoSuchOverload(b);
@@ -116,6 +120,7 @@ export function divide(a: Value, b: Value): Value {
   return undefinedFor('_/_', a);
 }
 
+/** `a % b`, with the sign of `a`. */
 export function modulo(a: Value, b: Value): Value {
   if (isInt(a)) {
     if (!isInt(b)) return orNoSuchOverload(b);
@@ -132,6 +137,7 @@ export function modulo(a: Value, b: Value): Value {
   return undefinedFor('_%_', a);
 }
 
+/** `-a`. */
 export function negate(value: Value): Value {
   if (typeof value === 'number') return 0 - value;
   if (typeof value === 'bigint') return checkedInt(-value);

@@ -12,8 +12,10 @@ type Common = {
   type?: Type;
 };
 
+/** A constant as it is written. */
 export type Literal = Common & { readonly kind: 'literal'; readonly value: Value };
 
+/** A name. */
 export type Identifier = Common & {
   readonly kind: 'identifier';
   name: string;
@@ -23,6 +25,7 @@ export type Identifier = Common & {
   constant?: Value;
 };
 
+/** `operand.field`, or a test for it. */
 export type Select = Common & {
   readonly kind: 'select';
   readonly operand: Expression;
@@ -33,6 +36,7 @@ export type Select = Common & {
   resolved?: Identifier;
 };
 
+/** A call of a function, method or operator. */
 export type Call = Common & {
   readonly kind: 'call';
   function: string;
@@ -42,6 +46,7 @@ export type Call = Common & {
   overloads?: readonly string[];
 };
 
+/** `[a, b]`. */
 export type ListLiteral = Common & {
   readonly kind: 'list';
   readonly elements: readonly Expression[];
@@ -49,6 +54,7 @@ export type ListLiteral = Common & {
   readonly optional: ReadonlySet<number>;
 };
 
+/** `key: value`. */
 export type MapEntry = {
   readonly offset: number;
   readonly key: Expression;
@@ -56,8 +62,10 @@ export type MapEntry = {
   readonly isOptional: boolean;
 };
 
+/** `{k: v}`. */
 export type MapLiteral = Common & { readonly kind: 'map'; readonly entries: readonly MapEntry[] };
 
+/** `name: value`. */
 export type FieldInitializer = {
   readonly offset: number;
   readonly name: string;
@@ -65,6 +73,7 @@ export type FieldInitializer = {
   readonly isOptional: boolean;
 };
 
+/** `Name{field: value}`. */
 export type ObjectLiteral = Common & {
   readonly kind: 'object';
   typeName: string;
@@ -85,6 +94,7 @@ export type Comprehension = Common & {
   readonly result: Expression;
 };
 
+/** Any part of an expression. */
 export type Expression =
   | Literal
   | Identifier

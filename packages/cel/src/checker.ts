@@ -61,7 +61,7 @@ export function check(expression: Expression, declarations: Declarations, issues
 }
 
 /** The names a name may stand for inside a container, the innermost first: `a.b` and `x` give `a.b.x`, `a.x`, `x`. */
-export function candidateNames(container: string, name: string): string[] {
+function candidateNames(container: string, name: string): string[] {
   if (name.startsWith('.')) return [name.slice(1)];
   const names: string[] = [];
   for (let prefix = container; prefix !== ''; prefix = prefix.slice(0, Math.max(0, prefix.lastIndexOf('.')))) {

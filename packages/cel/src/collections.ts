@@ -51,7 +51,7 @@ export class ArrayList extends ListValue {
 export class GrowingList extends ArrayList {}
 
 /** Two lists end to end. Joined only when looked into, so that adding lists stays cheap. */
-export class JoinedList extends ListValue {
+class JoinedList extends ListValue {
   readonly first: ListValue;
   readonly second: ListValue;
   readonly size: number;

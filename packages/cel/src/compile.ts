@@ -17,6 +17,7 @@ export type Outcome =
   | { readonly value: Exclude<Value, EvaluationError>; readonly cost: number }
   | { readonly error: string; readonly cost: number; readonly isCostExceeded: boolean };
 
+/** How an evaluation is to be. */
 export type EvaluateOptions = {
   /** Evaluation ends with an error once it has cost more. */
   readonly costLimit?: number;

@@ -54,12 +54,14 @@ type Case = {
   readonly value?: Json;
   readonly evalError?: Json;
   readonly typedResult?: { readonly result?: Json; readonly deducedType?: Json };
+  /** What the reference implementation infers. */
+  readonly type?: string | undefined;
 };
 
 type Suite = {
   readonly name: string;
   readonly suites?: readonly Suite[];
-  readonly tests?: readonly { readonly original: Case }[];
+  readonly tests?: readonly { readonly original: Case; readonly type?: string }[];
 };
 
 /** Thrown for cases that need protobuf messages. */
@@ -203,6 +205,9 @@ function run(original: Case): string | undefined {
   const isChecked = !original.disableCheck;
   if (isChecked && !issues.isEmpty) return original.evalError ? undefined : issues.toString();
 
+  if (isChecked && original.type !== undefined && formatType(type) !== original.type) {
+    return `has type ${formatType(type)} instead of ${original.type}`;
+  }
   const deduced = original.typedResult?.deducedType;
   if (deduced && formatType(type) !== formatType(readType(deduced))) return `deduced ${formatType(type)}`;
   if (original.checkOnly) return undefined;
@@ -233,7 +238,9 @@ function isSame(expected: Value, actual: Value): boolean {
 }
 
 function* cases({ name, suites = [], tests = [] }: Suite, path: readonly string[] = []): Generator<[string, Case]> {
-  for (const { original } of tests) yield [[...path, name, original.name].join('/'), original];
+  for (const { original, type } of tests) {
+    yield [[...path, name, original.name].join('/'), { ...original, type }];
+  }
   for (const inner of suites) yield* cases(inner, path.length === 0 && name === 'conformance' ? [] : [...path, name]);
 }
 

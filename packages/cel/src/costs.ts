@@ -12,22 +12,27 @@ export const regexFactor = 0.25;
 
 const maxCost = 2n ** 64n - 1n;
 
+/** The size of what nothing is known of. */
 export const unknownSize: Range = { min: 0n, max: maxCost };
 
+/** A range of one amount. */
 export const fixed = (amount: number | bigint): Range => ({ min: BigInt(amount), max: BigInt(amount) });
 
 const saturate = (value: bigint): bigint => (value > maxCost ? maxCost : value);
 
+/** The sum, at most 2^64 - 1. */
 export const addRanges = (a: Range, b: Range): Range => ({
   min: saturate(a.min + b.min),
   max: saturate(a.max + b.max),
 });
 
+/** The product, at most 2^64 - 1. */
 export const multiplyRanges = (a: Range, b: Range): Range => ({
   min: saturate(a.min * b.min),
   max: saturate(a.max * b.max),
 });
 
+/** The range that covers both. */
 export const unite = (a: Range, b: Range): Range => ({ min: lesser(a.min, b.min), max: greater(a.max, b.max) });
 
 /** `Math.min` does not take bigints. */
@@ -69,11 +74,12 @@ export function regexCost(text: number, pattern: number): number {
   return Math.ceil((1 + text) * stringFactor) * Math.ceil(pattern * regexFactor);
 }
 
+/** The same before text and pattern are known. */
 export const regexEstimate = (text: Range, pattern: Range): Range =>
   multiplyRanges(scale(addRanges(text, fixed(1)), stringFactor), scale(pattern, regexFactor));
 
 /** The cost of looking at every part of a value once. */
-export function wholeTraversal(value: Value): number {
+function wholeTraversal(value: Value): number {
   if (typeof value === 'string') return Math.trunc(Buffer.byteLength(value) * stringFactor);
   if (value instanceof Uint8Array) return Math.trunc(value.length * stringFactor);
   let cost = 0;
@@ -100,3 +106,12 @@ export const eachElement: Cost = {
     return { cost: multiplyRanges(target.size, each) };
   },
 };
+
+/** One pass over the argument at `index`; estimates count the last argument, as the reference does. */
+export const onePass = (resultSize?: (size: Range) => Range): Cost => ({
+  actual: traversal(0),
+  estimate: ({ args }) => {
+    const size = args[0]!.size;
+    return { cost: scale(size, stringFactor), ...(resultSize && { resultSize: resultSize(size) }) };
+  },
+});

@@ -108,8 +108,10 @@ function equalObject(a: JsonObject, b: MapValue): boolean | EvaluationError {
   return true;
 }
 
+/** A number of any of the three types. */
 export type CelNumber = Int | Uint | Double;
 
+/** Whether a value is a number. */
 export const isNumber = (value: Value): value is CelNumber =>
   isInt(value) || value instanceof Uint || value instanceof Double;
 

@@ -24,16 +24,26 @@ import {
   presence,
   type Qualifier,
 } from './attributes.ts';
-import { ArrayList, EntryMap, GrowingList, GrowingMap, ListValue, MapValue } from './collections.ts';
+import {
+  charged,
+  constantMembership,
+  costOf,
+  firstPresent,
+  guard,
+  invocation,
+  logical,
+  type RunTimeCost,
+} from './calls.ts';
+import { ArrayList, EntryMap, type ListValue } from './collections.ts';
 import { equal } from './equality.ts';
+import { foldOne, foldTwo, growable, settled } from './folds.ts';
 import { formatValue } from './format-value.ts';
 import type { Evaluate, Frame } from './frame.ts';
-import { type ActualCost, accepts, type FunctionDeclaration, noOverload, type Overload } from './functions.ts';
+import { accepts, type FunctionDeclaration, type Implementation, noOverload, type Overload } from './functions.ts';
 import { read } from './json-values.ts';
 import type { RegexFunction } from './regex.ts';
-import { typeNameOf } from './type-names.ts';
 import { dynType, isOptional, type Type } from './types.ts';
-import { Double, EvaluationError, isInt, Optional, orNoSuchOverload, Uint, type Value } from './values.ts';
+import { EvaluationError, isInt, Optional, orNoSuchOverload, type Value } from './values.ts';
 
 /** What the interpreter needs of an environment. */
 export type Runtime = {
@@ -168,7 +178,7 @@ class Compiler {
         return other(logical(this.#evaluation(call.args[0]!), this.#evaluation(call.args[1]!), true));
       case '_?_:_': {
         const [condition, whenTrue, whenFalse] = call.args.map((arg) => this.plan(arg)) as [Plan, Plan, Plan];
-        const chosen = conditional(evaluation(condition), asBranch(whenTrue), asBranch(whenFalse));
+        const chosen = conditional(evaluation(condition), asAttribute(whenTrue), asAttribute(whenFalse));
         return { kind: 'attribute', attribute: chosen };
       }
       case '_[_]':
@@ -184,9 +194,9 @@ class Compiler {
       case '_!=_':
         return other(this.#equality(call.function, plans, (result) => result !== true));
       case 'or':
-        return other(firstPresent(plans, (optional) => optional));
+        return other(firstPresent(evaluation(plans[0]!), evaluation(plans[1]!), (optional) => optional));
       case 'orValue':
-        return other(firstPresent(plans, (optional) => optional.value!));
+        return other(firstPresent(evaluation(plans[0]!), evaluation(plans[1]!), (optional) => optional.value!));
     }
     return this.#functionCall(call, plans);
   }
@@ -212,8 +222,10 @@ class Compiler {
     const overload = single?.id ?? '';
 
     if (call.function === '@in' && overload === 'in_list' && plans[1]!.kind === 'constant') {
-      const membership = constantMembership(evaluation(plans[0]!), plans[1]!.value);
-      if (membership) return membership;
+      const list = plans[1]!.value as ListValue;
+      if (list.size === 0) return constant(false);
+      const membership = constantMembership(evaluation(plans[0]!), list);
+      if (membership) return other(membership);
     }
     const isMember = call.target !== undefined;
     const implementation = this.#implementation(declaration, single, isMember, plans);
@@ -242,7 +254,7 @@ class Compiler {
     single: Overload | undefined,
     isMember: boolean,
     plans: readonly Plan[],
-  ): { call: (...args: Value[]) => Value; stopsAtErrors?: boolean } {
+  ): { call: Implementation; stopsAtErrors?: boolean } {
     const { name } = declaration;
     const pattern = plans[1];
     const regex = this.#runtime.regexFunctions.get(name);
@@ -275,7 +287,7 @@ class Compiler {
     const declaration = this.#runtime.function(name);
     const general = declaration?.cost?.actual;
     const specific = declaration?.overloads.find(({ id }) => id === overload)?.cost?.actual;
-    const actual = specific && general ? firstCost(general, specific) : (general ?? specific);
+    const actual = general ?? specific;
     return actual ? { actual, overload } : undefined;
   }
 
@@ -404,222 +416,16 @@ function loadLocal({ slot, initial }: Local): Evaluate {
   };
 }
 
-/** A branch is resolved without the charge for the attribute itself. */
-const asBranch = asAttribute;
-
 function indexQualifier(index: Plan, isOptional: boolean): Qualifier {
   if (index.kind === 'constant') return constantQualifier(index.value, { isOptional, isCharged: true });
   return computedQualifier(index.kind === 'attribute' ? index.attribute.resolve : index.evaluate, { isOptional });
 }
 
-/** `&&` and `||`: the deciding value decides even when the other side is an error. */
-function logical(left: Evaluate, right: Evaluate, deciding: boolean): Evaluate {
-  return (frame) => {
-    const a = left(frame);
-    if (a === deciding) return deciding;
-    const b = right(frame);
-    if (b === deciding) return deciding;
-    if (typeof a !== 'boolean') return orNoSuchOverload(a);
-    return typeof b === 'boolean' ? !deciding : orNoSuchOverload(b);
-  };
-}
-
-/** `or` and `orValue`: the right side is evaluated only if the left holds nothing. */
-function firstPresent(plans: readonly Plan[], finish: (optional: Optional) => Value): Evaluate {
-  const [left, right] = plans.map(evaluation) as [Evaluate, Evaluate];
-  return (frame) => {
-    const optional = left(frame);
-    if (!(optional instanceof Optional)) return optional;
-    return optional.hasValue ? finish(optional) : right(frame);
-  };
-}
-
-type RunTimeCost = { readonly actual: ActualCost; readonly overload: string } | undefined;
-
-const costOf = (cost: RunTimeCost, args: readonly Value[], result: Value): number =>
-  cost ? cost.actual(args, result, cost.overload) : 1;
-
-/** The first of two costs that has something to say; it says nothing by NaN. */
-const firstCost =
-  (first: ActualCost, second: ActualCost): ActualCost =>
-  (args, result, overload) => {
-    const cost = first(args, result, overload);
-    return Number.isNaN(cost) ? second(args, result, overload) : cost;
-  };
-
 const isScalar = (value: Value): boolean => isInt(value) || typeof value === 'boolean';
-
-function guard(
-  name: string,
-  parameters: readonly Type[],
-  call: (...args: Value[]) => Value,
-): (...args: Value[]) => Value {
-  return (...args) => {
-    for (let index = 0; index < parameters.length; index++) {
-      if (!accepts(parameters[index]!, args[index]!)) return noOverload(name, args);
-    }
-    return call(...args);
-  };
-}
-
-function invocation(
-  operands: readonly Evaluate[],
-  call: (...args: Value[]) => Value,
-  cost: RunTimeCost,
-  { stopsAtErrors, takesErrors }: { stopsAtErrors: boolean; takesErrors: boolean },
-): Evaluate {
-  if (stopsAtErrors || operands.length === 0) return stoppingInvocation(operands, call, cost);
-  const [first, second] = operands as [Evaluate, Evaluate?];
-  if (!second) {
-    return (frame) => {
-      const a = first(frame);
-      const result = a instanceof EvaluationError && !takesErrors ? a : call(a);
-      frame.charge(cost ? cost.actual([a], result, cost.overload) : 1);
-      return result;
-    };
-  }
-  return (frame) => {
-    const a = first(frame);
-    const b = second(frame);
-    const result = a instanceof EvaluationError ? a : b instanceof EvaluationError ? b : call(a, b);
-    frame.charge(cost ? cost.actual([a, b], result, cost.overload) : 1);
-    return result;
-  };
-}
-
-/** A call that is not charged for when an argument is an error, since it then was never made. */
-function stoppingInvocation(
-  operands: readonly Evaluate[],
-  call: (...args: Value[]) => Value,
-  cost: RunTimeCost,
-): Evaluate {
-  const last = operands.length - 1;
-  return (frame) => {
-    const args: Value[] = [];
-    for (let index = 0; index <= last; index++) {
-      const value = operands[index]!(frame);
-      if (value instanceof EvaluationError) {
-        // The reference finds all arguments evaluated if it is the last that failed, and charges.
-        if (index === last) frame.charge(costOf(cost, [...args, value], value));
-        return value;
-      }
-      args.push(value);
-    }
-    const result = call(...args);
-    frame.charge(costOf(cost, args, result));
-    return result;
-  };
-}
-
-function charged(build: Evaluate, amount: number): Evaluate {
-  return (frame) => {
-    const value = build(frame);
-    frame.charge(amount);
-    return value;
-  };
-}
 
 function unwrapEntry(name: string, value: Value): Value | undefined {
   if (value instanceof Optional) return value.value;
   return new EvaluationError(
     `cannot initialize optional entry '${name}' from non-optional value ${formatValue(value)}`,
   );
-}
-
-/** `x in [constants]` is a look-up that costs nothing; undefined if the constants cannot be put in a set. */
-function constantMembership(element: Evaluate, list: Value): Plan | undefined {
-  if (!(list instanceof ListValue)) return undefined;
-  if (list.size === 0) return constant(false);
-  const members = new Set<unknown>();
-  for (const value of list) {
-    const key = membershipKey(value);
-    if (key === undefined) return undefined;
-    members.add(key);
-  }
-  return other((frame) => {
-    const value = element(frame);
-    if (value instanceof EvaluationError) return value;
-    const key = membershipKey(value);
-    // A set finds NaN, which equals nothing.
-    return key !== undefined && !Number.isNaN(key) && members.has(key);
-  });
-}
-
-/** Equal for numbers that are equal, whatever their types. */
-function membershipKey(value: Value): string | boolean | number | bigint | undefined {
-  if (typeof value === 'string' || typeof value === 'boolean' || isInt(value)) return value;
-  if (value instanceof Uint) return value.value <= Number.MAX_SAFE_INTEGER ? Number(value.value) : value.value;
-  if (!(value instanceof Double)) return undefined;
-  return Number.isInteger(value.value) && !Number.isSafeInteger(value.value) ? BigInt(value.value) : value.value + 0;
-}
-
-/** Empty collections accumulated into are grown in place: copying at every step would be quadratic. */
-function growable(value: Value): Value {
-  if (value instanceof ListValue && value.size === 0) return new GrowingList([]);
-  return value instanceof MapValue && value.size === 0 ? new GrowingMap() : value;
-}
-
-const settled = (value: Value): Value => (value instanceof GrowingList ? new ArrayList(value.values) : value);
-
-type Slots = { readonly accumulator: number; readonly first: number; readonly second: number };
-type Turn = { readonly condition: Evaluate; readonly step: Evaluate };
-
-function foldOne(frame: Frame, range: Value, slots: Slots, turn: Turn): EvaluationError | undefined {
-  const { locals } = frame;
-  if (range instanceof ListValue) {
-    for (let index = 0; index < range.size; index++) {
-      locals[slots.first] = range.at(index);
-      if (!takeTurn(frame, slots, turn)) return undefined;
-    }
-    return undefined;
-  }
-  if (!(range instanceof MapValue)) {
-    return new EvaluationError(`got '${goTypeName(range)}', expected iterable type`);
-  }
-  for (const key of range.keys()) {
-    locals[slots.first] = key;
-    if (!takeTurn(frame, slots, turn)) return undefined;
-  }
-  return undefined;
-}
-
-function foldTwo(frame: Frame, range: Value, slots: Slots, turn: Turn): EvaluationError | undefined {
-  const { locals } = frame;
-  if (!(range instanceof ListValue) && !(range instanceof MapValue)) {
-    return new EvaluationError(`unsupported comprehension range type: ${goTypeName(range)}`);
-  }
-  let index = 0;
-  for (const entry of range instanceof MapValue ? range.entries() : range) {
-    const [key, value] = range instanceof MapValue ? (entry as [Value, Value]) : [index++, entry as Value];
-    locals[slots.first] = key;
-    locals[slots.second] = value;
-    if (!takeTurn(frame, slots, turn)) return undefined;
-  }
-  return undefined;
-}
-
-/** One turn of a loop; false once the condition says stop. An error is not a reason to stop. */
-function takeTurn(frame: Frame, { accumulator }: Slots, { condition, step }: Turn): boolean {
-  if (condition(frame) === false) return false;
-  frame.locals[accumulator] = step(frame);
-  return true;
-}
-
-const goTypeNames: Readonly<Record<string, string>> = {
-  int: 'types.Int',
-  uint: 'types.Uint',
-  double: 'types.Double',
-  bool: 'types.Bool',
-  string: 'types.String',
-  bytes: 'types.Bytes',
-  null_type: 'types.Null',
-  type: '*types.Type',
-  optional_type: '*types.Optional',
-  'google.protobuf.Timestamp': 'types.Timestamp',
-  'google.protobuf.Duration': 'types.Duration',
-};
-
-function goTypeName(value: Value): string {
-  const name = typeNameOf(value);
-  return goTypeNames[name] ?? name;
 }

@@ -35,7 +35,9 @@ const declare = (type: Type, json: JsonDeclaration): Type => ({ ...type, json })
 const sized = (type: Type, minSerializedSize: number, maxElements: number): Type =>
   declare(type, { minSerializedSize, maxElements });
 
+/** A boolean. */
 export const jsonBool = sized(boolType, 4, 0);
+/** A whole number. */
 export const jsonInt = sized(intType, 1, 0);
 /** A number that need not be whole. */
 export const jsonNumber = sized(doubleType, 1, 0);

@@ -78,7 +78,7 @@ function readNull(type: Type): Value {
 }
 
 /** Reads JSON of no declared type: whole numbers are ints, others doubles. */
-export function readDynamic(json: unknown): Value {
+function readDynamic(json: unknown): Value {
   switch (typeof json) {
     case 'string':
     case 'boolean':

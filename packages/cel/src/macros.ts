@@ -27,9 +27,11 @@ export type Macro = (
 /** Macros by name, number of arguments (`*` for any) and whether called as a method; see `macroKey`. */
 export type Macros = ReadonlyMap<string, Macro>;
 
+/** The key a macro is found by. */
 export const macroKey = (name: string, argumentCount: number | '*', isMember: boolean): string =>
   `${name}:${argumentCount}:${isMember}`;
 
+/** Whether a macro refused its arguments. */
 export const isFault = (result: Expression | MacroFault): result is MacroFault => 'fault' in result;
 
 /** Makes nodes that all stand where the macro was called. */

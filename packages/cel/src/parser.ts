@@ -17,6 +17,7 @@ import {
 } from './literals.ts';
 import { isFault, type Macros, macroKey } from './macros.ts';
 import type { Issues } from './source.ts';
+import { Abort, operandStart, startsOperand, TokenCursor } from './token-cursor.ts';
 import { EvaluationError, type Value } from './values.ts';
 
 /** What the language of an environment includes. */
@@ -39,13 +40,10 @@ export function parse(text: string, syntax: Syntax, issues: Issues): Expression 
     issues.report(-1, `expression code point size exceeds limit: size: ${size}, limit ${maxCodePoints}`);
     return undefined;
   }
-  const parser = new Parser(text, tokenize(text, issues), syntax, issues);
+  const parser = new Parser(new TokenCursor(text, tokenize(text, issues), issues), syntax, issues);
   const expression = parser.parse();
   return issues.isEmpty ? expression : undefined;
 }
-
-/** Ends the parse; the fault has been reported. */
-class Abort extends Error {}
 
 type Rule = 'expression' | 'relation' | 'calculation' | 'member';
 
@@ -65,51 +63,22 @@ const operators: Partial<Record<TokenKind, string>> = {
   '-': '_-_',
 };
 
-const operandStart: readonly TokenKind[] = [
-  '[',
-  '{',
-  '(',
-  '.',
-  '-',
-  '!',
-  'true',
-  'false',
-  'null',
-  'double',
-  'int',
-  'uint',
-  'string',
-  'bytes',
-  'identifier',
-];
-const continuations: ReadonlySet<TokenKind> = new Set([
-  ...relations,
-  '*',
-  '/',
-  '%',
-  '+',
-  '-',
-  '&&',
-  '||',
-  '?',
-  '.',
-  '[',
-] satisfies TokenKind[]);
+// What may come after an opening bracket, the closing one included.
+const indexStart: readonly TokenKind[] = [...operandStart, '?'];
+const argumentStart: readonly TokenKind[] = [...operandStart, ')'];
+const elementStart: readonly TokenKind[] = [...operandStart, ']', ',', '?'];
+const entryStart: readonly TokenKind[] = [...operandStart, '}', ',', '?'];
+const fieldStart: readonly TokenKind[] = ['}', ',', '?', 'identifier', 'escaped identifier'];
 
 class Parser {
-  readonly #text: string;
-  readonly #tokens: readonly Token[];
+  readonly #tokens: TokenCursor;
   readonly #syntax: Syntax;
   readonly #issues: Issues;
-  #position = 0;
   readonly #ruleDepth: Record<Rule, number> = { expression: 0, relation: 0, calculation: 0, member: 0 };
   /** How many operators deep the tree just returned is. */
   #height = 0;
-  /** What may end the expression being parsed, innermost last. */
-  readonly #closers: (readonly TokenKind[])[] = [['end']];
 
-  constructor(text: string, tokens: readonly Token[], syntax: Syntax, issues: Issues) {
-    this.#text = text;
+  constructor(tokens: TokenCursor, syntax: Syntax, issues: Issues) {
     this.#tokens = tokens;
     this.#syntax = syntax;
     this.#issues = issues;
@@ -118,7 +87,7 @@ class Parser {
   parse(): Expression | undefined {
     try {
       const expression = this.#expression();
-      this.#expect('end');
+      this.#tokens.expect('end');
       return expression;
     } catch (error) {
       if (error instanceof Abort) return undefined;
@@ -129,12 +98,12 @@ class Parser {
   #expression(): Expression {
     this.#enter('expression');
     let result = this.#or();
-    if (this.#at('?')) {
-      const { start } = this.#take();
+    if (this.#tokens.at('?')) {
+      const { start } = this.#tokens.take();
       const conditionHeight = this.#height;
-      const whenTrue = this.#within([':'], () => this.#or());
+      const whenTrue = this.#tokens.within([':'], () => this.#or());
       const trueHeight = this.#height;
-      this.#expect(':');
+      this.#tokens.expect(':');
       const whenFalse = this.#expression();
       this.#grow(conditionHeight, trueHeight, this.#height);
       result = operator(start, '_?_:_', [result, whenTrue, whenFalse]);
@@ -154,12 +123,12 @@ class Parser {
   /** A chain of one logical operator, as a balanced tree so that long chains stay shallow. */
   #logical(sign: '||' | '&&', name: string, operand: () => Expression): Expression {
     const first = operand();
-    if (!this.#at(sign)) return first;
+    if (!this.#tokens.at(sign)) return first;
     let height = this.#height;
     const terms = [first];
     const offsets: number[] = [];
-    while (this.#at(sign)) {
-      offsets.push(this.#take().start);
+    while (this.#tokens.at(sign)) {
+      offsets.push(this.#tokens.take().start);
       terms.push(operand());
       height = Math.max(height, this.#height);
     }
@@ -176,9 +145,9 @@ class Parser {
   #relation(minimum = 1): Expression {
     this.#enter('relation');
     let result = this.#calculation();
-    while (minimum <= 1 && relations.has(this.#token.kind)) {
+    while (minimum <= 1 && relations.has(this.#tokens.token.kind)) {
       const height = this.#height;
-      const { start, kind } = this.#take();
+      const { start, kind } = this.#tokens.take();
       const right = this.#relation(2);
       this.#grow(height, this.#height);
       result = operator(start, operators[kind]!, [result, right]);
@@ -192,7 +161,7 @@ class Parser {
     let result = this.#unary();
     for (let strength = this.#strength(); strength >= minimum; strength = this.#strength()) {
       const height = this.#height;
-      const { start, kind } = this.#take();
+      const { start, kind } = this.#tokens.take();
       const right = this.#calculation(strength + 1);
       this.#grow(height, this.#height);
       result = operator(start, operators[kind]!, [result, right]);
@@ -202,7 +171,7 @@ class Parser {
   }
 
   #strength(): number {
-    switch (this.#token.kind) {
+    switch (this.#tokens.token.kind) {
       case '*':
       case '/':
       case '%':
@@ -216,8 +185,8 @@ class Parser {
   }
 
   #unary(): Expression {
-    if (!this.#startsWith(operandStart)) return this.#standIn();
-    const { kind, start } = this.#token;
+    if (!this.#tokens.startsWith(operandStart)) return this.#standIn();
+    const { kind, start } = this.#tokens.token;
     if (kind === '!') return this.#repeated('!', start, '!_');
     if (kind === '-' && !this.#isNumber(1)) return this.#repeated('-', start, '-_');
     return this.#member();
@@ -226,13 +195,13 @@ class Parser {
   /** `!!a` is `a`: an even number of the same sign cancels out. */
   #repeated(sign: '!' | '-', start: number, name: string): Expression {
     let count = 0;
-    for (; this.#at(sign); this.#position++) count++;
-    if (!this.#startsOperand(this.#token.kind)) {
+    while (this.#tokens.accept(sign)) count++;
+    if (!startsOperand(this.#tokens.token.kind)) {
       if (sign === '-') return this.#noViableSign();
       // Even the end of the text counts as one token too many here.
-      this.#report(`extraneous input ${this.#shown()} expecting ${expecting(operandStart)}`);
-      if (!this.#startsOperand(this.#kindAhead(1))) throw new Abort();
-      this.#position++;
+      this.#tokens.reportExtraneous(operandStart);
+      if (!startsOperand(this.#tokens.kindAhead(1))) throw new Abort();
+      this.#tokens.take();
     }
     const operand = this.#member();
     return count % 2 === 0 ? operand : operator(start, name, [operand]);
@@ -240,24 +209,17 @@ class Parser {
 
   /** The last sign is then taken for an operator whose left side is lacking. */
   #noViableSign(): Expression {
-    const sign = this.#tokens[this.#position - 1]!;
-    this.#report(`no viable alternative at input '${this.#textFrom(sign)}'`);
-    this.#position--;
+    this.#tokens.reportNoViable(this.#tokens.previous);
+    this.#tokens.back();
     return this.#standIn();
-  }
-
-  /** The text from a token to the current one. */
-  #textFrom({ start }: Token): string {
-    const { kind, text, start: end } = this.#token;
-    return escapeWhitespace(this.#text.slice(start, kind === 'end' ? undefined : end + text.length));
   }
 
   #member(): Expression {
     this.#enter('member');
     let result = this.#primary();
     for (;;) {
-      if (this.#at('.')) result = this.#selection(result);
-      else if (this.#at('[')) result = this.#index(result);
+      if (this.#tokens.at('.')) result = this.#selection(result);
+      else if (this.#tokens.at('[')) result = this.#index(result);
       else break;
     }
     this.#leave('member');
@@ -266,19 +228,16 @@ class Parser {
 
   #selection(operand: Expression): Expression {
     const height = this.#height;
-    const dot = this.#take();
-    const isOptional = this.#at('?');
-    if (isOptional) this.#position++;
-    const name = this.#token;
+    const dot = this.#tokens.take();
+    const isOptional = this.#tokens.accept('?');
+    const name = this.#tokens.token;
     if (name.kind !== 'identifier' && name.kind !== 'escaped identifier') {
       if (!isOptional) return this.#notAField(dot);
-      return this.#fail(
-        `mismatched input ${this.#shown()} expecting ${expecting(['identifier', 'escaped identifier'])}`,
-      );
+      return this.#tokens.mismatch(['identifier', 'escaped identifier']);
     }
-    this.#position++;
-    if (!isOptional && this.#at('(') && name.kind === 'identifier') {
-      const open = this.#take();
+    this.#tokens.take();
+    if (!isOptional && this.#tokens.at('(') && name.kind === 'identifier') {
+      const open = this.#tokens.take();
       this.#height = 0;
       const args = this.#arguments();
       this.#grow(height, this.#height);
@@ -293,12 +252,13 @@ class Parser {
   }
 
   #notAField(dot: Token): Expression {
-    const { kind, text } = this.#token;
+    const { kind, text } = this.#tokens.token;
     if (kind === 'true' || kind === 'false' || kind === 'null') {
-      this.#fail(`mismatched input '${text}' expecting IDENTIFIER`);
+      this.#tokens.fail(`mismatched input '${text}' expecting IDENTIFIER`);
     }
-    this.#report(`no viable alternative at input '${this.#textFrom(dot)}'`);
-    return this.#resume();
+    this.#tokens.reportNoViable(dot);
+    this.#tokens.resume();
+    return this.#standIn();
   }
 
   #fieldName(name: Token, blame: number): string {
@@ -309,12 +269,11 @@ class Parser {
 
   #index(operand: Expression): Expression {
     const height = this.#height;
-    const { start } = this.#take();
-    const isOptional = this.#at('?');
-    if (isOptional) this.#position++;
-    else this.#startsWith([...operandStart, '?']);
-    const index = this.#within([']'], () => this.#expression());
-    this.#expect(']');
+    const { start } = this.#tokens.take();
+    const isOptional = this.#tokens.accept('?');
+    if (!isOptional) this.#tokens.startsWith(indexStart);
+    const index = this.#tokens.within([']'], () => this.#expression());
+    this.#tokens.expect(']');
     this.#grow(height, this.#height);
     if (isOptional && !this.#syntax.optionals) return this.#fault(start, "unsupported syntax '[?'");
     return operator(start, isOptional ? '_[?_]' : '_[_]', [operand, index]);
@@ -322,27 +281,27 @@ class Parser {
 
   #arguments(): Expression[] {
     const args: Expression[] = [];
-    this.#startsWith([...operandStart, ')']);
+    this.#tokens.startsWith(argumentStart);
     let height = 0;
-    if (!this.#at(')')) {
+    if (!this.#tokens.at(')')) {
       do {
-        args.push(this.#within([',', ')'], () => this.#expression()));
+        args.push(this.#tokens.within([',', ')'], () => this.#expression()));
         height = Math.max(height, this.#height);
-      } while (this.#accept(','));
+      } while (this.#tokens.accept(','));
     }
-    this.#expect(')');
+    this.#tokens.expect(')');
     this.#height = height;
     return args;
   }
 
   #primary(): Expression {
-    const token = this.#token;
+    const token = this.#tokens.token;
     this.#height = 0;
     switch (token.kind) {
       case '(': {
-        this.#position++;
-        const inner = this.#within([')'], () => this.#expression());
-        this.#expect(')');
+        this.#tokens.take();
+        const inner = this.#tokens.within([')'], () => this.#expression());
+        this.#tokens.expect(')');
         return inner;
       }
       case '[':
@@ -353,30 +312,30 @@ class Parser {
       case 'identifier':
         return this.#name();
       case '-': {
-        this.#position++;
-        const number = this.#take();
+        this.#tokens.take();
+        const number = this.#tokens.take();
         return this.#number(token.start, number, true);
       }
       case 'int':
       case 'uint':
       case 'double':
-        this.#position++;
+        this.#tokens.take();
         return this.#number(token.start, token, false);
       case 'string':
-        this.#position++;
+        this.#tokens.take();
         return this.#literal(token.start, parseStringLiteral(token.text));
       case 'bytes':
-        this.#position++;
+        this.#tokens.take();
         return this.#literal(token.start, parseBytesLiteral(token.text));
       case 'true':
       case 'false':
-        this.#position++;
+        this.#tokens.take();
         return this.#literal(token.start, token.kind === 'true');
       case 'null':
-        this.#position++;
+        this.#tokens.take();
         return this.#literal(token.start, null);
       default:
-        return this.#fail(`mismatched input ${this.#shown()} expecting ${expecting(operandStart)}`);
+        return this.#tokens.mismatch(operandStart);
     }
   }
 
@@ -398,28 +357,28 @@ class Parser {
   }
 
   #isNumber(ahead: number): boolean {
-    const kind = this.#tokens[this.#position + ahead]?.kind;
+    const kind = this.#tokens.kindAhead(ahead);
     return kind === 'int' || kind === 'double';
   }
 
   #name(): Expression {
-    const first = this.#token;
-    const isRooted = this.#accept('.');
-    const token = this.#token;
+    const first = this.#tokens.token;
+    const isRooted = this.#tokens.accept('.');
+    const token = this.#tokens.token;
     if (token.kind !== 'identifier') return this.#notAField(first);
-    this.#position++;
+    this.#tokens.take();
     const prefix = isRooted ? '.' : '';
-    if (this.#at('(')) {
-      const open = this.#take();
+    if (this.#tokens.at('(')) {
+      const open = this.#tokens.take();
       if (isReservedWord(token.text)) return this.#fault(first.start, `reserved identifier: ${token.text}`);
       return this.#call(open.start, prefix + token.text, undefined, this.#arguments());
     }
-    const braces = this.#bracesAfterName();
-    if (braces !== undefined) {
+    const dots = this.#dotsBeforeBraces();
+    if (dots !== undefined) {
       const names = [token.text];
-      while (this.#position < braces) {
-        this.#position++;
-        names.push(this.#take().text);
+      for (let count = 0; count < dots; count++) {
+        this.#tokens.take();
+        names.push(this.#tokens.take().text);
       }
       return this.#object(prefix + names.join('.'));
     }
@@ -427,101 +386,99 @@ class Parser {
     return { kind: 'identifier', offset: token.start, name: prefix + token.text };
   }
 
-  /** The position of the brace in `a.b.C{`, if that is what comes. */
-  #bracesAfterName(): number | undefined {
-    let position = this.#position;
-    while (this.#tokens[position]?.kind === '.' && this.#tokens[position + 1]?.kind === 'identifier') position += 2;
-    return this.#tokens[position]?.kind === '{' ? position : undefined;
+  /** How many dots come before the brace in `a.b.C{`, if that is what comes. */
+  #dotsBeforeBraces(): number | undefined {
+    let ahead = 0;
+    while (this.#tokens.kindAhead(ahead) === '.' && this.#tokens.kindAhead(ahead + 1) === 'identifier') ahead += 2;
+    return this.#tokens.kindAhead(ahead) === '{' ? ahead / 2 : undefined;
   }
 
   #object(typeName: string): Expression {
-    const { start } = this.#take();
+    const { start } = this.#tokens.take();
     const fields: FieldInitializer[] = [];
     let height = 0;
-    this.#startsWith(['}', ',', '?', 'identifier', 'escaped identifier']);
-    while (!this.#at('}') && !(this.#at(',') && fields.length === 0)) {
-      const first = this.#token.start;
-      const isOptional = this.#accept('?');
+    this.#tokens.startsWith(fieldStart);
+    while (!this.#tokens.at('}') && !(this.#tokens.at(',') && fields.length === 0)) {
+      const first = this.#tokens.token.start;
+      const isOptional = this.#tokens.accept('?');
       if (isOptional && !this.#syntax.optionals) this.#fault(first, "unsupported syntax '?'");
-      const name = this.#token;
+      const name = this.#tokens.token;
       if (name.kind !== 'identifier' && name.kind !== 'escaped identifier') {
-        this.#fail(
-          `mismatched input ${this.#shown()} expecting ${expecting(['}', ',', '?', 'identifier', 'escaped identifier'])}`,
-        );
+        this.#tokens.mismatch(fieldStart);
       }
-      this.#position++;
+      this.#tokens.take();
       const field = this.#fieldName(name, start);
-      const colon = this.#expect(':');
-      const value = this.#within([',', '}'], () => this.#expression());
+      const colon = this.#tokens.expect(':');
+      const value = this.#tokens.within([',', '}'], () => this.#expression());
       height = Math.max(height, this.#height);
       fields.push({ offset: colon.start, name: field, value, isOptional });
       if (!this.#separator('}')) break;
     }
-    this.#accept(',');
-    this.#expect('}');
+    this.#tokens.accept(',');
+    this.#tokens.expect('}');
     this.#height = height;
     return { kind: 'object', offset: start, typeName, fields };
   }
 
   #list(): Expression {
-    const { start } = this.#take();
+    const { start } = this.#tokens.take();
     const elements: Expression[] = [];
     const optional = new Set<number>();
     let height = 0;
-    this.#startsWith([...operandStart, ']', ',', '?']);
-    while (!this.#at(']') && !(this.#at(',') && elements.length === 0)) {
-      const mark = this.#token;
-      if (this.#accept('?')) {
+    this.#tokens.startsWith(elementStart);
+    while (!this.#tokens.at(']') && !(this.#tokens.at(',') && elements.length === 0)) {
+      const mark = this.#tokens.token;
+      if (this.#tokens.accept('?')) {
         if (this.#syntax.optionals) optional.add(elements.length);
         else this.#fault(mark.start, "unsupported syntax '?'");
       }
-      elements.push(this.#within([',', ']'], () => this.#expression()));
+      elements.push(this.#tokens.within([',', ']'], () => this.#expression()));
       height = Math.max(height, this.#height);
       if (!this.#separator(']')) break;
     }
-    this.#accept(',');
-    this.#expect(']');
+    this.#tokens.accept(',');
+    this.#tokens.expect(']');
     this.#height = height;
     return { kind: 'list', offset: start, elements, optional };
   }
 
   #map(): Expression {
-    const { start } = this.#take();
+    const { start } = this.#tokens.take();
     const entries: MapEntry[] = [];
     let height = 0;
-    this.#startsWith([...operandStart, '}', ',', '?']);
-    while (!this.#at('}') && !(this.#at(',') && entries.length === 0)) {
-      const mark = this.#token;
-      const isOptional = this.#accept('?');
+    this.#tokens.startsWith(entryStart);
+    while (!this.#tokens.at('}') && !(this.#tokens.at(',') && entries.length === 0)) {
+      const mark = this.#tokens.token;
+      const isOptional = this.#tokens.accept('?');
       if (isOptional && !this.#syntax.optionals) this.#fault(mark.start, "unsupported syntax '?'");
-      const key = this.#within([':'], () => this.#expression());
+      const key = this.#tokens.within([':'], () => this.#expression());
       height = Math.max(height, this.#height);
-      const colon = this.#expect(':');
-      const value = this.#within([',', '}'], () => this.#expression());
+      const colon = this.#tokens.expect(':');
+      const value = this.#tokens.within([',', '}'], () => this.#expression());
       height = Math.max(height, this.#height);
       entries.push({ offset: colon.start, key, value, isOptional });
       if (!this.#separator('}')) break;
     }
-    this.#accept(',');
-    this.#expect('}');
+    this.#tokens.accept(',');
+    this.#tokens.expect('}');
     this.#height = height;
     return { kind: 'map', offset: start, entries };
   }
 
   /** Passes the comma between elements; false when the elements end here, with a last comma or without. */
   #separator(close: ']' | '}'): boolean {
-    if (this.#at(',')) {
-      const after = this.#kindAhead(1);
-      if (!this.#startsOperand(after) && after !== '?' && after !== 'escaped identifier') return false;
-      this.#position++;
+    if (this.#tokens.at(',')) {
+      const after = this.#tokens.kindAhead(1);
+      if (!startsOperand(after) && after !== '?' && after !== 'escaped identifier') return false;
+      this.#tokens.take();
       return true;
     }
-    if (this.#at(close)) return false;
+    if (this.#tokens.at(close)) return false;
     const wanted: TokenKind[] = [close, ','];
-    if (!wanted.includes(this.#kindAhead(1))) {
-      this.#fail(`mismatched input ${this.#shown()} expecting ${expecting(wanted)}`);
+    if (!wanted.includes(this.#tokens.kindAhead(1))) {
+      this.#tokens.mismatch(wanted);
     }
-    this.#pass(wanted);
+    this.#tokens.pass(wanted);
     return this.#separator(close);
   }
 
@@ -545,100 +502,8 @@ class Parser {
     return { kind: 'literal', offset, value: null };
   }
 
-  get #token(): Token {
-    return this.#tokens[this.#position]!;
-  }
-
-  #kindAhead(count: number): TokenKind {
-    return this.#tokens[this.#position + count]?.kind ?? 'end';
-  }
-
-  #at(kind: TokenKind): boolean {
-    return this.#token.kind === kind;
-  }
-
-  #take(): Token {
-    return this.#tokens[this.#position++]!;
-  }
-
-  #accept(kind: TokenKind): boolean {
-    if (!this.#at(kind)) return false;
-    this.#position++;
-    return true;
-  }
-
-  #expect(kind: TokenKind): Token {
-    if (this.#at(kind)) return kind === 'end' ? this.#token : this.#take();
-    if (this.#kindAhead(1) === kind && !this.#at('end')) {
-      this.#pass([kind]);
-      return this.#expect(kind);
-    }
-    const token = this.#token;
-    if (this.#mayFollow(kind, token.kind)) {
-      this.#report(`missing ${expecting([kind])} at ${this.#shown()}`);
-      return token;
-    }
-    return this.#fail(`mismatched input ${this.#shown()} expecting ${expecting([kind])}`);
-  }
-
-  #mayFollow(kind: TokenKind, next: TokenKind): boolean {
-    if (kind === ':') return this.#startsOperand(next);
-    if (kind === 'end') return false;
-    return continuations.has(next) || this.#closers.at(-1)!.includes(next);
-  }
-
-  /**
-   * Sees to it that one of `wanted` starts here, passing over one token if that helps. False when something else does
-   * that could follow an operand: then the operand is taken to be lacking.
-   */
-  #startsWith(wanted: readonly TokenKind[]): boolean {
-    if (wanted.includes(this.#token.kind)) return true;
-    if (wanted.includes(this.#kindAhead(1)) && !this.#at('end')) {
-      this.#pass(wanted);
-      return true;
-    }
-    this.#report(`mismatched input ${this.#shown()} expecting ${expecting(wanted)}`);
-    this.#resume();
-    return false;
-  }
-
-  /** Goes on after a fault if an operator comes next, else gives up. */
-  #resume(): Expression {
-    if (!continuations.has(this.#token.kind)) throw new Abort();
-    return this.#standIn();
-  }
-
   #standIn(): Expression {
-    return { kind: 'literal', offset: this.#token.start, value: null };
-  }
-
-  #startsOperand(kind: TokenKind): boolean {
-    return operandStart.includes(kind);
-  }
-
-  #pass(wanted: readonly TokenKind[]): void {
-    this.#report(`extraneous input ${this.#shown()} expecting ${expecting(wanted)}`);
-    this.#position++;
-  }
-
-  #within<Result>(closers: readonly TokenKind[], parse: () => Result): Result {
-    this.#closers.push(closers);
-    const result = parse();
-    this.#closers.pop();
-    return result;
-  }
-
-  #shown(): string {
-    return `'${escapeWhitespace(this.#token.text)}'`;
-  }
-
-  #report(message: string): void {
-    this.#issues.report(this.#token.start, `Syntax error: ${message}`);
-  }
-
-  #fail(message: string): never {
-    this.#report(message);
-    throw new Abort();
+    return { kind: 'literal', offset: this.#tokens.token.start, value: null };
   }
 
   #enter(rule: Rule): void {
@@ -668,38 +533,3 @@ const operator = (offset: number, name: string, args: readonly Expression[]): Ex
   target: undefined,
   args,
 });
-
-const escapeWhitespace = (text: string): string =>
-  text.replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t');
-
-// The order in which ANTLR lists tokens, and its names for those that are not their own text.
-const tokenOrder: readonly (readonly [TokenKind, string?])[] = [
-  ['['],
-  [']'],
-  ['{'],
-  ['}'],
-  ['('],
-  [')'],
-  ['.'],
-  [','],
-  ['-'],
-  ['!'],
-  ['?'],
-  [':'],
-  ['true'],
-  ['false'],
-  ['null'],
-  ['double', 'NUM_FLOAT'],
-  ['int', 'NUM_INT'],
-  ['uint', 'NUM_UINT'],
-  ['string', 'STRING'],
-  ['bytes', 'BYTES'],
-  ['identifier', 'IDENTIFIER'],
-  ['escaped identifier', 'ESC_IDENTIFIER'],
-  ['end', '<EOF>'],
-];
-
-function expecting(kinds: readonly TokenKind[]): string {
-  const names = tokenOrder.flatMap(([kind, name]) => (kinds.includes(kind) ? [name ?? `'${kind}'`] : []));
-  return names.length === 1 ? names[0]! : `{${names.join(', ')}}`;
-}

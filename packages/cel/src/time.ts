@@ -38,10 +38,13 @@ const timestampOverflow = new EvaluationError('timestamp overflow');
 const checkedDuration = (nanos: bigint): Duration | EvaluationError =>
   nanos < minInt || nanos > maxInt ? durationOverflow : new Duration(nanos);
 
+/** The sum, or overflow. */
 export const addDurations = (a: Duration, b: Duration): Duration | EvaluationError =>
   checkedDuration(a.nanos + b.nanos);
+/** The difference, or overflow. */
 export const subtractDurations = (a: Duration, b: Duration): Duration | EvaluationError =>
   checkedDuration(a.nanos - b.nanos);
+/** The same span the other way, or overflow. */
 export const negateDuration = (a: Duration): Duration | EvaluationError => checkedDuration(-a.nanos);
 
 /** The instant `duration` after `timestamp`; a negative duration goes back. */
@@ -55,11 +58,13 @@ export function addDuration(timestamp: Timestamp, { nanos }: Duration): Timestam
 
 const floorDivide = (a: bigint, b: bigint): bigint => (a - (((a % b) + b) % b)) / b;
 
+/** The span from the second to the first, or overflow. */
 export function subtractTimestamps(a: Timestamp, b: Timestamp): Duration | EvaluationError {
   const nanos = BigInt(a.seconds - b.seconds) * nanosPerSecond + BigInt(a.nanos - b.nanos);
   return checkedDuration(nanos);
 }
 
+/** -1, 0 or 1 as the first is before, at or after the second. */
 export const compareTimestamps = (a: Timestamp, b: Timestamp): number =>
   Math.sign(a.seconds - b.seconds || a.nanos - b.nanos);
 

@@ -57,17 +57,29 @@ export type Type = {
 
 const simple = (kind: Kind, name: string = kind): Type => ({ kind, name, parameters: [] });
 
+/** Any type, found out at run time. */
 export const dynType = simple('dyn');
+/** Any type, wrapped as protobuf wraps it. */
 export const anyType = simple('any', 'google.protobuf.Any');
+/** `bool`. */
 export const boolType = simple('bool');
+/** `bytes`. */
 export const bytesType = simple('bytes');
+/** `double`. */
 export const doubleType = simple('double');
+/** `google.protobuf.Duration`. */
 export const durationType = simple('duration', 'google.protobuf.Duration');
+/** The type of what has a fault, which fits everywhere so that one fault is reported once. */
 export const errorType = simple('error');
+/** `int`. */
 export const intType = simple('int');
+/** `null_type`. */
 export const nullType = simple('null', 'null_type');
+/** `string`. */
 export const stringType = simple('string');
+/** `google.protobuf.Timestamp`. */
 export const timestampType = simple('timestamp', 'google.protobuf.Timestamp');
+/** `uint`. */
 export const uintType = simple('uint');
 /** The type of types whose subject is not known. */
 export const typeType = simple('type');
@@ -107,6 +119,7 @@ export function objectType(
 /** Whether checking is left to run time. */
 export const isDyn = (type: Type): boolean => type.kind === 'dyn' || type.kind === 'any';
 
+/** Whether it is the type of optional values. */
 export const isOptional = (type: Type): boolean => type.kind === 'opaque' && type.name === 'optional_type';
 
 /** What an optional type holds; any other type is itself. */

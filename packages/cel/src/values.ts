@@ -112,18 +112,23 @@ export abstract class ObjectValue {
   }
 }
 
+/** The error of an operation that is not defined for its operands. */
 export const noSuchOverload = new EvaluationError('no such overload');
 
 /** The error itself if `value` is one already, else "no such overload". */
 export const orNoSuchOverload = (value: Value): EvaluationError =>
   value instanceof EvaluationError ? value : noSuchOverload;
 
+/** The largest int. */
 export const maxInt = 2n ** 63n - 1n;
+/** The smallest int. */
 export const minInt = -(2n ** 63n);
+/** The largest uint. */
 export const maxUint = 2n ** 64n - 1n;
 
 /** The canonical form of an integer known to be in range. */
 export const toInt = (value: bigint): Int =>
   value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
 
+/** Whether a value is an int. */
 export const isInt = (value: unknown): value is Int => typeof value === 'number' || typeof value === 'bigint';

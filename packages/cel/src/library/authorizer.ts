@@ -12,10 +12,15 @@ import { sizeOf } from '../type-names.ts';
 import { boolType, objectType, stringType, type Type } from '../types.ts';
 import { EvaluationError, ObjectValue, orNoSuchOverload, type Value } from '../values.ts';
 
+/** The type of `authorizer`. */
 export const authorizerType = objectType('kubernetes.authorization.Authorizer');
+/** The type of `authorizer.path(…)`. */
 export const pathCheckType = objectType('kubernetes.authorization.PathCheck');
+/** The type of `authorizer.group(…)`. */
 export const groupCheckType = objectType('kubernetes.authorization.GroupCheck');
+/** The type of `authorizer.requestResource`, and of `….resource(…)`. */
 export const resourceCheckType = objectType('kubernetes.authorization.ResourceCheck');
+/** The type of `….check(…)`. */
 export const decisionType = objectType('kubernetes.authorization.Decision');
 
 /** Who is asking. */

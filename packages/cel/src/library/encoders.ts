@@ -7,6 +7,7 @@ import { EvaluationError } from '../values.ts';
 /** Padding may be left out, but what there is must be right. */
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
+/** The library. */
 export const encodersLibrary: Library = {
   functions: [
     {

@@ -34,4 +34,5 @@ function estimate({ args: [left, right] }: CallShape): CallEstimate | undefined 
   return undefined;
 }
 
+/** Adds the estimates to `==`. */
 export const equalityCosts: Library = { functions: [{ name: '_==_', overloads: [], cost: { estimate } }] };

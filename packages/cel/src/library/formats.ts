@@ -19,6 +19,7 @@ import { sizeOf } from '../type-names.ts';
 import { listType, objectType, optionalType, stringType } from '../types.ts';
 import { EvaluationError, none, ObjectValue, Optional, orNoSuchOverload, type Value } from '../values.ts';
 
+/** `kubernetes.NamedFormat`. */
 export const formatType = objectType('kubernetes.NamedFormat');
 
 /** The longest pattern any format is estimated to be checked with. */
@@ -114,6 +115,7 @@ const named: readonly FunctionDeclaration[] = [...formats].map(([name, format]) 
   overloads: [overload(`format.${name}`, [], formatType, () => format)],
 }));
 
+/** The library. */
 export const formatsLibrary: Library = {
   functions: [
     ...named,

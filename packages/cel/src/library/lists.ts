@@ -89,6 +89,7 @@ const lastIndexOf: Implementation = (list, element) => {
   return -1;
 };
 
+/** The library. */
 export const listsLibrary: Library = {
   functions: [
     {

@@ -119,6 +119,7 @@ function shift(name: string, apply: (bits: bigint, by: bigint) => bigint): Funct
   };
 }
 
+/** The library. */
 export const mathLibrary: Library = {
   macros: new Map([
     [macroKey('least', '*', true), extremeMacro('math.least', 'math.@min')],

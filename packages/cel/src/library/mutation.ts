@@ -106,6 +106,7 @@ function constructPatch(fields: ReadonlyMap<string, Value>): Value {
 /** Types are named for the place they stand in: `Object.spec.template`. */
 const isApplyName = (name: string): boolean => name === 'Object' || name.startsWith('Object.');
 
+/** The library. */
 export const mutationLibrary: Library = {
   functions: [
     {

@@ -21,7 +21,9 @@ import { sizeOf } from '../type-names.ts';
 import { boolType, intType, opaqueType, stringType } from '../types.ts';
 import { EvaluationError, noSuchOverload, ObjectValue, type Value } from '../values.ts';
 
+/** `net.IP`. */
 export const ipType = opaqueType('net.IP');
+/** `net.CIDR`. */
 export const cidrType = opaqueType('net.CIDR');
 
 /** An address as a CEL value. */
@@ -154,6 +156,7 @@ const containment = (textOverload: string, more: { actual: (size: number) => num
 
 const isValue = (value: Value): boolean => !(value instanceof EvaluationError);
 
+/** The library. */
 export const networkLibrary: Library = {
   types: [ipType, cidrType],
   functions: [

@@ -19,6 +19,7 @@ import type { Library } from '../library.ts';
 import { boolType, doubleType, intType, objectType, stringType } from '../types.ts';
 import { Double, EvaluationError, type Int, ObjectValue, orNoSuchOverload, toInt, type Value } from '../values.ts';
 
+/** `kubernetes.Quantity`. */
 export const quantityType = objectType('kubernetes.Quantity');
 
 /** A quantity as a CEL value. */
@@ -72,6 +73,7 @@ const onePass = {
   }),
 };
 
+/** The library. */
 export const quantityLibrary: Library = {
   functions: [
     {

@@ -44,6 +44,7 @@ const compiled =
       typeof text === 'string' ? find(regex, text, limit) : new EvaluationError('no such overload');
   };
 
+/** The library: `find` and `findAll`. */
 export const regexLibrary: Library = {
   functions: [
     {

@@ -8,6 +8,7 @@ import type { Library } from '../library.ts';
 import { boolType, intType, objectType, stringType } from '../types.ts';
 import { EvaluationError, maxUint, ObjectValue, orNoSuchOverload, toInt, type Value } from '../values.ts';
 
+/** `kubernetes.Semver`. */
 export const semverType = objectType('kubernetes.Semver');
 
 type Semver = {
@@ -173,6 +174,7 @@ const cost: FunctionDeclaration['cost'] = {
   estimate: ({ args }) => ({ cost: scale(args[0]!.size, stringFactor) }),
 };
 
+/** The library. */
 export const semverLibrary: Library = {
   functions: [
     {

@@ -5,7 +5,7 @@ import { type Cost, type Implementation, overload } from '../functions.ts';
 import type { Library } from '../library.ts';
 import { sizeOf } from '../type-names.ts';
 import { boolType, listType, typeParameter } from '../types.ts';
-import { contains } from './standard.ts';
+import { contains } from './operators.ts';
 
 const list = listType(typeParameter('T'));
 
@@ -35,6 +35,7 @@ const intersects: Implementation = (a, b) => {
   return false;
 };
 
+/** The library: `sets.contains`, `sets.equivalent`, `sets.intersects`. */
 export const setsLibrary: Library = {
   functions: [
     {

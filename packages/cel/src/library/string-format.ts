@@ -6,7 +6,7 @@ import { Duration, formatDuration, formatTimestamp, Timestamp } from '../time.ts
 import { typeNameOf } from '../type-names.ts';
 import { isDyn, type Kind } from '../types.ts';
 import { Double, EvaluationError, isInt, TypeValue, Uint, type Value } from '../values.ts';
-import { parseDouble, toStringValue } from './standard.ts';
+import { parseDouble, toStringValue } from './conversions.ts';
 
 type Clause = 's' | 'd' | 'f' | 'e' | 'b' | 'x' | 'X' | 'o';
 

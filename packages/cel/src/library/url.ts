@@ -9,6 +9,7 @@ import type { Library } from '../library.ts';
 import { boolType, listType, mapType, objectType, stringType } from '../types.ts';
 import { EvaluationError, ObjectValue, orNoSuchOverload, type Value } from '../values.ts';
 
+/** `kubernetes.URL`. */
 export const urlType = objectType('kubernetes.URL');
 
 /** A URL as a CEL value. */
@@ -42,6 +43,7 @@ function query({ query }: GoUrl): Value {
   return parameters;
 }
 
+/** The library. */
 export const urlLibrary: Library = {
   functions: [
     {

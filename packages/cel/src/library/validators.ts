@@ -22,15 +22,18 @@ const literalArgument =
 
 const isValid = (value: unknown): boolean => value !== undefined && !(value instanceof EvaluationError);
 
+/** Refuses `duration('x')`. */
 export const durationLiterals = literalArgument(
   'duration',
   (value) => typeof value === 'string' && isValid(parseDuration(value)),
 );
 
+/** Refuses `timestamp('x')`. */
 export const timestampLiterals = literalArgument('timestamp', (value) =>
   isValid(typeof value === 'string' ? parseTimestamp(value) : isInt(value) ? timestampFromUnix(value) : value),
 );
 
+/** Refuses `a.matches('(')`. */
 export const regexLiterals = literalArgument('matches', (value) =>
   isValid(typeof value === 'string' ? compileRegex(value) : value),
 );

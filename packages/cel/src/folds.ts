@@ -1,0 +1,81 @@
+/** The loops comprehensions become. */
+import { ArrayList, GrowingList, GrowingMap, ListValue, MapValue } from './collections.ts';
+import type { Evaluate, Frame } from './frame.ts';
+import { typeNameOf } from './type-names.ts';
+import { EvaluationError, type Value } from './values.ts';
+
+/** Empty collections accumulated into are grown in place: copying at every step would be quadratic. */
+export function growable(value: Value): Value {
+  if (value instanceof ListValue && value.size === 0) return new GrowingList([]);
+  return value instanceof MapValue && value.size === 0 ? new GrowingMap() : value;
+}
+
+/** The collection as it is once nobody adds to it any more. */
+export const settled = (value: Value): Value => (value instanceof GrowingList ? new ArrayList(value.values) : value);
+
+/** Where a loop keeps its accumulator and its variables. */
+export type Slots = { readonly accumulator: number; readonly first: number; readonly second: number };
+/** What is evaluated at every turn. */
+export type Turn = { readonly condition: Evaluate; readonly step: Evaluate };
+
+/** Goes over the elements of a list or the keys of a map. */
+export function foldOne(frame: Frame, range: Value, slots: Slots, turn: Turn): EvaluationError | undefined {
+  const { locals } = frame;
+  if (range instanceof ListValue) {
+    for (let index = 0; index < range.size; index++) {
+      locals[slots.first] = range.at(index);
+      if (!takeTurn(frame, slots, turn)) return undefined;
+    }
+    return undefined;
+  }
+  if (!(range instanceof MapValue)) {
+    return new EvaluationError(`got '${goTypeName(range)}', expected iterable type`);
+  }
+  for (const key of range.keys()) {
+    locals[slots.first] = key;
+    if (!takeTurn(frame, slots, turn)) return undefined;
+  }
+  return undefined;
+}
+
+/** Goes over indexes and elements of a list, or keys and values of a map. */
+export function foldTwo(frame: Frame, range: Value, slots: Slots, turn: Turn): EvaluationError | undefined {
+  const { locals } = frame;
+  if (!(range instanceof ListValue) && !(range instanceof MapValue)) {
+    return new EvaluationError(`unsupported comprehension range type: ${goTypeName(range)}`);
+  }
+  let index = 0;
+  for (const entry of range instanceof MapValue ? range.entries() : range) {
+    const [key, value] = range instanceof MapValue ? (entry as [Value, Value]) : [index++, entry as Value];
+    locals[slots.first] = key;
+    locals[slots.second] = value;
+    if (!takeTurn(frame, slots, turn)) return undefined;
+  }
+  return undefined;
+}
+
+/** One turn of a loop; false once the condition says stop. An error is not a reason to stop. */
+function takeTurn(frame: Frame, { accumulator }: Slots, { condition, step }: Turn): boolean {
+  if (condition(frame) === false) return false;
+  frame.locals[accumulator] = step(frame);
+  return true;
+}
+
+const goTypeNames: Readonly<Record<string, string>> = {
+  int: 'types.Int',
+  uint: 'types.Uint',
+  double: 'types.Double',
+  bool: 'types.Bool',
+  string: 'types.String',
+  bytes: 'types.Bytes',
+  null_type: 'types.Null',
+  type: '*types.Type',
+  optional_type: '*types.Optional',
+  'google.protobuf.Timestamp': 'types.Timestamp',
+  'google.protobuf.Duration': 'types.Duration',
+};
+
+function goTypeName(value: Value): string {
+  const name = typeNameOf(value);
+  return goTypeNames[name] ?? name;
+}
