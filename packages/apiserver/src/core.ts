@@ -7,6 +7,12 @@ import type { ResourceRegistry } from './registry.ts';
 import type { Store } from './store/store.ts';
 import type { VirtualResource } from './virtual-resource.ts';
 
+/** What may be switched on beyond what Kubernetes v1.33 has on. */
+export type Features = {
+  /** A watch may send the state it starts from (`sendInitialEvents`). */
+  readonly watchList: boolean;
+};
+
 /** What every handler works with: the parts of one server. */
 export type Core = {
   readonly clock: Clock;
@@ -18,6 +24,7 @@ export type Core = {
   readonly virtual: ReadonlyMap<string, VirtualResource>;
   readonly admission: Admission;
   readonly authorizer: Authorizer;
+  readonly features: Features;
   /** Aborted when the server stops. */
   readonly signal: AbortSignal;
 };

@@ -10,14 +10,14 @@ import type { Core } from './core.ts';
 import { type Body, decodeBody, decodeOptions } from './handlers/body.ts';
 import { create } from './handlers/create.ts';
 import { deleteMany, deleteOne, deleteOptions } from './handlers/delete.ts';
-import { listOptions } from './handlers/list-options.ts';
+import { listOptions, watchOptions } from './handlers/list-options.ts';
 import { patch } from './handlers/patch.ts';
 import { put } from './handlers/put.ts';
 import { type Listed, readMany, readOne } from './handlers/read.ts';
 import { methodNotAllowed, noSuchPath } from './handlers/refusal.ts';
 import { readSubresource, writeSubresource } from './handlers/subresource.ts';
 import type { Updated } from './handlers/update.ts';
-import { type WatchSink, watch } from './handlers/watch.ts';
+import { type OpenWatch, prepareWatch } from './handlers/watch.ts';
 import { writeOptions } from './handlers/write-options.ts';
 import type { KubeObject } from './object.ts';
 import type { Found, Resource } from './resource.ts';
@@ -26,7 +26,7 @@ import type { Found, Resource } from './resource.ts';
 export type Answer =
   | { readonly type: 'found'; readonly code: number; readonly resource: Resource; readonly found: Found }
   | { readonly type: 'list'; readonly resource: Resource; readonly listed: Listed }
-  | { readonly type: 'watch'; readonly resource: Resource; open(sink: WatchSink, signal: AbortSignal): Promise<void> }
+  | { readonly type: 'watch'; readonly resource: Resource; readonly open: OpenWatch }
   | {
       readonly type: 'object';
       readonly code: number;
@@ -59,11 +59,11 @@ export async function dispatch(core: Core, context: RequestContext, body: Body |
       return {
         type: 'list',
         resource,
-        listed: await readMany(core, context, resource, listOptions(query, 'list')),
+        listed: await readMany(core, context, resource, listOptions(query)),
       };
     case 'watch': {
-      const options = listOptions(query, 'watch');
-      return { type: 'watch', resource, open: (sink, signal) => watch(core, context, resource, options, sink, signal) };
+      const options = watchOptions(query, core.features.watchList);
+      return { type: 'watch', resource, open: prepareWatch(core, context, resource, options) };
     }
     case 'create': {
       const options = writeOptions(query, 'CreateOptions');
@@ -80,7 +80,7 @@ export async function dispatch(core: Core, context: RequestContext, body: Body |
     }
     case 'deletecollection': {
       const options = deleteOptions(query, body && decodeOptions(body, codecOf(deleteOptionsSchema)));
-      const listed = await deleteMany(core, context, resource, listOptions(query, 'list'), options);
+      const listed = await deleteMany(core, context, resource, listOptions(query), options);
       return { type: 'list', resource, listed };
     }
     default:

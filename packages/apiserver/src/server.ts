@@ -5,7 +5,7 @@ import { authenticators } from './authentication/authenticator.ts';
 import { clientCertificates } from './authentication/client-certificate.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import { startFeed } from './cache/feed.ts';
-import type { Core } from './core.ts';
+import type { Core, Features } from './core.ts';
 import { exchangeOf } from './http/exchange.ts';
 import { createFrameCache } from './http/frame-cache.ts';
 import { createHandler } from './http/handler.ts';
@@ -22,6 +22,7 @@ export type ServerParts = {
   readonly random: Random;
   readonly authorizer: Authorizer;
   readonly admission: readonly AdmissionPlugin[];
+  readonly features?: Partial<Features>;
   readonly onError: (error: unknown) => void;
 };
 
@@ -59,6 +60,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     virtual: new Map(),
     admission: admissionChain(parts.admission),
     authorizer: parts.authorizer,
+    features: { watchList: false, ...parts.features },
     signal: stopped.signal,
   };
   for (const resource of await builtinResources(store, feed)) resources.add(resource);

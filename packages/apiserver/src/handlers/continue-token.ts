@@ -1,4 +1,5 @@
 import { badRequest } from '@kruise/machinery/status';
+import { JsonSyntaxError, parseJson } from '@kruise/schema/json-text';
 
 /** Where a list that was cut goes on: the key to begin at, and the revision all its pages are read at. */
 export type ContinueToken = {
@@ -16,20 +17,22 @@ export function encodeContinueToken({ revision, start }: ContinueToken): string 
 
 export function decodeContinueToken(text: string): ContinueToken {
   const refuse = (why: string) => badRequest(`invalid continue token: continue key is not valid: ${why}`);
-  let token: { v?: unknown; rv?: unknown; start?: unknown };
+  const illegal = text.search(/[^A-Za-z0-9_-]/);
+  if (illegal >= 0) throw refuse(`illegal base64 data at input byte ${illegal}`);
+  let token: { readonly v?: unknown; readonly rv?: unknown; readonly start?: unknown } | null;
   try {
-    token = JSON.parse(Buffer.from(text, 'base64url').toString());
+    token = parseJson(Buffer.from(text, 'base64url')) as typeof token;
   } catch (error) {
-    throw refuse((error as Error).message);
+    if (error instanceof JsonSyntaxError) throw refuse(error.message);
+    throw error;
   }
-  if (token === null || typeof token !== 'object' || token.v !== tokenVersion) {
-    throw refuse('server does not recognize this encoded version');
-  }
+  if (token?.v !== tokenVersion) throw refuse('server does not recognize this encoded version');
   const { rv, start } = token;
   if (typeof rv !== 'number' || rv === 0) {
     throw refuse('incorrect encoded start resourceVersion (version meta.k8s.io/v1)');
   }
   if (typeof start !== 'string' || start === '') throw refuse('encoded start key empty (version meta.k8s.io/v1)');
+  // A token that leads out of the list it continues would show what its bearer may not see.
   if (start.split('/').some((segment) => segment === '..' || segment === '.')) throw refuse(start);
   return { revision: rv, start };
 }

@@ -39,11 +39,16 @@ function fromQuery(query: URLSearchParams) {
   const grace = parseInteger(query.get('gracePeriodSeconds'));
   const policy = query.get('propagationPolicy');
   const orphan = query.get('orphanDependents');
+  const uid = query.get('uid');
+  const resourceVersion = query.get('resourceVersion');
   return {
     dryRun: query.getAll('dryRun'),
     ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
     ...(policy === null ? {} : { propagationPolicy: policy }),
     ...(orphan === null ? {} : { orphanDependents: isTrue(orphan) }),
+    ...(uid || resourceVersion
+      ? { preconditions: { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) } }
+      : {}),
   };
 }
 

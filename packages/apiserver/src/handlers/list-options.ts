@@ -28,9 +28,27 @@ export function parseInteger(text: string | null): number | undefined {
   return Number(value);
 }
 
-export function listOptions(query: URLSearchParams, verb: string): ListOptions {
+/** The options of a list. */
+export function listOptions(query: URLSearchParams): ListOptions {
+  const options = readOptions(query);
+  refuse([...listFaults(options)]);
+  return options;
+}
+
+/** The options of a watch; `canStream` says whether the state may be sent on the watch itself. */
+export function watchOptions(query: URLSearchParams, canStream: boolean): ListOptions {
+  const options = readOptions(query);
+  refuse([...watchFaults(options, canStream)]);
+  return options;
+}
+
+function refuse(causes: readonly Cause[]): void {
+  if (causes.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', causes);
+}
+
+function readOptions(query: URLSearchParams): ListOptions {
   const sendInitialEvents = query.get('sendInitialEvents');
-  const options = {
+  return {
     labelSelector: query.get('labelSelector') ?? '',
     fieldSelector: query.get('fieldSelector') ?? '',
     resourceVersion: query.get('resourceVersion') ?? '',
@@ -41,9 +59,6 @@ export function listOptions(query: URLSearchParams, verb: string): ListOptions {
     allowWatchBookmarks: isTrue(query.get('allowWatchBookmarks')),
     sendInitialEvents: sendInitialEvents === null ? undefined : isTrue(sendInitialEvents),
   };
-  const causes = [...(verb === 'watch' ? watchFaults(options) : listFaults(options))];
-  if (causes.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', causes);
-  return options;
 }
 
 function* listFaults(options: ListOptions): Generator<Cause> {
@@ -68,22 +83,27 @@ function* listFaults(options: ListOptions): Generator<Cause> {
   }
 }
 
-function* watchFaults(options: ListOptions): Generator<Cause> {
-  const { resourceVersionMatch: match, sendInitialEvents } = options;
+function* watchFaults(
+  { resourceVersionMatch: match, sendInitialEvents }: ListOptions,
+  canStream: boolean,
+): Generator<Cause> {
+  const field = 'resourceVersionMatch';
   if (sendInitialEvents === undefined) {
     if (match !== '') {
+      yield forbidden(field, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
+    }
+  } else {
+    if (match !== 'NotOlderThan') {
+      yield forbidden(field, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
+    }
+    if (!canStream) {
       yield forbidden(
-        'resourceVersionMatch',
-        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+        'sendInitialEvents',
+        'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
       );
     }
-    return;
   }
-  if (match === '') {
-    yield forbidden('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
-  } else if (match !== 'NotOlderThan') {
-    yield notSupported('resourceVersionMatch', match, ['NotOlderThan']);
-  }
+  if (match !== '' && match !== 'NotOlderThan') yield notSupported(field, match, ['NotOlderThan']);
 }
 
 /** A resourceVersion as a number; refused in the way of those who read one object or watch. */

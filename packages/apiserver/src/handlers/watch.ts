@@ -2,7 +2,7 @@ import { internalError, StatusError } from '@kruise/machinery/status';
 import { after } from '@kruise/values/clock';
 import { jitter } from '@kruise/values/random';
 import type { Watcher } from '../cache/object-cache.ts';
-import type { WatchEvent } from '../cache/watchers.ts';
+import type { Scope, WatchEvent } from '../cache/watchers.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import type { Found, Resource } from '../resource.ts';
@@ -25,18 +25,27 @@ const bookmarkPeriodMs = 60_000;
 /** A last bookmark comes this long before the end, so that the client can resume from there. */
 const lastBookmarkMs = 2000;
 
-/** Shows a client the changes of a resource until either side has had enough. */
-export async function watch(
-  core: Core,
-  context: RequestContext,
-  resource: Resource,
-  options: ListOptions,
-  sink: WatchSink,
-  signal: AbortSignal,
-): Promise<void> {
+/** Begins to show a watcher what it asked for. */
+export type OpenWatch = (sink: WatchSink, signal: AbortSignal) => Promise<void>;
+
+/** A watch about to begin. What is wrong with the request is said here, before the first byte of the answer. */
+export function prepareWatch(core: Core, context: RequestContext, resource: Resource, options: ListOptions): OpenWatch {
   const selection = selectionOf(resource, options);
   const keyPrefix = collectionPrefix(resource, context.info.namespace);
   const scope = { keyPrefix, ...(selection.selectsAll ? {} : { matches: selection.matches }) };
+  if (options.resourceVersion !== '') parseVersion(options.resourceVersion);
+  return (sink, signal) => watch(core, resource, options, scope, sink, signal);
+}
+
+/** Shows a client the changes of a resource until either side has had enough. */
+async function watch(
+  core: Core,
+  resource: Resource,
+  options: ListOptions,
+  scope: Scope,
+  sink: WatchSink,
+  signal: AbortSignal,
+): Promise<void> {
   const over = new AbortController();
   const ended = AbortSignal.any([signal, over.signal, core.signal]);
   const end = (reason?: unknown) => {
