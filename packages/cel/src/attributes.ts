@@ -5,6 +5,7 @@
  * without that charge. Once an optional qualifier (`a.?b`) is met, those after it are optional too.
  */
 import { JsonList, JsonObject, ListValue, MapValue } from './collections.ts';
+import { isNumber } from './equality.ts';
 import { formatValue } from './format-value.ts';
 import type { Evaluate, Frame } from './frame.ts';
 import { typeNameOf } from './type-names.ts';
@@ -148,7 +149,7 @@ export function computedQualifier(key: Evaluate, options: { isOptional: boolean 
     isOptional: options.isOptional,
     select: (frame, from) => {
       const index = key(frame);
-      const found = index instanceof EvaluationError ? index : orMissing(lookUp(from, index), from, index);
+      const found = index instanceof EvaluationError ? index : select(from, index);
       frame.charge(1);
       return found;
     },
@@ -160,6 +161,13 @@ export function computedQualifier(key: Evaluate, options: { isOptional: boolean 
       return found;
     },
   };
+}
+
+function select(from: Value, index: Value): Value {
+  const isKey = typeof index === 'string' || typeof index === 'boolean' || isNumber(index);
+  return isKey
+    ? orMissing(lookUp(from, index), from, index)
+    : new EvaluationError(`invalid qualifier type: ${typeNameOf(index)}`);
 }
 
 /** What has nothing to select from has nothing present. */

@@ -196,6 +196,7 @@ class Parser {
   #repeated(sign: '!' | '-', start: number, name: string): Expression {
     let count = 0;
     while (this.#tokens.accept(sign)) count++;
+    if (sign === '-' && this.#tokens.at('!')) return this.#noViableSign();
     if (!startsOperand(this.#tokens.token.kind)) {
       if (sign === '-') return this.#noViableSign();
       // Even the end of the text counts as one token too many here.
@@ -313,8 +314,8 @@ class Parser {
         return this.#name();
       case '-': {
         this.#tokens.take();
-        const number = this.#tokens.take();
-        return this.#number(token.start, number, true);
+        if (!this.#isNumber(0)) return this.#noViableSign();
+        return this.#number(token.start, this.#tokens.take(), true);
       }
       case 'int':
       case 'uint':
