@@ -67,8 +67,10 @@ function* validateRoot(schema: JsonSchema, path: string, hasStatus: boolean): Ge
     const detail =
       'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
     yield fault('FieldValueInvalid', `${path}.type`, schema.type, detail);
-  }
-  if (hasStatus && Object.keys(schema).some((member) => !allowedAtRoot.has(member))) {
+  } else if (
+    hasStatus &&
+    Object.entries(schema).some(([member, value]) => value != null && !allowedAtRoot.has(member))
+  ) {
     const detail = `only [${rootFieldNames}] fields are allowed at the root of the schema if the status subresource is enabled`;
     yield fault('FieldValueInvalid', path, schema, detail);
   }
@@ -147,6 +149,9 @@ function validateNode(schema: JsonSchema, path: string, context: Context, walk: 
   for (const word of ['allOf', 'oneOf', 'anyOf'] as const) {
     for (const [index, each] of (schema[word] ?? []).entries())
       validateNode(each, `${path}.${word}[${index}]`, logic, walk);
+  }
+  if (Array.isArray(schema.items)) {
+    for (const [index, each] of schema.items.entries()) validateNode(each, `${path}.items[${index}]`, inside, walk);
   }
   const items = itemsOf(schema);
   if (items) {
@@ -308,7 +313,8 @@ function* validateRuleTexts(schema: JsonSchema, path: string): Generator<Cause> 
     const wrongPath = (detail: string) => fault('FieldValueInvalid', `${at}.fieldPath`, fieldPath, detail);
     if (fieldPath.trim() === '') yield wrongPath('fieldPath must be non-empty if specified');
     if (/[\n\r]/.test(fieldPath)) yield wrongPath('fieldPath must not contain line breaks');
-    if ('error' in followFieldPath(fieldPath, schema)) yield wrongPath('fieldPath must be a valid path');
+    if (!hasForeignParts(schema) && 'error' in followFieldPath(fieldPath, schema))
+      yield wrongPath('fieldPath must be a valid path');
   }
 }
 

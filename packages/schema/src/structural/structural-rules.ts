@@ -144,7 +144,7 @@ function* nestedInvariants(schema: JsonSchema, path: string, skipsAnyOf: boolean
   }
   for (const [member, state] of notInLogic) {
     const value = schema[member];
-    if (isSet(value) && !(Array.isArray(value) && value.length === 0)) {
+    if (isSet(value) && !(state === 'empty' && (value as { readonly length: number }).length === 0)) {
       yield forbidden(`${path}.${member}`, `must be ${state} to be structural`);
     }
   }

@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import {
+  type DefinitionObject,
+  type VersionObject,
+  validateDefinition,
+  validateDefinitionUpdate,
+} from './definition.ts';
+import type { Cause } from './field-error.ts';
+import type { JsonSchema } from './structural.ts';
+
+const metadata = { read: (found: unknown) => ({ metadata: found, unknown: [] }), validate: () => [] };
+const rules = { metadata };
+const lines = (causes: readonly Cause[]) => causes.map(({ field, message }) => `${field}: ${message}`).sort();
+
+const version = (openAPIV3Schema: JsonSchema, more: Partial<VersionObject> = {}): VersionObject => ({
+  name: 'v1',
+  served: true,
+  storage: true,
+  schema: { openAPIV3Schema },
+  ...more,
+});
+const definition = (...versions: readonly VersionObject[]): DefinitionObject => ({
+  metadata: { name: 'ones.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: 'ones', singular: 'one', kind: 'One', listKind: 'OneList' },
+    versions,
+    conversion: { strategy: 'None' },
+  },
+  status: { storedVersions: ['v1'] },
+});
+const field = (schema: JsonSchema): JsonSchema => ({ type: 'object', properties: { f: schema } });
+const at = 'spec.validation.openAPIV3Schema.properties[f]';
+
+const schemas: readonly { name: string; schema: JsonSchema; faults: readonly string[] }[] = [
+  { name: 'a structural schema is taken', schema: field({ type: 'string' }), faults: [] },
+  {
+    name: 'the root is an object',
+    schema: { type: 'string' },
+    faults: ['spec.validation.openAPIV3Schema.type: Invalid value: "string": must be object at the root'],
+  },
+  {
+    name: 'every field has a type',
+    schema: field({}),
+    faults: [`${at}.type: Required value: must not be empty for specified object fields`],
+  },
+  {
+    name: 'an array says what its items are',
+    schema: field({ type: 'array' }),
+    faults: [`${at}.items: Required value: must be specified`],
+  },
+  {
+    name: 'types are not repeated inside of logic',
+    schema: field({ type: 'string', anyOf: [{ type: 'string' }] }),
+    faults: [`${at}.anyOf[0].type: Forbidden: must be empty to be structural`],
+  },
+  {
+    name: 'a number or a text is the exception to that',
+    schema: field({ 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] }),
+    faults: [],
+  },
+  {
+    name: 'logic at the root speaks only of what is declared',
+    schema: { type: 'object', anyOf: [{ properties: { g: { minLength: 1 } } }] },
+    faults: [
+      'spec.validation.openAPIV3Schema.properties[g]: Required value: because it is defined in spec.validation.openAPIV3Schema.anyOf[0].properties[g]',
+    ],
+  },
+  {
+    name: 'of metadata only the name is restricted',
+    schema: {
+      type: 'object',
+      properties: { metadata: { type: 'object', properties: { labels: { type: 'object' } } } },
+    },
+    faults: [
+      'spec.validation.openAPIV3Schema.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified',
+    ],
+  },
+  {
+    name: 'a default is valid',
+    schema: field({ type: 'integer', minimum: 3, default: 1 }),
+    faults: [`${at}.default: Invalid value: 1:  in body should be greater than or equal to 3`],
+  },
+  {
+    name: 'a default has no unknown fields',
+    schema: field({ type: 'object', default: { x: 1 }, properties: { y: { type: 'integer' } } }),
+    faults: [`${at}.default: Invalid value: map[string]interface {}{"x":1}: must not have unknown fields`],
+  },
+  {
+    name: 'a default keeps the rules',
+    schema: field({ type: 'integer', default: 1, 'x-kubernetes-validations': [{ rule: 'self > 1' }] }),
+    faults: [`${at}.default: Invalid value: "integer": failed rule: self > 1`],
+  },
+  {
+    name: 'a pattern is a regular expression',
+    schema: field({ type: 'string', pattern: '(' }),
+    faults: [
+      `${at}.pattern: Invalid value: "(": must be a valid regular expression, but isn't: error parsing regexp: missing closing ): \`(\``,
+    ],
+  },
+  {
+    name: 'the keys of a map-like list are always there',
+    schema: field({
+      type: 'array',
+      items: { type: 'object', properties: { k: { type: 'string' } } },
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['k'],
+    }),
+    faults: [
+      `${at}.items.properties[k].default: Required value: this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property`,
+    ],
+  },
+  {
+    name: 'a rule compiles',
+    schema: field({ type: 'integer', 'x-kubernetes-validations': [{ rule: 'self.size() > 1' }] }),
+    faults: [
+      `${at}.x-kubernetes-validations[0].rule: Invalid value: map[string]interface {}{"rule":"self.size() > 1"}: compilation failed: ERROR: <input>:1:10: found no matching overload for 'size' applied to 'int.()'\n | self.size() > 1\n | .........^`,
+    ],
+  },
+  {
+    name: 'a rule of a change needs something that can be found again',
+    schema: field({
+      type: 'array',
+      maxItems: 5,
+      items: { type: 'string', maxLength: 5, 'x-kubernetes-validations': [{ rule: 'self == oldSelf' }] },
+    }),
+    faults: [
+      `${at}.items.x-kubernetes-validations[0].rule: Invalid value: "self == oldSelf": oldSelf cannot be used on the uncorrelatable portion of the schema within ${at}`,
+    ],
+  },
+];
+for (const { name, schema, faults } of schemas) {
+  test(name, () => assert.deepEqual(lines(validateDefinition(definition(version(schema)), rules)), faults));
+}
+
+test('a rule that may cost too much is refused, and what would help is said', () => {
+  const schema = field({
+    type: 'array',
+    items: { type: 'string' },
+    'x-kubernetes-validations': [{ rule: 'self.all(x, self.all(y, x == y))' }],
+  });
+  const faults = lines(validateDefinition(definition(version(schema)), rules));
+  assert.equal(faults.length, 3);
+  assert.match(
+    faults.join(),
+    /estimated rule cost exceeds budget by factor of more than 100x \(try simplifying the rule/,
+  );
+});
+
+test('faults of versions that differ are told of the version', () => {
+  const versions = [version({ type: 'object' }), version({}, { name: 'v2', storage: false })];
+  assert.deepEqual(lines(validateDefinition(definition(...versions), rules)), [
+    'spec.versions[1].schema.openAPIV3Schema.type: Required value: must not be empty at the root',
+  ]);
+});
+
+test('a definition keeps its group and plural, and its kind and scope once it is established', () => {
+  const old = definition(version({ type: 'object' }));
+  const changed = { ...old, spec: { ...old.spec, group: 'other.com', scope: 'Cluster' } };
+  const established = { ...old, status: { ...old.status, conditions: [{ type: 'Established', status: 'True' }] } };
+  const group = 'spec.group: Invalid value: "other.com": field is immutable';
+  const scope = 'spec.scope: Invalid value: "Cluster": field is immutable';
+  assert.deepEqual(lines(validateDefinitionUpdate(changed, old, rules)), [group]);
+  assert.deepEqual(lines(validateDefinitionUpdate(changed, established, rules)), [group, scope]);
+});
+
+test('a version that was stored stays', () => {
+  const { status: _, ...rest } = definition(version({ type: 'object' }, { name: 'v2' }));
+  const faults = lines(validateDefinition({ ...rest, status: { storedVersions: ['v1', 'v2'] } }, rules));
+  assert.match(faults[0]!, /^status\.storedVersions\[0\]: Invalid value: "v1": missing from spec\.versions; v1 was/);
+});
+
+test('a schema nested out of all bounds is refused, not followed', () => {
+  let deep: JsonSchema = { type: 'string' };
+  for (let level = 0; level < 5000; level++) deep = { type: 'object', properties: { f: deep } };
+  assert.deepEqual(lines(validateDefinition(definition(version(deep)), rules)), [
+    'spec.validation.openAPIV3Schema: Forbidden: must not be nested more than 200 levels deep',
+  ]);
+});
+
+test('patterns that would take for ever to compile are refused', () => {
+  const schema = field({ type: 'string', pattern: '((((a{1,1000}){1,1000}){1,1000}){1,1000})' });
+  assert.match(lines(validateDefinition(definition(version(schema)), rules))[0]!, /must be a valid regular expression/);
+});
+
+type Recorded = {
+  readonly cases: { readonly [name: string]: { readonly answers: readonly { readonly body: unknown }[] } };
+};
+type Case = { readonly name: string; readonly steps: readonly { readonly body: DefinitionObject }[] };
+
+const shared = new URL('../../../../shared/', import.meta.url);
+const recording = new URL('reference/differential-seed-1.json.gz', shared);
+
+test('definitions get the answers a Kubernetes server gave', async (context) => {
+  if (!existsSync(recording))
+    return context.diagnostic('not compared: the recorded answers are not beside this project');
+  const { cases: recorded }: Recorded = JSON.parse(gunzipSync(readFileSync(recording)).toString());
+  const kit: unknown = await import(new URL('check/lib/kit.mjs', shared).href);
+  const { cases } = (await import(new URL('check/cases/crds.mjs', shared).href)) as {
+    cases: (input: { kit: unknown }) => Iterable<Case>;
+  };
+  let compared = 0;
+  for (const { name, steps } of cases({ kit })) {
+    // The rules of names in general are the server's.
+    if (!name.startsWith('refused: ') || name.endsWith('bad group')) continue;
+    const sent: DefinitionObject = JSON.parse(JSON.stringify(steps[0]!.body).replaceAll('{ns}', 'ns'));
+    const body = recorded[`crds/${name}`]!.answers[0]!.body as { details?: { causes?: readonly Cause[] } };
+    const expected = new Set(lines(body.details?.causes ?? []).map((line) => line.replaceAll('{ns}', 'ns')));
+    const found = new Set(lines(validateDefinition(defaulted(sent), rules)));
+    assert.deepEqual([...found].map((line) => asRecorded(line, expected)).sort(), [...expected].sort(), name);
+    compared++;
+  }
+  assert.ok(compared > 90);
+});
+
+/** What the server fills in before it validates. */
+function defaulted({ spec, ...definition }: DefinitionObject): DefinitionObject {
+  const names = spec.names ?? {};
+  const stored = (spec.versions ?? []).filter(({ storage }) => storage).map(({ name }) => name);
+  return {
+    ...definition,
+    spec: {
+      ...spec,
+      names: { singular: (names.kind ?? '').toLowerCase(), listKind: `${names.kind}List`, ...names },
+      conversion: spec.conversion ?? { strategy: 'None' },
+    },
+    status: { storedVersions: stored.slice(0, 1) },
+  };
+}
+
+/** The recording has placeholders for values that are printed whole and for names that are drawn. */
+function asRecorded(line: string, expected: ReadonlySet<string>): string {
+  const plain = line.replace(/selfType\d+/g, 'selfType<n>');
+  const alike = [...expected].find((each) => {
+    const [head = '', tail] = each.split('<value>');
+    return tail !== undefined && plain.startsWith(head) && plain.endsWith(tail);
+  });
+  return alike ?? plain;
+}
