@@ -134,7 +134,7 @@ test('a rule that costs too much ends the evaluation of all', () => {
     type: 'object',
     properties: { l: list },
     'x-kubernetes-validations': [
-      { rule: 'self.l.all(x, self.l.all(y, self.l.all(z, x + y + z != 'q')))' },
+      { rule: 'self.l.all(x, self.l.all(y, self.l.all(z, x == y && y == z)))' },
       { rule: 'false' },
     ],
   });
