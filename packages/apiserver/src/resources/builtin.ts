@@ -1,17 +1,16 @@
 import { builtinKinds } from '@kruise/api/builtin';
-import { codecOf } from '@kruise/schema/codec';
-import type { Draft } from '@kruise/schema/draft';
 import { apiVersionOf, type Kind } from '@kruise/schema/kind';
 import { mergeTypeOf } from '@kruise/schema/merge-type';
 import type { Feed } from '../cache/feed.ts';
-import type { KubeObject } from '../object.ts';
-import type { Conversion, Resource, Serializer, Subresource } from '../resource.ts';
-import { type ObjectStorage, openObjectStorage, storagePrefix } from '../storage/object-storage.ts';
+import type { Conversion, Resource, Subresource } from '../resource.ts';
+import { openObjectStorage, storagePrefix } from '../storage/object-storage.ts';
 import type { Store } from '../store/store.ts';
 import { tableColumnsOf } from '../table/columns.ts';
 import { rulesOf } from './kinds.ts';
-import { type Rules, statusStrategyOf, strategyOf } from './rules.ts';
+import { partStrategy, type Rules, statusStrategyOf, strategyOf } from './rules.ts';
+import { scaleOf } from './scale.ts';
 import { selectableFieldsOf } from './selectable-fields.ts';
+import { serializerOf } from './serializer.ts';
 
 /** All resources of Kubernetes itself that hold objects. */
 export async function builtinResources(store: Store, feed: Feed): Promise<Resource[]> {
@@ -44,39 +43,6 @@ async function builtinResource(store: Store, feed: Feed, kind: Kind): Promise<Re
   };
 }
 
-/** Reads and writes objects of a built-in kind by its schema, with its defaults. */
-export function serializerOf(kind: Kind, rules: Rules): Serializer {
-  const codec = codecOf(kind.root);
-  const decoded = (object: unknown, strictErrors: readonly string[]) => {
-    const draft = object as Draft<KubeObject>;
-    draft.metadata ??= {};
-    rules.default?.(draft);
-    return { draft, strictErrors };
-  };
-  return {
-    decodeText(text) {
-      const { object, strictErrors } = codec.decode(text);
-      return decoded(object, strictErrors);
-    },
-    decodeValue(value) {
-      const strictErrors: string[] = [];
-      const object = codec.fromJson(value, {
-        onUnknown: (path) => strictErrors.push(`unknown field ${JSON.stringify(path)}`),
-      });
-      return decoded(object, strictErrors);
-    },
-    canonical: (object) => codec.canonical(object) as KubeObject,
-    toJson: (object) => codec.toJson(object),
-    protobuf: {
-      decode(bytes) {
-        const object = codec.fromProtobuf(bytes) as Draft<KubeObject>;
-        return decoded(object, []).draft;
-      },
-      encode: (object) => codec.toProtobuf(object),
-    },
-  };
-}
-
 function sameVersion({ version }: Kind): Conversion {
   return { storageVersion: version, toStorage: (object) => object, fromStorage: (object) => object };
 }
@@ -84,7 +50,11 @@ function sameVersion({ version }: Kind): Conversion {
 function subresourcesOf(kind: Kind, rules: Rules): ReadonlyMap<string, Subresource> {
   const found = new Map<string, Subresource>();
   if (kind.subresources.includes('status')) {
-    found.set('status', { type: 'part', verbs: ['get', 'patch', 'update'], strategy: statusStrategyOf(kind, rules) });
+    found.set('status', { type: 'part', verbs: ['get', 'patch', 'update'], strategy: statusStrategyOf(rules) });
   }
+  for (const [name, part] of Object.entries(rules.parts ?? {})) {
+    found.set(name, { type: 'part', verbs: part.verbs, strategy: partStrategy(rules, part) });
+  }
+  if (kind.subresources.includes('scale')) found.set('scale', scaleOf(kind));
   return found;
 }

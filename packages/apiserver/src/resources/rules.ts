@@ -1,8 +1,11 @@
+import { fieldPath } from '@kruise/machinery/field-set/field-path';
+import { fieldSetOf } from '@kruise/machinery/field-set/field-set';
 import { isSame } from '@kruise/machinery/json-value';
 import type { Draft } from '@kruise/schema/draft';
 import type { Cause } from '@kruise/schema/field-error';
 import type { Kind } from '@kruise/schema/kind';
 import type { RequestContext } from '../context.ts';
+import type { DeleteOptions, DeletionPlan } from '../handlers/deletion.ts';
 import type { KubeObject } from '../object.ts';
 import type { Strategy } from '../resource.ts';
 
@@ -10,31 +13,54 @@ import type { Strategy } from '../resource.ts';
  * What is particular about a built-in kind. Everything left out is as with most kinds: a status is the server's
  * business, the generation counts changes of the spec, a name is taken once.
  */
-export type Rules = {
+export type Rules<T extends object = KubeObject> = {
   readonly createOnUpdate?: boolean;
   readonly unconditionalUpdate?: boolean;
   readonly propagation?: Strategy['propagation'];
   readonly returnsDeleted?: boolean;
   readonly ttlSeconds?: number;
   /** `none`: objects have no generation. `spec`: it counts changes outside metadata and status. */
-  readonly generation?: 'none' | 'spec' | ((object: KubeObject, old: KubeObject) => boolean);
+  readonly generation?: 'none' | 'spec' | ((object: T, old: T) => boolean);
   /** Who creates an object may say what its status is. */
   readonly keepsStatusOnCreate?: boolean;
-  readonly resetFields?: Strategy['resetFields'];
+  /** Who writes the status writes no metadata either. */
+  readonly statusKeepsMetadata?: boolean;
   readonly statusResetFields?: Strategy['resetFields'];
-  default?(draft: Draft<KubeObject>): void;
-  prepareForCreate?(draft: Draft<KubeObject>, context: RequestContext): void;
-  prepareForUpdate?(draft: Draft<KubeObject>, old: KubeObject, context: RequestContext): void;
-  validate?(object: KubeObject, context: RequestContext): Iterable<Cause>;
-  validateUpdate?(object: KubeObject, old: KubeObject, context: RequestContext): Iterable<Cause>;
-  prepareForStatusUpdate?(draft: Draft<KubeObject>, old: KubeObject, context: RequestContext): void;
-  validateStatusUpdate?(object: KubeObject, old: KubeObject, context: RequestContext): Iterable<Cause>;
-  warnings?(object: KubeObject, old: KubeObject | undefined): Iterable<string>;
-  gracePeriodSeconds?: Strategy['gracePeriodSeconds'];
-  planDeletion?: Strategy['planDeletion'];
-  reserve?: Strategy['reserve'];
-  released?: Strategy['released'];
+  default?(draft: Draft<T>): void;
+  prepareForCreate?(draft: Draft<T>, context: RequestContext): void;
+  prepareForUpdate?(draft: Draft<T>, old: T, context: RequestContext): void;
+  validate?(object: T, context: RequestContext): Iterable<Cause>;
+  validateUpdate?(object: T, old: T, context: RequestContext): Iterable<Cause>;
+  prepareForStatusUpdate?(draft: Draft<T>, old: T, context: RequestContext): void;
+  validateStatusUpdate?(object: T, old: T, context: RequestContext): Iterable<Cause>;
+  warnings?(object: T, old: T | undefined): Iterable<string>;
+  /** Ways to write a part of an object other than its status. */
+  readonly parts?: { readonly [subresource: string]: PartRules<T> };
+  gracePeriodSeconds?(object: T, asked: number | undefined): number;
+  planDeletion?(object: T, options: DeleteOptions, context: RequestContext): DeletionPlan | undefined;
 };
+
+/** The rules of some kinds, by their resources: `deployments.apps`. */
+export type RulesByResource = { readonly [resource: string]: Rules };
+
+/** How a part of an object is written. */
+export type PartRules<T extends object = KubeObject> = {
+  readonly verbs: readonly string[];
+  readonly resetFields?: Strategy['resetFields'];
+  prepareForUpdate(draft: Draft<T>, old: T, context: RequestContext): void;
+  validateUpdate(object: T, old: T, context: RequestContext): Iterable<Cause>;
+  warnings?(object: T, old: T | undefined): Iterable<string>;
+};
+
+/** The rules of a kind, which know the type of its objects, where all kinds are treated alike. */
+export function rulesFor<T extends object>(rules: Rules<T>): Rules {
+  // Only objects of that kind, decoded by its own schema, ever come here.
+  return rules as unknown as Rules;
+}
+
+const statusFields = fieldSetOf(fieldPath('status'));
+const specFields = fieldSetOf(fieldPath('spec'));
+const metadataAndSpecFields = fieldSetOf(fieldPath('metadata'), fieldPath('spec'));
 
 const nothing: readonly never[] = [];
 
@@ -49,7 +75,8 @@ export function strategyOf(kind: Kind, rules: Rules): Strategy {
     unconditionalUpdate: rules.unconditionalUpdate ?? true,
     propagation: rules.propagation ?? 'Background',
     returnsDeleted: rules.returnsDeleted ?? false,
-    ...optional('ttlSeconds', 'resetFields', 'warnings', 'gracePeriodSeconds', 'planDeletion', 'reserve', 'released'),
+    ...(hasStatus ? { resetFields: statusFields } : {}),
+    ...optional('ttlSeconds', 'warnings', 'gracePeriodSeconds', 'planDeletion'),
     prepareForCreate(draft, context) {
       if (hasStatus && !rules.keepsStatusOnCreate) delete draft.status;
       if (generation !== 'none') draft.metadata.generation = 1;
@@ -68,23 +95,44 @@ export function strategyOf(kind: Kind, rules: Rules): Strategy {
 }
 
 /** How the status of a kind is written: everything else stays as it is, but for labels and annotations. */
-export function statusStrategyOf(_kind: Kind, rules: Rules): Strategy {
+export function statusStrategyOf(rules: Rules): Strategy {
+  const usualReset = rules.statusKeepsMetadata ? metadataAndSpecFields : specFields;
+  return partStrategy(rules, {
+    verbs: [],
+    resetFields: rules.statusResetFields ?? usualReset,
+    prepareForUpdate(draft, old, context) {
+      for (const field of new Set([...Object.keys(draft), ...Object.keys(old)])) {
+        if (field !== 'status' && field !== 'metadata') copyField(draft, old, field);
+      }
+      if (rules.statusKeepsMetadata) keepMetadata(draft, old);
+      rules.prepareForStatusUpdate?.(draft, old, context);
+    },
+    validateUpdate: (object, old, context) => rules.validateStatusUpdate?.(object, old, context) ?? nothing,
+  });
+}
+
+/** How a part of an object is written, by rules of its own. */
+export function partStrategy(rules: Rules, part: PartRules): Strategy {
   return {
     createOnUpdate: false,
     unconditionalUpdate: rules.unconditionalUpdate ?? true,
     propagation: 'Background',
     returnsDeleted: false,
-    ...(rules.statusResetFields === undefined ? {} : { resetFields: rules.statusResetFields }),
+    ...(part.resetFields === undefined ? {} : { resetFields: part.resetFields }),
     prepareForCreate() {},
-    prepareForUpdate(draft, old, context) {
-      for (const field of new Set([...Object.keys(draft), ...Object.keys(old)])) {
-        if (field !== 'status' && field !== 'metadata') copyField(draft, old, field);
-      }
-      rules.prepareForStatusUpdate?.(draft, old, context);
-    },
+    prepareForUpdate: (draft, old, context) => part.prepareForUpdate(draft, old, context),
     validate: () => nothing,
-    validateUpdate: (object, old, context) => rules.validateStatusUpdate?.(object, old, context) ?? nothing,
+    validateUpdate: (object, old, context) => part.validateUpdate(object, old, context),
+    ...(part.warnings ? { warnings: part.warnings } : {}),
   };
+}
+
+function keepMetadata(draft: Draft<KubeObject>, { metadata }: KubeObject): void {
+  for (const field of ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const) {
+    // The types of the fields differ, the assignment is the same for each.
+    if (metadata[field] === undefined) delete draft.metadata[field];
+    else (draft.metadata as { [name: string]: unknown })[field] = metadata[field];
+  }
 }
 
 /** Gives a draft a field of another object, or takes it away where that has none. */
