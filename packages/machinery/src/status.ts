@@ -128,7 +128,7 @@ export function invalid(
       details: {
         ...(name === '' ? {} : { name }),
         ...(kind.group === '' ? {} : { group: kind.group }),
-        kind: kind.kind,
+        ...(kind.kind === '' ? {} : { kind: kind.kind }),
         causes,
       },
     }),

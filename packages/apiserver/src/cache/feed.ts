@@ -40,10 +40,16 @@ export function startFeed(
   async function follow(): Promise<void> {
     const watch = store.watch({ prefix: '/registry/', afterRevision: revision, signal: options.signal });
     for await (const batch of watch) {
-      for (const event of batch.events) receivers.get(prefixOf(event.key))?.(event);
+      for (const event of batch.events) receiverOf(event.key)?.(event);
       revision = batch.revision;
       wake();
     }
+  }
+
+  /** The receiver of a key: of `/registry/pods/`, or of `/registry/example.com/toys/` with the group in front. */
+  function receiverOf(key: string): ((event: StoreEvent) => void) | undefined {
+    const first = key.indexOf('/', '/registry/'.length) + 1;
+    return receivers.get(key.slice(0, first)) ?? receivers.get(key.slice(0, key.indexOf('/', first) + 1));
   }
 
   function wake(): void {
@@ -89,10 +95,4 @@ export function startFeed(
       });
     },
   };
-}
-
-/** `/registry/apps/deployments/` of `/registry/apps/deployments/default/web`. */
-export function prefixOf(key: string): string {
-  const plural = key.indexOf('/', '/registry/'.length) + 1;
-  return key.slice(0, key.indexOf('/', plural) + 1);
 }

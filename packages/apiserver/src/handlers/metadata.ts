@@ -1,5 +1,5 @@
 import { generateName } from '@kruise/machinery/generated-names';
-import { badRequest, conflict, unclassified } from '@kruise/machinery/status';
+import { badRequest, unclassified } from '@kruise/machinery/status';
 import { uuid } from '@kruise/machinery/uuid';
 import type { Draft } from '@kruise/schema/draft';
 import { type RequestContext, timestamp } from '../context.ts';
@@ -35,28 +35,18 @@ export function fillInSystemFields(context: RequestContext, draft: Draft<KubeObj
   if (metadata.generateName && !metadata.name) metadata.name = generateName(context.random, metadata.generateName);
 }
 
-/** What an update may not change is as it was. */
-export function keepSystemFields(resource: Resource, draft: Draft<KubeObject>, old: KubeObject): void {
+/** Fills in what an update leaves out and cannot change. What it does change of that is refused by validation. */
+export function keepSystemFields(draft: Draft<KubeObject>, old: KubeObject): void {
   const { metadata } = draft;
   const before = old.metadata;
-  if (metadata.uid && before.uid && metadata.uid !== before.uid) {
-    throw conflict(
-      resource.kind,
-      before.name ?? '',
-      `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${before.uid}`,
-    );
+  if (before.uid !== undefined) metadata.uid ||= before.uid;
+  metadata.creationTimestamp ??= before.creationTimestamp ?? null;
+  if (before.deletionTimestamp) metadata.deletionTimestamp = before.deletionTimestamp;
+  if (before.deletionGracePeriodSeconds !== undefined) {
+    metadata.deletionGracePeriodSeconds ??= before.deletionGracePeriodSeconds;
   }
-  for (const field of [
-    'uid',
-    'creationTimestamp',
-    'deletionTimestamp',
-    'deletionGracePeriodSeconds',
-    'generation',
-  ] as const) {
-    // The types of the fields differ, the assignment is the same for each.
-    if (before[field] === undefined) delete metadata[field];
-    else (metadata as { [name: string]: unknown })[field] = before[field];
-  }
+  if (before.generation === undefined) delete metadata.generation;
+  else metadata.generation = before.generation;
   delete metadata.selfLink;
 }
 
@@ -64,7 +54,9 @@ export function keepSystemFields(resource: Resource, draft: Draft<KubeObject>, o
 export function checkNamed(context: RequestContext, resource: Resource, draft: Draft<KubeObject>): void {
   const { name, namespace } = context.info;
   const { metadata } = draft;
-  if (!metadata.name) throw badRequest('name must be provided');
+  if (!metadata.name) {
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  }
   if (metadata.name !== name) {
     throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
   }
@@ -74,9 +66,7 @@ export function checkNamed(context: RequestContext, resource: Resource, draft: D
   }
   if (!metadata.namespace) metadata.namespace = namespace;
   else if (metadata.namespace !== namespace) {
-    throw badRequest(
-      `the namespace of the object (${metadata.namespace}) does not match the namespace on the URL (${namespace})`,
-    );
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
 }
 

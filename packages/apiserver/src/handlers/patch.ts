@@ -4,7 +4,6 @@ import { applyPatch } from '@kruise/machinery/server-side-apply/field-manager';
 import { managerOf } from '@kruise/machinery/server-side-apply/managed-fields';
 import { badRequest, conflict, failure, StatusError, unclassified } from '@kruise/machinery/status';
 import type { Draft } from '@kruise/schema/draft';
-import { apiVersionOf } from '@kruise/schema/kind';
 import { parseYaml, YamlError } from '@kruise/schema/yaml-text';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
@@ -48,8 +47,9 @@ function patchBy(
     strategy: part.strategy,
     options,
     change(live) {
-      const decoded = decodePatched(resource.serializer, patched(resource.tracked.type, sent.type, live, value), sent);
-      settle(context, decoded, options, sent);
+      const made = patched(resource.tracked.type, sent.type, live, value);
+      const decoded = decodePatched(resource.serializer, made, sent);
+      settle(context, decoded, options, sent, made);
       const { draft } = decoded;
       checkNamed(context, resource, draft);
       dropRepeatedOwners(context, draft, false);
@@ -116,6 +116,7 @@ function applyTo(
                 `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
               );
             }
+            delete draft.metadata.resourceVersion;
             return admitAndStore(core, context, resource, options, draft);
           },
         }
@@ -126,15 +127,12 @@ function applyTo(
 function appliedObject({ kind }: Resource, body: Body): JsonObject {
   const value = body.type === 'value' ? body.value : parseApplied(body.bytes);
   if (!isObject(value)) throw badRequest('error decoding YAML: an object is expected');
-  const expected = apiVersionOf(kind);
   const { apiVersion, kind: named } = value as { readonly apiVersion?: unknown; readonly kind?: unknown };
-  if (typeof apiVersion !== 'string' || typeof named !== 'string' || named === '') {
-    throw badRequest('invalid object type: apiVersion and kind must be specified in apply patch');
-  }
-  if (apiVersion !== expected) {
-    throw badRequest(
-      `Incorrect version specified in apply patch. Specified patch version: ${apiVersion}, expected: ${expected}`,
-    );
+  const version = typeof apiVersion === 'string' ? apiVersion : '';
+  const name = typeof named === 'string' ? named : '';
+  const [group, last] = version.includes('/') ? version.split('/') : ['', version];
+  if (name !== kind.kind || group !== kind.group) {
+    throw badRequest(`invalid object type: ${group}/${last}, Kind=${name}`);
   }
   return value;
 }

@@ -1,19 +1,14 @@
-import { applyJsonPatch, asJsonPatch, JsonPatchError } from '@kruise/machinery/json-patch';
+import { applyJsonPatch, asJsonPatch, JsonPatchError, maxOperations } from '@kruise/machinery/json-patch';
 import { isObject, type JsonObject } from '@kruise/machinery/json-value';
 import { applyMergePatch } from '@kruise/machinery/merge-patch';
-import {
-  badRequest,
-  failure,
-  invalid,
-  StatusError,
-  unclassified,
-  unsupportedMediaType,
-} from '@kruise/machinery/status';
+import { badRequest, failure, invalid, StatusError, tooLarge, unclassified } from '@kruise/machinery/status';
 import { StrategicMergeError } from '@kruise/machinery/strategic-merge-error';
 import { applyStrategicMergePatch } from '@kruise/machinery/strategic-merge-patch';
 import { invalid as invalidField } from '@kruise/schema/field-error';
 import { JsonSyntaxError, parseJson } from '@kruise/schema/json-text';
 import type { MergeType } from '@kruise/schema/merge-type';
+import { stringify } from '@kruise/values/go-json';
+import { formatValue } from '@kruise/values/go-syntax';
 import type { RequestContext } from '../context.ts';
 import type { KubeObject } from '../object.ts';
 import type { Decoded, Serializer } from '../resource.ts';
@@ -31,55 +26,71 @@ function patchTypesOf({ custom }: { readonly custom: boolean }): readonly string
 }
 
 /** A patch as it came. */
-export type Patch = {
-  readonly type: string;
-  readonly body: Body;
-  /** The patch as the text it came as, for messages. */
-  text(): string;
-};
+export type Patch = { readonly type: string; readonly body: Body };
 
 /** The patch of a request, of a kind the resource takes. */
 export function patchOf(resource: { readonly custom: boolean }, body: Body): Patch {
   const type = mediaType(body.contentType ?? mergePatch);
   const types = patchTypesOf(resource);
-  if (!types.includes(type)) throw unsupportedMediaType(types);
-  return {
-    type,
-    body,
-    text: () => (body.type === 'value' ? JSON.stringify(body.value) : Buffer.from(body.bytes).toString()),
-  };
+  if (!types.includes(type)) {
+    const details = { reason: 'UnsupportedMediaType', details: {} };
+    throw new StatusError(failure({ code: 415, message: '415: Unsupported Media Type', ...details }));
+  }
+  return { type, body };
 }
 
 /** The value of a patch that is not to be applied by the server. */
-export function patchValue({ body }: Patch): unknown {
-  return body.type === 'value' ? body.value : parsePatch(body.bytes);
+export function patchValue({ type, body }: Patch): unknown {
+  return body.type === 'value' ? body.value : parsePatch(type, body.bytes);
 }
 
-function parsePatch(bytes: Uint8Array): unknown {
+/** What each kind of patch must be, in Go's words. */
+const goTypes: { readonly [type: string]: string } = {
+  [jsonPatch]: '[]handlers.jsonPatchOp',
+  [mergePatch]: 'map[string]interface {}',
+  [strategicPatch]: 'map[string]interface {}',
+};
+
+function parsePatch(type: string, bytes: Uint8Array): unknown {
+  const context = type === strategicPatch ? '' : 'error decoding patch: ';
   try {
-    return parseJson(bytes);
+    const value = parseJson(bytes);
+    // Nothing is a patch that changes nothing, except to the library that does merge patches.
+    if (value === null) {
+      if (type === mergePatch) throw badRequest('Invalid JSON Patch');
+      return type === jsonPatch ? [] : {};
+    }
+    const fits = type === jsonPatch ? Array.isArray(value) : isObject(value);
+    if (fits) return value;
+    throw badRequest(`${context}json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type ${goTypes[type]}`);
   } catch (error) {
-    if (error instanceof JsonSyntaxError) throw badRequest(`error decoding patch: ${error.message}`);
+    if (error instanceof JsonSyntaxError) throw badRequest(`${context}${error.message}`);
     throw error;
   }
+}
+
+function jsonTypeOf(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
 /** What a patch makes of an object. */
 export function patched(mergeType: MergeType, type: string, live: KubeObject, value: unknown): unknown {
   if (type === jsonPatch) {
+    const operations = asJsonPatch(value);
+    if (operations.length > maxOperations) {
+      throw tooLarge(`The allowed maximum operations in a JSON patch is ${maxOperations}, got ${operations.length}`);
+    }
     try {
-      return applyJsonPatch(live, asJsonPatch(value));
+      return applyJsonPatch(live, operations);
     } catch (error) {
-      if (error instanceof JsonPatchError) throw rejected(error.message);
+      if (error instanceof JsonPatchError) throw rejected();
       throw error;
     }
   }
-  if (!isObject(value)) {
-    throw badRequest('json: cannot unmarshal array into Go value of type map[string]interface {}');
-  }
   if (type === mergePatch) return applyMergePatch(live, value);
   try {
-    return applyStrategicMergePatch(live as JsonObject, value, mergeType);
+    return applyStrategicMergePatch(live as JsonObject, value as JsonObject, mergeType);
   } catch (error) {
     if (error instanceof StrategicMergeError) throw strategicRefusal(error);
     throw error;
@@ -87,7 +98,7 @@ export function patched(mergeType: MergeType, type: string, live: KubeObject, va
 }
 
 /** What a patch that cannot be applied is answered with. */
-function rejected(_why: string): StatusError {
+function rejected(): StatusError {
   return new StatusError(
     failure({
       code: 422,
@@ -103,23 +114,25 @@ function strategicRefusal(error: StrategicMergeError): StatusError {
     case 'BadRequest':
       return badRequest(error.message);
     case 'Invalid':
-      return rejected(error.message);
+      return rejected();
     default:
       return unclassified(error.message);
   }
 }
 
 /** The object a patch made, read as if a client had sent it. */
-export function decodePatched(serializer: Serializer, value: unknown, { text }: Patch): Decoded {
+export function decodePatched(serializer: Serializer, value: unknown, patch: Patch): Decoded {
   try {
     return serializer.decodeValue(value);
   } catch (error) {
-    throw faultyPatch(text(), (error as Error).message);
+    throw faultyPatch(patch, value, (error as Error).message);
   }
 }
 
-function faultyPatch(text: string, why: string): StatusError {
-  return invalid({ group: '', kind: '' }, '', [invalidField('patch', text, why)]);
+/** Messages show the object a patch made; those of strategic merge patches show the patch. */
+function faultyPatch(patch: Patch, made: unknown, why: string): StatusError {
+  const shown = patch.type === strategicPatch ? formatValue(patchValue(patch)) : stringify(made);
+  return invalid({ group: '', kind: '' }, '', [invalidField('patch', shown, why)]);
 }
 
 /** Refuses or warns of what strict decoding has against the object a patch made. */
@@ -127,11 +140,12 @@ export function settle(
   context: RequestContext,
   { strictErrors }: Decoded,
   options: WriteOptions,
-  { text }: Patch,
+  patch: Patch,
+  made: unknown,
 ): void {
   if (strictErrors.length === 0 || options.fieldValidation === 'Ignore') return;
   if (options.fieldValidation === 'Strict') {
-    throw faultyPatch(text(), `strict decoding error: ${strictErrors.join(', ')}`);
+    throw faultyPatch(patch, made, `strict decoding error: ${strictErrors.join(', ')}`);
   }
   for (const error of strictErrors) context.warnings.add(error);
 }

@@ -1,3 +1,4 @@
+import { conflict } from '@kruise/machinery/status';
 import type { Draft } from '@kruise/schema/draft';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
@@ -36,10 +37,24 @@ export async function put(
     change(live) {
       const draft = next ?? decode();
       next = undefined;
+      checkIdentity(resource, draft, live);
       return track(live, draft);
     },
     ...(strategy.createOnUpdate && part.name === ''
       ? { create: () => admitAndStore(core, context, resource, options, track(undefined, next ?? decode())) }
       : {}),
   });
+}
+
+/** Whoever puts an object with a uid means that one, not another that has its name now. */
+function checkIdentity({ kind, storage }: Resource, draft: Draft<KubeObject>, live: KubeObject): void {
+  const { uid } = draft.metadata;
+  const { uid: stored, name = '', namespace } = live.metadata;
+  if (!uid || uid === stored) return;
+  const key = storage.keyOf(kind.scope === 'Namespaced' ? namespace : undefined, name);
+  throw conflict(
+    kind,
+    name,
+    `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored}`,
+  );
 }

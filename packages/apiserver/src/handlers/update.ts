@@ -93,7 +93,7 @@ async function attempt(
   dropRepeatedOwners(context, admitted, true);
   checkVersion(resource, strategy, admitted, seen);
 
-  keepSystemFields(resource, admitted, live);
+  keepSystemFields(admitted, live);
   strategy.prepareForUpdate(admitted, live, context);
   admitted.metadata.resourceVersion = String(seen.revision);
   const reservation = await strategy.reserve?.(admitted, live, context);

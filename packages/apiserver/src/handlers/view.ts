@@ -104,8 +104,9 @@ export function patchView(
   const options = writeOptions(context.query, 'PatchOptions', sent.type);
   const value = patchValue(sent);
   return updateView(core, context, resource, view, options, (shown) => {
-    const decoded = decodePatched(view.serializer, patched(view.mergeType, sent.type, shown, value), sent);
-    settle(context, decoded, options, sent);
+    const made = patched(view.mergeType, sent.type, shown, value);
+    const decoded = decodePatched(view.serializer, made, sent);
+    settle(context, decoded, options, sent, made);
     return decoded.draft;
   });
 }

@@ -44,9 +44,25 @@ export type StorageCodec = {
   decode(value: Uint8Array): KubeObject;
 };
 
-/** Where the objects of a resource are stored. */
+/** Where Kubernetes keeps objects of kinds that were once called otherwise. */
+const formerNames: { readonly [plural: string]: string } = {
+  services: 'services/specs',
+  endpoints: 'services/endpoints',
+  nodes: 'minions',
+  replicationcontrollers: 'controllers',
+  ingresses: 'ingress',
+};
+
+const apart = new Set(['apiextensions.k8s.io', 'apiregistration.k8s.io']);
+
+/** Where the objects of a built-in resource are stored: where Kubernetes itself stores them in etcd. */
 export function storagePrefix({ group, plural }: { readonly group: string; readonly plural: string }): string {
-  return `/registry/${group === '' ? 'core' : group}/${plural}/`;
+  return apart.has(group) ? customPrefix({ group, plural }) : `/registry/${formerNames[plural] ?? plural}/`;
+}
+
+/** Where the objects of a custom resource are stored. */
+export function customPrefix({ group, plural }: { readonly group: string; readonly plural: string }): string {
+  return `/registry/${group}/${plural}/`;
 }
 
 export async function openObjectStorage(
