@@ -48,7 +48,7 @@ function patchBy(
     options,
     change(live) {
       const made = patched(resource.tracked.type, sent.type, live, value);
-      const decoded = decodePatched(resource.serializer, made, sent);
+      const decoded = decodePatched(resource.serializer, live, made, sent);
       settle(context, decoded, options, sent, made);
       const { draft } = decoded;
       checkNamed(context, resource, draft);

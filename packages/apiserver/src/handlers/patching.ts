@@ -121,7 +121,11 @@ function strategicRefusal(error: StrategicMergeError): StatusError {
 }
 
 /** The object a patch made, read as if a client had sent it. */
-export function decodePatched(serializer: Serializer, value: unknown, patch: Patch): Decoded {
+export function decodePatched(serializer: Serializer, live: KubeObject, value: unknown, patch: Patch): Decoded {
+  const { kind, apiVersion } = (value ?? {}) as Partial<KubeObject>;
+  if (kind !== live.kind || apiVersion !== live.apiVersion) {
+    throw faultyPatch(patch, value, 'the kind and apiVersion of an object cannot be changed');
+  }
   try {
     return serializer.decodeValue(value);
   } catch (error) {

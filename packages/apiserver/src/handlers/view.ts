@@ -105,7 +105,7 @@ export function patchView(
   const value = patchValue(sent);
   return updateView(core, context, resource, view, options, (shown) => {
     const made = patched(view.mergeType, sent.type, shown, value);
-    const decoded = decodePatched(view.serializer, made, sent);
+    const decoded = decodePatched(view.serializer, shown, made, sent);
     settle(context, decoded, options, sent, made);
     return decoded.draft;
   });

@@ -42,7 +42,7 @@ function* faults(query: URLSearchParams, kind: OptionsKind, patchType: string): 
   yield* dryRunFaults(query.getAll('dryRun'));
   const validation = query.get('fieldValidation') ?? '';
   if (!['', 'Ignore', 'Warn', 'Strict'].includes(validation)) {
-    yield notSupported('fieldValidation', validation, ['Ignore', 'Strict', 'Warn', '']);
+    yield notSupported('fieldValidation', validation, ['', 'Ignore', 'Strict', 'Warn']);
   }
 }
 

@@ -40,7 +40,7 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
       info: requestInfo(method, path, query),
       query,
       user,
-      userAgent: headers['user-agent'] ?? '',
+      userAgent: textOf(headers['user-agent']),
       clock: core.clock,
       random: core.random,
       signal,
@@ -131,6 +131,12 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
       await refuse(exchange, headers, json, error).catch(options.onError);
     }
   };
+}
+
+/** A header as the UTF-8 it is in Kubernetes; Node reads headers byte by byte. */
+function textOf(header: string | undefined): string {
+  if (header === undefined) return '';
+  return /[\x80-\xff]/.test(header) ? Buffer.from(header, 'latin1').toString() : header;
 }
 
 async function bodyOf({
