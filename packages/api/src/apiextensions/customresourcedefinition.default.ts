@@ -1,0 +1,17 @@
+import type { Draft } from '@kruise/schema/draft';
+import type { CustomResourceDefinition } from './customresourcedefinition.ts';
+
+/** Names follow from the kind, versions convert by changing nothing, and what is stored so far is the storage version. */
+export function defaultCustomResourceDefinition(object: Draft<CustomResourceDefinition>): void {
+  const { spec } = object;
+  const { names } = spec;
+  if (!names.singular) names.singular = names.kind.toLowerCase();
+  if (!names.listKind && names.kind) names.listKind = `${names.kind}List`;
+  spec.conversion ??= { strategy: 'None' };
+  const service = spec.conversion.webhook?.clientConfig?.service;
+  if (service) service.port ??= 443;
+  const storage = spec.versions.find((version) => version.storage);
+  if (storage && !object.status?.storedVersions?.length) {
+    object.status = { ...object.status, storedVersions: [storage.name] } as NonNullable<typeof object.status>;
+  }
+}

@@ -1,0 +1,444 @@
+/**
+ * What is asked of a CustomResourceDefinition. Kubernetes checks another form of it than people write: what all versions
+ * have alike (a schema, subresources, columns, selectable fields) is moved up to the spec, and faults are told with
+ * their paths there. So it is here.
+ */
+import { type Cause, duplicate, forbidden, invalid, notSupported, required, tooMany } from '@kruise/schema/field-error';
+import type { JsonSchema } from '@kruise/schema/structural';
+import { followFieldPath } from '@kruise/schema/structural/field-path';
+import { validateSchema } from '@kruise/schema/structural/schema-rules';
+import { validateDns1035Label, validateDns1123Subdomain } from '@kruise/values/names';
+import { embeddedMetadata } from '../meta/embedded-metadata.ts';
+import { invalidStructure } from '../meta/go-value.ts';
+import { subdomainName } from '../meta/name-rules.ts';
+import { validateObjectMeta, validateObjectMetaUpdate } from '../meta/object-meta.validate.ts';
+import { isSame } from '../meta/same.ts';
+import { isImmutable } from '../meta/value.validate.ts';
+import { isValidCaBundle, validateWebhookService, validateWebhookUrl } from '../meta/webhook.validate.ts';
+import { approvalAnnotation, approvalOf, isProtectedGroup } from './api-approval.ts';
+import type {
+  CustomResourceColumnDefinition,
+  CustomResourceConversion,
+  CustomResourceDefinition,
+  CustomResourceDefinitionNames,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionVersion,
+  CustomResourceSubresources,
+  SelectableField,
+} from './customresourcedefinition.ts';
+
+export function* validateCustomResourceDefinition(object: CustomResourceDefinition): Generator<Cause> {
+  yield* validateObjectMeta(object.metadata, { namespaced: false, name: nameRule(object) });
+  yield* validateSpec(object.spec, undefined);
+  yield* validateStatus(object);
+  yield* validateApproval(object, undefined);
+  yield* validatePreservation(object.spec);
+}
+
+export function* validateCustomResourceDefinitionUpdate(
+  object: CustomResourceDefinition,
+  old: CustomResourceDefinition,
+): Generator<Cause> {
+  yield* validateObjectMetaUpdate(object.metadata, old.metadata);
+  yield* validateSpec(object.spec, old);
+  yield* validateImmutable(object.spec, old);
+  yield* validateStatus(object);
+  yield* validateApproval(object, old);
+  yield* validatePreservation(object.spec);
+}
+
+export function* validateCustomResourceDefinitionStatus(
+  object: CustomResourceDefinition,
+  old: CustomResourceDefinition,
+): Generator<Cause> {
+  yield* validateObjectMetaUpdate(object.metadata, old.metadata);
+  yield* validateNames(object.status?.acceptedNames, 'status.acceptedNames');
+}
+
+function nameRule({ spec }: CustomResourceDefinition) {
+  const wanted = `${spec.names.plural}.${spec.group}`;
+  return {
+    whole: (name: string) => [
+      ...validateDns1123Subdomain(name),
+      ...(name === wanted ? [] : ['must be spec.names.plural+"."+spec.group']),
+    ],
+    prefix: subdomainName.prefix,
+  };
+}
+
+/** A spec with what its versions have in common apart from them. */
+type Hoisted = {
+  readonly versions: readonly CustomResourceDefinitionVersion[];
+  /** By what they were hoisted from; absent where versions differ. */
+  readonly schema?: CustomResourceDefinitionVersion['schema'];
+  readonly subresources?: CustomResourceSubresources | undefined;
+  readonly additionalPrinterColumns?: readonly CustomResourceColumnDefinition[] | undefined;
+  readonly selectableFields?: readonly SelectableField[] | undefined;
+};
+
+const hoistable = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const;
+
+function hoist({ versions }: CustomResourceDefinitionSpec): Hoisted {
+  const [first, ...others] = versions;
+  if (!first) return { versions };
+  const common = hoistable.filter((field) => others.every((version) => isSame(version[field], first[field])));
+  const hoisted = Object.fromEntries(common.map((field) => [field, first[field]]));
+  return {
+    versions: versions.map((version) => {
+      const own: { [field: string]: unknown } = { ...version };
+      for (const field of common) delete own[field];
+      return own as CustomResourceDefinitionVersion;
+    }),
+    ...hoisted,
+  };
+}
+
+function* validateSpec(
+  spec: CustomResourceDefinitionSpec,
+  old: CustomResourceDefinition | undefined,
+): Generator<Cause> {
+  yield* validateGroup(spec.group);
+  yield* oneOfOrRequired('spec.scope', spec.scope, ['Cluster', 'Namespaced']);
+  for (const [index, { schema }] of spec.versions.entries()) {
+    if (schema?.openAPIV3Schema === undefined) {
+      yield required(`spec.versions[${index}].schema.openAPIV3Schema`, 'schemas are required');
+    }
+  }
+  if (spec.preserveUnknownFields && spec.versions.some(({ schema }) => hasDefaults(schema?.openAPIV3Schema))) {
+    yield invalid('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema');
+  }
+
+  const { versions, ...common } = hoist(spec);
+  const rules = schemaRules(spec, old);
+  const isStatusOf = (version: CustomResourceDefinitionVersion) =>
+    ('subresources' in common ? common.subresources : version.subresources)?.status !== undefined;
+  for (const [index, version] of versions.entries()) {
+    const at = `spec.versions[${index}]`;
+    yield* labelFaults(`${at}.name`, version.name, version.name);
+    yield* validateDeprecation(version, at);
+    yield* rules(version.schema?.openAPIV3Schema, `${at}.schema`, isStatusOf(version), version.name);
+    yield* validateParts(version, version.schema?.openAPIV3Schema, at);
+  }
+  const names = versions.map(({ name }) => name);
+  const wrongVersions = (detail: string) =>
+    invalidStructure('spec.versions', 'apiextensions.CustomResourceDefinitionVersion', versions, detail);
+  if (new Set(names).size < names.length) yield wrongVersions('must contain unique version names');
+  if (versions.filter(({ storage }) => storage).length !== 1) {
+    yield wrongVersions('must have exactly one version marked as storage version');
+  }
+
+  for (const name of ['plural', 'singular', 'kind', 'listKind'] as const) {
+    if (!spec.names[name]) yield required(`spec.names.${name}`);
+  }
+  yield* validateNames(spec.names, 'spec.names');
+  const schema = common.schema?.openAPIV3Schema;
+  yield* rules(schema, 'spec.validation', spec.versions.some(isStatusOf), names[0] ?? '');
+  yield* validateParts(common, schema, 'spec');
+  if (spec.preserveUnknownFields && spec.conversion && spec.conversion.strategy !== 'None') {
+    const detail = 'must be None if spec.preserveUnknownFields is true';
+    yield invalid('spec.conversion.strategy', spec.conversion.strategy, detail);
+  }
+  yield* validateConversion(spec.conversion, old);
+}
+
+function* validateGroup(group: string): Generator<Cause> {
+  if (group === '') {
+    yield required('spec.group');
+    return;
+  }
+  const faults = validateDns1123Subdomain(group);
+  if (faults.length > 0) yield invalid('spec.group', group, faults.join(','));
+  else if (!group.includes('.')) yield invalid('spec.group', group, 'should be a domain with at least one dot');
+}
+
+function* oneOfOrRequired(field: string, value: string, known: readonly string[]): Generator<Cause> {
+  if (value === '') yield required(field);
+  else if (!known.includes(value)) yield notSupported(field, value, known);
+}
+
+function hasDefaults(schema: unknown): boolean {
+  if (typeof schema !== 'object' || schema === null) return false;
+  if (Object.hasOwn(schema, 'default')) return true;
+  return Object.values(schema).some(hasDefaults);
+}
+
+/** Checks schemas of versions; rules that were there before may use what newer ones may not. */
+function schemaRules(spec: CustomResourceDefinitionSpec, old: CustomResourceDefinition | undefined) {
+  let known: ReadonlySet<string> | undefined;
+  const isKnown = (text: string) => {
+    known ??= new Set(expressionsOf(old?.spec.versions));
+    return known.has(text);
+  };
+  const schemaIn = (from: CustomResourceDefinitionSpec | undefined, name: string) =>
+    from?.versions.find((version) => version.name === name)?.schema?.openAPIV3Schema;
+  return (schema: unknown, path: string, hasStatus: boolean, version: string): readonly Cause[] => {
+    if (schema === undefined) return [];
+    const before = schemaIn(old?.spec, version);
+    return validateSchema(schema as JsonSchema, path, {
+      metadata: embeddedMetadata,
+      hasStatus,
+      expressions: (text) => (isKnown(text) ? 'stored' : 'new'),
+      isUnchanged: before !== undefined && isSame(schemaIn(spec, version), before),
+    });
+  };
+}
+
+function* expressionsOf(value: unknown): Generator<string> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    if (name === 'x-kubernetes-validations' && Array.isArray(member)) {
+      for (const { rule, messageExpression } of member) yield* [rule, messageExpression ?? ''];
+    } else yield* expressionsOf(member);
+  }
+}
+
+const unprintable = /[^ \p{L}\p{M}\p{N}\p{P}\p{S}]/u;
+
+function* validateDeprecation(
+  { deprecated, deprecationWarning: text }: CustomResourceDefinitionVersion,
+  path: string,
+): Generator<Cause> {
+  if (text === undefined) return;
+  const wrong = (detail: string) => invalid(`${path}.deprecationWarning`, text, detail);
+  if (!deprecated) {
+    yield wrong('can only be set for deprecated versions');
+    return;
+  }
+  if (Buffer.byteLength(text) > 256) yield wrong('must be <= 256 characters long');
+  if (text === '') yield wrong('must not be an empty string');
+  const found = unprintable.exec(text);
+  if (found) {
+    const index = Buffer.byteLength(text.slice(0, found.index));
+    yield wrong(`must only contain printable UTF-8 characters; non-printable character found at index ${index}`);
+  }
+}
+
+type Parts = Pick<Hoisted, 'subresources' | 'additionalPrinterColumns' | 'selectableFields'>;
+
+/** What can be said of all versions at once, or of each. */
+function* validateParts(parts: Parts, schema: unknown, path: string): Generator<Cause> {
+  if (parts.subresources) yield* validateSubresources(parts.subresources, `${path}.subresources`);
+  for (const [index, column] of (parts.additionalPrinterColumns ?? []).entries()) {
+    yield* validateColumn(column, `${path}.additionalPrinterColumns[${index}]`);
+  }
+  const { selectableFields = [] } = parts;
+  if (selectableFields.length === 0) return;
+  const at = `${path}.selectableFields`;
+  if (schema !== undefined) yield* validateSelectableFields(selectableFields, schema as JsonSchema, at);
+  else {
+    const detail =
+      path === 'spec'
+        ? 'selectableFields may only be set when validations.schema is included'
+        : 'selectableFields may only be set when version.schema.openAPIV3Schema is not included';
+    yield invalid(at, '', detail);
+  }
+}
+
+function* validateSubresources({ scale }: CustomResourceSubresources, path: string): Generator<Cause> {
+  if (!scale) return;
+  const places = [
+    { name: 'specReplicasPath', below: ['.spec.'], detail: 'should be a json path under .spec' },
+    { name: 'statusReplicasPath', below: ['.status.'], detail: 'should be a json path under .status' },
+    {
+      name: 'labelSelectorPath',
+      below: ['.spec.', '.status.'],
+      detail: 'should be a json path under either .spec or .status',
+    },
+  ] as const;
+  for (const { name, below, detail } of places) {
+    const value = scale[name];
+    const at = `${path}.scale.${name}`;
+    if (!value) {
+      if (name !== 'labelSelectorPath') yield required(at);
+    } else if (!value.startsWith('.')) yield invalid(at, value, simplePath);
+    else if (!below.some((prefix) => value.startsWith(prefix))) yield invalid(at, value, detail);
+  }
+}
+
+const simplePath = 'must be a simple json path starting with .';
+const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'];
+const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
+
+function* validateColumn(column: CustomResourceColumnDefinition, path: string): Generator<Cause> {
+  const { name, type, format, jsonPath } = column;
+  const known = `must be one of ${columnTypes.join(',')}`;
+  if (!name) yield required(`${path}.name`);
+  if (!type) yield required(`${path}.type`, known);
+  else if (!columnTypes.includes(type)) yield invalid(`${path}.type`, type, known);
+  if (format && !columnFormats.includes(format)) {
+    yield invalid(`${path}.format`, format, `must be one of ${columnFormats.join(',')}`);
+  }
+  if (!jsonPath) yield required(`${path}.JSONPath`);
+  else if (!jsonPath.startsWith('.')) yield invalid(`${path}.JSONPath`, jsonPath, simplePath);
+}
+
+const maxSelectableFields = 8;
+
+function* validateSelectableFields(
+  fields: readonly SelectableField[],
+  schema: JsonSchema,
+  path: string,
+): Generator<Cause> {
+  const seen = new Set<string>();
+  for (const [index, { jsonPath }] of fields.entries()) {
+    const at = `${path}[${index}].jsonPath`;
+    if (!jsonPath) {
+      yield required(at);
+      continue;
+    }
+    const found = followFieldPath(jsonPath, schema, { brackets: false });
+    if ('error' in found) {
+      yield invalid(at, jsonPath, `is an invalid path: ${found.error}`);
+      continue;
+    }
+    if (/^metadata(?:\.|$)/.test(found.path)) yield invalid(at, jsonPath, 'must not point to fields in metadata');
+    if (!['string', 'boolean', 'integer'].includes(found.schema.type ?? '')) {
+      yield invalid(
+        at,
+        jsonPath,
+        'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
+      );
+    }
+    if (seen.has(found.path)) yield duplicate(at, jsonPath);
+    seen.add(found.path);
+  }
+  if (seen.size > maxSelectableFields) yield tooMany(path, seen.size, maxSelectableFields);
+}
+
+function* validateNames(names: Partial<CustomResourceDefinitionNames> | undefined, path: string): Generator<Cause> {
+  if (!names) return;
+  const { plural, singular, kind, listKind, shortNames = [], categories = [] } = names;
+  for (const [name, value] of Object.entries({ plural, singular })) {
+    if (value) yield* labelFaults(`${path}.${name}`, value, value);
+  }
+  for (const [name, value] of Object.entries({ kind, listKind })) {
+    const prefix = 'may have mixed case, but should otherwise match: ';
+    if (value) yield* labelFaults(`${path}.${name}`, value, value.toLowerCase(), prefix);
+  }
+  for (const [index, name] of shortNames.entries()) yield* labelFaults(`${path}.shortNames[${index}]`, name, name);
+  if (kind && kind === listKind) yield invalid(`${path}.listKind`, listKind, 'kind and listKind may not be the same');
+  for (const [index, name] of categories.entries()) yield* labelFaults(`${path}.categories[${index}]`, name, name);
+}
+
+function* labelFaults(field: string, value: string, label: string, prefix = ''): Generator<Cause> {
+  const faults = validateDns1035Label(label);
+  if (faults.length > 0) yield invalid(field, value, prefix + faults.join(','));
+}
+
+const reviewVersions = ['v1', 'v1beta1'];
+
+function* validateConversion(
+  conversion: CustomResourceConversion | undefined,
+  old: CustomResourceDefinition | undefined,
+): Generator<Cause> {
+  if (!conversion) return;
+  const { strategy, webhook } = conversion;
+  yield* oneOfOrRequired('spec.conversion.strategy', strategy, ['None', 'Webhook']);
+  const at = 'spec.conversion.webhookClientConfig';
+  const versions = webhook?.conversionReviewVersions ?? [];
+  if (strategy !== 'Webhook') {
+    const detail = 'should not be set when strategy is not set to Webhook';
+    if (webhook?.clientConfig) yield forbidden(at, detail);
+    if (versions.length > 0) yield forbidden('spec.conversion.conversionReviewVersions', detail);
+    return;
+  }
+  const config = webhook?.clientConfig;
+  if (!config) yield required(at, 'required when strategy is set to Webhook');
+  else {
+    const { url, service, caBundle } = config;
+    if ((url === undefined) === (service === undefined)) {
+      yield required(at, 'exactly one of url or service is required');
+    } else if (url !== undefined) yield* validateWebhookUrl(`${at}.url`, url);
+    // Exactly one of the two is there.
+    else yield* validateWebhookService(`${at}.service`, service!);
+    if (!isValidCaBundle(caBundle) && !mayHaveInvalidBundle(old)) {
+      yield invalid(`${at}.caBundle`, caBundle, 'unable to load root certificates: unable to parse bytes as PEM block');
+    }
+  }
+  yield* validateReviewVersions(versions, old);
+}
+
+/** A bundle that cannot be read is taken until the definition is in use, and as long as it has been so all along. */
+function mayHaveInvalidBundle(old: CustomResourceDefinition | undefined): boolean {
+  if (!old || !isEstablished(old)) return true;
+  return !isValidCaBundle(old.spec.conversion?.webhook?.clientConfig?.caBundle);
+}
+
+function* validateReviewVersions(
+  versions: readonly string[],
+  old: CustomResourceDefinition | undefined,
+): Generator<Cause> {
+  const at = 'spec.conversion.conversionReviewVersions';
+  if (versions.length === 0) {
+    yield required(at);
+    return;
+  }
+  for (const [index, version] of versions.entries()) {
+    if (versions.indexOf(version) < index) yield invalid(`${at}[${index}]`, version, 'duplicate version');
+    else for (const fault of validateDns1035Label(version)) yield invalid(`${at}[${index}]`, version, fault);
+  }
+  const before = old?.spec.conversion?.webhook?.conversionReviewVersions ?? [];
+  const hadNone = before.length > 0 && !before.some((version) => reviewVersions.includes(version));
+  if (!hadNone && !versions.some((version) => reviewVersions.includes(version))) {
+    yield invalid(at, versions, `must include at least one of ${reviewVersions.join(', ')}`);
+  }
+}
+
+/** Whether objects of the definition can be or could once be stored: from then on some things are settled. */
+export function isEstablished({ status }: CustomResourceDefinition): boolean {
+  return status?.conditions?.some(({ type, status: holds }) => type === 'Established' && holds === 'True') ?? false;
+}
+
+function* validateImmutable(spec: CustomResourceDefinitionSpec, old: CustomResourceDefinition): Generator<Cause> {
+  const before = old.spec;
+  if (isEstablished(old)) {
+    if (spec.scope !== before.scope) yield invalid('spec.scope', spec.scope, isImmutable);
+    if (spec.names.kind !== before.names.kind) yield invalid('spec.names.kind', spec.names.kind, isImmutable);
+  }
+  if (spec.group !== before.group) yield invalid('spec.group', spec.group, isImmutable);
+  if (spec.names.plural !== before.names.plural) yield invalid('spec.names.plural', spec.names.plural, isImmutable);
+}
+
+function* validateStatus({ spec, status }: CustomResourceDefinition): Generator<Cause> {
+  yield* validateNames(status?.acceptedNames, 'status.acceptedNames');
+  const stored = status?.storedVersions ?? [];
+  const at = 'status.storedVersions';
+  if (stored.length === 0) {
+    yield {
+      reason: 'FieldValueInvalid',
+      field: at,
+      message: 'Invalid value: []string(nil): must have at least one stored version',
+    };
+    return;
+  }
+  for (const { name, storage } of spec.versions) {
+    if (storage && !stored.includes(name)) yield invalid(at, stored, `must have the storage version ${name}`);
+  }
+  for (const [index, name] of stored.entries()) {
+    if (spec.versions.some((version) => version.name === name)) continue;
+    yield invalid(
+      `${at}[${index}]`,
+      name,
+      `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`,
+    );
+  }
+}
+
+function* validateApproval(
+  { metadata, spec }: CustomResourceDefinition,
+  old: CustomResourceDefinition | undefined,
+): Generator<Cause> {
+  if (!isProtectedGroup(spec.group)) return;
+  const { state, reason } = approvalOf(metadata.annotations);
+  if (old && approvalOf(old.metadata.annotations).state === state) return;
+  const at = `metadata.annotations[${approvalAnnotation}]`;
+  if (state === 'missing') yield required(at, reason);
+  else if (state === 'invalid') yield invalid(at, metadata.annotations?.[approvalAnnotation], reason);
+}
+
+function* validatePreservation({ preserveUnknownFields }: CustomResourceDefinitionSpec): Generator<Cause> {
+  if (!preserveUnknownFields) return;
+  const detail =
+    'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead';
+  yield invalid('spec.preserveUnknownFields', true, detail);
+}
