@@ -1,0 +1,341 @@
+/**
+ * YAML of request bodies and manifests, read as Kubernetes reads it: to JSON, with YAML 1.1's booleans and octals, merge
+ * keys, and keys of any scalar type turned into text. `js-yaml` finds the events in the text; what they mean is decided
+ * here, because its own constructors know neither Go's rules nor the lines Go names.
+ */
+import { compareStrings, formatGoSyntax, quote } from '@kruise/values/go-syntax';
+import {
+  EVENT_ID,
+  type Event,
+  getScalarValue,
+  parseEvents,
+  SCALAR_STYLE,
+  type ScalarEvent,
+  YAMLException,
+} from 'js-yaml';
+import { decodeText, maxNesting, setOwn } from './json-document.ts';
+import { resolvePlain, resolveTagged, YamlError, type YamlScalar } from './yaml-scalar.ts';
+
+export { YamlError } from './yaml-scalar.ts';
+
+/** A YAML document as JSON, its objects sorted by key as Go leaves them, and the keys that came twice. */
+export type ParsedYaml = {
+  readonly value: unknown;
+  /** `line 9: key "foo" already set in map`, in the order of the text. The value has what came last. */
+  readonly duplicates: readonly string[];
+};
+
+/** The JSON value of the first document of a text. Throws `YamlError`. */
+export function parseYaml(input: Uint8Array | string): unknown {
+  return parseYamlText(input).value;
+}
+
+/** The first document of a text, with what strict reading holds against it. Throws `YamlError`. */
+export function parseYamlText(input: Uint8Array | string): ParsedYaml {
+  const source = typeof input === 'string' ? input : decodeText(input);
+  const composed = compose(source);
+  if (composed === undefined) return { value: null, duplicates: [] };
+  const reading: Reading = { source, duplicates: [], active: new Set(), aliasDepth: 0, aliasCount: 0, count: 0 };
+  return { value: construct(composed, reading), duplicates: reading.duplicates };
+}
+
+/** What strict reading answers where keys came twice. */
+export function strictYamlError(duplicates: readonly string[]): string {
+  return `yaml: unmarshal errors:\n${duplicates.map((each) => `  ${each}`).join('\n')}`;
+}
+
+/** Cuts a manifest into its documents at lines of three dashes, as kubectl does. Throws `YamlError`. */
+export function splitYamlDocuments(manifest: string): readonly string[] {
+  const documents: string[] = [];
+  let lines: string[] = [];
+  const finish = () => {
+    if (lines.length > 0) documents.push(lines.join(''));
+    lines = [];
+  };
+  for (const line of manifest.split(/(?<=\n)/)) {
+    if (!line.startsWith('---')) {
+      lines.push(line);
+      continue;
+    }
+    const rest = line.slice(3).trim();
+    if (rest !== '' && !rest.startsWith('#')) throw new YamlError(`invalid Yaml document separator: ${rest}`);
+    // Before the first document the dashes belong to it, which tells directives from content.
+    if (lines.length > 0) finish();
+    else lines.push(line);
+  }
+  finish();
+  return documents;
+}
+
+/** A node of the document; `at` is where it begins in the text. */
+type YamlNode =
+  | {
+      readonly kind: 'scalar';
+      readonly at: number;
+      readonly text: string;
+      readonly tag: string;
+      readonly isPlain: boolean;
+    }
+  | { readonly kind: 'sequence'; readonly at: number; readonly items: YamlNode[] }
+  | { readonly kind: 'mapping'; readonly at: number; readonly members: YamlNode[] }
+  | { readonly kind: 'alias'; readonly at: number; readonly name: string; readonly target: YamlNode };
+
+/** What Go says of the mistakes people make most. */
+const goReasons: ReadonlyMap<string, string> = new Map([
+  ['bad indentation of a mapping entry', 'mapping values are not allowed in this context'],
+  ['tab characters must not be used in indentation', 'found character that cannot start any token'],
+  ['the stream contains non-printable characters', 'control characters are not allowed'],
+]);
+
+function eventsOf(source: string): readonly Event[] {
+  try {
+    return parseEvents(source, { maxDepth: maxNesting });
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error;
+    const line = error.mark?.line ?? 0;
+    throw new YamlError(`yaml: ${line > 0 ? `line ${line + 1}: ` : ''}${goReasons.get(error.reason) ?? error.reason}`);
+  }
+}
+
+/** The tree of the first document, aliases tied to what they stand for. */
+function compose(source: string): YamlNode | undefined {
+  const anchors = new Map<string, YamlNode>();
+  const open: YamlNode[][] = [];
+  let root: YamlNode | undefined;
+  let tags: TagHandles = new Map();
+  let last = 0;
+
+  const add = (node: YamlNode, event: { readonly anchorStart: number; readonly anchorEnd: number }) => {
+    if (event.anchorStart >= 0) anchors.set(source.slice(event.anchorStart, event.anchorEnd), node);
+    const parent = open.at(-1);
+    if (parent) parent.push(node);
+    else root ??= node;
+    last = node.at;
+  };
+
+  for (const event of eventsOf(source)) {
+    switch (event.type) {
+      case EVENT_ID.DOCUMENT:
+        if (root !== undefined) return root;
+        tags = new Map(event.directives.flatMap((each) => (each.kind === 'tag' ? [[each.handle, each.prefix]] : [])));
+        break;
+      case EVENT_ID.SCALAR: {
+        const tag = tagOf(source, event, tags);
+        const isPlain = event.style === SCALAR_STYLE.PLAIN;
+        add(
+          { kind: 'scalar', at: scalarStart(source, event, last), text: getScalarValue(source, event), tag, isPlain },
+          event,
+        );
+        break;
+      }
+      case EVENT_ID.SEQUENCE: {
+        const items: YamlNode[] = [];
+        add({ kind: 'sequence', at: nodeStart(event, event.start), items }, event);
+        open.push(items);
+        break;
+      }
+      case EVENT_ID.MAPPING: {
+        const members: YamlNode[] = [];
+        add({ kind: 'mapping', at: nodeStart(event, event.start), members }, event);
+        open.push(members);
+        break;
+      }
+      case EVENT_ID.ALIAS: {
+        const name = source.slice(event.anchorStart, event.anchorEnd);
+        const target = anchors.get(name);
+        if (target === undefined) throw new YamlError(`yaml: unknown anchor '${name}' referenced`);
+        add({ kind: 'alias', at: event.anchorStart, name, target }, { anchorStart: -1, anchorEnd: -1 });
+        break;
+      }
+      case EVENT_ID.POP:
+        open.pop();
+    }
+  }
+  return root;
+}
+
+type Properties = { readonly anchorStart: number; readonly tagStart: number };
+
+/** A node begins with its anchor or its tag, where it has them. */
+function nodeStart({ anchorStart, tagStart }: Properties, start: number): number {
+  return Math.min(...[anchorStart, tagStart, start].filter((each) => each >= 0));
+}
+
+function scalarStart(source: string, event: ScalarEvent, last: number): number {
+  // A value that is not there stands where the key before it does.
+  if (event.valueStart < 0) return nodeStart(event, last);
+  const isBlock = event.style === SCALAR_STYLE.LITERAL_BLOCK || event.style === SCALAR_STYLE.FOLDED_BLOCK;
+  // The text of a block begins on the line after its sign.
+  return nodeStart(event, isBlock ? source.lastIndexOf('\n', event.valueStart - 1) : event.valueStart);
+}
+
+type TagHandles = ReadonlyMap<string, string>;
+
+/** The full name of a node's tag, or nothing. */
+function tagOf(source: string, { tagStart, tagEnd }: ScalarEvent, handles: TagHandles): string {
+  if (tagStart < 0) return '';
+  const tag = source.slice(tagStart, tagEnd);
+  if (tag.startsWith('!<')) return tag.slice(2, -1);
+  const [, handle = '', suffix = ''] = /^(!(?:[-0-9A-Za-z]*!)?)(.*)$/s.exec(tag) ?? [];
+  // A lone sign says that the scalar is a text.
+  if (suffix === '') return '!';
+  return (handles.get(handle) ?? (handle === '!!' ? 'tag:yaml.org,2002:' : handle)) + suffix;
+}
+
+type Reading = {
+  readonly source: string;
+  readonly duplicates: string[];
+  /** Aliases being followed. */
+  readonly active: Set<YamlNode>;
+  aliasDepth: number;
+  aliasCount: number;
+  count: number;
+};
+
+/** The share of a document that may come from following aliases: most of a small one, little of a large one. */
+function allowedAliasShare(count: number): number {
+  return 0.99 - 0.89 * Math.min(1, Math.max(0, (count - 400_000) / 3_600_000));
+}
+
+function construct(node: YamlNode, reading: Reading): unknown {
+  reading.count++;
+  if (reading.aliasDepth > 0) reading.aliasCount++;
+  const { aliasCount, count } = reading;
+  if (aliasCount > 100 && count > 1000 && aliasCount / count > allowedAliasShare(count)) {
+    throw new YamlError('yaml: document contains excessive aliasing');
+  }
+  switch (node.kind) {
+    case 'scalar':
+      return constructScalar(node);
+    case 'sequence':
+      return node.items.map((item) => jsonValue(construct(item, reading)));
+    case 'mapping': {
+      const members = new Map<YamlScalar, unknown>();
+      constructMembers(node, members, reading);
+      return jsonObject(members);
+    }
+    case 'alias':
+      return follow(node, reading, (target) => construct(target, reading));
+  }
+}
+
+function constructScalar(node: YamlNode & { kind: 'scalar' }): YamlScalar {
+  if (node.tag !== '') return resolveTagged(node.tag, node.text);
+  return node.isPlain ? resolvePlain(node.text) : node.text;
+}
+
+function follow<T>(node: YamlNode & { kind: 'alias' }, reading: Reading, use: (target: YamlNode) => T): T {
+  if (reading.active.has(node)) throw new YamlError(`yaml: anchor '${node.name}' value contains itself`);
+  reading.active.add(node);
+  reading.aliasDepth++;
+  const result = use(node.target);
+  reading.aliasDepth--;
+  reading.active.delete(node);
+  return result;
+}
+
+/** Sets the members of a mapping one after the other, those it merges in among them. */
+function constructMembers(
+  { members }: YamlNode & { kind: 'mapping' },
+  into: Map<YamlScalar, unknown>,
+  reading: Reading,
+): void {
+  for (let index = 0; index < members.length; index += 2) {
+    const keyNode = members[index]!;
+    const valueNode = members[index + 1]!;
+    if (isMergeKey(keyNode)) {
+      mergeMembers(valueNode, into, reading);
+      continue;
+    }
+    const key = construct(keyNode, reading);
+    if (typeof key === 'object' && key !== null) {
+      throw new YamlError(
+        `yaml: invalid map key: ${formatGoSyntax(key).replaceAll('map[string]', 'map[interface {}]')}`,
+      );
+    }
+    const value = construct(valueNode, reading);
+    if (into.has(key as YamlScalar)) {
+      const line = lineOf(reading.source, valueNode.at);
+      reading.duplicates.push(`line ${line}: key ${formatKey(key as YamlScalar)} already set in map`);
+    }
+    into.set(key as YamlScalar, value);
+  }
+}
+
+function isMergeKey(node: YamlNode): boolean {
+  return node.kind === 'scalar' && node.text === '<<' && (node.tag === '' ? node.isPlain : node.tag.endsWith(':merge'));
+}
+
+function mergeMembers(node: YamlNode, into: Map<YamlScalar, unknown>, reading: Reading): void {
+  reading.count++;
+  switch (node.kind) {
+    case 'mapping':
+      constructMembers(node, into, reading);
+      return;
+    case 'alias':
+      if (node.target.kind !== 'mapping') break;
+      follow(node, reading, (target) => mergeMembers(target, into, reading));
+      return;
+    case 'sequence':
+      // Backwards, so that what is named first has the last word.
+      for (const item of node.items.toReversed()) {
+        if (item.kind !== 'mapping' && item.kind !== 'alias') throw mergeNeedsMap();
+        mergeMembers(item, into, reading);
+      }
+      return;
+  }
+  throw mergeNeedsMap();
+}
+
+function mergeNeedsMap(): YamlError {
+  return new YamlError('yaml: map merge requires map or sequence of maps as the value');
+}
+
+function lineOf(source: string, at: number): number {
+  let line = 1;
+  for (let index = source.indexOf('\n'); index >= 0 && index < at; index = source.indexOf('\n', index + 1)) line++;
+  return line;
+}
+
+function formatKey(key: YamlScalar): string {
+  return typeof key === 'string' ? quote(key) : key === null ? 'interface {}(nil)' : String(key);
+}
+
+function jsonObject(members: ReadonlyMap<YamlScalar, unknown>): Record<string, unknown> {
+  const entries = [...members].map(([key, value]) => [jsonKey(key, value), jsonValue(value)] as const);
+  const object: Record<string, unknown> = {};
+  for (const [key, value] of entries.sort(([a], [b]) => compareStrings(a, b))) setOwn(object, key, value);
+  return object;
+}
+
+function jsonKey(key: YamlScalar, value: unknown): string {
+  if (key === null) {
+    throw new YamlError(`unsupported map key of type: %!s(<nil>), key: <nil>, value: ${formatGoSyntax(value)}`);
+  }
+  if (typeof key === 'bigint' && key >= 2n ** 63n) {
+    throw new YamlError(
+      `unsupported map key of type: uint64, key: 0x${key.toString(16)}, value: ${formatGoSyntax(value)}`,
+    );
+  }
+  return typeof key === 'number' && !Number.isSafeInteger(key) ? formatFloat32(key) : String(key);
+}
+
+/** A float as a key: the fewest digits that are the same number in 32 bits. */
+function formatFloat32(value: number): string {
+  if (Number.isNaN(value)) return '.nan';
+  if (!Number.isFinite(value)) return value > 0 ? '.inf' : '-.inf';
+  const single = Math.fround(value);
+  let digits = 1;
+  while (digits < 9 && Math.fround(Number(single.toPrecision(digits))) !== single) digits++;
+  const [mantissa = '', exponent = ''] = single.toExponential(digits - 1).split('e');
+  if (Number(exponent) >= -4 && Number(exponent) < 6) return String(Number(single.toPrecision(digits)));
+  return `${mantissa}e${exponent[0]}${exponent.slice(1).padStart(2, '0')}`;
+}
+
+function jsonValue(value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    const text = Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
+    throw new YamlError(`json: unsupported value: ${text}`);
+  }
+  return value;
+}
