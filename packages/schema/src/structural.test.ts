@@ -396,3 +396,18 @@ test('a pattern that would take a backtracking engine for ever is answered at on
   const structural = ofFields({ f: { type: 'string', pattern: '^(a+)+$' } });
   assert.equal(structural.validate(one({ f: `${'a'.repeat(5000)}b` })).length, 1);
 });
+
+test('an object nested beyond what can be walked is refused', () => {
+  let deep: unknown = 1;
+  for (let level = 0; level < 9000; level++) deep = [deep];
+  const structural = ofFields({ f: { type: 'object', additionalProperties: true } });
+  assert.deepEqual(lines(structural.read(one({ f: { deep } })).faults), [
+    '<nil>: Invalid value: "": must not be nested so deeply',
+  ]);
+});
+
+test('tens of thousands of defaults are set in one go', () => {
+  const names = Array.from({ length: 30_000 }, (_, index) => `p${index}`);
+  const structural = ofFields(Object.fromEntries(names.map((name) => [name, { type: 'string', default: 'x' }])));
+  assert.equal(Object.keys(structural.read(one({})).object['spec'] as object).length, names.length);
+});

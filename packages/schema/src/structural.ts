@@ -67,26 +67,49 @@ export function structuralSchema(schema: JsonSchema, { metadata }: { readonly me
 
   return {
     read(object, pruned) {
-      const read = embedded?.read(object, pruned) ?? { object, faults: [] };
-      return read.faults.length > 0 ? read : { object: conform(read.object, pruned), faults: [] };
+      try {
+        const read = embedded?.read(object, pruned) ?? { object, faults: [] };
+        return read.faults.length > 0 ? read : { object: conform(read.object, pruned), faults: [] };
+      } catch (error) {
+        return { object, faults: [tooDeep(error)] };
+      }
     },
-    validate(object) {
+    validate: guarded((object) => {
       const causes = [...validateValue(object), ...(embedded?.validate(object) ?? []), ...findDuplicates(object)];
       return withRules(causes, object, {});
-    },
-    validateUpdate(object, old, warnings = []) {
+    }),
+    validateUpdate: guarded((object, old: JsonObject, warnings: string[] = []) => {
       const correlation = new Correlation(object, old, schema);
       const causes = validateValue(object, { correlation });
       causes.push(...(embedded?.validate(object) ?? []), ...findNewDuplicates(object, old));
       return withRules(causes, object, { correlation, warnings });
-    },
-    validateStatusUpdate(object, old, warnings = []) {
+    }),
+    validateStatusUpdate: guarded((object, old: JsonObject, warnings: string[] = []) => {
       const correlation = new Correlation(object, old, schema);
       const options = { origin: 'status', correlation: correlation.property('status') };
       const causes = validateStatus && 'status' in object ? validateStatus(object['status'], options) : [];
       return withRules([...causes, ...findNewDuplicates(object, old)], object, { correlation, warnings });
-    },
+    }),
   };
+}
+
+/**
+ * What JSON may nest is more than the stack may hold. Only where a schema says little can an object be that deep, and
+ * no object of use is: it is refused, once the stack says so, rather than every walk kept from the stack.
+ */
+function guarded<A extends readonly unknown[]>(validate: (object: JsonObject, ...rest: A) => Cause[]) {
+  return (object: JsonObject, ...rest: A): Cause[] => {
+    try {
+      return validate(object, ...rest);
+    } catch (error) {
+      return [tooDeep(error)];
+    }
+  };
+}
+
+function tooDeep(error: unknown): Cause {
+  if (!(error instanceof RangeError)) throw error;
+  return fault('FieldValueInvalid', '<nil>', '', 'must not be nested so deeply');
 }
 
 /** Faults after which rules are not evaluated: an object this wrong is not what its rules were written for. */

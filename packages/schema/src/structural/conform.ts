@@ -83,7 +83,11 @@ class SchemaShape implements Shape {
     this.preserves = schema['x-kubernetes-preserve-unknown-fields'] === true;
     this.isResource = schema['x-kubernetes-embedded-resource'] === true;
     this.isNullable = schema.nullable === true;
-    this.defaulted = properties.filter(([, property]) => hasDefault(property)).map(([name]) => name);
+    // To set this one name would be to set something else.
+    const isField = (name: string) => name !== '__proto__';
+    this.defaulted = properties
+      .filter(([name, property]) => isField(name) && hasDefault(property))
+      .map(([name]) => name);
     this.properties = new LazyShapes(properties);
   }
 
@@ -172,7 +176,8 @@ function conformObject(object: JsonObject, shape: Shape, mode: Mode, walk: Walk)
   }
   for (const name of shape.defaulted) {
     if (Object.hasOwn(copy ?? object, name)) continue;
-    copy = { ...(copy ?? object), [name]: properties.get(name)!.defaultValue };
+    copy ??= { ...object };
+    copy[name] = properties.get(name)!.defaultValue;
   }
   return copy ?? object;
 }
