@@ -20,7 +20,7 @@ export type CauseReason =
 
 /** A rejected value as Kubernetes prints it in its messages: by Go's syntax, lists and maps of text by their types. */
 function goSyntax(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return value == null ? 'null' : formatGoSyntax(value);
+  if (typeof value !== 'object' || value === null) return value == null ? '"null"' : formatGoSyntax(value);
   const members = Object.values(value);
   if (members.length > 0 && members.every((member) => typeof member === 'string')) {
     return Array.isArray(value) ? goStringList(value) : goStringMap(value as Record<string, string>);
