@@ -96,6 +96,8 @@ const literals = new Map<number, readonly [string, unknown]>([
   [0x6e, ['null', null]],
 ]);
 
+const withinToken = /^in (?!string literal)|decimal point/;
+
 class Cursor {
   readonly bytes: Uint8Array;
   at = 0;
@@ -119,8 +121,9 @@ class Cursor {
 
   unexpected(context: string): JsonSyntaxError {
     const byte = this.peek();
-    if (byte === end) return new JsonSyntaxError('unexpected end of JSON input');
-    return new JsonSyntaxError(`invalid character ${quoteByte(byte)} ${context}`);
+    // Go takes the end of the text for a space first, and minds it within numbers, literals and escapes.
+    if (byte === end && !withinToken.test(context)) return new JsonSyntaxError('unexpected end of JSON input');
+    return new JsonSyntaxError(`invalid character ${quoteByte(byte === end ? 0x20 : byte)} ${context}`);
   }
 
   readKey(): string {

@@ -11,7 +11,7 @@ export type ObjectShape = {
   readonly names: readonly string[];
   readonly positions: ReadonlyMap<string, number>;
   /** What stands for an absent field, where something does. */
-  readonly absent: readonly (() => unknown)[];
+  readonly absent: readonly ((() => unknown) | undefined)[];
 };
 
 const shapes = new WeakMap<ObjectNode, ObjectShape>();
@@ -23,15 +23,21 @@ export function shapeOf(node: ObjectNode): ObjectShape {
     const plans = planFields(node);
     const names = plans.map(({ name }) => name);
     const positions = new Map(names.map((name, position) => [name, position]));
-    shape = { plans, names, positions, absent: plans.map(absentValueOf) };
+    shape = {
+      plans,
+      names,
+      positions,
+      absent: plans.map((plan) => (plan.alwaysWritten ? absentValueOf(plan) : undefined)),
+    };
     shapes.set(node, shape);
   }
   return shape;
 }
 
 /** The values of an object by position, as far as a key, or all of them. */
-export function place({ names, positions }: ObjectShape, object: object, end?: string): unknown[] {
-  const placed = new Array<unknown>(names.length).fill(undefined);
+export function place(shape: ObjectShape, object: object, end?: string): unknown[] {
+  const { positions } = shape;
+  const placed = emptyPlaces(shape);
   for (const key in object) {
     if (key === end) break;
     const position = positions.get(key);
@@ -40,11 +46,16 @@ export function place({ names, positions }: ObjectShape, object: object, end?: s
   return placed;
 }
 
+/** The positions of an object, nothing at any of them yet. */
+export function emptyPlaces({ names }: ObjectShape): unknown[] {
+  return new Array<unknown>(names.length).fill(undefined);
+}
+
 /** The object that has these values at these positions. */
 export function assemble({ names, absent }: ObjectShape, placed: readonly unknown[]): Record<string, unknown> {
   const object: Record<string, unknown> = {};
   for (let position = 0; position < names.length; position++) {
-    const value = placed[position] ?? absent[position]!();
+    const value = placed[position] ?? absent[position]?.();
     if (value !== undefined) object[names[position]!] = value;
   }
   return object;

@@ -1,4 +1,3 @@
-import { isAscii } from 'node:buffer';
 import { decodeText } from '../json-document.ts';
 
 /** The bytes are not a protobuf message, or not one of the kind expected. */
@@ -12,17 +11,16 @@ export type WireType = 0 | 1 | 2 | 5;
 /** Reads a protobuf message from front to end. Every read is checked against the bytes that are there. */
 export class ProtobufReader {
   readonly bytes: Buffer;
-  readonly isAscii: boolean;
   at = 0;
   /** A map came in another order than the canonical one. */
   sawUnsortedMap = false;
   private depth = 0;
+  private latin1: string | undefined;
   private lastMap: object | undefined;
   private lastKey = '';
 
   constructor(bytes: Uint8Array) {
     this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.isAscii = isAscii(this.bytes);
   }
 
   /** An unsigned integer below 2^32; what is larger is cut off, as tags and lengths never are. */
@@ -99,8 +97,15 @@ export class ProtobufReader {
     const end = this.end(limit);
     const start = this.at;
     this.at = end;
-    if (start === end) return '';
-    return this.isAscii ? this.bytes.toString('latin1', start, end) : decodeText(this.bytes.subarray(start, end));
+    const { bytes } = this;
+    for (let position = start; position < end; position++) {
+      if (bytes[position]! >= 0x80) return decodeText(bytes.subarray(start, end));
+    }
+    // Short texts are cut from one large one, which is quicker than a call out of JavaScript for each. Longer ones
+    // would keep the large one alive.
+    if (end - start >= 13) return bytes.toString('latin1', start, end);
+    this.latin1 ??= bytes.toString('latin1');
+    return this.latin1.substring(start, end);
   }
 
   chunk(limit: number): Buffer {
@@ -113,8 +118,8 @@ export class ProtobufReader {
   /** Watches the order in which the entries of a map come. */
   noteEntry(map: object, key: string, isFirst: boolean): void {
     if (!isFirst && (map !== this.lastMap || key <= this.lastKey)) this.sawUnsortedMap = true;
-    // Beyond ASCII the order of bytes is not JavaScript's.
-    if (!this.isAscii) this.sawUnsortedMap = true;
+    // With surrogates the order of bytes is not JavaScript's.
+    if (surrogate.test(key)) this.sawUnsortedMap = true;
     this.lastMap = map;
     this.lastKey = key;
   }
@@ -161,6 +166,8 @@ export class ProtobufReader {
     }
   }
 }
+
+const surrogate = /[\ud800-\udfff]/;
 
 // The same bound as for JSON, for the same reason.
 const maxDepth = 1000;

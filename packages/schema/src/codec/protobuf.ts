@@ -15,7 +15,7 @@ import {
   resolve,
 } from '../language.ts';
 import { type FieldPlan, planField } from './field-plan.ts';
-import { assemble, type ObjectShape, place, shapeOf, zeroOf } from './object-shape.ts';
+import { assemble, emptyPlaces, type ObjectShape, place, shapeOf, zeroOf } from './object-shape.ts';
 import { ProtobufError, type ProtobufReader, unexpectedEnd } from './protobuf-reader.ts';
 import {
   booleanCodec,
@@ -72,7 +72,7 @@ function compileMessage(node: ObjectNode): MessageCodec {
     },
     read(reader, end, previous) {
       fields ??= fieldsOf(node, shape);
-      const placed = place(shape, (previous ?? {}) as object);
+      const placed = previous == null ? emptyPlaces(shape) : place(shape, previous as object);
       readFields(fields, reader, end, placed);
       return assemble(shape, placed);
     },
