@@ -138,6 +138,25 @@ describe('a SQLite store opened again', () => {
     await store.close();
   });
 
+  test('finishes a read of a state that is compacted meanwhile', async () => {
+    const store = await open(newDirectory());
+    const names = Array.from({ length: 600 }, (_, index) => String(index).padStart(4, '0'));
+    // More than is held in memory or read in one go.
+    const old = (name: string) => name.repeat(5000);
+    // The oldest versions, which compaction discards first, are those that are read last.
+    const inReverse = names.toReversed();
+    const revisions = await Promise.all(inReverse.map((name) => put(store, `/${name}`, old(name))));
+    const updated = await Promise.all(inReverse.map((name, index) => put(store, `/${name}`, 'new', revisions[index]!)));
+    const reading = store.range({ prefix: '/', revision: Math.max(...revisions) });
+    await store.compact(Math.max(...updated));
+    const { entries } = await reading;
+    assert.deepEqual(
+      entries.map(({ value }) => Buffer.from(value).toString()),
+      names.map(old),
+    );
+    await store.close();
+  });
+
   test('has made room by compaction', async () => {
     const directory = newDirectory();
     const store = await open(directory);
@@ -177,6 +196,24 @@ describe('a SQLite store out of space', () => {
     await store.compact(last);
     assert.equal(await put(store, '/a', Buffer.alloc(10_000, 'b'), last), last + 1);
     await store.close();
+  });
+
+  test('leaves no gap where a write behind a failed one would have fitted', async () => {
+    const directory = newDirectory();
+    const store = await open(directory, { maxSizeBytes: 400_000 });
+    await put(store, '/a', 'begin');
+    for (let round = 0; round < 40; round++) {
+      const tooLarge = assert.rejects(put(store, '/large', Buffer.alloc(500_000)), StoreError);
+      // Now the thread is somewhere between receiving the first and having failed.
+      for (let turn = 0; turn < round % 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+      const small = put(store, `/small/${round}`, '').catch((error) => assert(error instanceof StoreError));
+      await Promise.all([tooLarge, small]);
+    }
+    const revision = await put(store, '/a/end', 'end');
+    await store.close();
+    const again = await open(directory);
+    assert.equal(await again.currentRevision(), revision);
+    await again.close();
   });
 });
 

@@ -485,10 +485,12 @@ export function testStore(driver: Driver): void {
 
       test('does not break a read under way', async () => {
         const prefix = root();
-        const names = Array.from({ length: 2000 }, (_, index) => String(index).padStart(4, '0'));
-        await Promise.all(names.map((name) => put(prefix + name, `old ${name}`)));
-        const reading = store.range({ prefix });
+        const names = Array.from({ length: 600 }, (_, index) => String(index).padStart(4, '0'));
+        // More than any driver reads in one go, or has in memory anyway.
+        const old = (name: string) => name.repeat(5000);
+        await Promise.all(names.map((name) => put(prefix + name, old(name))));
         const { entries } = await store.range({ prefix });
+        const reading = store.range({ prefix });
         const revisions = await Promise.all(entries.map(({ key, modRevision }) => put(key, 'new', modRevision)));
         const compacting = store.compact(Math.max(...revisions));
         const read = await reading;
@@ -497,7 +499,7 @@ export function testStore(driver: Driver): void {
         const isOld = text(read.entries[0]!.value) !== 'new';
         assert.deepEqual(
           read.entries.map(({ value }) => text(value)),
-          names.map((name) => (isOld ? `old ${name}` : 'new')),
+          names.map((name) => (isOld ? old(name) : 'new')),
         );
       });
     });
@@ -622,7 +624,7 @@ export function testStore(driver: Driver): void {
 
 type Step = { readonly key: string; readonly text: string | undefined; readonly expects: 'what is there' | 'nothing' };
 
-const anyKey = fc.constantFrom('a', 'b', 'é', '😀', '\uffff');
+const anyKey = fc.constantFrom('a', 'b', '😀', '\uffff');
 const anyText = fc.string({ maxLength: 5 });
 const anyClients = fc.array(
   fc.array(
@@ -631,20 +633,20 @@ const anyClients = fc.array(
       text: fc.option(anyText, { nil: undefined }),
       expects: fc.constantFrom<Step['expects'][]>('what is there', 'nothing'),
     }),
-    { maxLength: 12 },
+    { maxLength: 12, size: 'max' },
   ),
-  { minLength: 1, maxLength: 8 },
+  { minLength: 1, maxLength: 8, size: 'max' },
 );
 const anyHistory = fc.array(
   fc.oneof(
     { weight: 6, arbitrary: fc.record({ type: fc.constant('put'), key: anyKey, text: anyText }) },
     { weight: 3, arbitrary: fc.record({ type: fc.constant('delete'), key: anyKey }) },
     {
-      weight: 1,
+      weight: 2,
       arbitrary: fc.record({ type: fc.constant('compact'), where: fc.double({ min: 0, max: 0.99, noNaN: true }) }),
     },
   ),
-  { maxLength: 30 },
+  { maxLength: 40, size: 'max' },
 );
 
 type Outcome = {
