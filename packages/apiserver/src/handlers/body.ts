@@ -3,7 +3,7 @@ import { type Codec, DecodeError } from '@kruise/schema/codec';
 import { JsonSyntaxError } from '@kruise/schema/json-text';
 import { apiVersionOf, type Kind } from '@kruise/schema/kind';
 import { decodeEnvelope, ProtobufError } from '@kruise/schema/protobuf-envelope';
-import { parseYaml, YamlError } from '@kruise/schema/yaml-text';
+import { parseYaml, parseYamlText, YamlError } from '@kruise/schema/yaml-text';
 import type { RequestContext } from '../context.ts';
 import type { Decoded, Serializer } from '../resource.ts';
 import type { FieldValidation } from './write-options.ts';
@@ -42,7 +42,7 @@ function decode({ kind, serializer }: Expected, body: Body): Decoded {
     case 'application/json':
       return checked(kind, serializer.decodeText(body.bytes));
     case 'application/yaml': {
-      const { value, duplicates } = parseYaml(body.bytes);
+      const { value, duplicates } = parseYamlText(body.bytes);
       const { draft, strictErrors } = checked(kind, serializer.decodeValue(value));
       return { draft, strictErrors: [...duplicates, ...strictErrors] };
     }
@@ -69,7 +69,7 @@ export function decodeOptions(body: Body, codec: Codec): unknown {
       case 'application/vnd.kubernetes.protobuf':
         return codec.fromProtobuf(decodeEnvelope(body.bytes).raw);
       case 'application/yaml':
-        return codec.fromJson(parseYaml(body.bytes).value);
+        return codec.fromJson(parseYaml(body.bytes));
       default:
         return codec.decode(body.bytes).object;
     }

@@ -4,7 +4,7 @@ import { applyPatch } from '@kruise/machinery/server-side-apply/field-manager';
 import { managerOf } from '@kruise/machinery/server-side-apply/managed-fields';
 import { badRequest, conflict, failure, StatusError, unclassified } from '@kruise/machinery/status';
 import type { Draft } from '@kruise/schema/draft';
-import { parseYaml, YamlError } from '@kruise/schema/yaml-text';
+import { parseYamlText, strictYamlError, YamlError } from '@kruise/schema/yaml-text';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import type { KubeObject } from '../object.ts';
@@ -67,7 +67,7 @@ function applyTo(
   part: Part,
   options: WriteOptions,
 ): Promise<Updated> {
-  const applied = appliedObject(resource, body);
+  const applied = appliedObject(resource, body, options);
   const kind = trackedKind(resource, part);
   const manager = managerOf({ fieldManager: options.fieldManager, userAgent: context.userAgent });
   const merge = (live: KubeObject | undefined): Draft<KubeObject> => {
@@ -124,8 +124,8 @@ function applyTo(
   });
 }
 
-function appliedObject({ kind }: Resource, body: Body): JsonObject {
-  const value = body.type === 'value' ? body.value : parseApplied(body.bytes);
+function appliedObject({ kind }: Resource, body: Body, options: WriteOptions): JsonObject {
+  const value = body.type === 'value' ? body.value : parseApplied(body.bytes, options);
   if (!isObject(value)) throw badRequest('error decoding YAML: an object is expected');
   const { apiVersion, kind: named } = value as { readonly apiVersion?: unknown; readonly kind?: unknown };
   const version = typeof apiVersion === 'string' ? apiVersion : '';
@@ -137,13 +137,17 @@ function appliedObject({ kind }: Resource, body: Body): JsonObject {
   return value;
 }
 
-function parseApplied(bytes: Uint8Array): unknown {
+function parseApplied(bytes: Uint8Array, { fieldValidation }: WriteOptions): unknown {
   try {
-    const { value, duplicates } = parseYaml(bytes);
-    if (duplicates.length > 0) throw badRequest(`error decoding YAML: ${duplicates.join(', ')}`);
+    const { value, duplicates } = parseYamlText(bytes);
+    if (duplicates.length > 0 && fieldValidation === 'Strict') {
+      throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${strictYamlError(duplicates)}`);
+    }
     return value;
   } catch (error) {
-    if (error instanceof YamlError) throw badRequest(`error decoding YAML: ${error.message}`);
+    if (error instanceof YamlError) {
+      throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);
+    }
     throw error;
   }
 }

@@ -79,6 +79,7 @@ export async function readMany(
       : fromMemory(resource, { keyPrefix, start, limit, selection });
   const revision = exact ?? core.feed.revision;
   const items: Found[] = [];
+  await resource.conversion.prepare?.(page.items.map(({ object }) => object));
   for (const cached of page.items) {
     const object = resource.conversion.fromStorage(cached.object);
     items.push({ cached, object: object instanceof Promise ? await object : object });

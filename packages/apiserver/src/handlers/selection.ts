@@ -37,7 +37,14 @@ function fieldPredicate(resource: Resource, text: string): ((object: KubeObject)
     value,
   }));
   if (terms.length === 0) return undefined;
-  return (object) => terms.every(({ read, wanted, value }) => (read(object) === value) === wanted);
+  const { conversion } = resource;
+  return (stored) => {
+    // A version that only a webhook can make is not waited for: its fields are looked for where the stored object has
+    // them.
+    const converted = conversion.fromStorage(stored);
+    const object = converted instanceof Promise ? stored : converted;
+    return terms.every(({ read, wanted, value }) => (read(object) === value) === wanted);
+  };
 }
 
 function readerOf({ selectableFields }: Resource, field: string): (object: KubeObject) => string {

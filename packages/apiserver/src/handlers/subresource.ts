@@ -24,7 +24,12 @@ export async function readSubresource(
   }
   const found = await readOne(core, context, resource);
   if (subresource.type === 'part') return { type: 'found', code: 200, resource, found };
-  return { type: 'object', code: 200, object: subresource.show(found.object), schema: subresource.kind.root };
+  return {
+    type: 'object',
+    code: 200,
+    object: (subresource.read ?? subresource.show)(found.object),
+    schema: subresource.kind.root,
+  };
 }
 
 /** Writes an object by another way, or has something done to it. */

@@ -5,7 +5,7 @@ import type { ObjectNode } from '@kruise/schema';
 import { codecOf } from '@kruise/schema/codec';
 import { apiVersionOf } from '@kruise/schema/kind';
 import { encodeEnvelope } from '@kruise/schema/protobuf-envelope';
-import { formatYaml } from '@kruise/schema/yaml-text';
+import { formatYaml } from '@kruise/schema/yaml-write';
 import { stringify } from '@kruise/values/go-json';
 import type { Listed } from '../handlers/read.ts';
 import { type KubeObject, whole } from '../object.ts';
