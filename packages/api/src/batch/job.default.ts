@@ -9,7 +9,8 @@ export function defaultJob(job: Draft<Job>): void {
   const { spec } = job;
   if (spec === undefined) return;
   const labels = spec.template.metadata?.labels;
-  if (labels !== undefined && Object.keys(job.metadata.labels ?? {}).length === 0) job.metadata.labels = { ...labels };
+  // The labels themselves and no copy: `job.strategy.ts` adds to them, and so tells these from labels of the Job's own.
+  if (labels !== undefined && Object.keys(job.metadata.labels ?? {}).length === 0) job.metadata.labels = labels;
 
   if (spec.parallelism === undefined) spec.completions ??= 1;
   spec.parallelism ??= 1;

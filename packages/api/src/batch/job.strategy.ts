@@ -22,6 +22,7 @@ export function prepareJobStatusUpdate(job: Draft<Job>, old: Job): void {
   keepSpec(job, old);
 }
 
+/** A Job without labels of its own has those of its Pods, the generated ones included. */
 function generateSelector({ metadata }: Draft<Job>, spec: Draft<JobSpec>): void {
   const { name = '', uid = '' } = metadata;
   const template = (spec.template.metadata ??= {});
@@ -29,7 +30,10 @@ function generateSelector({ metadata }: Draft<Job>, spec: Draft<JobSpec>): void 
     ...jobNameLabels.map((label) => [label, name]),
     ...controllerUidLabels.map((label) => [label, uid]),
   ]);
-  template.labels = { ...generated, ...template.labels };
+  const isShared = metadata.labels === undefined || metadata.labels === template.labels;
+  const labels = { ...generated, ...template.labels };
+  template.labels = labels;
+  if (isShared) metadata.labels = labels;
   const selector = (spec.selector ??= {});
   selector.matchLabels = { [controllerUidLabels[1]]: uid, ...selector.matchLabels };
 }

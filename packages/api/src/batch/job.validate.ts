@@ -9,7 +9,7 @@ import { selects, validateLabelSelector } from '../meta/label-selector.validate.
 import { subdomainName } from '../meta/name-rules.ts';
 import { validateKindMeta, validateKindMetaUpdate } from '../meta/object-meta.validate.ts';
 import { isSame } from '../meta/same.ts';
-import { isImmutable, nonNegative, oneOf, refusals } from '../meta/value.validate.ts';
+import { isImmutable, nonNegative, oneOf, orNull, refusals } from '../meta/value.validate.ts';
 import type {
   Job,
   JobSpec,
@@ -328,7 +328,7 @@ export function* validateJobUpdate(job: Job, old: Job): Generator<Cause> {
     const isStructure = typeof value === 'object';
     yield isStructure
       ? invalidStructure(`spec.${field}`, type, value, isImmutable)
-      : invalid(`spec.${field}`, value, isImmutable);
+      : invalid(`spec.${field}`, orNull(value), isImmutable);
   }
 }
 
@@ -336,7 +336,7 @@ export function* validateJobUpdate(job: Job, old: Job): Generator<Cause> {
 function* validateCompletionsUpdate(spec: JobSpec, before: JobSpec): Generator<Cause> {
   const { completions, parallelism } = spec;
   if (completions === before.completions) return;
-  if (spec.completionMode !== 'Indexed') yield invalid('spec.completions', completions, isImmutable);
+  if (spec.completionMode !== 'Indexed') yield invalid('spec.completions', orNull(completions), isImmutable);
   else if (completions !== undefined && completions !== parallelism) {
     yield invalid('spec.completions', completions, 'can only be modified in tandem with spec.parallelism');
   }

@@ -1,4 +1,12 @@
-import { type Cause, duplicate, forbidden, invalid, notFoundValue, required } from '@kruise/schema/field-error';
+import {
+  type Cause,
+  duplicate,
+  forbidden,
+  invalid,
+  notFoundValue,
+  notSupported,
+  required,
+} from '@kruise/schema/field-error';
 import {
   validateDns1123Label,
   validateDns1123Subdomain,
@@ -7,6 +15,7 @@ import {
   validatePrefix,
   validateRelaxedEnvironmentVariableName,
 } from '@kruise/values/names';
+import { duplicateBare, unsupportedBare } from '../meta/go-value.ts';
 import { oneOf, refusals } from '../meta/value.validate.ts';
 import type {
   Container,
@@ -22,7 +31,7 @@ import { hasBackstep, validateDescendingPath } from './path.validate.ts';
 import { isSidecar } from './pod-containers.ts';
 import type { PodSpec } from './pod-spec.ts';
 import { validateProbes } from './probe.validate.ts';
-import { validateContainerResources } from './resources.validate.ts';
+import { areUsualResources, validateContainerResources } from './resources.validate.ts';
 import { validateSecurityContext } from './security-context.validate.ts';
 import { validateFieldRef, validateKeyRef, validateResourceFieldRef } from './value-source.validate.ts';
 import type { ValidVolumes } from './volume.validate.ts';
@@ -54,8 +63,9 @@ export function* validateContainers(surroundings: Surroundings, path: string): G
     }
   }
   const taken = new Set<string>();
-  for (const [index, { ports }] of containers.entries())
-    yield* validateHostPorts(ports, taken, `${path}[${index}].ports`);
+  for (const [index, { ports }] of containers.entries()) {
+    if (ports) yield* validateHostPorts(ports, taken, `${path}[${index}].ports`);
+  }
 }
 
 export function* validateInitContainers(surroundings: Surroundings, path: string): Generator<Cause> {
@@ -68,7 +78,7 @@ export function* validateInitContainers(surroundings: Surroundings, path: string
     if (names.has(container.name)) yield duplicate(`${at}.name`, container.name);
     else if (container.name) names.add(container.name);
     // Init containers run one after another, so each has all the host's ports; and the path is the first one's.
-    yield* validateHostPorts(container.ports, new Set(), `${path}[0].ports`);
+    if (container.ports) yield* validateHostPorts(container.ports, new Set(), `${path}[0].ports`);
     if (isSidecar(container)) yield* validateProbes(container, spec.terminationGracePeriodSeconds, at);
     else {
       for (const field of longLivedFields) {
@@ -125,15 +135,11 @@ function* validateEphemeralFields(container: EphemeralContainer, path: string): 
 
 /** Asked of Pods only, not of templates: what is stored in those was never asked for it. */
 export function* validateImage({ image = '' }: Container | EphemeralContainer, path: string): Generator<Cause> {
-  if (image.length !== trimSpace(image).length) {
-    yield invalid(`${path}.image`, image, 'must not have leading or trailing whitespace');
-  }
+  if (padded.test(image)) yield invalid(`${path}.image`, image, 'must not have leading or trailing whitespace');
 }
 
-/** Go's white space is ours but for the byte order mark. */
-function trimSpace(text: string): string {
-  return text.replace(/^[\s\x85]+|[\s\x85]+$/g, (space) => space.replaceAll(/[^\ufeff]/g, ''));
-}
+// Go's white space is ours but for a control character it has and the byte order mark it has not.
+const padded = /^(?!\ufeff)[\s\x85]|(?!\ufeff)[\s\x85]$/;
 
 function* validateContainer(
   container: Container | EphemeralContainer,
@@ -141,23 +147,32 @@ function* validateContainer(
   path: string,
 ): Generator<Cause> {
   const { name, image, terminationMessagePolicy = '', imagePullPolicy = '', ports, env, envFrom } = container;
-  if (name) yield* refusals(`${path}.name`, name, validateDns1123Label(name));
-  else yield required(`${path}.name`);
+  const { resources, resizePolicy, securityContext } = container;
+  const faults = validateDns1123Label(name);
+  if (!name) yield required(`${path}.name`);
+  else if (faults.length > 0) yield* refusals(`${path}.name`, name, faults);
   if (!image) yield required(`${path}.image`);
-  yield* requiredOneOf(terminationMessagePolicy, terminationMessagePolicies, `${path}.terminationMessagePolicy`);
+  if (!terminationMessagePolicies.includes(terminationMessagePolicy)) {
+    yield unknown(terminationMessagePolicy, terminationMessagePolicies, `${path}.terminationMessagePolicy`);
+  }
   if (ports) yield* validatePorts(ports, `${path}.ports`);
   if (env) yield* validateEnv(env, `${path}.env`);
   if (envFrom) yield* validateEnvFrom(envFrom, `${path}.envFrom`);
-  yield* validateVolumeMounts(container, volumes, `${path}.volumeMounts`);
-  yield* validateVolumeDevices(container, volumes, `${path}.volumeDevices`);
-  yield* requiredOneOf(imagePullPolicy, pullPolicies, `${path}.imagePullPolicy`);
-  yield* validateContainerResources(container.resources, claimNames, `${path}.resources`);
-  yield* validateResizePolicy(container.resizePolicy, spec.restartPolicy, `${path}.resizePolicy`);
-  yield* validateSecurityContext(container.securityContext, spec.hostUsers !== false, `${path}.securityContext`);
+  if (container.volumeMounts) yield* validateVolumeMounts(container, volumes, `${path}.volumeMounts`);
+  if (container.volumeDevices) yield* validateVolumeDevices(container, volumes, `${path}.volumeDevices`);
+  if (!pullPolicies.includes(imagePullPolicy)) {
+    yield unknown(imagePullPolicy, pullPolicies, `${path}.imagePullPolicy`);
+  }
+  if (resources && !areUsualResources(resources)) {
+    yield* validateContainerResources(resources, claimNames, `${path}.resources`);
+  }
+  if (resizePolicy) yield* validateResizePolicy(resizePolicy, spec.restartPolicy, `${path}.resizePolicy`);
+  if (securityContext)
+    yield* validateSecurityContext(securityContext, spec.hostUsers !== false, `${path}.securityContext`);
 }
 
-function requiredOneOf(value: string, known: readonly string[], path: string): readonly Cause[] {
-  return value === '' ? [required(path)] : oneOf(path, value, known);
+function unknown(value: string, known: readonly string[], path: string): Cause {
+  return value === '' ? required(path) : notSupported(path, value, known);
 }
 
 function* validatePorts(ports: readonly ContainerPort[], path: string): Generator<Cause> {
@@ -170,19 +185,16 @@ function* validatePorts(ports: readonly ContainerPort[], path: string): Generato
       else if (names.has(name)) yield duplicate(`${at}.name`, name);
       else names.add(name);
     }
+    const faults = validatePortNumber(containerPort);
     if (containerPort === 0) yield required(`${at}.containerPort`);
-    else yield* refusals(`${at}.containerPort`, containerPort, validatePortNumber(containerPort));
+    else if (faults.length > 0) yield* refusals(`${at}.containerPort`, containerPort, faults);
     if (hostPort) yield* refusals(`${at}.hostPort`, hostPort, validatePortNumber(hostPort));
-    yield* requiredOneOf(protocol, protocols, `${at}.protocol`);
+    if (!protocols.includes(protocol)) yield unknown(protocol, protocols, `${at}.protocol`);
   }
 }
 
-function* validateHostPorts(
-  ports: readonly ContainerPort[] | undefined,
-  taken: Set<string>,
-  path: string,
-): Generator<Cause> {
-  for (const [index, { protocol, hostIP = '', hostPort }] of (ports ?? []).entries()) {
+function* validateHostPorts(ports: readonly ContainerPort[], taken: Set<string>, path: string): Generator<Cause> {
+  for (const [index, { protocol, hostIP = '', hostPort }] of ports.entries()) {
     if (!hostPort) continue;
     const key = `${protocol}/${hostIP}/${hostPort}`;
     if (taken.has(key)) yield duplicate(`${path}[${index}].hostPort`, key);
@@ -192,8 +204,9 @@ function* validateHostPorts(
 
 function* validateEnv(variables: readonly EnvVar[], path: string): Generator<Cause> {
   for (const [index, { name, value, valueFrom }] of variables.entries()) {
-    if (name) yield* refusals(`${path}[${index}].name`, name, validateRelaxedEnvironmentVariableName(name));
-    else yield required(`${path}[${index}].name`);
+    const faults = validateRelaxedEnvironmentVariableName(name);
+    if (!name) yield required(`${path}[${index}].name`);
+    else if (faults.length > 0) yield* refusals(`${path}[${index}].name`, name, faults);
     if (valueFrom) yield* validateEnvSource(valueFrom, value, `${path}[${index}].valueFrom`);
   }
 }
@@ -249,10 +262,10 @@ function* validateVolumeMounts(
     if (volumeDevices?.some(({ devicePath }) => devicePath === mountPath)) {
       yield invalid(`${at}.mountPath`, mountPath, 'must not already exist as a path in volumeDevices');
     }
-    if (subPath) yield* validateDescendingPath(subPath, `${path}.subPath`);
+    if (subPath) yield* refusals(`${path}.subPath`, subPath, validateDescendingPath(subPath));
     if (subPathExpr) {
       if (subPath) yield invalid(`${at}.subPathExpr`, subPathExpr, 'subPathExpr and subPath are mutually exclusive');
-      yield* validateDescendingPath(subPathExpr, `${path}.subPathExpr`);
+      yield* refusals(`${path}.subPathExpr`, subPathExpr, validateDescendingPath(subPathExpr));
     }
     if (mountPropagation !== undefined) {
       yield* oneOf(`${path}.mountPropagation`, mountPropagation, ['Bidirectional', 'HostToContainer', 'None']);
@@ -261,7 +274,7 @@ function* validateVolumeMounts(
         yield forbidden(`${path}.mountPropagation`, detail);
       }
     }
-    yield* validateRecursiveReadOnly(mount, `${path}.recursiveReadOnly`);
+    if (mount.recursiveReadOnly !== undefined) yield* validateRecursiveReadOnly(mount, `${path}.recursiveReadOnly`);
   }
 }
 
@@ -306,19 +319,21 @@ function* validateVolumeDevices(
   }
 }
 
+const resizable = ['cpu', 'memory'];
 const resizePolicies = ['NotRequired', 'RestartContainer'];
 
 function* validateResizePolicy(
-  policies: readonly ContainerResizePolicy[] | undefined,
+  policies: readonly ContainerResizePolicy[],
   podRestartPolicy: string | undefined,
   path: string,
 ): Generator<Cause> {
   const seen = new Set<string>();
-  for (const [index, { resourceName, restartPolicy }] of (policies ?? []).entries()) {
-    if (seen.has(resourceName)) yield duplicate(`${path}[${index}]`, resourceName);
+  for (const [index, { resourceName, restartPolicy }] of policies.entries()) {
+    if (seen.has(resourceName)) yield duplicateBare(`${path}[${index}]`, resourceName);
     seen.add(resourceName);
-    yield* requiredOneOf(resourceName, ['cpu', 'memory'], path);
-    yield* requiredOneOf(restartPolicy, resizePolicies, path);
+    if (resourceName === '') yield required(path);
+    else if (!resizable.includes(resourceName)) yield unsupportedBare(path, resourceName, resizable);
+    if (!resizePolicies.includes(restartPolicy)) yield unknown(restartPolicy, resizePolicies, path);
     if (podRestartPolicy === 'Never' && restartPolicy !== 'NotRequired') {
       yield invalid(path, restartPolicy, "must be 'NotRequired' when `restartPolicy` is 'Never'");
     }

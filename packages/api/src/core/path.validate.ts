@@ -1,14 +1,16 @@
-/** Paths inside a container or a volume. */
-import { type Cause, invalid } from '@kruise/schema/field-error';
+/** Why a path inside a container or a volume is refused, in Kubernetes' words; nothing if it is not. */
+import type { Faults } from '@kruise/values/names';
+
+const none: Faults = [];
 
 /** A path that leads nowhere but down from where it starts. */
-export function* validateDescendingPath(path: string, field: string): Generator<Cause> {
-  if (path.startsWith('/')) yield invalid(field, path, 'must be a relative path');
-  yield* validateNoBacksteps(path, field);
+export function validateDescendingPath(path: string): Faults {
+  if (!path.startsWith('/')) return validateNoBacksteps(path);
+  return ['must be a relative path', ...validateNoBacksteps(path)];
 }
 
-export function* validateNoBacksteps(path: string, field: string): Generator<Cause> {
-  if (hasBackstep(path)) yield invalid(field, path, "must not contain '..'");
+export function validateNoBacksteps(path: string): Faults {
+  return hasBackstep(path) ? ["must not contain '..'"] : none;
 }
 
 export function hasBackstep(path: string): boolean {
@@ -16,14 +18,13 @@ export function hasBackstep(path: string): boolean {
 }
 
 /** A descending path that does not start as the names do which the kubelet keeps for itself. */
-export function* validateFilePath(path: string, field: string): Generator<Cause> {
-  yield* validateDescendingPath(path, field);
-  if (path.startsWith('..') && !path.startsWith('../')) yield invalid(field, path, "must not start with '..'");
+export function validateFilePath(path: string): Faults {
+  const faults = validateDescendingPath(path);
+  return path.startsWith('..') && !path.startsWith('../') ? [...faults, "must not start with '..'"] : faults;
 }
 
 /** The permissions of a file. */
-export function* validateMode(mode: number | undefined, field: string): Generator<Cause> {
-  if (mode !== undefined && (mode < 0 || mode > 0o777)) {
-    yield invalid(field, mode, 'must be a number between 0 and 0777 (octal), both inclusive');
-  }
+export function validateMode(mode: number | undefined): Faults {
+  if (mode === undefined || (mode >= 0 && mode <= 0o777)) return none;
+  return ['must be a number between 0 and 0777 (octal), both inclusive'];
 }

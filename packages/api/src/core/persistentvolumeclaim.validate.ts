@@ -1,11 +1,12 @@
 import { type Cause, forbidden, invalid, required } from '@kruise/schema/field-error';
 import { validateDns1123Label, validateDns1123Subdomain, validateQualifiedName } from '@kruise/values/names';
 import { compareQuantities, parseQuantity, quantitySign, scaledValue, zeroQuantity } from '@kruise/values/quantity';
+import { invalidStructure, unsupportedBare } from '../meta/go-value.ts';
 import { validateLabelSelector } from '../meta/label-selector.validate.ts';
 import { subdomainName } from '../meta/name-rules.ts';
 import { validateKindMeta, validateKindMetaUpdate } from '../meta/object-meta.validate.ts';
 import { isSame } from '../meta/same.ts';
-import { isImmutable, mustBePositive, oneOf, refusals } from '../meta/value.validate.ts';
+import { isImmutable, mustBePositive, oneOf, orNull, refusals } from '../meta/value.validate.ts';
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from './persistentvolumeclaim.ts';
 import type { TypedLocalObjectReference, TypedObjectReference } from './reference.ts';
 import { isNativeResource } from './resource-name.ts';
@@ -53,9 +54,14 @@ function* validateSources({ dataSource, dataSourceRef }: PersistentVolumeClaimSp
   }
   if (!dataSource || !dataSourceRef) return;
   if (dataSourceRef.namespace) {
-    yield invalid(path, `${path}.dataSource`, 'may not be specified when dataSourceRef.namespace is specified');
+    yield invalidStructure(
+      path,
+      'field.Path',
+      { name: 'dataSource' },
+      'may not be specified when dataSourceRef.namespace is specified',
+    );
   } else if (!isSame({ ...dataSource }, withoutNamespace(dataSourceRef))) {
-    yield invalid(path, `${path}.dataSource`, 'must match dataSourceRef');
+    yield invalidStructure(path, 'field.Path', { name: 'dataSource' }, 'must match dataSourceRef');
   }
 }
 
@@ -73,10 +79,12 @@ function* validateSource(source: TypedLocalObjectReference | TypedObjectReferenc
   }
 }
 
+/** Faults of the whole come twice, as clients of Kubernetes know them: once as of a new object, once as of a change. */
 export function* validatePersistentVolumeClaimUpdate(
   claim: PersistentVolumeClaim,
   old: PersistentVolumeClaim,
 ): Generator<Cause> {
+  yield* validatePersistentVolumeClaim(claim);
   yield* validateKindMetaUpdate(claim.metadata, old.metadata);
   yield* validatePersistentVolumeClaim(claim);
   const [spec, before] = [claim.spec ?? {}, old.spec ?? {}];
@@ -87,7 +95,7 @@ export function* validatePersistentVolumeClaimUpdate(
       yield invalid(`metadata.annotations.${storageClassAnnotation}`, annotation, isImmutable);
     }
   }
-  if (!isSame(withoutMutable(claim, old, takesOverAnnotation), withoutVolumeName(before))) {
+  if (!isSame(withoutMutable(claim, old, takesOverAnnotation), before)) {
     const detail =
       'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
     yield forbidden('spec', detail);
@@ -98,7 +106,7 @@ export function* validatePersistentVolumeClaimUpdate(
       yield forbidden('spec.resources.requests.storage', 'field can not be less than status.capacity');
     }
   }
-  if (spec.volumeMode !== before.volumeMode) yield invalid('volumeMode', spec.volumeMode, isImmutable);
+  if (spec.volumeMode !== before.volumeMode) yield invalid('volumeMode', orNull(spec.volumeMode), isImmutable);
   if (spec.volumeAttributesClassName !== before.volumeAttributesClassName) {
     const detail = 'update is forbidden when the VolumeAttributesClass feature gate is disabled';
     yield forbidden('spec.volumeAttributesClassName', detail);
@@ -118,8 +126,9 @@ function withoutMutable(
 ): PersistentVolumeClaimSpec {
   const before = old.spec ?? {};
   const kept: { -readonly [K in keyof PersistentVolumeClaimSpec]: PersistentVolumeClaimSpec[K] } = {
-    ...(before.volumeName ? spec : withoutVolumeName(spec)),
+    ...spec,
   };
+  if (!before.volumeName) delete kept.volumeName;
   if (takesOverAnnotation || isClassFirstGiven(spec, old)) delete kept.storageClassName;
   if (status?.phase !== 'Bound') return kept;
   const requests = spec.resources?.requests;
@@ -129,11 +138,6 @@ function withoutMutable(
     kept.resources = { ...spec.resources, requests: { ...others, ...(storage === undefined ? {} : { storage }) } };
   }
   return kept;
-}
-
-function withoutVolumeName(spec: PersistentVolumeClaimSpec): PersistentVolumeClaimSpec {
-  const { volumeName, ...rest } = spec;
-  return volumeName ? spec : rest;
 }
 
 /** The class was an annotation, and is the same now as a field. */
@@ -171,7 +175,7 @@ export function* validatePersistentVolumeClaimStatusUpdate(
   for (const name in allocatedResourceStatuses) {
     yield* validateResourceKey(name, 'status.allocatedResourceStatus');
     if (!resizeStatuses.includes(allocatedResourceStatuses[name]!)) {
-      yield* oneOf('status.allocatedResourceStatus', name, resizeStatuses);
+      yield unsupportedBare('status.allocatedResourceStatus', name, resizeStatuses);
     }
   }
   for (const name in allocatedResources) {

@@ -25,6 +25,7 @@ import type {
 } from './pod-spec.ts';
 import type { PodTemplateSpec } from './pod-template.ts';
 import { validateOverhead } from './resources.validate.ts';
+import type { SecurityContext } from './security-context.ts';
 import {
   validatePodSecurityContext,
   validateProfileAnnotations,
@@ -97,14 +98,14 @@ export function* validatePodSpec(spec: PodSpec, pod: PodIdentity | undefined, pa
   const volumes = yield* validateVolumes(spec.volumes ?? [], pod?.name, `${path}.volumes`);
   const claims = spec.resourceClaims ?? [];
   const claimNames = new Set(claims.map(({ name }) => name).filter((name) => name !== ''));
-  yield* validateResourceClaims(claims, pod, `${path}.resourceClaims`);
+  if (spec.resourceClaims) yield* validateResourceClaims(claims, pod, `${path}.resourceClaims`);
   const surroundings = { spec, volumes, claimNames };
   yield* validateContainers(surroundings, `${path}.containers`);
-  yield* validateInitContainers(surroundings, `${path}.initContainers`);
-  yield* validateEphemeralContainers(surroundings, `${path}.ephemeralContainers`);
-  yield* validateHostPorts(spec, pod !== undefined, path);
+  if (spec.initContainers) yield* validateInitContainers(surroundings, `${path}.initContainers`);
+  if (spec.ephemeralContainers) yield* validateEphemeralContainers(surroundings, `${path}.ephemeralContainers`);
+  if (spec.hostNetwork) yield* validateHostPorts(spec, pod !== undefined, path);
   yield* validatePolicies(spec, path);
-  yield* validateLabels(spec.nodeSelector, `${path}.nodeSelector`);
+  if (spec.nodeSelector) yield* validateLabels(spec.nodeSelector, `${path}.nodeSelector`);
   yield* validatePodSecurityContext(spec, `${path}.securityContext`);
   if (spec.affinity) yield* validateAffinity(spec.affinity, `${path}.affinity`);
   yield* validateDNSConfig(spec.dnsConfig, spec.dnsPolicy, `${path}.dnsConfig`);
@@ -115,10 +116,13 @@ export function* validatePodSpec(spec: PodSpec, pod: PodIdentity | undefined, pa
       validateQualifiedName(conditionType),
     );
   }
-  yield* validateSchedulingGates(spec.schedulingGates ?? [], `${path}.schedulingGates`);
-  yield* validateTopologySpread(spec.topologySpreadConstraints ?? [], `${path}.topologySpreadConstraints`);
-  yield* validateHostProcesses(spec, path);
-  yield* validateHostUsers(spec, path);
+  const { schedulingGates, topologySpreadConstraints } = spec;
+  if (schedulingGates) yield* validateSchedulingGates(schedulingGates, `${path}.schedulingGates`);
+  if (topologySpreadConstraints) {
+    yield* validateTopologySpread(topologySpreadConstraints, `${path}.topologySpreadConstraints`);
+  }
+  if (usesWindowsOptions(spec)) yield* validateHostProcesses(spec, path);
+  if (spec.hostUsers === false) yield* validateHostUsers(spec, path);
   yield* validateNames(spec, path);
   if (spec.overhead) yield* validateOverhead(spec.overhead, `${path}.overhead`);
   if (spec.os) yield* validateOS(spec, spec.os.name, path);
@@ -207,8 +211,7 @@ function* validateResourceClaims(
 }
 
 /** On the host's network there is one set of ports. A template may leave the host's out: a Pod gets them by default. */
-function* validateHostPorts({ hostNetwork, containers }: PodSpec, isPod: boolean, path: string): Generator<Cause> {
-  if (!hostNetwork) return;
+function* validateHostPorts({ containers }: PodSpec, isPod: boolean, path: string): Generator<Cause> {
   for (const [index, { ports }] of (containers ?? []).entries()) {
     for (const [position, { hostPort = 0, containerPort }] of (ports ?? []).entries()) {
       if (hostPort === containerPort || (!isPod && hostPort === 0)) continue;
@@ -326,6 +329,18 @@ function* validateSpreadLabelKeys(constraint: TopologySpreadConstraint, path: st
   }
 }
 
+function usesWindowsOptions({
+  securityContext,
+  initContainers = [],
+  containers,
+  ephemeralContainers = [],
+}: PodSpec): boolean {
+  const has = (part: { readonly securityContext?: SecurityContext }) =>
+    part.securityContext?.windowsOptions !== undefined;
+  if (securityContext?.windowsOptions) return true;
+  return (containers ?? []).some(has) || initContainers.some(has) || ephemeralContainers.some(has);
+}
+
 /** On Windows, containers that are processes of the host are so all together, and on its network. */
 function* validateHostProcesses(spec: PodSpec, path: string): Generator<Cause> {
   const shared = spec.securityContext?.windowsOptions?.hostProcess;
@@ -353,7 +368,6 @@ function* validateHostProcesses(spec: PodSpec, path: string): Generator<Cause> {
 
 /** Users of its own and the host's namespaces exclude each other. */
 function* validateHostUsers(spec: PodSpec, path: string): Generator<Cause> {
-  if (spec.hostUsers !== false) return;
   const detail = 'when `pod.Spec.HostUsers` is false';
   if (spec.hostNetwork) yield forbidden(`${path}.hostNetwork`, detail);
   if (spec.hostPID) yield forbidden(`${path}.HostPID`, detail);

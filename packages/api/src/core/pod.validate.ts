@@ -17,11 +17,11 @@ import {
   validateUserId,
 } from '@kruise/values/names';
 import { compareQuantities, parseQuantity } from '@kruise/values/quantity';
-import { invalidStringMap, invalidStructure } from '../meta/go-value.ts';
+import { invalidBare, invalidStringMap, invalidStructure } from '../meta/go-value.ts';
 import { subdomainName } from '../meta/name-rules.ts';
 import { validateKindMeta, validateKindMetaUpdate } from '../meta/object-meta.validate.ts';
 import { isSame } from '../meta/same.ts';
-import { isImmutable, refusals } from '../meta/value.validate.ts';
+import { isImmutable, orNull, refusals } from '../meta/value.validate.ts';
 import type { NodeAffinity, NodeSelectorTerm } from './affinity.ts';
 import type { Container } from './container.ts';
 import { validateImage } from './container.validate.ts';
@@ -127,7 +127,7 @@ function* validateDeadlineUpdate(spec: PodSpec, before: PodSpec): Generator<Caus
   const [now, was] = [spec.activeDeadlineSeconds, before.activeDeadlineSeconds];
   if (now === undefined) {
     if (was === undefined) return;
-    yield invalid('spec.activeDeadlineSeconds', undefined, 'must not update from a positive integer to nil value');
+    yield invalid('spec.activeDeadlineSeconds', orNull(now), 'must not update from a positive integer to nil value');
     return;
   }
   const faults = validateInRange(now, 0, maxInt32);
@@ -378,9 +378,9 @@ function* validateAllocated(name: string, { resources }: Container, path: string
     if (claims.includes(name)) return;
     const detail =
       "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty";
-    yield invalid(path, name, detail);
+    yield invalidBare(path, name, detail);
   } else if (!Object.hasOwn(resources?.requests ?? {}, name)) {
-    yield invalid(path, name, "must match one of the container's resource requests");
+    yield invalidBare(path, name, "must match one of the container's resource requests");
   }
 }
 

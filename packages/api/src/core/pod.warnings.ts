@@ -2,7 +2,6 @@
 import { formatAddress, isAddress, parseAddress, parseLegacyAddress, unmap } from '@kruise/values/address';
 import { formatList, quote } from '@kruise/values/go-syntax';
 import { validateDns1123Label, validateLabelValue } from '@kruise/values/names';
-import { MILLI, parseQuantity, scaledValue } from '@kruise/values/quantity';
 import type { Affinity, NodeSelectorTerm, PodAffinity } from './affinity.ts';
 import type { Container, ContainerPort, EphemeralContainer } from './container.ts';
 import type { PersistentVolumeClaimSpec } from './persistentvolumeclaim.ts';
@@ -10,6 +9,7 @@ import type { Pod } from './pod.ts';
 import { containersOf } from './pod-containers.ts';
 import type { PodSpec } from './pod-spec.ts';
 import type { PodTemplateSpec } from './pod-template.ts';
+import { isWholeQuantity } from './resources.validate.ts';
 import { appArmorAnnotationPrefix, seccompContainerPrefix, seccompPodAnnotation } from './security-context.validate.ts';
 import type { ProjectedVolumeSource, Volume, VolumeProjection } from './volume.ts';
 
@@ -137,7 +137,8 @@ function* schedulingWarnings(spec: PodSpec, path: string): Generator<string> {
 
 const matchesNone = 'a null labelSelector results in matching no pod';
 
-function* nodeTermWarnings(
+/** Of a term that selects nodes by labels nobody sets any more. */
+export function* nodeTermWarnings(
   { matchExpressions }: NodeSelectorTerm,
   path: string,
   check: { readonly values?: boolean } = {},
@@ -274,13 +275,10 @@ function* fractionWarnings(list: StringMap | undefined, path: string): Generator
   yield* fractionWarning(list, 'ephemeral-storage', path);
 }
 
-const isWhole = /^[0-9]+(?:[kMGTPE]i?)?$/;
-
 /** There is no half a byte. */
 function* fractionWarning(list: StringMap | undefined, name: string, path: string): Generator<string> {
   const quantity = list?.[name];
-  if (quantity === undefined || isWhole.test(quantity)) return;
-  if (scaledValue(parseQuantity(quantity), MILLI) % 1000n === 0n) return;
+  if (quantity === undefined || isWholeQuantity(quantity)) return;
   yield `${path}[${name}]: fractional byte value ${quote(quantity)} is invalid, must be an integer`;
 }
 

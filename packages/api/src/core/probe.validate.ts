@@ -1,6 +1,6 @@
-import { type Cause, forbidden, invalid, required } from '@kruise/schema/field-error';
+import { type Cause, forbidden, invalid, notSupported, required } from '@kruise/schema/field-error';
 import { validateHttpHeaderName, validatePortName, validatePortNumber } from '@kruise/values/names';
-import { nonNegative, oneOf, refusals } from '../meta/value.validate.ts';
+import { nonNegative, refusals } from '../meta/value.validate.ts';
 import type { HTTPGetAction, Lifecycle, LifecycleHandler, Probe, ProbeHandler } from './probe.ts';
 
 const schemes = ['HTTP', 'HTTPS'];
@@ -38,13 +38,21 @@ function* validateOneSuccess(probe: Probe, path: string): Generator<Cause> {
   if (probe.successThreshold !== 1) yield invalid(`${path}.successThreshold`, probe.successThreshold ?? 0, 'must be 1');
 }
 
+const probeNumbers = [
+  'initialDelaySeconds',
+  'timeoutSeconds',
+  'periodSeconds',
+  'successThreshold',
+  'failureThreshold',
+] as const;
+
+function hasNegative(probe: Probe): boolean {
+  return probeNumbers.some((field) => (probe[field] ?? 0) < 0);
+}
+
 function* validateProbe(probe: Probe, path: string): Generator<Cause> {
   yield* validateHandler(probe, undefined, path);
-  yield* nonNegative(`${path}.initialDelaySeconds`, probe.initialDelaySeconds);
-  yield* nonNegative(`${path}.timeoutSeconds`, probe.timeoutSeconds);
-  yield* nonNegative(`${path}.periodSeconds`, probe.periodSeconds);
-  yield* nonNegative(`${path}.successThreshold`, probe.successThreshold);
-  yield* nonNegative(`${path}.failureThreshold`, probe.failureThreshold);
+  if (hasNegative(probe)) for (const field of probeNumbers) yield* nonNegative(`${path}.${field}`, probe[field]);
   const seconds = probe.terminationGracePeriodSeconds;
   if (seconds !== undefined && seconds <= 0) {
     yield invalid(`${path}.terminationGracePeriodSeconds`, seconds, 'must be greater than 0');
@@ -67,10 +75,14 @@ function* validateHandler(
   gracePeriodSeconds: number | undefined,
   path: string,
 ): Generator<Cause> {
-  const given = handlers.filter((name) => handler[name] !== undefined);
-  if (given[0] === undefined) yield required(path, 'must specify a handler type');
-  else yield* validateAction(handler, given[0], gracePeriodSeconds, `${path}.${given[0]}`);
-  for (const name of given.slice(1)) yield forbidden(`${path}.${name}`, 'may not specify more than 1 handler type');
+  let hasOne = false;
+  for (const name of handlers) {
+    if (handler[name] === undefined) continue;
+    if (hasOne) yield forbidden(`${path}.${name}`, 'may not specify more than 1 handler type');
+    else yield* validateAction(handler, name, gracePeriodSeconds, `${path}.${name}`);
+    hasOne = true;
+  }
+  if (!hasOne) yield required(path, 'must specify a handler type');
 }
 
 function* validateAction(
@@ -102,7 +114,7 @@ function* validateAction(
 function* validateHttpGet(action: HTTPGetAction, path: string): Generator<Cause> {
   if (!action.path) yield required(`${path}.path`);
   yield* validatePort(action.port, `${path}.port`);
-  yield* oneOf(`${path}.scheme`, action.scheme ?? '', schemes);
+  if (!schemes.includes(action.scheme ?? '')) yield notSupported(`${path}.scheme`, action.scheme ?? '', schemes);
   for (const { name } of action.httpHeaders ?? []) {
     yield* refusals(`${path}.httpHeaders`, name, validateHttpHeaderName(name));
   }

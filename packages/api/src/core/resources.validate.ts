@@ -3,12 +3,13 @@ import { validateDns1123Label, validateQualifiedName } from '@kruise/values/name
 import {
   compareQuantities,
   isQuantity,
-  MILLI,
   parseQuantity,
   type Quantity,
   quantitySign,
+  roundUpQuantity,
   scaledValue,
 } from '@kruise/values/quantity';
+import { invalidBare } from '../meta/go-value.ts';
 import { mustNotBeNegative, refusals } from '../meta/value.validate.ts';
 import {
   hugePagesPrefix,
@@ -24,24 +25,45 @@ import type { ResourceClaim, ResourceRequirements } from './resources.ts';
 
 /** What a container requests and is limited to. */
 export function* validateContainerResources(
-  resources: ResourceRequirements | undefined,
+  { limits, requests, claims }: ResourceRequirements,
   claimNames: ReadonlySet<string>,
   path: string,
 ): Generator<Cause> {
-  if (resources === undefined) return;
-  const { limits = {}, requests = {} } = resources;
   for (const name in limits) {
-    yield* validateContainerQuantity(name, limits[name]!, `${path}.limits[${name}]`);
+    const at = `${path}.limits[${name}]`;
+    yield* validateContainerResourceName(name, at);
+    yield* validateResourceQuantity(name, limits[name]!, at);
+    if (isHugePages(name)) yield* validateHugePages(name, limits[name]!, at);
   }
   for (const name in requests) {
     const at = `${path}.requests[${name}]`;
     yield* validateContainerResourceName(name, at);
     yield* validateResourceQuantity(name, requests[name]!, at);
-    yield* validateAgainstLimit(name, requests[name]!, limits[name], path);
-    yield* validateHugePages(name, requests[name]!, at);
+    yield* validateAgainstLimit(name, requests[name]!, limits?.[name], path);
+    if (isHugePages(name)) yield* validateHugePages(name, requests[name]!, at);
   }
   if (needsComputeBeside(limits, requests)) yield forbidden(path, 'HugePages require cpu or memory');
-  if (resources.claims) yield* validateClaims(resources.claims, claimNames, `${path}.claims`);
+  if (claims) yield* validateClaims(claims, claimNames, `${path}.claims`);
+}
+
+/**
+ * Whether there is nothing but some CPU and memory, as nearly always: then there is nothing to say against it. A plain
+ * function because it is called for every container, and walking a map is several times slower in a generator.
+ */
+export function areUsualResources({ limits, requests, claims }: ResourceRequirements): boolean {
+  if (claims) return false;
+  for (const name in limits) if (!isUsual(name, limits[name]!)) return false;
+  for (const name in requests) {
+    const [request, limit] = [requests[name]!, limits?.[name]];
+    if (!isUsual(name, request)) return false;
+    if (limit === undefined || limit === request) continue;
+    if (compareQuantities(quantityOf(request), quantityOf(limit)) > 0) return false;
+  }
+  return true;
+}
+
+function isUsual(name: string, quantity: string): boolean {
+  return (name === 'cpu' || name === 'memory') && !isNegative(quantity);
 }
 
 /** What a Pod needs beyond its containers. */
@@ -51,43 +73,41 @@ export function* validateOverhead(overhead: ResourceList, path: string): Generat
 
 type ResourceList = { readonly [name: string]: string };
 
-function* validateContainerQuantity(name: string, quantity: string, path: string): Generator<Cause> {
-  yield* validateContainerResourceName(name, path);
-  yield* validateResourceQuantity(name, quantity, path);
-  yield* validateHugePages(name, quantity, path);
-}
-
 /** The name of a resource anything may be about. */
 export function* validateResourceName(name: string, path: string): Generator<Cause> {
   const faults = validateQualifiedName(name);
-  if (faults.length > 0) yield* refusals(path, name, faults);
-  else if (!name.includes('/') && !isStandardResource(name)) {
-    yield invalid(path, name, 'must be a standard resource type or fully qualified');
+  for (const fault of faults) yield invalidBare(path, name, fault);
+  if (faults.length === 0 && !name.includes('/') && !isStandardResource(name)) {
+    yield invalidBare(path, name, 'must be a standard resource type or fully qualified');
   }
 }
 
-function* validateContainerResourceName(name: string, path: string): Generator<Cause> {
-  if (name === 'cpu' || name === 'memory') return;
+/** The name of a resource a container may ask for. */
+export function* validateContainerResourceName(name: string, path: string): Generator<Cause> {
   yield* validateResourceName(name, path);
   if (!name.includes('/')) {
-    if (!isStandardContainerResource(name)) yield invalid(path, name, 'must be a standard resource for containers');
+    if (!isStandardContainerResource(name)) yield invalidBare(path, name, 'must be a standard resource for containers');
   } else if (!isNativeResource(name) && !isExtendedResource(name)) {
-    yield invalid(path, name, "doesn't follow extended resource name standard");
+    yield invalidBare(path, name, "doesn't follow extended resource name standard");
   }
 }
 
 /** An amount of a resource: not negative, and whole where it is counted. */
 export function* validateResourceQuantity(name: string, quantity: string, path: string): Generator<Cause> {
   if (isNegative(quantity)) yield invalid(path, quantity, mustNotBeNegative);
-  if (!isWhole.test(quantity) && isIntegerResource(name)) {
-    const parsed = parseQuantity(quantity);
-    if (scaledValue(parsed, MILLI) % 1000n !== 0n) {
-      yield { ...invalid(path, '', ''), message: `Invalid value: ${goQuantity(parsed, quantity)}: must be an integer` };
-    }
+  if (!isWholeQuantity(quantity) && isIntegerResource(name)) {
+    yield invalidBare(path, goQuantity(quantity), 'must be an integer');
   }
 }
 
-const isWhole = /^[0-9]+(?:[kMGTPE]i?)?$/;
+const plainlyWhole = /^[0-9]+(?:[kMGTPE]i?)?$/;
+
+/** Whether nothing is cut in parts. */
+export function isWholeQuantity(text: string): boolean {
+  if (plainlyWhole.test(text)) return true;
+  const quantity = parseQuantity(text);
+  return compareQuantities(quantity, roundUpQuantity(quantity, 0)) === 0;
+}
 
 /** A canonical quantity says so itself. */
 export function isNegative(quantity: string): boolean {
@@ -95,7 +115,8 @@ export function isNegative(quantity: string): boolean {
 }
 
 /** The structure Kubernetes keeps a quantity in, which it prints here instead of the quantity. */
-function goQuantity({ unscaled, scale, family }: Quantity, text: string): string {
+function goQuantity(text: string): string {
+  const { unscaled, scale, family } = parseQuantity(text);
   const amount = `resource.int64Amount{value:${unscaled}, scale:${scale}}`;
   const decimal = 'resource.infDecAmount{Dec:(*inf.Dec)(nil)}';
   return `resource.Quantity{i:${amount}, d:${decimal}, s:"${text}", Format:"${family}"}`;
@@ -113,7 +134,7 @@ function* validateAgainstLimit(
     if (!isShared) yield required(`${path}.limits`, 'Limit must be set for non overcommitable resources');
     return;
   }
-  const order = compareQuantities(parseQuantity(request), parseQuantity(limit));
+  const order = compareQuantities(quantityOf(request), quantityOf(limit));
   if (order !== 0 && !isShared) {
     yield invalid(`${path}.requests`, request, `must be equal to ${name} limit of ${limit}`);
   } else if (order > 0) {
@@ -122,7 +143,7 @@ function* validateAgainstLimit(
 }
 
 function* validateHugePages(name: string, quantity: string, path: string): Generator<Cause> {
-  if (isHugePages(name) && !isWholePages(name, quantity)) {
+  if (!isWholePages(name, quantity)) {
     yield invalid(path, quantity, `${quantity} is not positive integer multiple of ${name}`);
   }
 }
@@ -131,13 +152,31 @@ function isWholePages(name: string, quantity: string): boolean {
   const size = name.slice(hugePagesPrefix.length);
   if (!isQuantity(size)) return false;
   const pageSize = parseQuantity(size);
-  if (quantitySign(pageSize) <= 0 || scaledValue(pageSize, MILLI) % 1000n !== 0n) return false;
+  if (quantitySign(pageSize) <= 0 || !isWholeQuantity(size)) return false;
   return scaledValue(parseQuantity(quantity), 0) % scaledValue(pageSize, 0) === 0n;
 }
 
-function needsComputeBeside(limits: ResourceList, requests: ResourceList): boolean {
-  const names = [...Object.keys(limits), ...Object.keys(requests)];
-  return names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory');
+function needsComputeBeside(limits: ResourceList = {}, requests: ResourceList = {}): boolean {
+  let hasHugePages = false;
+  for (const name in limits) hasHugePages ||= isHugePages(name);
+  for (const name in requests) hasHugePages ||= isHugePages(name);
+  return (
+    hasHugePages && !['cpu', 'memory'].some((name) => Object.hasOwn(limits, name) || Object.hasOwn(requests, name))
+  );
+}
+
+// A cluster's containers ask for the same few amounts again and again.
+const quantities = new Map<string, Quantity>();
+const maxQuantities = 4096;
+
+function quantityOf(text: string): Quantity {
+  let quantity = quantities.get(text);
+  if (quantity === undefined) {
+    quantity = parseQuantity(text);
+    if (quantities.size === maxQuantities) quantities.clear();
+    quantities.set(text, quantity);
+  }
+  return quantity;
 }
 
 function* validateClaims(

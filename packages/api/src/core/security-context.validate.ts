@@ -4,7 +4,7 @@ import { invalidStructure } from '../meta/go-value.ts';
 import { oneOf, refusals } from '../meta/value.validate.ts';
 import { validateDescendingPath } from './path.validate.ts';
 import { containersOf } from './pod-containers.ts';
-import type { PodSecurityContext, PodSpec } from './pod-spec.ts';
+import type { PodSpec, Sysctl } from './pod-spec.ts';
 import type {
   AppArmorProfile,
   SeccompProfile,
@@ -18,11 +18,10 @@ const maxAppArmorProfileLength = 4095;
 
 /** The rights of one container. */
 export function* validateSecurityContext(
-  context: SecurityContext | undefined,
+  context: SecurityContext,
   hasHostUsers: boolean,
   path: string,
 ): Generator<Cause> {
-  if (context === undefined) return;
   const { runAsUser, runAsGroup, procMount } = context;
   if (runAsUser !== undefined) yield* refusals(`${path}.runAsUser`, runAsUser, validateUserId(runAsUser));
   if (runAsGroup !== undefined) yield* refusals(`${path}.runAsGroup`, runAsGroup, validateGroupId(runAsGroup));
@@ -32,14 +31,14 @@ export function* validateSecurityContext(
       yield invalid(`${path}.procMount`, procMount, '`hostUsers` must be false to use `Unmasked`');
     }
   }
-  yield* validateSeccompProfile(context.seccompProfile, `${path}.seccompProfile`);
-  yield* validateEscalation(context, path);
-  yield* validateWindowsOptions(context.windowsOptions, `${path}.windowsOptions`);
-  yield* validateAppArmorProfile(context.appArmorProfile, `${path}.appArmorProfile`);
+  const { seccompProfile, windowsOptions, appArmorProfile } = context;
+  if (seccompProfile) yield* validateSeccompProfile(seccompProfile, `${path}.seccompProfile`);
+  if (context.allowPrivilegeEscalation === false) yield* validateEscalation(context, path);
+  if (windowsOptions) yield* validateWindowsOptions(windowsOptions, `${path}.windowsOptions`);
+  if (appArmorProfile) yield* validateAppArmorProfile(appArmorProfile, `${path}.appArmorProfile`);
 }
 
 function* validateEscalation(context: SecurityContext, path: string): Generator<Cause> {
-  if (context.allowPrivilegeEscalation !== false) return;
   if (context.privileged) {
     yield invalidStructure(
       path,
@@ -70,11 +69,12 @@ export function* validatePodSecurityContext(spec: PodSpec, path: string): Genera
     const detail = 'ShareProcessNamespace and HostPID cannot both be enabled';
     yield invalid(`${path}.shareProcessNamespace`, true, detail);
   }
-  yield* validateSysctls(spec, context, `${path}.sysctls`);
+  if (context.sysctls) yield* validateSysctls(spec, context.sysctls, `${path}.sysctls`);
   yield* validatePolicy(context.fsGroupChangePolicy, ['Always', 'OnRootMismatch'], `${path}.fsGroupChangePolicy`);
-  yield* validateSeccompProfile(context.seccompProfile, `${path}.seccompProfile`);
-  yield* validateWindowsOptions(context.windowsOptions, `${path}.windowsOptions`);
-  yield* validateAppArmorProfile(context.appArmorProfile, `${path}.appArmorProfile`);
+  const { seccompProfile, windowsOptions, appArmorProfile } = context;
+  if (seccompProfile) yield* validateSeccompProfile(seccompProfile, `${path}.seccompProfile`);
+  if (windowsOptions) yield* validateWindowsOptions(windowsOptions, `${path}.windowsOptions`);
+  if (appArmorProfile) yield* validateAppArmorProfile(appArmorProfile, `${path}.appArmorProfile`);
   yield* validatePolicy(context.supplementalGroupsPolicy, ['Merge', 'Strict'], `${path}.supplementalGroupsPolicy`);
   yield* validatePolicy(context.seLinuxChangePolicy, ['MountOption', 'Recursive'], `${path}.seLinuxChangePolicy`);
 }
@@ -91,7 +91,7 @@ const maxSysctlLength = 253;
 const networkSysctl = /^net\./;
 const ipcSysctl = /^(?:fs\.mqueue\.|kernel\.(?:sem|shm(?:all|max|mni|_rmid_forced)?|msg(?:max|mnb|mni)?)$)/;
 
-function* validateSysctls(spec: PodSpec, { sysctls = [] }: PodSecurityContext, path: string): Generator<Cause> {
+function* validateSysctls(spec: PodSpec, sysctls: readonly Sysctl[], path: string): Generator<Cause> {
   const names = new Set<string>();
   for (const [index, { name }] of sysctls.entries()) {
     const at = `${path}[${index}].name`;
@@ -115,8 +115,7 @@ function withDots(name: string): string {
   return name.replace(/[./]/g, (separator) => (separator === '.' ? '/' : '.'));
 }
 
-function* validateSeccompProfile(profile: SeccompProfile | undefined, path: string): Generator<Cause> {
-  if (profile === undefined) return;
+function* validateSeccompProfile(profile: SeccompProfile, path: string): Generator<Cause> {
   const { type, localhostProfile } = profile;
   if (type) yield* oneOf(`${path}.type`, type, profileTypes);
   else yield required(`${path}.type`, 'type is required when seccompProfile is set');
@@ -130,11 +129,10 @@ function* validateSeccompProfile(profile: SeccompProfile | undefined, path: stri
     );
   } else if (localhostProfile === undefined) {
     yield required(`${path}.localhostProfile`, 'must be set when seccomp type is Localhost');
-  } else yield* validateDescendingPath(localhostProfile, `${path}.localhostProfile`);
+  } else yield* refusals(`${path}.localhostProfile`, localhostProfile, validateDescendingPath(localhostProfile));
 }
 
-export function* validateAppArmorProfile(profile: AppArmorProfile | undefined, path: string): Generator<Cause> {
-  if (profile === undefined) return;
+export function* validateAppArmorProfile(profile: AppArmorProfile, path: string): Generator<Cause> {
   const { type, localhostProfile } = profile;
   const field = `${path}.localhostProfile`;
   if (!type) yield required(`${path}.type`, 'type is required when appArmorProfile is set');
@@ -159,8 +157,7 @@ const maxUserLength = 104;
 const netBiosDomain = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/;
 const dnsDomain = /^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/;
 
-function* validateWindowsOptions(options: WindowsSecurityContextOptions | undefined, path: string): Generator<Cause> {
-  if (options === undefined) return;
+function* validateWindowsOptions(options: WindowsSecurityContextOptions, path: string): Generator<Cause> {
   const { gmsaCredentialSpecName, gmsaCredentialSpec, runAsUserName } = options;
   if (gmsaCredentialSpecName !== undefined) {
     const faults = validateDns1123Subdomain(gmsaCredentialSpecName);
@@ -228,7 +225,8 @@ export function* validateProfileAnnotations(annotations: StringMap, spec: PodSpe
 
 function* validateSeccompName(profile: string, path: string): Generator<Cause> {
   if (['runtime/default', 'docker/default', 'unconfined'].includes(profile)) return;
-  if (profile.startsWith(localhost)) yield* validateDescendingPath(profile.slice(localhost.length), path);
+  if (profile.startsWith(localhost))
+    yield* refusals(path, profile.slice(localhost.length), validateDescendingPath(profile.slice(localhost.length)));
   else yield invalid(path, profile, 'must be a valid seccomp profile');
 }
 
@@ -242,7 +240,7 @@ export function* validateProfilesMatch(
   spec: PodSpec,
   path: string,
 ): Generator<Cause> {
-  if (annotations === undefined) return;
+  if (annotations === undefined || !hasProfile(annotations)) return;
   const { securityContext: shared } = spec;
   yield* validateProfileMatch(
     'seccomp',
@@ -260,6 +258,13 @@ export function* validateProfilesMatch(
     const profile = securityContext?.appArmorProfile ?? shared?.appArmorProfile;
     yield* validateProfileMatch('apparmor', annotation, profile, `${at}.securityContext`);
   }
+}
+
+function hasProfile(annotations: StringMap): boolean {
+  for (const key in annotations) {
+    if (key === seccompPodAnnotation || key.startsWith('container.')) return true;
+  }
+  return false;
 }
 
 function* validateProfileMatch(

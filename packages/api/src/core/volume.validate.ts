@@ -68,19 +68,26 @@ function* validateVolume(
 }
 
 function* validateSource(volume: Volume, podName: string | undefined, path: string): Generator<Cause> {
-  let hasSource = false;
-  for (const { name, check, path: own = name, pathIfSecond = name } of sources) {
-    const source = volume[name];
-    if (source === undefined) continue;
-    if (hasSource) yield forbidden(`${path}.${pathIfSecond}`, 'may not specify more than 1 volume type');
+  const given = sourcesOf(volume);
+  for (const [index, { name, check, path: own = name, pathIfSecond = name }] of given.entries()) {
+    if (index > 0) yield forbidden(`${path}.${pathIfSecond}`, 'may not specify more than 1 volume type');
     else {
-      hasSource = true;
-      yield* check(source, `${path}.${own}`);
+      yield* check(volume[name], `${path}.${own}`);
       if (name === 'ephemeral') yield* validateClaimName(volume.name, podName, path);
     }
     if (name === 'iscsi') yield* validateInitiatorLength(volume, path);
   }
-  if (!hasSource) yield required(path, 'must specify a volume type');
+  if (given.length === 0) yield required(path, 'must specify a volume type');
+}
+
+/** Nearly always one, and then there is no order to be put into. */
+function sourcesOf(volume: Volume): readonly Source[] {
+  const given: Source[] = [];
+  for (const member in volume) {
+    const source = sourcesByName.get(member);
+    if (source) given.push(source);
+  }
+  return given.length < 2 ? given : sources.filter((source) => given.includes(source));
 }
 
 type Check<T> = (source: T, path: string) => Iterable<Cause>;
@@ -125,12 +132,12 @@ const sources: readonly Source[] = [
       yield required(`${path}.path`);
       return;
     }
-    yield* validateNoBacksteps(folder, `${path}.path`);
+    yield* refusals(`${path}.path`, folder, validateNoBacksteps(folder));
     if (type !== undefined) yield* oneOf(`${path}.type`, type, hostPathTypes);
   }),
   source('gitRepo', function* (repo, path) {
     if (!repo.repository) yield required(`${path}.repository`);
-    yield* validateDescendingPath(repo.directory ?? '', `${path}.directory`);
+    yield* refusals(`${path}.directory`, repo.directory ?? '', validateDescendingPath(repo.directory ?? ''));
   }),
   source(
     'gcePersistentDisk',
@@ -146,7 +153,7 @@ const sources: readonly Source[] = [
   }),
   source('secret', function* ({ secretName, defaultMode, items }, path) {
     if (!secretName) yield required(`${path}.secretName`);
-    yield* validateMode(defaultMode, `${path}.defaultMode`);
+    yield* refusals(`${path}.defaultMode`, defaultMode, validateMode(defaultMode));
     yield* validateItems(items, path);
   }),
   source('nfs', function* ({ server, path: folder }, path) {
@@ -174,7 +181,7 @@ const sources: readonly Source[] = [
   source(
     'downwardAPI',
     function* ({ defaultMode, items }, path) {
-      yield* validateMode(defaultMode, `${path}.defaultMode`);
+      yield* refusals(`${path}.defaultMode`, defaultMode, validateMode(defaultMode));
       for (const file of items ?? []) yield* validateDownwardFile(file, path);
     },
     { pathIfSecond: 'downwarAPI' },
@@ -191,7 +198,7 @@ const sources: readonly Source[] = [
   }),
   source('configMap', function* ({ name, defaultMode, items }, path) {
     if (!name) yield required(`${path}.name`);
-    yield* validateMode(defaultMode, `${path}.defaultMode`);
+    yield* refusals(`${path}.defaultMode`, defaultMode, validateMode(defaultMode));
     yield* validateItems(items, path);
   }),
   source('azureFile', needs('secretName', 'shareName')),
@@ -205,6 +212,14 @@ const sources: readonly Source[] = [
   source('csi', validateCSI),
   source('ephemeral', validateEphemeral),
 ];
+
+const sourcesByName: ReadonlyMap<string, Source> = new Map(sources.map((source) => [source.name, source]));
+
+/** Where a volume comes from, of a kind that Pods and PersistentVolumes name alike. */
+export function validateVolumeSource(name: SourceName, value: unknown, path: string): Iterable<Cause> {
+  const source = sourcesByName.get(name);
+  return source ? source.check(value, path) : [];
+}
 
 const hostPathTypes = [
   '',
@@ -230,8 +245,8 @@ function* validateItems(items: readonly KeyToPath[] | undefined, path: string): 
 function* validateItem({ key, path: file, mode }: KeyToPath, path: string): Generator<Cause> {
   if (!key) yield required(`${path}.key`);
   if (!file) yield required(`${path}.path`);
-  yield* validateFilePath(file, `${path}.path`);
-  yield* validateMode(mode, `${path}.mode`);
+  yield* refusals(`${path}.path`, file, validateFilePath(file));
+  yield* refusals(`${path}.mode`, mode, validateMode(mode));
 }
 
 const iscsiFormats: readonly (readonly [prefix: string, format: RegExp])[] = [
@@ -327,7 +342,7 @@ function* validateStorageOS(
 
 function* validateDownwardFile(file: DownwardAPIVolumeFile, path: string): Generator<Cause> {
   if (!file.path) yield required(`${path}.path`);
-  yield* validateFilePath(file.path, `${path}.path`);
+  yield* refusals(`${path}.path`, file.path, validateFilePath(file.path));
   if (file.fieldRef) {
     yield* validateFieldRef(file.fieldRef, 'volume', `${path}.fieldRef`);
     if (file.resourceFieldRef) {
@@ -336,11 +351,11 @@ function* validateDownwardFile(file: DownwardAPIVolumeFile, path: string): Gener
   } else if (file.resourceFieldRef) {
     yield* validateResourceFieldRef(file.resourceFieldRef, 'volume', `${path}.resourceFieldRef`);
   } else yield required(path, 'one of fieldRef and resourceFieldRef is required');
-  yield* validateMode(file.mode, `${path}.mode`);
+  yield* refusals(`${path}.mode`, file.mode, validateMode(file.mode));
 }
 
 function* validateProjected({ defaultMode, sources: parts }: ProjectedVolumeSource, path: string): Generator<Cause> {
-  yield* validateMode(defaultMode, `${path}.defaultMode`);
+  yield* refusals(`${path}.defaultMode`, defaultMode, validateMode(defaultMode));
   const files = new Set<string>();
   for (const [index, part] of (parts ?? []).entries()) {
     yield* validateProjection(part, files, path, `${path}.sources[${index}]`);
@@ -374,7 +389,7 @@ function* validateProjection(
     if (expirationSeconds > 2 ** 32) {
       yield invalid(field, expirationSeconds, 'may not specify a duration larger than 2^32 seconds');
     }
-    if (file) yield* validateFilePath(file, `${volumePath}.path`);
+    if (file) yield* refusals(`${volumePath}.path`, file, validateFilePath(file));
     else yield required(`${volumePath}.path`);
   }
   if (part.clusterTrustBundle) {
@@ -415,7 +430,7 @@ function* validateTrustBundle(bundle: ClusterTrustBundleProjection, path: string
     yield* validateLabelSelector(labelSelector, `${path}.labelSelector`);
   } else yield required(path, 'either name or signerName must be specified');
   if (!file) yield required(`${path}.path`);
-  yield* validateFilePath(file, `${path}.path`);
+  yield* refusals(`${path}.path`, file, validateFilePath(file));
 }
 
 const maxDriverNameLength = 63;

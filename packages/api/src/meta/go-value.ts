@@ -3,7 +3,7 @@
  * their members are those of the JSON, begun with a capital: what the original prints besides, pointers and empty
  * members, tells nobody anything.
  */
-import { type Cause, invalid, notSupported } from '@kruise/schema/field-error';
+import { type Cause, duplicate, invalid, notSupported } from '@kruise/schema/field-error';
 import { formatGoSyntax, goStringMap, quote } from '@kruise/values/go-syntax';
 
 /** `Invalid value: v1.LabelSelector{…}: detail`. */
@@ -34,13 +34,29 @@ export function invalidIntOrString(field: string, value: number | string, detail
   return { ...invalid(field, '', ''), message: withDetail(`Invalid value: ${structure}`, detail) };
 }
 
+/** `Invalid value: cpu: detail`, of the names of resources, which know how to print themselves. */
+export function invalidBare(field: string, text: string, detail: string): Cause {
+  return { ...invalid(field, '', ''), message: withDetail(`Invalid value: ${text}`, detail) };
+}
+
+/** `Duplicate value: cpu`, likewise. */
+export function duplicateBare(field: string, text: string): Cause {
+  return { ...duplicate(field, ''), message: `Duplicate value: ${text}` };
+}
+
+/** `Unsupported value: cpu: supported values: …`, likewise. */
+export function unsupportedBare(field: string, text: string, known: readonly string[]): Cause {
+  const cause = notSupported(field, '', known);
+  return { ...cause, message: cause.message.replace('""', () => text) };
+}
+
 /** `Invalid value: detail`, where the value would not help. */
 export function invalidWithoutValue(field: string, detail: string): Cause {
   return { ...invalid(field, '', ''), message: `Invalid value: ${detail}` };
 }
 
 function goStructure(type: string, value: unknown): string {
-  if (value === undefined || value === null) return 'null';
+  if (value === undefined || value === null) return '"null"';
   if (Array.isArray(value)) return `[]${type}{${value.map((item) => members(item)).join(', ')}}`;
   return `${type}${members(value)}`;
 }

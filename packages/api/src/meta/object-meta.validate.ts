@@ -9,7 +9,7 @@ import { invalidStructure } from './go-value.ts';
 import { validateAnnotations, validateLabels } from './labels.validate.ts';
 import { type NameRule, pathSegmentName } from './name-rules.ts';
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from './object-meta.ts';
-import { isImmutable, nonNegative, refusals } from './value.validate.ts';
+import { isImmutable, nonNegative, orNull, refusals } from './value.validate.ts';
 
 const orphanDependents = 'orphan';
 const deleteDependents = 'foregroundDeletion';
@@ -41,7 +41,7 @@ export function* validateObjectMetaUpdate(metadata: ObjectMeta, old: ObjectMeta,
   }
   for (const field of immutableFields) {
     const [now, before] = [metadata[field] ?? undefined, old[field] ?? undefined];
-    if (now !== before) yield invalid(`${path}.${field}`, now, isImmutable);
+    if (now !== before) yield invalid(`${path}.${field}`, orNull(now), isImmutable);
   }
   yield* validateLabels(metadata.labels, `${path}.labels`);
   yield* validateAnnotations(metadata.annotations, `${path}.annotations`);

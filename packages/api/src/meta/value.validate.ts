@@ -13,6 +13,11 @@ export function refusals(field: string, value: unknown, faults: Faults): readonl
   return faults.length === 0 ? none : faults.map((fault) => invalid(field, value, fault));
 }
 
+/** The value as an absent one is shown. */
+export function orNull(value: unknown): unknown {
+  return value ?? 'null';
+}
+
 export function nonNegative(field: string, value: number | undefined): readonly Cause[] {
   return value === undefined || value >= 0 ? none : [invalid(field, value, mustNotBeNegative)];
 }
