@@ -1,5 +1,5 @@
 import { type Cause, duplicate, invalid, required } from '@kruise/schema/field-error';
-import { invalidStructure, invalidWithoutValue } from '../meta/go-value.ts';
+import { invalidStructure, invalidTime, invalidWithoutValue } from '../meta/go-value.ts';
 import { validateKindMetaUpdate } from '../meta/object-meta.validate.ts';
 import { isSame } from '../meta/same.ts';
 import { nonNegative } from '../meta/value.validate.ts';
@@ -77,13 +77,13 @@ function* validateEnd({ spec }: Job, now: Facts, was: Facts): Generator<Cause> {
   }
   if (timeChanged && completionTime && !now.isComplete) {
     const detail = 'cannot set completionTime when there is no Complete=True condition';
-    yield invalid('status.completionTime', completionTime, detail);
+    yield invalidTime('status.completionTime', completionTime, detail);
   }
   if (timeChanged && !completionTime && now.isComplete) {
     yield required('status.completionTime', 'completionTime is required for Complete jobs');
   }
   if (changed('startTime', 'completionTime') && startTime && completionTime && completionTime < startTime) {
-    yield invalid('status.completionTime', completionTime, 'completionTime cannot be set before startTime');
+    yield invalidTime('status.completionTime', completionTime, 'completionTime cannot be set before startTime');
   }
   if ((differs('isFailed') || changed('failedIndexes')) && now.isFailed && !now.isFailing) {
     yield condition('cannot set Failed=True condition without the FailureTarget=true condition');
@@ -181,7 +181,7 @@ function* validateProgress({ spec }: Job, now: Facts, was: Facts): Generator<Cau
     yield invalid('status.succeeded', succeeded, 'cannot decrease the succeeded counter');
   }
   if (completionTime && was.status.completionTime && completionTime !== was.status.completionTime) {
-    yield invalid('status.completionTime', completionTime, 'completionTime cannot be mutated');
+    yield invalidTime('status.completionTime', completionTime, 'completionTime cannot be mutated');
   }
   if (was.status.startTime && startTime !== was.status.startTime && !spec?.suspend) {
     yield required('status.startTime', 'startTime cannot be removed for unsuspended job');

@@ -189,7 +189,7 @@ const statuses: readonly {
     old: complete,
     now: { ...complete, conditions: [done('SuccessCriteriaMet')] },
     faults: [
-      'status.completionTime: Invalid value: "2026-01-01T01:00:00Z": cannot set completionTime when there is no Complete=True condition',
+      'status.completionTime: Invalid value: 2026-01-01 01:00:00 +0000 UTC: cannot set completionTime when there is no Complete=True condition',
       'status.conditions: Invalid value: cannot disable the terminal Complete=True condition',
     ],
   },

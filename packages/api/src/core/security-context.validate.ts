@@ -1,4 +1,5 @@
 import { type Cause, duplicate, forbidden, invalid, required, tooLong } from '@kruise/schema/field-error';
+import { quote } from '@kruise/values/go-syntax';
 import { validateDns1123Subdomain, validateGroupId, validateUserId } from '@kruise/values/names';
 import { invalidStructure } from '../meta/go-value.ts';
 import { oneOf, refusals } from '../meta/value.validate.ts';
@@ -218,8 +219,7 @@ export function* validateProfileAnnotations(annotations: StringMap, spec: PodSpe
     const profile = annotations[key]!;
     if (!namesOf(spec).includes(container)) yield invalid(`${path}[${key}]`, container, 'container not found');
     const isKnown = ['', 'runtime/default', 'unconfined'].includes(profile) || profile.startsWith(localhost);
-    if (!isKnown)
-      yield invalid(`${path}[${key}]`, profile, `invalid AppArmor profile name: ${JSON.stringify(profile)}`);
+    if (!isKnown) yield invalid(`${path}[${key}]`, profile, `invalid AppArmor profile name: ${quote(profile)}`);
   }
 }
 

@@ -39,6 +39,11 @@ export function invalidBare(field: string, text: string, detail: string): Cause 
   return { ...invalid(field, '', ''), message: withDetail(`Invalid value: ${text}`, detail) };
 }
 
+/** `Invalid value: 2026-01-01 00:00:00 +0000 UTC: detail`, of times, which do too. */
+export function invalidTime(field: string, time: string, detail: string): Cause {
+  return invalidBare(field, time.replace('T', ' ').replace('Z', ' +0000 UTC'), detail);
+}
+
 /** `Duplicate value: cpu`, likewise. */
 export function duplicateBare(field: string, text: string): Cause {
   return { ...duplicate(field, ''), message: `Duplicate value: ${text}` };

@@ -5,7 +5,7 @@
 import { type Cause, forbidden, invalid, required, tooLong } from '@kruise/schema/field-error';
 import { goStringList } from '@kruise/values/go-syntax';
 import { validateDns1123Label, validateQualifiedName } from '@kruise/values/names';
-import { invalidStructure } from './go-value.ts';
+import { invalidStructure, invalidTime } from './go-value.ts';
 import { validateAnnotations, validateLabels } from './labels.validate.ts';
 import { type NameRule, pathSegmentName } from './name-rules.ts';
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from './object-meta.ts';
@@ -41,7 +41,11 @@ export function* validateObjectMetaUpdate(metadata: ObjectMeta, old: ObjectMeta,
   }
   for (const field of immutableFields) {
     const [now, before] = [metadata[field] ?? undefined, old[field] ?? undefined];
-    if (now !== before) yield invalid(`${path}.${field}`, orNull(now), isImmutable);
+    if (now === before) continue;
+    const isTime = typeof now === 'string' && field.endsWith('Timestamp');
+    yield isTime
+      ? invalidTime(`${path}.${field}`, now, isImmutable)
+      : invalid(`${path}.${field}`, orNull(now), isImmutable);
   }
   yield* validateLabels(metadata.labels, `${path}.labels`);
   yield* validateAnnotations(metadata.annotations, `${path}.annotations`);
