@@ -84,59 +84,55 @@ function resourcePaths(resource: PublishedResource): Path[] {
   const item = `${collection}/{name}`;
   const can = (verb: string) => kind.verbs.includes(verb);
   const paths: Path[] = [];
-  const add = (
-    path: string,
-    operations: readonly (readonly [Method, Operation] | undefined)[],
-    more: readonly Parameter[] = [],
-  ) => {
-    const present = operations.filter((each) => each !== undefined);
-    if (present.length === 0) return;
-    paths.push(hoist(path, new Map(present), [...pathParameters(path, kind.kind), ...more]));
+  const add = (path: string, operations: readonly Named[], more: readonly Parameter[] = [pretty]): void => {
+    if (operations.length === 0) return;
+    paths.push(hoist(path, new Map(operations), [...pathParameters(path, kind.kind), ...more]));
   };
 
-  add(
-    collection,
-    [
-      can('list') && listOperation(resource, ''),
-      can('create') && createOperation(resource),
-      can('deletecollection') && deleteCollectionOperation(resource),
-    ].map(orUndefined),
-    [pretty],
-  );
-  add(
-    item,
-    [
-      can('get') && readOperation(resource),
-      can('update') && replaceOperation(resource),
-      can('patch') && patchOperation(resource),
-      can('delete') && deleteOperation(resource),
-    ].map(orUndefined),
-    [pretty],
-  );
-  if (isNamespaced && can('list')) {
-    add(`${root}/${kind.plural}`, [listOperation(resource, 'ForAllNamespaces')], [pretty]);
-  }
+  add(collection, [
+    ...(can('list') ? [listOperation(resource, '')] : []),
+    ...(can('create') ? [createOperation(resource)] : []),
+    ...(can('deletecollection') ? [deleteCollectionOperation(resource)] : []),
+  ]);
+  add(item, [
+    ...objectOperations(resource, resource, '', kind.verbs),
+    ...(can('delete') ? [deleteOperation(resource)] : []),
+  ]);
+  if (isNamespaced && can('list')) add(`${root}/${kind.plural}`, [listOperation(resource, 'ForAllNamespaces')]);
   for (const subresource of subresources) {
-    if (subresource.options) {
-      for (const path of connectPaths(item, subresource)) {
-        const { parameters, operations } = connectOperations(resource, subresource, path);
-        add(path, operations, parameters);
-      }
-    } else add(`${item}/${subresource.name}`, subresourceOperations(resource, subresource), [pretty]);
+    if (!subresource.options) {
+      add(`${item}/${subresource.name}`, subresourceOperations(resource, subresource));
+      continue;
+    }
+    for (const path of connectPaths(item, subresource)) {
+      const { parameters, operations } = connectOperations(resource, subresource, path);
+      add(path, operations, parameters);
+    }
   }
   if (can('watch') && custom === undefined) {
     const watched = `${root}/watch${isNamespaced ? '/namespaces/{namespace}' : ''}/${kind.plural}`;
-    add(watched, [watchOperation(resource, 'watchlist', 'List')], [pretty]);
-    if (can('get')) add(`${watched}/{name}`, [watchOperation(resource, 'watch', '')], [pretty]);
-    if (isNamespaced) {
-      add(`${root}/watch/${kind.plural}`, [watchOperation(resource, 'watchlist', 'ListForAllNamespaces')], [pretty]);
-    }
+    add(watched, [watchOperation(resource, 'watchlist', 'List')]);
+    if (can('get')) add(`${watched}/{name}`, [watchOperation(resource, 'watch', '')]);
+    if (isNamespaced)
+      add(`${root}/watch/${kind.plural}`, [watchOperation(resource, 'watchlist', 'ListForAllNamespaces')]);
   }
   return paths;
 }
 
-function orUndefined<T>(value: T | false): T | undefined {
-  return value === false ? undefined : value;
+type Named = readonly [method: Method, operation: Operation];
+
+/** What can be done with one object, or with a part of it that is called `name`. */
+function objectOperations(
+  resource: PublishedResource,
+  answered: PublishedResource,
+  name: string,
+  verbs: readonly string[],
+): readonly Named[] {
+  return [
+    ...(verbs.includes('get') ? [readOperation(resource, answered, name)] : []),
+    ...(verbs.includes('update') ? [replaceOperation(resource, answered, name)] : []),
+    ...(verbs.includes('patch') ? [patchOperation(resource, answered, name)] : []),
+  ];
 }
 
 function pathParameters(path: string, kind: string): readonly Parameter[] {
@@ -178,7 +174,7 @@ function operationBase({ kind, custom }: PublishedResource, { verb, prefix = '',
   };
 }
 
-function listOperation(resource: PublishedResource, suffix: string): readonly [Method, Operation] {
+function listOperation(resource: PublishedResource, suffix: string): Named {
   const canWatch = resource.kind.verbs.includes('watch');
   const base = operationBase(resource, { verb: 'list', suffix });
   return [
@@ -194,7 +190,7 @@ function listOperation(resource: PublishedResource, suffix: string): readonly [M
   ];
 }
 
-function createOperation(resource: PublishedResource): readonly [Method, Operation] {
+function createOperation(resource: PublishedResource): Named {
   const content: Content = { type: 'object', resource };
   return [
     'post',
@@ -213,7 +209,7 @@ function createOperation(resource: PublishedResource): readonly [Method, Operati
   ];
 }
 
-function deleteCollectionOperation(resource: PublishedResource): readonly [Method, Operation] {
+function deleteCollectionOperation(resource: PublishedResource): Named {
   return [
     'delete',
     {
@@ -227,7 +223,7 @@ function deleteCollectionOperation(resource: PublishedResource): readonly [Metho
   ];
 }
 
-function readOperation(resource: PublishedResource, answered = resource, name = ''): readonly [Method, Operation] {
+function readOperation(resource: PublishedResource, answered: PublishedResource, name: string): Named {
   return [
     'get',
     {
@@ -241,7 +237,7 @@ function readOperation(resource: PublishedResource, answered = resource, name = 
   ];
 }
 
-function replaceOperation(resource: PublishedResource, answered = resource, name = ''): readonly [Method, Operation] {
+function replaceOperation(resource: PublishedResource, answered: PublishedResource, name: string): Named {
   const content: Content = { type: 'object', resource: answered };
   return [
     'put',
@@ -260,7 +256,7 @@ function replaceOperation(resource: PublishedResource, answered = resource, name
   ];
 }
 
-function patchOperation(resource: PublishedResource, answered = resource, name = ''): readonly [Method, Operation] {
+function patchOperation(resource: PublishedResource, answered: PublishedResource, name: string): Named {
   const content: Content = { type: 'object', resource: answered };
   return [
     'patch',
@@ -281,7 +277,7 @@ function patchOperation(resource: PublishedResource, answered = resource, name =
   ];
 }
 
-function deleteOperation(resource: PublishedResource): readonly [Method, Operation] {
+function deleteOperation(resource: PublishedResource): Named {
   const answer: Content = resource.returnsDeleted ? { type: 'object', resource } : { type: 'status' };
   return [
     'delete',
@@ -299,7 +295,7 @@ function deleteOperation(resource: PublishedResource): readonly [Method, Operati
   ];
 }
 
-function watchOperation(resource: PublishedResource, action: string, suffix: string): readonly [Method, Operation] {
+function watchOperation(resource: PublishedResource, action: string, suffix: string): Named {
   return [
     'get',
     {
@@ -313,25 +309,16 @@ function watchOperation(resource: PublishedResource, action: string, suffix: str
   ];
 }
 
-function subresourceOperations(
-  resource: PublishedResource,
-  { name, verbs, kind = resource.kind }: PublishedSubresource,
-): (readonly [Method, Operation] | undefined)[] {
-  const isOwn = kind === resource.kind;
-  const answered: PublishedResource = isOwn ? resource : { kind, subresources: [] };
+function subresourceOperations(resource: PublishedResource, subresource: PublishedSubresource): readonly Named[] {
+  const { name, verbs, kind = resource.kind } = subresource;
+  const answered: PublishedResource = kind === resource.kind ? resource : { kind, subresources: [] };
   return [
-    verbs.includes('get') ? readOperation(resource, answered, name) : undefined,
-    verbs.includes('update') ? replaceOperation(resource, answered, name) : undefined,
-    verbs.includes('patch') ? patchOperation(resource, answered, name) : undefined,
-    verbs.includes('create') ? postOperation(resource, answered, name) : undefined,
+    ...objectOperations(resource, answered, name, verbs),
+    ...(verbs.includes('create') ? [postOperation(resource, answered, name)] : []),
   ];
 }
 
-function postOperation(
-  resource: PublishedResource,
-  answered: PublishedResource,
-  name: string,
-): readonly [Method, Operation] {
+function postOperation(resource: PublishedResource, answered: PublishedResource, name: string): Named {
   const [method, operation] = createOperation(answered);
   const base = operationBase(resource, { verb: 'create', suffix: capitalized(name) });
   const description = `Create ${part(name)}${article(resource.kind)}.`;

@@ -3,7 +3,7 @@
  * map-like list by their keys; items of other lists correspond to nothing, for an item has no identity there.
  */
 import { quote } from '@kruise/values/go-syntax';
-import { additionalOf, isObject, isSame, itemsOf, type JsonSchema } from './json-schema.ts';
+import { additionalOf, isObject, isSame, itemsOf, type JsonSchema, propertyOf } from './json-schema.ts';
 
 /** A value together with what it was before the update. */
 export class Correlation {
@@ -29,8 +29,7 @@ export class Correlation {
     const { value, old } = this;
     if (!isObject(value) || !isObject(old) || !Object.hasOwn(value, name) || !Object.hasOwn(old, name))
       return undefined;
-    const properties = this.#schema.properties ?? {};
-    const schema = Object.hasOwn(properties, name) ? properties[name] : additionalOf(this.#schema);
+    const schema = propertyOf(this.#schema, name) ?? additionalOf(this.#schema);
     return schema && new Correlation(value[name], old[name], schema);
   }
 

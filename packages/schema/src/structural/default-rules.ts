@@ -1,9 +1,12 @@
-/** What a default must be: a value the schema itself would take, and would keep whole. */
+/**
+ * What a default must be: a value the schema itself would take, and would keep whole. Kubernetes takes one default
+ * more, of any type for what is a number or a text; every object that got it would then be refused.
+ */
 import type { Cause } from '../field-error.ts';
 import { unknownFields } from './conform.ts';
 import { Correlation } from './correlate.ts';
 import { embeddedObjects, type MetadataRules } from './embedded.ts';
-import { isObject, isObjectField, itemsOf, type JsonSchema } from './json-schema.ts';
+import { isObjectField, itemsOf, type JsonSchema } from './json-schema.ts';
 import { fault } from './report.ts';
 import { ruleChecker } from './rules.ts';
 import { validator } from './validate.ts';
@@ -41,10 +44,10 @@ function* validateDefault(
   if (!isInMetadata && unknownFields(schema, value).length > 0) {
     yield fault('FieldValueInvalid', path, value, 'must not have unknown fields');
   }
-  const embedded = isObject(value) || Array.isArray(value) ? embeddedObjects(schema, metadata, path) : undefined;
-  const faults = embedded?.read(value as never).faults ?? [];
-  if (faults.length > 0) return yield* faults;
-  const objectFaults = embedded?.validate(value as never) ?? [];
+  const embedded = embeddedObjects(schema, metadata, path);
+  const unreadable = embedded?.read(value).faults ?? [];
+  if (unreadable.length > 0) return yield* unreadable;
+  const objectFaults = embedded?.validate(value) ?? [];
   if (objectFaults.length > 0) return yield* objectFaults;
   const causes = validator(schema)(value, { origin: path });
   if (causes.length > 0) return yield* causes;

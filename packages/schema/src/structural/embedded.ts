@@ -22,8 +22,8 @@ export type MetadataReading =
 /** What can be done with the objects inside an object. */
 export type EmbeddedObjects = {
   /** The object with the metadata inside it read. Faults are of what cannot be read at all. */
-  readonly read: (object: JsonObject, unknown?: string[]) => { readonly object: JsonObject; readonly faults: Cause[] };
-  readonly validate: (object: JsonObject) => Cause[];
+  readonly read: <T>(whole: T, unknown?: string[]) => { readonly object: T; readonly faults: Cause[] };
+  readonly validate: (whole: unknown) => Cause[];
 };
 
 /**
@@ -34,14 +34,15 @@ export function embeddedObjects(schema: JsonSchema, rules: MetadataRules, path =
   const visit = visitOf(schema, path === '');
   return (
     visit && {
-      read(object, unknown) {
+      read<T>(whole: T, unknown?: string[]) {
         const faults: Cause[] = [];
-        const read = visit(object, path, (embedded, at) => readObject(embedded, at, rules, faults, unknown));
-        return { object: read as JsonObject, faults };
+        const read = visit(whole, path, (embedded, at) => readObject(embedded, at, rules, faults, unknown));
+        // Objects are replaced by objects, so that the whole keeps its type.
+        return { object: read as T, faults };
       },
-      validate(object) {
+      validate(whole) {
         const causes: Cause[] = [];
-        visit(object, path, (embedded, at) => {
+        visit(whole, path, (embedded, at) => {
           causes.push(...validateObject(embedded, at, rules));
           return embedded;
         });

@@ -1,4 +1,4 @@
-import { additionalOf, type JsonSchema } from './json-schema.ts';
+import { additionalOf, type JsonSchema, propertyOf } from './json-schema.ts';
 
 /** A path that leads to a field of a schema, as a cause has it, and the schema of the field; or what is wrong with it. */
 export type FieldPath = { readonly path: string; readonly schema: JsonSchema } | { readonly error: string };
@@ -23,7 +23,7 @@ export function followFieldPath(text: string, root: JsonSchema, { brackets = tru
   let error: string | undefined;
   const step = (name: string): void => {
     if (schema.properties !== undefined) {
-      const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
+      const property = propertyOf(schema, name);
       if (!property) error = 'does not refer to a valid field';
       path = path === '' ? name : `${path}.${name}`;
       schema = property ?? {};

@@ -64,6 +64,11 @@ export function additionalOf(schema: JsonSchema): JsonSchema | undefined {
   return typeof additionalProperties === 'object' ? additionalProperties : undefined;
 }
 
+/** The schema of a property, where it has one of its own. */
+export function propertyOf({ properties }: JsonSchema, name: string): JsonSchema | undefined {
+  return properties && Object.hasOwn(properties, name) ? properties[name] : undefined;
+}
+
 /** A JSON object: neither null nor an array. */
 export type JsonObject = { readonly [name: string]: unknown };
 

@@ -6,7 +6,7 @@ import { celType } from './cel-type.ts';
 import { validateDefaults } from './default-rules.ts';
 import type { MetadataRules } from './embedded.ts';
 import { followFieldPath } from './field-path.ts';
-import { additionalOf, isObjectField, itemsOf, type JsonSchema } from './json-schema.ts';
+import { additionalOf, isObjectField, itemsOf, type JsonSchema, propertyOf } from './json-schema.ts';
 import { fault } from './report.ts';
 import { type CompiledRule, compileRules, type Expressions, selfTypeName } from './rules.ts';
 import { validateStructure } from './structural-rules.ts';
@@ -266,7 +266,7 @@ function* validateMapLikeList(schema: JsonSchema, keys: readonly string[], path:
   } else {
     const seen = new Set<string>();
     for (const key of keys) {
-      const property = items.properties && Object.hasOwn(items.properties, key) ? items.properties[key] : undefined;
+      const property = propertyOf(items, key);
       if (!property) yield wrongKeys('entries must all be names of item properties');
       else if (property.type === 'array' || property.type === 'object') {
         const detail = "must be a scalar type if parent array's x-kubernetes-list-type is map";
@@ -281,7 +281,7 @@ function* validateMapLikeList(schema: JsonSchema, keys: readonly string[], path:
 function* validateKeys(items: JsonSchema, keys: readonly string[], path: string): Generator<Cause> {
   const why = 'this property is in x-kubernetes-list-map-keys, so it';
   for (const key of keys) {
-    const property = items.properties && Object.hasOwn(items.properties, key) ? items.properties[key] : undefined;
+    const property = propertyOf(items, key);
     if (!property) continue;
     const at = `${path}.properties[${key}]`;
     if (!items.required?.includes(key) && property.default == null) {

@@ -4,7 +4,7 @@
  */
 import { RE2JS } from 're2js';
 import { type Cause, forbidden, required } from '../field-error.ts';
-import { additionalOf, isSame, itemsOf, type JsonSchema } from './json-schema.ts';
+import { additionalOf, isSame, itemsOf, type JsonSchema, propertyOf } from './json-schema.ts';
 import { fault } from './report.ts';
 
 type Level = 'root' | 'items' | 'field';
@@ -65,18 +65,14 @@ function* invariants(schema: JsonSchema, level: Level, path: string): Generator<
 }
 
 /** The fields every object has are what they are; only its name may be restricted. */
-function* objectFieldInvariants(
-  { properties = {}, ...schema }: JsonSchema,
-  level: Level,
-  path: string,
-): Generator<Cause> {
+function* objectFieldInvariants(schema: JsonSchema, level: Level, path: string): Generator<Cause> {
   const isResource = level === 'root' || schema['x-kubernetes-embedded-resource'] === true;
   for (const name of ['kind', 'apiVersion']) {
-    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const property = propertyOf(schema, name);
     if (!isResource || !property || property.type === 'string') continue;
     yield fault('FieldValueInvalid', `${path}.properties[${name}].type`, property.type ?? '', 'must be string');
   }
-  const metadata = Object.hasOwn(properties, 'metadata') ? properties['metadata'] : undefined;
+  const metadata = propertyOf(schema, 'metadata');
   if (!metadata) return;
   if (isResource && metadata.type !== 'object') {
     yield fault('FieldValueInvalid', `${path}.properties[metadata].type`, metadata.type ?? '', 'must be object');
@@ -144,11 +140,13 @@ function* nestedInvariants(schema: JsonSchema, path: string, skipsAnyOf: boolean
   }
   for (const [member, state] of notInLogic) {
     const value = schema[member];
-    if (isSet(value) && !(state === 'empty' && (value as { readonly length: number }).length === 0)) {
+    const isEmpty = state === 'empty' && (value as { readonly length: number } | undefined)?.length === 0;
+    // Nothing is too little to be a default.
+    if (!isEmpty && (isSet(value) || (member === 'default' && value != null))) {
       yield forbidden(`${path}.${member}`, `must be ${state} to be structural`);
     }
   }
-  if (schema.properties && Object.hasOwn(schema.properties, 'metadata')) {
+  if (propertyOf(schema, 'metadata')) {
     yield forbidden(`${path}.properties[metadata]`, 'must not be specified in a nested context');
   }
 }
@@ -192,10 +190,8 @@ function* nestedCompleteness(
   yield* completeness(values, schema, path, at);
   const items = itemsOf(values);
   if (items) yield* nestedCompleteness(items, itemsOf(schema), `${path}.items`, `${at}.items`);
-  const { properties: declared = {} } = schema;
   for (const [name, property] of Object.entries(values.properties ?? {})) {
     const step = `properties[${name}]`;
-    const found = Object.hasOwn(declared, name) ? declared[name] : undefined;
-    yield* nestedCompleteness(property, found, `${path}.${step}`, `${at}.${step}`);
+    yield* nestedCompleteness(property, propertyOf(schema, name), `${path}.${step}`, `${at}.${step}`);
   }
 }
