@@ -24,6 +24,7 @@ export type Definition = {
   };
 };
 
+/** One version of a definition. */
 export type DefinitionVersion = {
   readonly name: string;
   readonly served: boolean;

@@ -22,6 +22,7 @@ export type DefinitionObject = {
   };
 };
 
+/** What a definition asks for. */
 export type DefinitionSpec = {
   readonly group?: string;
   readonly scope?: string;
@@ -31,6 +32,7 @@ export type DefinitionSpec = {
   readonly preserveUnknownFields?: boolean;
 };
 
+/** What a kind and its resource are called. */
 export type DefinitionNames = {
   readonly plural?: string;
   readonly singular?: string;
@@ -40,6 +42,7 @@ export type DefinitionNames = {
   readonly categories?: readonly string[];
 };
 
+/** One version of a definition, as it was sent. */
 export type VersionObject = {
   readonly name: string;
   readonly served?: boolean;
@@ -82,6 +85,7 @@ type ConversionObject = {
   };
 };
 
+/** Rules that those who define metadata hand in. */
 export type DefinitionRules = { readonly metadata: MetadataRules };
 
 /** Every fault of a definition that is to be created, but those of its metadata that every kind shares. */

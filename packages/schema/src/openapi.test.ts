@@ -172,6 +172,11 @@ test('a custom resource is published as its definition has it, with the fields e
   ]);
 });
 
+test('the fields a custom resource can be selected by are told', () => {
+  const schema = v3({ ...custom, selectableFields: ['spec.a'] }).components.schemas['com.example.toys.v1.Ball']!;
+  assert.deepEqual(schema['x-kubernetes-selectable-fields'], [{ fieldPath: 'spec.a' }]);
+});
+
 test('a custom resource cannot be patched strategically, nor watched by the old paths', () => {
   const { paths } = v3(custom);
   const { patch } = paths['/apis/toys.example.com/v1/namespaces/{namespace}/balls/{name}']!;

@@ -41,6 +41,7 @@ export type Structural = {
   readonly validateStatusUpdate: (object: JsonObject, old: JsonObject, warnings?: string[]) => Cause[];
 };
 
+/** What became of an object that was read. */
 export type Reading = { readonly object: JsonObject; readonly faults: readonly Cause[] };
 
 /** Compiles a schema that is known to be valid. Little is done before the first object comes. */

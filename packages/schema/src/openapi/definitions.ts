@@ -22,6 +22,7 @@ import {
   type Vocabulary,
 } from './published.ts';
 
+/** The two versions of OpenAPI. */
 export type Dialect = 'v2' | 'v3';
 /** A part of a document: JSON, built here and never changed after. */
 export type Json = { readonly [name: string]: unknown };
@@ -108,7 +109,7 @@ export class Definitions {
     const { kind, custom } = resource;
     if (custom === undefined) return this.reference(kind.root);
     const name = definitionName(resource);
-    return this.#define(name, () => this.#customDefinition(custom, gvkOf(kind)));
+    return this.#define(name, () => this.#customDefinition(custom, gvkOf(kind), resource.selectableFields ?? []));
   }
 
   /** A reference to the definition of lists of them. */
@@ -254,8 +255,12 @@ export class Definitions {
     };
   }
 
-  #customDefinition(schema: JsonSchema, gvk: GroupVersionKind): Json {
-    const kinds = { 'x-kubernetes-group-version-kind': [gvk] };
+  #customDefinition(schema: JsonSchema, gvk: GroupVersionKind, selectable: readonly string[]): Json {
+    const fields = selectable.map((fieldPath) => ({ fieldPath }));
+    const kinds = {
+      'x-kubernetes-group-version-kind': [gvk],
+      ...(fields.length > 0 && this.#dialect === 'v3' ? { 'x-kubernetes-selectable-fields': fields } : {}),
+    };
     // To version 2 a schema with properties says that there are no others.
     if (this.#dialect === 'v2' && schema['x-kubernetes-preserve-unknown-fields']) return { type: 'object', ...kinds };
     return { ...this.#withObjectFields(this.#custom(schema)), ...kinds };

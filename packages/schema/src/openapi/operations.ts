@@ -27,8 +27,10 @@ import {
   rootPath,
 } from './published.ts';
 
+/** A method of HTTP. */
 export type Method = 'get' | 'put' | 'post' | 'delete' | 'options' | 'head' | 'patch';
 
+/** What one method does at one path. */
 export type Operation = {
   readonly id: string;
   readonly description: string;
@@ -42,6 +44,7 @@ export type Operation = {
   readonly responses: readonly (readonly [code: number, content: Content])[];
 };
 
+/** A path, and what can be asked there. */
 export type Path = {
   readonly path: string;
   /** Those every operation of the path takes. */

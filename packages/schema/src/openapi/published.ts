@@ -8,6 +8,8 @@ export type PublishedResource = {
   /** The schema of a custom resource, as its definition has it; built-in kinds have theirs in `kind.root`. */
   readonly custom?: JsonSchema;
   readonly subresources: readonly PublishedSubresource[];
+  /** Paths by which custom resources can be selected, without a leading dot. */
+  readonly selectableFields?: readonly string[];
   /** DELETE answers with the object, not with a Status. */
   readonly returnsDeleted?: boolean;
 };
@@ -43,7 +45,9 @@ export type Content =
   | { readonly type: 'list'; readonly resource: PublishedResource }
   | { readonly type: 'status' | 'deleteOptions' | 'patch' | 'watchEvent' | 'apiResourceList' | 'text' };
 
+/** A version of a group of resources. */
 export type GroupVersion = { readonly group: string; readonly version: string };
+/** A kind by its coordinates. */
 export type GroupVersionKind = GroupVersion & { readonly kind: string };
 
 /** A kind's coordinates and nothing else. */

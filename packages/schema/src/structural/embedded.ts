@@ -15,6 +15,7 @@ export type MetadataRules = {
   readonly validate: (metadata: unknown, path: string) => readonly Cause[];
 };
 
+/** What became of metadata that was read. */
 export type MetadataReading =
   | { readonly metadata: unknown; readonly unknown: readonly string[] }
   | { readonly error: string };

@@ -72,6 +72,7 @@ export function propertyOf({ properties }: JsonSchema, name: string): JsonSchema
 /** A JSON object: neither null nor an array. */
 export type JsonObject = { readonly [name: string]: unknown };
 
+/** Whether a value is an object of JSON. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

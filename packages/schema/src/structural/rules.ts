@@ -73,8 +73,10 @@ function compileRule(
   return { ...compiled, message };
 }
 
+/** Every breach of the rules of a value and of its parts. */
 export type CheckRules = (value: unknown, options?: CheckRulesOptions) => Cause[];
 
+/** What else is known of the value. */
 export type CheckRulesOptions = {
   /** Put before the path of every cause. */
   readonly origin?: string;

@@ -11,6 +11,7 @@ import { fault } from './report.ts';
 import { type CompiledRule, compileRules, type Expressions, selfTypeName } from './rules.ts';
 import { validateStructure } from './structural-rules.ts';
 
+/** What else is known of the version a schema is for. */
 export type SchemaRulesOptions = {
   readonly metadata: MetadataRules;
   /** Whether the version has a status subresource. */

@@ -15,6 +15,7 @@ import { Report } from './report.ts';
 /** Every fault of a value; `origin` is its path where it is part of a larger whole. */
 export type Validate = (value: unknown, options?: ValidateOptions) => Cause[];
 
+/** What else is known of the value. */
 export type ValidateOptions = {
   /** Put before the path of every cause. */
   readonly origin?: string;
