@@ -3,7 +3,9 @@ import type { Random } from '@kruise/values/random';
 import { type AdmissionPlugin, admissionChain } from './admission/admission.ts';
 import { authenticators } from './authentication/authenticator.ts';
 import { clientCertificates } from './authentication/client-certificate.ts';
+import { createAuthorization } from './authorization/authorization.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
+import { bootstrap } from './bootstrap/bootstrap.ts';
 import { startFeed } from './cache/feed.ts';
 import type { Core, Features } from './core.ts';
 import { exchangeOf } from './http/exchange.ts';
@@ -20,7 +22,10 @@ export type ServerParts = {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
-  readonly authorizer: Authorizer;
+  /** Says who may do what; by default nodes and roles do. */
+  readonly authorizer?: Authorizer;
+  /** The addresses Services are given. */
+  readonly serviceRanges?: readonly string[];
   readonly admission: readonly AdmissionPlugin[];
   readonly features?: Partial<Features>;
   readonly onError: (error: unknown) => void;
@@ -41,6 +46,8 @@ export type HttpsOptions = {
   readonly clientAuthority: string;
 };
 
+const defaultServiceRanges = ['10.96.0.0/16'];
+
 /** Starts an API server on a store. */
 export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
   const { store, clock, random } = parts;
@@ -51,6 +58,8 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     onFailure: parts.onError,
   });
   const resources = createResourceRegistry();
+  for (const resource of await builtinResources(store, feed)) resources.add(resource);
+  const { authorizer } = createAuthorization(resources, stopped.signal);
   const core: Core = {
     clock,
     random,
@@ -59,11 +68,11 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     resources,
     virtual: new Map(),
     admission: admissionChain(parts.admission),
-    authorizer: parts.authorizer,
+    authorizer: parts.authorizer ?? authorizer,
     features: { watchList: false, ...parts.features },
     signal: stopped.signal,
   };
-  for (const resource of await builtinResources(store, feed)) resources.add(resource);
+  await bootstrap(core, { serviceRanges: parts.serviceRanges ?? defaultServiceRanges });
   const listeners: Listener[] = [];
 
   return {

@@ -4,6 +4,8 @@ import type { ObjectCache } from '../cache/object-cache.ts';
 import type { KubeObject } from '../object.ts';
 import type { User } from '../user.ts';
 import type { Attributes, Authorizer, Decision } from './authorizer.ts';
+import { type Binding, type BindingIndex, type Bound, indexBindings } from './binding-index.ts';
+import { allows } from './rule.ts';
 
 /** The objects that say who may do what, as the server has them in memory. */
 export type RbacObjects = {
@@ -15,11 +17,10 @@ export type RbacObjects = {
 
 export type Objects = { readonly cache: ObjectCache; readonly prefix: string };
 
-type Binding = KubeObject & { readonly subjects?: readonly Subject[]; readonly roleRef: RoleRef };
 type Role = KubeObject & { readonly rules?: readonly PolicyRule[] | null };
 
 /** A rule that applies to someone, and why. */
-export type Grant = { readonly rule: PolicyRule; readonly reason: string };
+export type Grant = { readonly rule: PolicyRule; readonly bound: Bound; readonly namespace: string };
 
 /** Everything that applies to a user in a namespace (all of the cluster's where it is empty). */
 export type Grants = {
@@ -30,19 +31,50 @@ export type Grants = {
 
 /** Decides by roles and bindings. */
 export interface Rbac extends Authorizer {
+  authorize(attributes: Attributes): Decision;
   grantsOf(user: User, namespace: string): Grants;
+  /** The rules of a role; undefined if there is no such role. */
+  rulesOf(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined;
 }
 
 /** Decisions are the same until a role or binding changes; this many are remembered. */
-const rememberedDecisions = 4096;
+const rememberedDecisions = 8192;
 
 export function createRbac(objects: RbacObjects): Rbac {
   const { roles, clusterRoles, roleBindings, clusterRoleBindings } = objects;
-  const caches = Object.values(objects).map(({ cache }) => cache);
   let decisions = new Map<string, Decision>();
-  let decidedAt = 0;
+  let indexes = new Map<string, BindingIndex>();
+  let decidedAt = -1;
 
-  function ruleSet({ kind, name }: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
+  /** What was found out holds until a role or binding changes. */
+  function forgetWhatChanged(): void {
+    const changedAt = Math.max(
+      roles.cache.changedAt,
+      clusterRoles.cache.changedAt,
+      roleBindings.cache.changedAt,
+      clusterRoleBindings.cache.changedAt,
+    );
+    if (changedAt === decidedAt) return;
+    decisions = new Map();
+    indexes = new Map();
+    decidedAt = changedAt;
+  }
+
+  function indexOf(namespace: string): BindingIndex {
+    let index = indexes.get(namespace);
+    if (!index) {
+      const { cache, prefix } = namespace === '' ? clusterRoleBindings : roleBindings;
+      const bindings = cache.list({ keyPrefix: namespace === '' ? prefix : `${prefix}${namespace}/` });
+      index = indexBindings(
+        bindings.map(({ object }) => object as Binding),
+        namespace,
+      );
+      indexes.set(namespace, index);
+    }
+    return index;
+  }
+
+  function rulesOf({ kind, name }: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
     const role =
       kind === 'ClusterRole'
         ? clusterRoles.cache.get(`${clusterRoles.prefix}${name}`)
@@ -50,64 +82,51 @@ export function createRbac(objects: RbacObjects): Rbac {
     return role && ((role.object as Role).rules ?? []);
   }
 
-  function* grantsBy(
-    bindings: readonly { readonly object: KubeObject }[],
-    user: User,
-    namespace: string,
-    missing: string[],
-  ): Generator<Grant> {
-    for (const { object } of bindings) {
-      const { subjects = [], roleRef, kind, metadata } = object as Binding;
-      const subject = subjects.find((each) => appliesTo(each, user, namespace));
-      if (!subject) continue;
-      const rules = ruleSet(roleRef, namespace);
-      if (!rules) {
-        missing.push(`${roleRef.kind.toLowerCase()}.rbac.authorization.k8s.io "${roleRef.name}" not found`);
-        continue;
-      }
-      const where = namespace === '' ? '' : `/${namespace}`;
-      const reason = `RBAC: allowed by ${kind} "${metadata.name}${where}" of ${roleRef.kind} "${roleRef.name}" to ${printed(subject)}`;
-      for (const rule of rules) yield { rule, reason };
+  function* grantsIn(user: User, namespace: string, missing: string[]): Generator<Grant> {
+    for (const bound of indexOf(namespace).of(user)) {
+      const { roleRef } = bound.binding;
+      const rules = rulesOf(roleRef, namespace);
+      if (!rules) missing.push(missingRole(roleRef));
+      else for (const rule of rules) yield { rule, bound, namespace };
     }
   }
 
   function grantsOf(user: User, namespace: string): Grants {
+    forgetWhatChanged();
     const missing: string[] = [];
     function* all(): Generator<Grant> {
-      yield* grantsBy(clusterRoleBindings.cache.list({ keyPrefix: clusterRoleBindings.prefix }), user, '', missing);
-      if (namespace === '') return;
-      const keyPrefix = `${roleBindings.prefix}${namespace}/`;
-      yield* grantsBy(roleBindings.cache.list({ keyPrefix }), user, namespace, missing);
+      yield* grantsIn(user, '', missing);
+      if (namespace !== '') yield* grantsIn(user, namespace, missing);
     }
     return { grants: all(), missing };
   }
 
   function decide(attributes: Attributes): Decision {
-    const namespace = attributes.resource ? attributes.namespace : '';
-    const { grants, missing } = grantsOf(attributes.user, namespace);
-    for (const { rule, reason } of grants) {
-      if (allows(rule, attributes)) return { verdict: 'allow', reason };
+    const { grants, missing } = grantsOf(attributes.user, attributes.resource ? attributes.namespace : '');
+    for (const grant of grants) {
+      if (allows(grant.rule, attributes)) return { verdict: 'allow', reason: reasonOf(grant) };
     }
-    const reason = missing.length === 0 ? '' : `RBAC: ${missing.length === 1 ? missing[0] : `[${missing.join(', ')}]`}`;
-    return { verdict: 'no-opinion', reason };
+    return { verdict: 'no-opinion', reason: missing.length === 0 ? '' : `RBAC: ${inOneText(missing)}` };
   }
 
   return {
     grantsOf,
+    rulesOf,
     authorize(attributes) {
-      const changedAt = Math.max(...caches.map((cache) => cache.changedAt));
-      if (changedAt !== decidedAt || decisions.size > rememberedDecisions) {
-        decisions = new Map();
-        decidedAt = changedAt;
-      }
+      forgetWhatChanged();
       const key = keyOf(attributes);
       let decision = decisions.get(key);
-      if (!decision) decisions.set(key, (decision = decide(attributes)));
+      if (!decision) {
+        if (decisions.size >= rememberedDecisions) decisions.clear();
+        decision = decide(attributes);
+        decisions.set(key, decision);
+      }
       return decision;
     },
   };
 }
 
+/** Group names come from certificates and tokens and may hold anything, so what parts them must not occur in text. */
 function keyOf(attributes: Attributes): string {
   const { user, verb } = attributes;
   const who = `${user.username}\0${user.groups.join('\0')}\0\0${verb}`;
@@ -116,53 +135,23 @@ function keyOf(attributes: Attributes): string {
   return `${who}\0${group}\0${plural}\0${subresource}\0${namespace}\0${name}`;
 }
 
-function appliesTo({ kind, name, namespace }: Subject, user: User, bindingNamespace: string): boolean {
-  switch (kind) {
-    case 'User':
-      return user.username === name;
-    case 'Group':
-      return user.groups.includes(name);
-    case 'ServiceAccount':
-      return user.username === `system:serviceaccount:${namespace || bindingNamespace}:${name}`;
-    default:
-      return false;
-  }
+/** That a role does not exist, in the words of the error for it. */
+export function missingRole({ kind, name }: RoleRef): string {
+  return `${kind.toLowerCase()}.rbac.authorization.k8s.io ${JSON.stringify(name)} not found`;
 }
 
-function printed({ kind, name, namespace }: Subject): string {
-  return kind === 'ServiceAccount' ? `${kind} "${name}/${namespace}"` : `${kind} "${name}"`;
+/** Several errors in one text, each once. */
+export function inOneText(errors: readonly string[]): string {
+  const distinct = [...new Set(errors)];
+  return distinct.length === 1 ? distinct[0]! : `[${distinct.join(', ')}]`;
 }
 
-/** Whether a rule allows what is wanted. */
-export function allows(rule: PolicyRule, attributes: Attributes): boolean {
-  if (!includes(rule.verbs, attributes.verb)) return false;
-  if (!attributes.resource)
-    return (rule.nonResourceURLs ?? []).some((pattern) => matchesPath(pattern, attributes.path));
-  const { group, plural, subresource, name } = attributes;
-  if (!includes(rule.apiGroups, group)) return false;
-  if (!matchesResource(rule.resources, plural, subresource)) return false;
-  const names = rule.resourceNames ?? [];
-  return names.length === 0 || names.includes(name);
+function reasonOf({ bound: { binding, subject }, namespace }: Grant): string {
+  const { kind, metadata, roleRef } = binding;
+  const name = namespace === '' ? metadata.name : `${metadata.name}/${namespace}`;
+  return `RBAC: allowed by ${kind} "${name}" of ${roleRef.kind} "${roleRef.name}" to ${printed(subject, namespace)}`;
 }
 
-function includes(values: readonly string[] | null | undefined, wanted: string): boolean {
-  return values?.some((value) => value === '*' || value === wanted) ?? false;
-}
-
-function matchesResource(
-  resources: readonly string[] | null | undefined,
-  plural: string,
-  subresource: string,
-): boolean {
-  const whole = subresource === '' ? plural : `${plural}/${subresource}`;
-  return (
-    resources?.some(
-      (resource) => resource === '*' || resource === whole || (subresource !== '' && resource === `*/${subresource}`),
-    ) ?? false
-  );
-}
-
-function matchesPath(pattern: string, path: string): boolean {
-  if (pattern === '*' || pattern === path) return true;
-  return pattern.endsWith('*') && path.startsWith(pattern.replace(/\*+$/, ''));
+function printed({ kind, name, namespace }: Subject, bindingNamespace: string): string {
+  return kind === 'ServiceAccount' ? `${kind} "${name}/${namespace || bindingNamespace}"` : `${kind} "${name}"`;
 }

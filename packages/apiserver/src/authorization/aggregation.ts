@@ -1,0 +1,27 @@
+import type { ClusterRole } from '@kruise/api/rbac/clusterrole';
+import type { PolicyRule } from '@kruise/api/rbac/rule';
+import { isSame } from '@kruise/machinery/json-value';
+import { selectorOf } from '@kruise/machinery/label-selector';
+import { compareStrings } from '@kruise/values/go-syntax';
+
+/**
+ * The rules of a role that is made of others: those of every role its selectors find, in the order of names, each rule
+ * once. Undefined if the role is not made of others. The server leaves aggregated roles alone; a controller that calls
+ * this fills them in.
+ */
+export function aggregatedRules(role: ClusterRole, roles: Iterable<ClusterRole>): readonly PolicyRule[] | undefined {
+  if (!role.aggregationRule) return undefined;
+  const nameOf = ({ metadata }: ClusterRole) => metadata?.name ?? '';
+  const others = [...roles]
+    .filter((other) => nameOf(other) !== nameOf(role))
+    .sort((a, b) => compareStrings(nameOf(a), nameOf(b)));
+  const rules: PolicyRule[] = [];
+  for (const labelSelector of role.aggregationRule.clusterRoleSelectors ?? []) {
+    const selector = selectorOf(labelSelector);
+    for (const { metadata, rules: more } of others) {
+      if (!selector.matches(metadata?.labels)) continue;
+      for (const rule of more ?? []) if (!rules.some((known) => isSame(known, rule))) rules.push(rule);
+    }
+  }
+  return rules;
+}

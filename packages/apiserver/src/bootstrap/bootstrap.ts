@@ -1,0 +1,100 @@
+import { builtinKinds } from '@kruise/api/builtin';
+import { isAlreadyExists } from '@kruise/machinery/status';
+import type { Core } from '../core.ts';
+import type { KubeObject } from '../object.ts';
+import { apiService, type GroupVersion } from './api-services.ts';
+import { defaultFlowControl, foundLevel, reconcileFlowControl } from './flow-control.ts';
+import {
+  extensionAuthentication,
+  namespaces,
+  priorityClasses,
+  serviceCidr,
+  serviceCidrReady,
+  type Trust,
+  tokenTracking,
+} from './objects.ts';
+import { defaultPolicy } from './policy/policy.ts';
+import { reconcile } from './policy/reconcile.ts';
+import { createWriter, type Writer } from './writer.ts';
+
+export type BootstrapOptions = Trust & {
+  /** The addresses Services are given. */
+  readonly serviceRanges: readonly string[];
+};
+
+/** Makes what a cluster cannot be without, and puts right what is there already, each in its own way. */
+export async function bootstrap(core: Core, options: BootstrapOptions): Promise<void> {
+  const now = `${new Date(core.clock.now()).toISOString().slice(0, 19)}Z`;
+  const writer = createWriter(core, 'kube-apiserver');
+  await core.feed.caughtUp();
+  await Promise.all(namespaces().map((object) => createMissing(writer, object)));
+  await Promise.all([
+    ...defaultPolicy().map((object) => keepPolicy(writer, object)),
+    ...keepFlowControl(core, now),
+    ...priorityClasses().map((object) => createMissing(writer, object)),
+    ...builtinVersions().map((version) => createMissing(writer, apiService(version, 'onstart'))),
+    keepData(writer, extensionAuthentication(options)),
+    createMissing(writer, tokenTracking(now.slice(0, 10))),
+    keepServiceCidr(core, writer, options.serviceRanges, now),
+  ]);
+}
+
+/** Someone else who starts at the same time may be first; that is as good. */
+async function createMissing(writer: Writer, object: KubeObject): Promise<boolean> {
+  if (writer.current(object)) return false;
+  try {
+    await writer.create(object);
+    return true;
+  } catch (error) {
+    if (isAlreadyExists(error)) return false;
+    throw error;
+  }
+}
+
+async function keepPolicy(writer: Writer, object: KubeObject): Promise<void> {
+  const existing = writer.current(object);
+  if (!existing) return void (await createMissing(writer, object));
+  const reconciled = reconcile(existing, object);
+  if (reconciled.type === 'update') await writer.update(reconciled.object);
+  if (reconciled.type === 'replace') {
+    await writer.remove(object);
+    await writer.create(object);
+  }
+}
+
+function keepFlowControl(core: Core, now: string): Promise<void>[] {
+  const producer = createWriter(core, 'api-priority-and-fairness-config-producer-v1');
+  const consumer = createWriter(core, 'api-priority-and-fairness-config-consumer-v1');
+  return defaultFlowControl().map(async (object) => {
+    const existing = producer.current(object);
+    if (existing) {
+      const repaired = reconcileFlowControl(existing, object);
+      if (repaired) await producer.update(repaired);
+    } else if ((await createMissing(producer, object)) && object.kind === 'FlowSchema') {
+      await consumer.applyStatus(foundLevel(object, now));
+    }
+  });
+}
+
+/** The group versions of the server's own resources. */
+function builtinVersions(): readonly GroupVersion[] {
+  const found = new Map<string, GroupVersion>();
+  for (const { group, version } of builtinKinds) found.set(`${group}/${version}`, { group, version });
+  // The group of APIServices is always served: it does not depend on having one.
+  return [...found.values()].filter(({ group }) => group !== 'apiregistration.k8s.io');
+}
+
+/** The authorities may have been made anew since the last start. Keys that others have added stay. */
+async function keepData(writer: Writer, object: KubeObject): Promise<void> {
+  const existing = writer.current(object);
+  if (!existing) return void (await createMissing(writer, object));
+  const before = existing.data as { readonly [key: string]: string } | undefined;
+  const data = { ...before, ...(object.data as { readonly [key: string]: string }) };
+  if (Object.entries(data).some(([key, value]) => before?.[key] !== value)) await writer.update({ ...existing, data });
+}
+
+async function keepServiceCidr(core: Core, writer: Writer, ranges: readonly string[], now: string): Promise<void> {
+  const object = serviceCidr(ranges);
+  if (!(await createMissing(writer, object))) return;
+  await createWriter(core, 'kubernetes-service-cidr-controller').applyStatus(serviceCidrReady(now));
+}

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { uuid } from '@kruise/machinery/uuid';
+import { type Clock, every } from '@kruise/values/clock';
+import type { Random } from '@kruise/values/random';
+import type { KubeObject } from '../object.ts';
+import type { Writer } from './writer.ts';
+
+const durationSeconds = 3600;
+const renewMs = 10_000;
+
+/** Says that this server is there, for as long as it is. */
+export async function keepIdentityLease(
+  writer: Writer,
+  clock: Clock,
+  random: Random,
+  options: { readonly hostname: string; readonly signal: AbortSignal; readonly onError: (error: unknown) => void },
+): Promise<void> {
+  const name = serverIdentity(options.hostname);
+  const holderIdentity = `${name}_${uuid(random)}`;
+  const lease = (): KubeObject => ({
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: {
+      name,
+      namespace: 'kube-system',
+      labels: { 'apiserver.kubernetes.io/identity': 'kube-apiserver', 'kubernetes.io/hostname': options.hostname },
+    },
+    spec: { holderIdentity, leaseDurationSeconds: durationSeconds, renewTime: microTime(clock.now()) },
+  });
+  const renew = async () => {
+    const wanted = lease();
+    const existing = writer.current(wanted);
+    if (existing)
+      await writer.update({ ...existing, spec: { ...(existing.spec as object), ...(wanted.spec as object) } });
+    else await writer.create(wanted);
+  };
+  await renew();
+  every(clock, renewMs, () => void renew().catch(options.onError), options.signal);
+}
+
+/** The name of a server: the same on the same host, and unlike any other. */
+export function serverIdentity(hostname: string): string {
+  const digest = createHash('sha256').update(hostname).digest().subarray(0, 16);
+  return `apiserver-${base32(digest)}`;
+}
+
+const digits = 'abcdefghijklmnopqrstuvwxyz234567';
+
+function base32(bytes: Buffer): string {
+  let text = '';
+  let bits = 0;
+  let value = 0;
+  for (const byte of bytes) {
+    value = (value << 8) | byte;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += digits[(value >>> bits) & 31];
+    }
+    value &= (1 << bits) - 1;
+  }
+  return bits > 0 ? text + digits[(value << (5 - bits)) & 31] : text;
+}
+
+function microTime(nowMs: number): string {
+  return new Date(nowMs).toISOString().replace('Z', '000Z');
+}
