@@ -3,7 +3,7 @@
  * slower than `JSON.parse`, and wanted only when something is out of the ordinary: to say what is wrong with a text in
  * Go's words, to find duplicate keys, to tell `1.0` from `1`.
  */
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { quote } from '@kruise/values/go-syntax';
 
 /** The text is not JSON. The message is the one Go gives. */
@@ -32,8 +32,6 @@ export type JsonToken = unknown;
  * recursive function of ours has stack enough.
  */
 export const maxNesting = 1000;
-
-const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Reads a JSON text. Throws `JsonSyntaxError` with Go's words. */
 export function readJsonDocument(bytes: Uint8Array): JsonToken {
@@ -190,7 +188,7 @@ class Cursor {
       if (this.peek() === plus || this.peek() === minus) this.at++;
       this.skipDigits('in exponent of numeric literal');
     }
-    return new JsonNumber(utf8.decode(this.bytes.subarray(start, this.at)));
+    return new JsonNumber(decodeText(this.bytes.subarray(start, this.at)));
   }
 
   skipDigits(context: string): void {
@@ -217,12 +215,14 @@ function quoteByte(byte: number): string {
 
 /** UTF-8 as Go reads it: each byte that belongs to no character becomes a replacement character of its own. */
 export function decodeText(bytes: Uint8Array): string {
-  if (isUtf8(bytes)) return utf8.decode(bytes);
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (isAscii(buffer)) return buffer.toString('latin1');
+  if (isUtf8(buffer)) return buffer.toString('utf8');
   let text = '';
   for (let start = 0; start < bytes.length; ) {
     let length = 1;
-    while (length <= 4 && !isUtf8(bytes.subarray(start, start + length))) length++;
-    text += length <= 4 ? utf8.decode(bytes.subarray(start, start + length)) : '\ufffd';
+    while (length <= 4 && !isUtf8(buffer.subarray(start, start + length))) length++;
+    text += length <= 4 ? buffer.toString('utf8', start, start + length) : '\ufffd';
     start += length <= 4 ? length : 1;
   }
   return text;

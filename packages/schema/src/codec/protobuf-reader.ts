@@ -94,6 +94,11 @@ export class ProtobufReader {
   }
 
   text(limit: number): string {
+    // Go writes every empty text there is.
+    if (this.bytes[this.at] === 0 && this.at < limit) {
+      this.at++;
+      return '';
+    }
     const end = this.end(limit);
     const start = this.at;
     this.at = end;

@@ -103,6 +103,9 @@ function instantCodec(
   format: (instant: number) => string,
   keepsFraction: boolean,
 ): ValueCodec {
+  // Most times of an object are equal to the one before, and to write one out takes longer than to read it.
+  let lastInstant = 0;
+  let lastText = format(0);
   return {
     wireType: 2,
     write(writer, value) {
@@ -123,7 +126,11 @@ function instantCodec(
       const instant = Number(seconds) * 1000 + (keepsFraction ? Math.trunc(nanos / 1000) / 1000 : 0);
       if (instant === zeroInstant) return null;
       if (Math.abs(instant) > maxInstant) throw new ProtobufError('time is out of range');
-      return format(instant);
+      if (instant !== lastInstant) {
+        lastText = format(instant);
+        lastInstant = instant;
+      }
+      return lastText;
     },
   };
 }

@@ -100,6 +100,10 @@ export class ProtobufWriter {
   /** A text in UTF-8 and, before it, its length. */
   text(text: string): void {
     const { length } = text;
+    if (length === 0) {
+      this.byte(0);
+      return;
+    }
     if (length <= 48) {
       this.reserve(length);
       const { buffer } = this;

@@ -147,7 +147,6 @@ function singularField(number: number, plan: FieldPlan, position: number): Messa
   // Bytes and lists are nil in Go where they are absent, as pointers are.
   const isNullable = plan.pointer || node.type === 'bytes' || node.type === 'list';
   const { write, read } = codec;
-  const isMerged = node.type === 'object';
   const dropsEmpty = !plan.alwaysWritten && !plan.pointer;
   return {
     number,
@@ -159,15 +158,26 @@ function singularField(number: number, plan: FieldPlan, position: number): Messa
       write(writer, value);
       writer.varint(tag);
     },
-    read(reader, limit, placed) {
-      if (isMerged) {
-        placed[position] = messageCodecOf(node).read(reader, reader.end(limit), placed[position]);
-        return;
-      }
-      const value = read(reader, limit);
-      placed[position] = dropsEmpty && isEmpty(value) ? undefined : value;
-    },
+    read: reader(),
   };
+
+  function reader(): MessageField['read'] {
+    if (node.type === 'object') {
+      const message = messageCodecOf(node);
+      return (reader, limit, placed) => {
+        placed[position] = message.read(reader, reader.end(limit), placed[position]);
+      };
+    }
+    if (!dropsEmpty) {
+      return (reader, limit, placed) => {
+        placed[position] = read(reader, limit);
+      };
+    }
+    return (reader, limit, placed) => {
+      const value = read(reader, limit);
+      placed[position] = isEmpty(value) ? undefined : value;
+    };
+  }
 }
 
 function isEmpty(value: unknown): boolean {
