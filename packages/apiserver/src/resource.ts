@@ -1,6 +1,6 @@
 import type { Status } from '@kruise/api/meta/status';
 import type { FieldSet } from '@kruise/machinery/field-set/field-set';
-import type { TrackedKind } from '@kruise/machinery/server-side-apply/updater';
+import type { TrackedKind, Versioned } from '@kruise/machinery/server-side-apply/updater';
 import type { Draft } from '@kruise/schema/draft';
 import type { Cause } from '@kruise/schema/field-error';
 import type { Kind } from '@kruise/schema/kind';
@@ -34,6 +34,8 @@ export type Resource = {
   readonly subresources: ReadonlyMap<string, Subresource>;
   /** How OpenAPI tells of it, for custom resources; built-in ones are published all together. */
   readonly published?: PublishedResource;
+  /** Its definition is being deleted, and its objects with it: nothing new is created. */
+  readonly terminating?: boolean;
   /** A text each answer carries in a Warning header: the version is deprecated. */
   readonly deprecation?: string;
 };
@@ -65,6 +67,10 @@ export type Conversion = {
   readonly storageVersion: string;
   toStorage(object: KubeObject): KubeObject | Promise<KubeObject>;
   fromStorage(object: KubeObject): KubeObject | Promise<KubeObject>;
+  /** Any object in any version there is, for kinds whose versions take time to convert. */
+  toVersion?(object: KubeObject, apiVersion: string): Promise<Versioned> | undefined;
+  /** Makes many objects ready at once to come from storage, where one by one would take long. */
+  prepare?(objects: readonly KubeObject[]): Promise<void>;
 };
 
 export type SelectableFields = {
@@ -91,6 +97,8 @@ export type Strategy = {
   readonly resetFields?: FieldSet;
   /** Resets what clients may not set and fills in what only the server knows. */
   prepareForCreate(draft: Draft<KubeObject>, context: RequestContext): void;
+  /** Fills in what depends on the name and uid of a new object, which are known only now. */
+  completeCreate?(draft: Draft<KubeObject>, context: RequestContext): void;
   prepareForUpdate(draft: Draft<KubeObject>, old: KubeObject, context: RequestContext): void;
   validate(object: KubeObject, context: RequestContext): Iterable<Cause>;
   validateUpdate(object: KubeObject, old: KubeObject, context: RequestContext): Iterable<Cause>;
@@ -98,7 +106,7 @@ export type Strategy = {
   /** How long the object stays after a DELETE so that what it stands for can end. Absent: not at all. */
   gracePeriodSeconds?(object: KubeObject, asked: number | undefined): number;
   /** What a DELETE comes to, for kinds that do not follow the usual rules. */
-  planDeletion?(object: KubeObject, options: DeleteOptions, context: RequestContext): DeletionPlan;
+  planDeletion?(object: KubeObject, options: DeleteOptions, context: RequestContext): DeletionPlan | undefined;
   /** Takes hold of what must be unique in the cluster (addresses, ports) before a write; given back if it fails. */
   reserve?(
     draft: Draft<KubeObject>,
@@ -122,6 +130,8 @@ export type Subresource =
       readonly verbs: readonly string[];
       readonly serializer: Serializer;
       show(object: KubeObject): KubeObject;
+      /** What is shown to those who only read, where that is not the same. */
+      read?(object: KubeObject): KubeObject;
       write(view: KubeObject, object: KubeObject): KubeObject;
       validate(view: KubeObject): Iterable<Cause>;
       readonly mergeType: MergeType;

@@ -85,6 +85,7 @@ export async function admitAndStore(
   delete admitted.metadata.generation;
   strategy.prepareForCreate(admitted, context);
   fillInSystemFields(context, admitted);
+  strategy.completeCreate?.(admitted, context);
   const reservation = await strategy.reserve?.(admitted, undefined, context);
   try {
     const object = resource.serializer.canonical(admitted as KubeObject);

@@ -73,7 +73,11 @@ function marked(object: KubeObject, atMs: number, graceSeconds: number, finalize
 }
 
 /** What is said outranks what the object carries already, which outranks what is usual for the kind. */
-function finalizersAfter(strategy: Strategy, object: KubeObject, options: DeleteOptions): readonly string[] {
+export function finalizersAfter(
+  strategy: Pick<Strategy, 'propagation'>,
+  object: Pick<KubeObject, 'metadata'>,
+  options: DeleteOptions,
+): readonly string[] {
   const present = object.metadata.finalizers ?? [];
   if (strategy.propagation === 'Unsupported') return present;
   const policy = asked(options) ?? carried(present) ?? strategy.propagation;

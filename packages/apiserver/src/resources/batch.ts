@@ -27,7 +27,7 @@ export const batchRules: RulesByResource = {
   'jobs.batch': rulesFor({
     propagation: 'Orphan',
     default: defaultJob,
-    prepareForCreate: prepareJobForCreate,
+    completeCreate: prepareJobForCreate,
     prepareForUpdate: prepareJobForUpdate,
     prepareForStatusUpdate: prepareJobStatusUpdate,
     validate: validateJob,

@@ -1,3 +1,34 @@
+import { validateConfigMap, validateConfigMapUpdate } from '@kruise/api/core/configmap.validate';
+import {
+  defaultEndpoints,
+  endpointsWarnings,
+  validateEndpoints,
+  validateEndpointsUpdate,
+} from '@kruise/api/core/endpoints.validate';
+import { validateEvent } from '@kruise/api/core/event.validate';
+import type { LimitRange } from '@kruise/api/core/limitrange';
+import { defaultLimitRange } from '@kruise/api/core/limitrange.default';
+import { validateLimitRange } from '@kruise/api/core/limitrange.validate';
+import { defaultNode } from '@kruise/api/core/node.default';
+import {
+  prepareNodeForCreate,
+  prepareNodeForUpdate,
+  prepareNodeStatusUpdate,
+  validateNode,
+  validateNodeStatusUpdate,
+  validateNodeUpdate,
+} from '@kruise/api/core/node.validate';
+import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
+import { defaultPersistentVolume } from '@kruise/api/core/persistentvolume.default';
+import {
+  preparePersistentVolumeForCreate,
+  preparePersistentVolumeForUpdate,
+  preparePersistentVolumeStatusUpdate,
+  validatePersistentVolume,
+  validatePersistentVolumeStatusUpdate,
+  validatePersistentVolumeUpdate,
+} from '@kruise/api/core/persistentvolume.validate';
+import { persistentVolumeWarnings } from '@kruise/api/core/persistentvolume.warnings';
 import { defaultPersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim.default';
 import {
   preparePersistentVolumeClaimForCreate,
@@ -24,7 +55,36 @@ import {
   validateReplicationControllerStatusUpdate,
   validateReplicationControllerUpdate,
 } from '@kruise/api/core/replicationcontroller.validate';
+import { defaultResourceQuota } from '@kruise/api/core/resourcequota.default';
+import {
+  validateResourceQuota,
+  validateResourceQuotaStatusUpdate,
+  validateResourceQuotaUpdate,
+} from '@kruise/api/core/resourcequota.validate';
+import type { Secret } from '@kruise/api/core/secret';
+import { defaultSecret } from '@kruise/api/core/secret.default';
+import { validateSecret, validateSecretUpdate } from '@kruise/api/core/secret.validate';
+import { secretWarnings } from '@kruise/api/core/secret.warnings';
+import type { Service } from '@kruise/api/core/service';
+import { defaultService } from '@kruise/api/core/service.default';
+import { prepareServiceForUpdate } from '@kruise/api/core/service.strategy';
+import {
+  serviceWarnings,
+  validateService,
+  validateServiceStatusUpdate,
+  validateServiceUpdate,
+} from '@kruise/api/core/service.validate';
+import {
+  prepareServiceAccount,
+  serviceAccountWarnings,
+  validateServiceAccount,
+  validateServiceAccountUpdate,
+} from '@kruise/api/core/serviceaccount.validate';
 import { podTemplateObjectWarnings, replicationControllerWarnings } from '@kruise/api/workload.warnings';
+import { uuid } from '@kruise/machinery/uuid';
+import { timestamp } from '../context.ts';
+import { eventRules } from './events.ts';
+import { namespaceRules } from './namespace.ts';
 import { podRules } from './pod.ts';
 import { type RulesByResource, rulesFor } from './rules.ts';
 
@@ -50,13 +110,73 @@ export const coreRules: RulesByResource = {
     validateStatusUpdate: validateReplicationControllerStatusUpdate,
     warnings: replicationControllerWarnings,
   }),
-  services: { createOnUpdate: true, generation: 'none', returnsDeleted: true },
-  endpoints: { createOnUpdate: true },
-  events: { createOnUpdate: true, propagation: 'Unsupported', ttlSeconds: 3600 },
-  limitranges: { createOnUpdate: true },
-  serviceaccounts: { returnsDeleted: true },
-  resourcequotas: { returnsDeleted: true, generation: 'none' },
-  persistentvolumes: { returnsDeleted: true, generation: 'none' },
+  services: rulesFor<Service>({
+    createOnUpdate: true,
+    generation: 'none',
+    returnsDeleted: true,
+    default: defaultService,
+    prepareForUpdate: prepareServiceForUpdate,
+    validate: validateService,
+    validateUpdate: validateServiceUpdate,
+    validateStatusUpdate: validateServiceStatusUpdate,
+    warnings: serviceWarnings,
+  }),
+  endpoints: rulesFor({
+    createOnUpdate: true,
+    default: defaultEndpoints,
+    validate: validateEndpoints,
+    validateUpdate: validateEndpointsUpdate,
+    warnings: endpointsWarnings,
+  }),
+  events: rulesFor({ ...eventRules, validate: validateEvent, validateUpdate: validateEvent }),
+  limitranges: rulesFor<LimitRange>({
+    createOnUpdate: true,
+    default: defaultLimitRange,
+    prepareForCreate({ metadata }, { random }) {
+      if (!metadata.name && !metadata.generateName) metadata.name = uuid(random);
+    },
+    validate: validateLimitRange,
+    validateUpdate: validateLimitRange,
+  }),
+  configmaps: rulesFor({ validate: validateConfigMap, validateUpdate: validateConfigMapUpdate }),
+  secrets: rulesFor<Secret>({
+    default: defaultSecret,
+    prepareForUpdate(secret, old) {
+      if (!secret.type && old.type) secret.type = old.type;
+    },
+    validate: validateSecret,
+    validateUpdate: validateSecretUpdate,
+    warnings: secretWarnings,
+  }),
+  serviceaccounts: rulesFor({
+    returnsDeleted: true,
+    prepareForCreate: prepareServiceAccount,
+    prepareForUpdate: prepareServiceAccount,
+    validate: validateServiceAccount,
+    validateUpdate: validateServiceAccountUpdate,
+    warnings: serviceAccountWarnings,
+  }),
+  resourcequotas: rulesFor({
+    returnsDeleted: true,
+    generation: 'none',
+    default: defaultResourceQuota,
+    validate: validateResourceQuota,
+    validateUpdate: validateResourceQuotaUpdate,
+    validateStatusUpdate: validateResourceQuotaStatusUpdate,
+  }),
+  persistentvolumes: rulesFor<PersistentVolume>({
+    returnsDeleted: true,
+    generation: 'none',
+    default: defaultPersistentVolume,
+    prepareForCreate: (volume, context) => preparePersistentVolumeForCreate(volume, timestamp(context)),
+    prepareForUpdate: preparePersistentVolumeForUpdate,
+    prepareForStatusUpdate: (volume, old, context) =>
+      preparePersistentVolumeStatusUpdate(volume, old, timestamp(context)),
+    validate: validatePersistentVolume,
+    validateUpdate: validatePersistentVolumeUpdate,
+    validateStatusUpdate: validatePersistentVolumeStatusUpdate,
+    warnings: persistentVolumeWarnings,
+  }),
   persistentvolumeclaims: rulesFor({
     returnsDeleted: true,
     generation: 'none',
@@ -69,6 +189,16 @@ export const coreRules: RulesByResource = {
     validateStatusUpdate: validatePersistentVolumeClaimStatusUpdate,
     warnings: persistentVolumeClaimWarnings,
   }),
-  namespaces: { returnsDeleted: true, generation: 'none' },
-  nodes: { generation: 'none', keepsStatusOnCreate: true },
+  namespaces: namespaceRules,
+  nodes: rulesFor({
+    generation: 'none',
+    keepsStatusOnCreate: true,
+    default: defaultNode,
+    prepareForCreate: prepareNodeForCreate,
+    prepareForUpdate: prepareNodeForUpdate,
+    prepareForStatusUpdate: prepareNodeStatusUpdate,
+    validate: validateNode,
+    validateUpdate: validateNodeUpdate,
+    validateStatusUpdate: validateNodeStatusUpdate,
+  }),
 };

@@ -1,14 +1,18 @@
 import { type Kind, resourceOf } from '@kruise/schema/kind';
+import { apiextensionsRules } from './apiextensions.ts';
 import { appsRules } from './apps.ts';
 import { batchRules } from './batch.ts';
 import { coreRules } from './core.ts';
+import { eventsRules } from './events.ts';
 import type { Rules, RulesByResource } from './rules.ts';
 
 /** What is particular about each kind, by its resource. */
 const rules: RulesByResource = {
+  ...apiextensionsRules,
   ...coreRules,
   ...appsRules,
   ...batchRules,
+  ...eventsRules,
   'leases.coordination.k8s.io': { createOnUpdate: true, unconditionalUpdate: false },
   'roles.rbac.authorization.k8s.io': { createOnUpdate: true },
   'clusterroles.rbac.authorization.k8s.io': { createOnUpdate: true },
@@ -31,7 +35,6 @@ const rules: RulesByResource = {
   'validatingwebhookconfigurations.admissionregistration.k8s.io': { unconditionalUpdate: false, generation: 'spec' },
   'validatingadmissionpolicies.admissionregistration.k8s.io': { unconditionalUpdate: false },
   'validatingadmissionpolicybindings.admissionregistration.k8s.io': { unconditionalUpdate: false, generation: 'spec' },
-  'customresourcedefinitions.apiextensions.k8s.io': { unconditionalUpdate: false },
   'apiservices.apiregistration.k8s.io': { unconditionalUpdate: false, generation: 'none' },
 };
 

@@ -28,6 +28,7 @@ export type Rules<T extends object = KubeObject> = {
   readonly statusResetFields?: Strategy['resetFields'];
   default?(draft: Draft<T>): void;
   prepareForCreate?(draft: Draft<T>, context: RequestContext): void;
+  completeCreate?(draft: Draft<T>, context: RequestContext): void;
   prepareForUpdate?(draft: Draft<T>, old: T, context: RequestContext): void;
   validate?(object: T, context: RequestContext): Iterable<Cause>;
   validateUpdate?(object: T, old: T, context: RequestContext): Iterable<Cause>;
@@ -76,7 +77,7 @@ export function strategyOf(kind: Kind, rules: Rules): Strategy {
     propagation: rules.propagation ?? 'Background',
     returnsDeleted: rules.returnsDeleted ?? false,
     ...(hasStatus ? { resetFields: statusFields } : {}),
-    ...optional('ttlSeconds', 'warnings', 'gracePeriodSeconds', 'planDeletion'),
+    ...optional('ttlSeconds', 'completeCreate', 'warnings', 'gracePeriodSeconds', 'planDeletion'),
     prepareForCreate(draft, context) {
       if (hasStatus && !rules.keepsStatusOnCreate) delete draft.status;
       if (generation !== 'none') draft.metadata.generation = 1;

@@ -1,0 +1,98 @@
+import { type Cause, invalid, required } from '@kruise/schema/field-error';
+import { validateDns1123Subdomain, validateQualifiedName } from '@kruise/values/names';
+import { invalidStructure } from '../meta/go-value.ts';
+import { subdomainName } from '../meta/name-rules.ts';
+import { validateKindMeta, validateKindMetaUpdate } from '../meta/object-meta.validate.ts';
+import { isSame } from '../meta/same.ts';
+import { isImmutable, orNull, refusals } from '../meta/value.validate.ts';
+import type { Event } from './event.ts';
+
+const mismatch = 'does not match event.namespace';
+
+/** How long some of the texts may be. */
+const limits = { reportingInstance: 128, action: 128, reason: 128, message: 1024 };
+
+/** What was asked of events from the beginning. Events of today say when they happened; the others are older. */
+export function validateEvent(event: Event): Generator<Cause> {
+  return validateLegacy(event, 'reportingComponent');
+}
+
+function* validateLegacy(event: Event, reporter: string): Generator<Cause> {
+  const { metadata, involvedObject } = event;
+  const { namespace = '' } = metadata;
+  const about = involvedObject.namespace ?? '';
+  if (!event.eventTime) {
+    const isFitting = about === '' ? namespace === '' || namespace === 'default' : about === namespace;
+    if (!isFitting) yield invalid('involvedObject.namespace', about, mismatch);
+  } else {
+    if (about === '' && namespace !== 'default' && namespace !== 'kube-system') {
+      yield invalid('involvedObject.namespace', about, mismatch);
+    }
+    const { reportingComponent = '' } = event;
+    if (reportingComponent === '') yield required(reporter);
+    yield* refusals(reporter, reportingComponent, validateQualifiedName(reportingComponent));
+    for (const field of ['reportingInstance', 'action', 'reason', 'message'] as const) {
+      const text = event[field] ?? '';
+      if (text === '' && field !== 'message') yield required(field);
+      if (Buffer.byteLength(text) > limits[field]) {
+        yield invalid(field, '', `can have at most ${limits[field]} characters`);
+      }
+    }
+  }
+  yield* refusals('namespace', namespace, validateDns1123Subdomain(namespace));
+}
+
+/** What is asked of an event that comes by the newer group, besides. */
+export function* validateStrictEvent(event: Event): Generator<Cause> {
+  yield* validateLegacy(event, 'reportingController');
+  yield* validateKindMeta(event.metadata, { namespaced: true, name: subdomainName });
+  yield* validateSeries(event);
+  if (!event.eventTime) yield required('eventTime');
+  if (event.type !== 'Normal' && event.type !== 'Warning') {
+    yield invalid('type', '', `has invalid value: ${event.type ?? ''}`);
+  }
+  if (event.firstTimestamp) yield invalid('firstTimestamp', '', 'needs to be unset');
+  if (event.lastTimestamp) yield invalid('lastTimestamp', '', 'needs to be unset');
+  if (event.count) yield invalid('count', '', 'needs to be unset');
+  if (event.source?.component || event.source?.host) yield invalid('source', '', 'needs to be unset');
+}
+
+function* validateSeries({ series }: Event): Generator<Cause> {
+  if (!series) return;
+  if ((series.count ?? 0) < 2) yield invalid('series.count', '', 'should be at least 2');
+  if (!series.lastObservedTime) yield required('series.lastObservedTime');
+}
+
+/** Fields an event keeps for ever, with the Go type of those that are structures, and their names. */
+const immutable: readonly {
+  readonly field: keyof Event;
+  readonly type?: string;
+  readonly named?: string;
+}[] = [
+  { field: 'involvedObject', type: 'core.ObjectReference' },
+  { field: 'reason' },
+  { field: 'message' },
+  { field: 'source', type: 'core.EventSource' },
+  { field: 'firstTimestamp' },
+  { field: 'lastTimestamp' },
+  { field: 'count' },
+  { field: 'reason' },
+  { field: 'type' },
+  { field: 'eventTime' },
+  { field: 'action' },
+  { field: 'related', type: 'core.ObjectReference' },
+  { field: 'reportingComponent', named: 'reportingController' },
+  { field: 'reportingInstance' },
+];
+
+export function* validateStrictEventUpdate(event: Event, old: Event): Generator<Cause> {
+  yield* validateLegacy(event, 'reportingController');
+  yield* validateKindMetaUpdate(event.metadata, old.metadata);
+  if (!isSame(event.series, old.series)) yield* validateSeries(event);
+  for (const { field, type, named = field } of immutable) {
+    const value = event[field];
+    if (isSame(value ?? undefined, old[field] ?? undefined)) continue;
+    if (type === undefined) yield invalid(named, field === 'count' ? (value ?? 0) : orNull(value), isImmutable);
+    else yield invalidStructure(named, type, value ?? {}, isImmutable);
+  }
+}

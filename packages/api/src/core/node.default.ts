@@ -1,0 +1,18 @@
+import type { Draft } from '@kruise/schema/draft';
+import type { Node } from './node.ts';
+import { defaultResourceList } from './resources.default.ts';
+
+/** All that a node has is for Pods, unless it says otherwise. */
+export function defaultNode({ spec, status }: Draft<Node>): void {
+  if (spec) mirrorPodCIDR(spec);
+  if (!status) return;
+  if (status.capacity && !status.allocatable) status.allocatable = { ...status.capacity };
+  defaultResourceList(status.capacity);
+  defaultResourceList(status.allocatable);
+}
+
+/** The older field for one block and the newer for several say the same; where they do not, the newer is right. */
+function mirrorPodCIDR(spec: Draft<NonNullable<Node['spec']>>): void {
+  if (spec.podCIDR && !(spec.podCIDRs && spec.podCIDRs.length > 0)) spec.podCIDRs = [spec.podCIDR];
+  else if (spec.podCIDRs?.[0]) spec.podCIDR = spec.podCIDRs[0];
+}
