@@ -177,6 +177,7 @@ const surrogate = /[\ud800-\udfff]/;
 // The same bound as for JSON, for the same reason.
 const maxDepth = 1000;
 
+/** The bytes end before the message does. */
 export function unexpectedEnd(): ProtobufError {
   return new ProtobufError('unexpected EOF');
 }

@@ -16,36 +16,42 @@ export type ValueCodec = {
   readonly read: (reader: ProtobufReader, limit: number) => unknown;
 };
 
+/** Text in UTF-8. */
 export const textCodec: ValueCodec = {
   wireType: 2,
   write: (writer, value) => writer.text((value as string | null) ?? ''),
   read: (reader, limit) => reader.text(limit),
 };
 
+/** One byte, 0 or 1. */
 export const booleanCodec: ValueCodec = {
   wireType: 0,
   write: (writer, value) => writer.byte(value ? 1 : 0),
   read: (reader) => reader.int64() !== 0,
 };
 
+/** A varint, of which Go keeps 32 bits. */
 export const int32Codec: ValueCodec = {
   wireType: 0,
   write: (writer, value) => writer.int64((value as number | null) ?? 0),
   read: (reader) => reader.int32(),
 };
 
+/** A varint; beyond 2^53 a bigint. */
 export const int64Codec: ValueCodec = {
   wireType: 0,
   write: (writer, value) => writer.int64((value as number | bigint | null) ?? 0),
   read: (reader) => reader.int64(),
 };
 
+/** Eight bytes. */
 export const doubleCodec: ValueCodec = {
   wireType: 1,
   write: (writer, value) => writer.double((value as number | null) ?? 0),
   read: (reader) => reader.double(),
 };
 
+/** Bytes, which JSON has in base64. */
 export const bytesCodec: ValueCodec = {
   wireType: 2,
   write: (writer, value) => writer.bytes(decodeBase64((value as string | null) ?? '')),
@@ -138,7 +144,9 @@ function instantCodec(
 /** The furthest a JavaScript date goes. */
 const maxInstant = 8.64e15;
 
+/** Seconds since 1970; an empty message is no time. */
 export const timeCodec = instantCodec(parseTime, formatTime, false);
+/** Seconds and nanoseconds since 1970, to the microsecond. */
 export const microTimeCodec = instantCodec(parseMicroTime, formatMicroTime, true);
 
 const readDuration = message<{ nanoseconds: number | bigint }>(
@@ -151,6 +159,7 @@ const readDuration = message<{ nanoseconds: number | bigint }>(
   { 1: 0 },
 );
 
+/** Nanoseconds. */
 export const durationCodec: ValueCodec = {
   wireType: 2,
   write(writer, value) {
@@ -172,6 +181,7 @@ const readQuantity = message<{ text: string }>(
   { 1: 2 },
 );
 
+/** The canonical text, in a message of its own. */
 export const quantityCodec: ValueCodec = {
   wireType: 2,
   write(writer, value) {
@@ -199,6 +209,7 @@ const readIntOrString = message<{ type: number; number: number; text: string }>(
   { 1: 0, 2: 0, 3: 2 },
 );
 
+/** Which of the two it is, and both. */
 export const intOrStringCodec: ValueCodec = {
   wireType: 2,
   write(writer, value) {
