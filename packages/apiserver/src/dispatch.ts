@@ -7,6 +7,8 @@ import { apiVersionOf } from '@kruise/schema/kind';
 import { authorize } from './authorization/authorize.ts';
 import type { RequestContext } from './context.ts';
 import type { Core } from './core.ts';
+import { checkCustomRequest } from './custom/refusal.ts';
+import { admitAction } from './handlers/admit.ts';
 import { type Body, decodeBody, decodeOptions } from './handlers/body.ts';
 import { create } from './handlers/create.ts';
 import { deleteMany, deleteOne, deleteOptions } from './handlers/delete.ts';
@@ -43,6 +45,7 @@ export async function dispatch(core: Core, context: RequestContext, body: Body |
   const { info, query } = context;
   const resource = core.resources.find(info.group, info.version, info.plural);
   if (!resource) return dispatchVirtual(core, context, body);
+  if (resource.custom) checkCustomRequest(context, resource);
   if (resource.deprecation !== undefined) context.warnings.add(resource.deprecation);
   if (info.subresource !== '') {
     const subresource = resource.subresources.get(info.subresource);
@@ -96,7 +99,8 @@ async function dispatchVirtual(core: Core, context: RequestContext, body: Body |
   const { kind } = resource;
   if (verb === 'create' && resource.create) {
     const options = writeOptions(context.query, 'CreateOptions');
-    const object = decodeBody(context, resource, required(body), options.fieldValidation) as KubeObject;
+    const sent = decodeBody(context, resource, required(body), options.fieldValidation) as KubeObject;
+    const object = await admitAction(core, context, resource, resource, sent, options);
     return { type: 'object', code: 201, object: await resource.create(context, object), schema: kind.root };
   }
   if (verb === 'get' && resource.get) {

@@ -5,9 +5,14 @@ import { authenticators } from './authentication/authenticator.ts';
 import { clientCertificates } from './authentication/client-certificate.ts';
 import { createAuthorization } from './authorization/authorization.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
+import { createCustomApiServices } from './bootstrap/api-services.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
 import { startFeed } from './cache/feed.ts';
 import type { Core, Features } from './core.ts';
+import { type Converter, renaming } from './custom/converter.ts';
+import type { Definition } from './custom/definition.ts';
+import { followDefinitions } from './custom/definitions.ts';
+import { createCustomServing } from './custom/serving.ts';
 import { exchangeOf } from './http/exchange.ts';
 import { createFrameCache } from './http/frame-cache.ts';
 import { createHandler } from './http/handler.ts';
@@ -28,6 +33,8 @@ export type ServerParts = {
   readonly serviceRanges?: readonly string[];
   readonly admission: readonly AdmissionPlugin[];
   readonly features?: Partial<Features>;
+  /** How objects of a definition become another version, where the server itself knows that. */
+  readonly converterOf?: (definition: Definition) => Converter | undefined;
   readonly onError: (error: unknown) => void;
 };
 
@@ -73,6 +80,12 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     signal: stopped.signal,
   };
   await bootstrap(core, { serviceRanges: parts.serviceRanges ?? defaultServiceRanges });
+  const apiServices = createCustomApiServices(core);
+  const serving = createCustomServing(core, {
+    converterOf: (definition) => parts.converterOf?.(definition) ?? renaming,
+    changed: (groupVersion) => void apiServices.sync(groupVersion).catch(parts.onError),
+  });
+  await followDefinitions(core, serving, parts.onError);
   const listeners: Listener[] = [];
 
   return {

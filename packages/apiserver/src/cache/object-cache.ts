@@ -20,7 +20,9 @@ export interface ObjectCache {
   watch(scope: Scope, afterRevision: number, watcher: Watcher): () => number;
   /** The objects of a scope now and, from the same moment on, every change. */
   listAndWatch(scope: Scope, watcher: Watcher): { readonly items: readonly Cached[]; readonly revision: number };
-  /** Ends every watch, for a resource that is served no more or in another way. */
+  /** Ends every watch, for a resource that is from now on served in another way. */
+  endWatches(): void;
+  /** Follows no changes any more, and ends every watch. */
   close(): void;
 }
 
@@ -51,6 +53,7 @@ export async function loadObjectCache(
   let remembered: Change[] = [];
   let rememberedSince = 0;
   const watching = new Set<{ readonly scope: Scope; readonly watcher: Watcher }>();
+  const replaying = new Set<Watcher>();
   let early: StoreEvent[] | undefined = [];
 
   function cached(entry: Pick<Entry, 'key' | 'value' | 'modRevision'>): Cached {
@@ -117,6 +120,7 @@ export async function loadObjectCache(
   ): Promise<void> {
     const reading = new AbortController();
     const signal = AbortSignal.any([watcher.signal, reading.signal]);
+    replaying.add(watcher);
     try {
       for await (const batch of store.watch({ prefix, afterRevision, signal, withPrevious: true })) {
         for (const event of batch.events) {
@@ -141,8 +145,15 @@ export async function loadObjectCache(
       const tooOld = `too old resource version: ${afterRevision} (${rememberedSince})`;
       watcher.end(error instanceof CompactedError ? expired(tooOld) : error);
     } finally {
+      replaying.delete(watcher);
       reading.abort();
     }
+  }
+
+  function endWatches(): void {
+    const watchers = [...replaying, ...Array.from(watching, ({ watcher }) => watcher)];
+    watching.clear();
+    for (const watcher of watchers) watcher.end();
   }
 
   const { after } = feed.subscribe(prefix, (event) => {
@@ -192,10 +203,10 @@ export async function loadObjectCache(
       attach(scope, watcher);
       return { items, revision: feed.revision };
     },
+    endWatches,
     close() {
       feed.unsubscribe(prefix);
-      for (const { watcher } of watching) watcher.end();
-      watching.clear();
+      endWatches();
     },
   };
 }

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { apiVersionOf, type Kind } from '@kruise/schema/kind';
+import type { ResourceRegistry } from '../registry.ts';
+import type { Resource } from '../resource.ts';
 import { type SubresourceFacts, subresourceFactsOf } from '../resources/subresource-facts.ts';
 import { compareVersions, groupPriority, versionPriority } from './priority.ts';
 
@@ -26,6 +28,25 @@ export function discovered(kind: Kind): DiscoveredResource {
     verbs: kind.verbs,
     subresources: subresourceFactsOf(kind),
     ...(stored ? { storageVersion: storageVersions[`${kind.plural}.${kind.group}`] ?? apiVersionOf(kind) } : {}),
+  };
+}
+
+/** What a custom resource about to go can still be asked for. */
+const lastVerbs = ['delete', 'deletecollection', 'get', 'list', 'watch'];
+
+/** A version of a custom resource. */
+export function discoveredCustom(
+  resources: Pick<ResourceRegistry, 'find'>,
+  { kind, conversion, terminating }: Resource,
+): DiscoveredResource {
+  const { group, plural } = kind;
+  const { storageVersion } = conversion;
+  return {
+    kind,
+    custom: true,
+    verbs: terminating ? lastVerbs : kind.verbs,
+    subresources: subresourceFactsOf(kind),
+    ...(resources.find(group, storageVersion, plural) ? { storageVersion: `${group}/${storageVersion}` } : {}),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Core } from '../core.ts';
 import type { Answer } from '../dispatch.ts';
 import type { KubeObject } from '../object.ts';
 import type { Resource, Subresource } from '../resource.ts';
+import { admitAction } from './admit.ts';
 import { type Body, decodeBody } from './body.ts';
 import { patch } from './patch.ts';
 import { put } from './put.ts';
@@ -59,7 +60,8 @@ export async function writeSubresource(
     }
     case 'action': {
       const options = writeOptions(context.query, 'CreateOptions');
-      const object = decodeBody(context, subresource, body, options.fieldValidation) as KubeObject;
+      const sent = decodeBody(context, subresource, body, options.fieldValidation) as KubeObject;
+      const object = await admitAction(core, context, resource, subresource, sent, options);
       const done = await subresource.act(context, object);
       return { type: 'object', ...done, schema: subresource.kind.root };
     }

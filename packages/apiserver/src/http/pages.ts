@@ -10,6 +10,7 @@ import {
   type DiscoveredGroup,
   type DiscoveredResource,
   discovered,
+  discoveredCustom,
   groupsOf,
   resourceList,
 } from '../discovery/discovery.ts';
@@ -55,7 +56,7 @@ export function createPages(core: Core, address: () => string): Pages {
   function* everything(): Generator<DiscoveredResource> {
     for (const kind of builtinKinds) yield discovered(kind);
     for (const resource of core.resources.all()) {
-      if (resource.custom) yield discovered(resource.kind);
+      if (resource.custom) yield discoveredCustom(core.resources, resource);
     }
   }
 

@@ -1,0 +1,93 @@
+import type { CustomResourceColumnDefinition as Column } from '@kruise/api/apiextensions/customresourcedefinition';
+import { type JsonPath, jsonPath, printValues } from '@kruise/machinery/json-path';
+import { humanDuration } from '@kruise/values/human-duration';
+import { parseTime } from '@kruise/values/time';
+import type { KubeObject } from '../object.ts';
+import type { ColumnDefinition, TableColumns } from '../table/table.ts';
+
+const nameColumn: ColumnDefinition = {
+  name: 'Name',
+  type: 'string',
+  format: 'name',
+  description: 'The name of the object, unique in its namespace.',
+  priority: 0,
+};
+const ageColumn: Column = {
+  name: 'Age',
+  type: 'date',
+  jsonPath: '.metadata.creationTimestamp',
+  description: 'When the object was created.',
+};
+
+/** The columns a version has by its definition; its age if that names none. */
+export function customColumns(columns: readonly Column[] | undefined): TableColumns {
+  const shown = columns && columns.length > 0 ? columns : [ageColumn];
+  const paths = parsed(shown);
+  // One path that cannot be read costs all columns, as in Kubernetes.
+  if (!paths) return { columns: [nameColumn], cells: ({ metadata }) => [metadata.name ?? ''] };
+  return {
+    columns: [
+      nameColumn,
+      ...shown.map(({ name, type, format = '', description, jsonPath: path, priority = 0 }) => ({
+        name,
+        type,
+        format,
+        description: description || `Custom resource definition column (in JSONPath format): ${path}`,
+        priority,
+      })),
+    ],
+    cells: (object, nowMs) => [
+      object.metadata.name ?? '',
+      ...shown.map(({ type }, index) => cell(paths[index]!, type, object, nowMs)),
+    ],
+  };
+}
+
+function parsed(columns: readonly Column[]): readonly JsonPath[] | undefined {
+  try {
+    return columns.map((column) => jsonPath(`{${column.jsonPath}}`, { missingKeys: 'allow' }));
+  } catch {
+    return undefined;
+  }
+}
+
+function cell(path: JsonPath, type: string, object: KubeObject, nowMs: number): unknown {
+  const [first] = found(path, object);
+  if (first === undefined) return null;
+  if (type === 'string') return printValues([first]);
+  return first === null ? null : cellOf(type, first, nowMs);
+}
+
+function found(path: JsonPath, object: KubeObject): readonly unknown[] {
+  try {
+    return path.find(object)[0] ?? [];
+  } catch {
+    // A path that does not fit the object shows nothing.
+    return [];
+  }
+}
+
+function cellOf(type: string, value: unknown, nowMs: number): unknown {
+  switch (type) {
+    case 'integer':
+      if (typeof value === 'bigint') return value;
+      return typeof value === 'number' ? Math.trunc(value) : null;
+    case 'number':
+      return typeof value === 'bigint' ? Number(value) : typeof value === 'number' ? value : null;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null;
+    case 'date':
+      return typeof value === 'string' ? age(value, nowMs) : null;
+    default:
+      return null;
+  }
+}
+
+function age(text: string, nowMs: number): string {
+  if (text === '') return '<unknown>';
+  try {
+    return humanDuration(nowMs - parseTime(text));
+  } catch {
+    return '<invalid>';
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * The life of definitions. Their names are settled one definition after the other, against what all before have been
+ * given; a definition is prepared for serving before anyone can see it established; and one that is deleted stays until
+ * its objects are gone.
+ */
+import { isConflict, isNotFound } from '@kruise/machinery/status';
+import type { Core } from '../core.ts';
+import { tracker } from '../handlers/tracking.ts';
+import { update } from '../handlers/update.ts';
+import type { Cached, KubeObject } from '../object.ts';
+import type { Resource } from '../resource.ts';
+import { asDefinition, cleanupFinalizer, type Definition, holds, isServing } from './definition.ts';
+import { deleteInstances } from './instances.ts';
+import { ownOptions, ownRequest } from './own-request.ts';
+import type { CustomServing } from './serving.ts';
+import { settleStatus, type Terminating, terminating, withNoted } from './status.ts';
+
+/** How long the server waits before it tries again what failed. */
+const retryMs = 1000;
+
+/** Serves all definitions there are, and from then on follows every change. Resolves once those established are served. */
+export async function followDefinitions(
+  core: Core,
+  serving: CustomServing,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  const resource = core.resources.find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions')!;
+  const { cache, prefix } = resource.storage;
+  const waiting = new Set<string>();
+  const ending = new Map<string, AbortController>();
+  let isWorking = false;
+
+  function received({ object }: Cached, isGone: boolean): Promise<void> | undefined {
+    const definition = asDefinition(object);
+    const name = definition.metadata.name!;
+    let served: Promise<void> | undefined;
+    if (isGone) {
+      ending.get(name)?.abort();
+      serving.withdraw(name);
+    } else {
+      if (isServing(definition)) served = serving.serve(definition);
+      enqueue(name);
+    }
+    // Names that others wait for may have come free.
+    for (const other of ofGroup(definition)) if (!holds(other, 'NamesAccepted')) enqueue(other.metadata.name!);
+    return served;
+  }
+
+  function ofGroup({ metadata, spec }: Definition): readonly Definition[] {
+    return cache
+      .list({ keyPrefix: prefix })
+      .map(({ object }) => asDefinition(object))
+      .filter((other) => other.spec.group === spec.group && other.metadata.name !== metadata.name);
+  }
+
+  function enqueue(name: string): void {
+    waiting.add(name);
+    if (!isWorking) void work();
+  }
+
+  async function work(): Promise<void> {
+    isWorking = true;
+    // What is received together is worked on together.
+    await Promise.resolve();
+    for (const name of waiting) {
+      if (core.signal.aborted) break;
+      waiting.delete(name);
+      await attempt(name, () => settle(name));
+    }
+    isWorking = false;
+  }
+
+  async function attempt(name: string, act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      // Whoever changed the definition meanwhile has caused it to be looked at again.
+      if (core.signal.aborted || isConflict(error) || isNotFound(error)) return;
+      onError(error);
+      core.clock.setTimer(retryMs, () => enqueue(name), core.signal);
+    }
+  }
+
+  const current = (name: string): KubeObject | undefined => cache.get(`${prefix}${name}`)?.object;
+
+  async function settle(name: string): Promise<void> {
+    const object = current(name);
+    if (!object) return;
+    const definition = asDefinition(object);
+    const { metadata } = definition;
+    const status = settleStatus(definition, ofGroup(definition), core.clock.now());
+    if (status !== definition.status) {
+      await serving.prepare(definition);
+      await write(object, { ...object, status });
+    } else if (metadata.deletionTimestamp && metadata.finalizers?.includes(cleanupFinalizer) && !ending.has(name)) {
+      const over = new AbortController();
+      ending.set(name, over);
+      void attempt(name, () => end(name, over.signal)).finally(() => ending.delete(name));
+    }
+  }
+
+  /** Removes the objects of a definition that is being deleted, and then what holds it. */
+  async function end(name: string, over: AbortSignal): Promise<void> {
+    const signal = AbortSignal.any([over, core.signal]);
+    await note(name, terminating('True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress'));
+    const stored = serving.stored(name);
+    const object = current(name);
+    if (!object) return;
+    const outcome =
+      stored && holds(asDefinition(object), 'Established')
+        ? await deleteInstances(core, stored, signal, (reason, message) =>
+            note(name, terminating('True', reason, message)),
+          )
+        : terminating('False', 'NeverEstablished', 'resource was never established');
+    const last = current(name);
+    if (!last || signal.aborted) return;
+    const { finalizers, ...metadata } = last.metadata;
+    const kept = (finalizers ?? []).filter((finalizer) => finalizer !== cleanupFinalizer);
+    const status = withNoted(asDefinition(last).status, outcome, core.clock.now());
+    await write(last, { ...last, metadata: kept.length === 0 ? metadata : { ...metadata, finalizers: kept }, status });
+  }
+
+  async function note(name: string, condition: Terminating): Promise<void> {
+    const object = current(name);
+    if (!object) return;
+    const { status } = asDefinition(object);
+    const noted = withNoted(status, condition, core.clock.now());
+    if (noted !== status) await write(object, { ...object, status: noted });
+  }
+
+  async function write(seen: KubeObject, wanted: KubeObject): Promise<void> {
+    await writeStatus(core, resource, seen, wanted);
+    // Whoever is next must see which names are taken.
+    await core.feed.caughtUp();
+  }
+
+  const { items } = cache.listAndWatch(
+    { keyPrefix: prefix },
+    {
+      signal: core.signal,
+      receive: ({ type, cached }) => void received(cached, type === 'DELETED')?.catch(onError),
+      end: () => {},
+    },
+  );
+  await Promise.all(items.map((cached) => received(cached, false)));
+}
+
+/** Writes the status of a definition, provided it is still as it was seen. */
+async function writeStatus(core: Core, resource: Resource, seen: KubeObject, wanted: KubeObject): Promise<void> {
+  const subresource = resource.subresources.get('status');
+  if (subresource?.type !== 'part') throw new Error('definitions have no status');
+  const part = { name: 'status', strategy: subresource.strategy };
+  const context = ownRequest(core, resource, 'update', seen, part.name);
+  const track = tracker(context, resource, ownOptions, part);
+  await update(core, context, resource, {
+    subresource: part.name,
+    strategy: part.strategy,
+    options: ownOptions,
+    change: (live) =>
+      // The managers are those of the live object; the version is the one that was seen.
+      track(live, {
+        ...wanted,
+        metadata: { ...wanted.metadata, managedFields: live.metadata.managedFields },
+      } as Parameters<typeof track>[1]),
+  });
+}

@@ -1,0 +1,22 @@
+import { failure, notFound, StatusError } from '@kruise/machinery/status';
+import type { RequestContext } from '../context.ts';
+import { noSuchPath } from '../handlers/refusal.ts';
+import type { Resource } from '../resource.ts';
+
+/** Refuses what custom resources refuse in other words than built-in ones. */
+export function checkCustomRequest({ info }: RequestContext, { kind, subresources, terminating }: Resource): void {
+  const isNamespaced = kind.scope === 'Namespaced';
+  const mayBeAnywhere = info.verb === 'list' || info.verb === 'watch';
+  if (isNamespaced ? info.namespace === '' && !mayBeAnywhere : info.namespace !== '') throw noSuchPath();
+  if (info.subresource !== '' && !subresources.has(info.subresource)) throw notFound(kind, info.name);
+  if (terminating && info.verb === 'create' && info.subresource === '') {
+    throw new StatusError(
+      failure({
+        code: 405,
+        reason: 'MethodNotAllowed',
+        message: 'create not allowed while custom resource definition is terminating',
+        details: { group: kind.group, kind: kind.plural },
+      }),
+    );
+  }
+}

@@ -1,0 +1,122 @@
+import { scale as scaleKind } from '@kruise/api/autoscaling/scale';
+import { kind as kindOf } from '@kruise/api/meta/kind';
+import type { TrackedKind } from '@kruise/machinery/server-side-apply/updater';
+import type { Kind } from '@kruise/schema/kind';
+import { compareVersions } from '../discovery/priority.ts';
+import type { Resource, Subresource } from '../resource.ts';
+import type { ObjectStorage } from '../storage/object-storage.ts';
+import { customColumns } from './columns.ts';
+import { customConversion } from './conversion.ts';
+import { type Converter, renaming } from './converter.ts';
+import { type Definition, holds, storageVersionOf } from './definition.ts';
+import { customScale } from './scale.ts';
+import { customSelectableFields } from './selectable-fields.ts';
+import { customSerializer } from './serializer.ts';
+import { customStatusStrategy, customStrategy } from './strategy.ts';
+import { type CustomVersion, versionNamed, versionsOf } from './version.ts';
+
+/** The order in which discovery has always listed what custom resources can be asked for. */
+const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
+const partVerbs = ['get', 'patch', 'update'];
+
+/** The resources a definition adds to a server, by version, those included that are not served. */
+export function customResources(
+  definition: Definition,
+  storage: ObjectStorage,
+  converter: Converter,
+): ReadonlyMap<string, Resource> {
+  const versions = versionsOf(definition);
+  const stored = versions.get(storageVersionOf(definition))!;
+  const namespaced = definition.spec.scope === 'Namespaced';
+  const terminating = holds(definition, 'Terminating');
+  return new Map(
+    Array.from(versions.values(), (version): [string, Resource] => {
+      const kind = customKind(definition, version);
+      const subresources = subresourcesOf(version);
+      const deprecation = deprecationOf(definition, version);
+      const resource: Resource = {
+        kind,
+        custom: true,
+        storage,
+        serializer: customSerializer(version),
+        conversion: customConversion(version, versions, stored, converter),
+        strategy: customStrategy(version, namespaced),
+        tracked: trackedKind(version, versions, converter),
+        selectableFields: customSelectableFields(version.facts.selectableFields, namespaced),
+        table: customColumns(version.facts.additionalPrinterColumns),
+        subresources,
+        published: {
+          kind,
+          custom: version.schema,
+          subresources: [...subresources.keys()].map((name) => ({
+            name,
+            verbs: partVerbs,
+            ...(name === 'scale' ? { kind: scaleKind } : {}),
+          })),
+        },
+        ...(deprecation === undefined ? {} : { deprecation }),
+        ...(terminating ? { terminating } : {}),
+      };
+      return [version.name, resource];
+    }),
+  );
+}
+
+function customKind({ spec, status }: Definition, { name, facts }: CustomVersion): Kind {
+  const names = { ...spec.names, ...status?.acceptedNames };
+  const { subresources } = facts;
+  return {
+    ...kindOf('', '', {
+      group: spec.group,
+      version: name,
+      kind: names.kind,
+      plural: names.plural,
+      scope: spec.scope === 'Namespaced' ? 'Namespaced' : 'Cluster',
+      shortNames: names.shortNames ?? [],
+      categories: names.categories ?? [],
+      verbs,
+      subresources: (['status', 'scale'] as const).filter((each) => subresources?.[each] !== undefined),
+      fields: {},
+    }),
+    singular: names.singular ?? names.kind.toLowerCase(),
+    listKind: names.listKind ?? `${names.kind}List`,
+  };
+}
+
+function subresourcesOf(version: CustomVersion): ReadonlyMap<string, Subresource> {
+  const found = new Map<string, Subresource>();
+  const { status, scale } = version.facts.subresources ?? {};
+  if (status) found.set('status', { type: 'part', verbs: partVerbs, strategy: customStatusStrategy(version) });
+  if (scale) found.set('scale', customScale(scale));
+  return found;
+}
+
+function trackedKind(
+  { apiVersion, kind, mergeType }: CustomVersion,
+  versions: ReadonlyMap<string, CustomVersion>,
+  converter: Converter,
+): TrackedKind {
+  const tracked = { apiVersion, kind, type: mergeType, empty: { apiVersion, kind } };
+  if (converter !== renaming) return tracked;
+  return {
+    ...tracked,
+    convert(object, wanted) {
+      const version = versionNamed(versions, wanted);
+      return version && { object: { ...object, apiVersion: wanted }, type: version.mergeType };
+    },
+  };
+}
+
+/** What every answer in a deprecated version warns of: what its definition says, or which version to use instead. */
+function deprecationOf({ spec }: Definition, { apiVersion, name, facts }: CustomVersion): string | undefined {
+  if (!facts.deprecated) return undefined;
+  if (facts.deprecationWarning !== undefined) return facts.deprecationWarning;
+  const { kind } = spec.names;
+  const newer = spec.versions
+    .filter((version) => version.served && !version.deprecated)
+    .map((version) => version.name)
+    .sort(compareVersions)
+    .find((version) => compareVersions(version, name) < 0);
+  const instead = newer === undefined ? '' : `; use ${spec.group}/${newer} ${kind}`;
+  return `${apiVersion} ${kind} is deprecated${instead}`;
+}

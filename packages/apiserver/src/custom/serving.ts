@@ -1,0 +1,141 @@
+import { isSame } from '@kruise/machinery/json-value';
+import { parseJson } from '@kruise/schema/json-text';
+import { stringify } from '@kruise/values/go-json';
+import type { Core } from '../core.ts';
+import type { KubeObject } from '../object.ts';
+import type { Resource } from '../resource.ts';
+import { customPrefix, type ObjectStorage, openObjectStorage } from '../storage/object-storage.ts';
+import type { Converter } from './converter.ts';
+import { type Definition, holds, isServing, storageVersionOf } from './definition.ts';
+import { customResources } from './resources.ts';
+
+/** Serves custom resources: keeps the server's resources in step with the definitions. */
+export interface CustomServing {
+  /** Opens the storage of a definition, so that it can be served from the moment it is established. */
+  prepare(definition: Definition): Promise<void>;
+  /** Serves a definition as it now is. At once, if it was prepared. */
+  serve(definition: Definition): Promise<void> | undefined;
+  /** Ends serving a definition that is gone. */
+  withdraw(name: string): void;
+  /** The resource by which the objects of a definition are stored, whether that version is served or not. */
+  stored(name: string): Resource | undefined;
+}
+
+type Entry = {
+  readonly storage: ObjectStorage;
+  definition?: Definition;
+  resources: ReadonlyMap<string, Resource>;
+};
+
+export type ServingOptions = {
+  readonly converterOf: (definition: Definition) => Converter;
+  /** Called when a group version has come or gone. */
+  readonly changed: (groupVersion: { readonly group: string; readonly version: string }) => void;
+};
+
+export function createCustomServing(core: Core, { converterOf, changed }: ServingOptions): CustomServing {
+  const entries = new Map<string, Entry>();
+  const opening = new Map<string, Promise<Entry>>();
+
+  async function open({ metadata, spec }: Definition): Promise<Entry> {
+    const prefix = customPrefix({ group: spec.group, plural: spec.names.plural });
+    const storage = await openObjectStorage(core.store, core.feed, prefix, {
+      encode: (object) => stringify(object),
+      decode: (value) => parseJson(value) as KubeObject,
+    });
+    const entry: Entry = { storage, resources: new Map() };
+    entries.set(metadata.name!, entry);
+    return entry;
+  }
+
+  function opened(definition: Definition): Entry | Promise<Entry> {
+    const name = definition.metadata.name!;
+    const entry = entries.get(name);
+    if (entry) return entry;
+    let pending = opening.get(name);
+    if (!pending) {
+      pending = open(definition).finally(() => opening.delete(name));
+      opening.set(name, pending);
+    }
+    return pending;
+  }
+
+  /** Makes the server offer what a definition says it does, and no more. */
+  function offer(entry: Entry, definition: Definition): void {
+    const { definition: before } = entry;
+    if (before && isServedAlike(before, definition)) {
+      entry.definition = definition;
+      return;
+    }
+    const isOther = !before || !isSameResource(before, definition);
+    const resources = customResources(definition, entry.storage, converterOf(definition));
+    register(entry, isServing(definition) ? servedOf(definition, resources) : []);
+    entry.resources = resources;
+    entry.definition = definition;
+    // Whoever watches has seen objects in a form they may not have any more.
+    if (before && isOther) entry.storage.cache.endWatches();
+  }
+
+  function register(entry: Entry, served: readonly Resource[]): void {
+    const { definition } = entry;
+    const before = definition && isServing(definition) ? servedOf(definition, entry.resources) : [];
+    for (const { kind } of before) {
+      const isKept = served.some((other) => other.kind.version === kind.version && other.kind.plural === kind.plural);
+      if (!isKept) core.resources.remove(kind.group, kind.version, kind.plural);
+    }
+    for (const resource of served) core.resources.add(resource);
+    const versions = new Set([...before, ...served].map(({ kind }) => kind.version));
+    const [any] = [...before, ...served];
+    for (const version of versions) changed({ group: any!.kind.group, version });
+  }
+
+  return {
+    async prepare(definition) {
+      await opened(definition);
+    },
+    serve(definition) {
+      const entry = opened(definition);
+      if (entry instanceof Promise) return entry.then((ready) => offer(ready, definition));
+      offer(entry, definition);
+      return undefined;
+    },
+    withdraw(name) {
+      // One that is still being opened goes as soon as it is.
+      void opening.get(name)?.then(
+        () => this.withdraw(name),
+        () => {},
+      );
+      const entry = entries.get(name);
+      if (!entry) return;
+      register(entry, []);
+      entries.delete(name);
+      entry.storage.cache.close();
+    },
+    stored(name) {
+      const entry = entries.get(name);
+      return entry?.definition && entry.resources.get(storageVersionOf(entry.definition));
+    },
+  };
+}
+
+function servedOf({ spec }: Definition, resources: ReadonlyMap<string, Resource>): readonly Resource[] {
+  return spec.versions.flatMap(({ name, served }) => (served ? [resources.get(name)!] : []));
+}
+
+/** Whether nothing a client could notice has changed. */
+function isServedAlike(before: Definition, after: Definition): boolean {
+  return (
+    isServing(before) === isServing(after) &&
+    holds(before, 'Established') === holds(after, 'Established') &&
+    holds(before, 'Terminating') === holds(after, 'Terminating') &&
+    isSameResource(before, after)
+  );
+}
+
+function isSameResource(before: Definition, after: Definition): boolean {
+  return (
+    before.metadata.uid === after.metadata.uid &&
+    isSame(before.spec, after.spec) &&
+    isSame(before.status?.acceptedNames, after.status?.acceptedNames)
+  );
+}

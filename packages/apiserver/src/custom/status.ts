@@ -1,0 +1,85 @@
+import { approvalOf, isProtectedGroup } from '@kruise/api/apiextensions/api-approval';
+import type {
+  CustomResourceDefinitionCondition as Condition,
+  CustomResourceDefinitionStatus as Status,
+} from '@kruise/api/apiextensions/customresourcedefinition';
+import { isValidCaBundle } from '@kruise/api/meta/webhook.validate';
+import { findCondition, isConditionTrue, withCondition } from '@kruise/machinery/conditions';
+import { isSame } from '@kruise/machinery/json-value';
+import type { Instant } from '@kruise/values/time';
+import type { Definition } from './definition.ts';
+import { settleNames } from './names.ts';
+
+type Unstamped = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+
+/**
+ * The status a definition should have, given the others of its group: its names settled, and established once they are.
+ * The status it has, if that is right already.
+ */
+export function settleStatus(definition: Definition, others: Iterable<Definition>, now: Instant): Status | undefined {
+  const { spec, metadata, status } = definition;
+  let next = status;
+  const note = (condition: Unstamped) => {
+    next = withNoted(next, condition, now);
+  };
+  if (!isSame(spec.names, status?.acceptedNames)) {
+    const { acceptedNames, condition } = settleNames(definition, others);
+    if (!isSame(acceptedNames, status?.acceptedNames)) next = { ...next, acceptedNames } as Status;
+    note(condition);
+    if (!findCondition(next?.conditions, 'Established')) note(notAccepted);
+  }
+  if (isConditionTrue(next?.conditions, 'NamesAccepted') && !isConditionTrue(next?.conditions, 'Established')) {
+    note(isValidCaBundle(spec.conversion?.webhook?.clientConfig?.caBundle) ? established : invalidBundle);
+  }
+  if (isProtectedGroup(spec.group)) note(approvalCondition(metadata.annotations));
+  return next;
+}
+
+/** The status with a condition as it now is: its time changes only with its status. */
+export function withNoted(status: Status | undefined, condition: Unstamped, now: Instant): Status {
+  const conditions = withCondition(status?.conditions ?? undefined, condition as Condition, now);
+  return conditions === status?.conditions ? status : ({ ...status, conditions } as Status);
+}
+
+export type Terminating = Unstamped & { readonly type: 'Terminating' };
+
+/** What is said of a definition on its way out. */
+export function terminating(status: 'True' | 'False', reason: string, message: string): Terminating {
+  return { type: 'Terminating', status, reason, message };
+}
+
+const notAccepted: Unstamped = {
+  type: 'Established',
+  status: 'False',
+  reason: 'NotAccepted',
+  message: 'not all names are accepted',
+};
+const established: Unstamped = {
+  type: 'Established',
+  status: 'True',
+  reason: 'InitialNamesAccepted',
+  message: 'the initial names have been accepted',
+};
+const invalidBundle: Unstamped = {
+  type: 'Established',
+  status: 'False',
+  reason: 'InvalidCABundle',
+  message: 'The conversion webhook CABundle is invalid',
+};
+
+const approvalReasons = {
+  approved: 'ApprovedAnnotation',
+  bypassed: 'UnapprovedAnnotation',
+  missing: 'MissingAnnotation',
+  invalid: 'InvalidAnnotation',
+} as const;
+
+function approvalCondition(annotations: { readonly [name: string]: string } | undefined): Unstamped {
+  const { state, reason } = approvalOf(annotations);
+  return {
+    type: 'KubernetesAPIApprovalPolicyConformant',
+    status: state === 'approved' ? 'True' : 'False',
+    reason: approvalReasons[state],
+    message: reason,
+  };
+}
