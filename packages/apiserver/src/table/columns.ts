@@ -1,22 +1,30 @@
 import type { Kind } from '@kruise/schema/kind';
+import { nameColumn, tableOfColumns } from './cells.ts';
+import { clusterTables } from './cluster.ts';
+import { networkTables } from './network.ts';
+import { podTable } from './pod.ts';
 import type { TableColumns } from './table.ts';
+import { workloadTables } from './workloads.ts';
 
-/** What a kind without columns of its own shows: its name and when it was made. */
-const nameAndCreation: TableColumns = {
-  columns: [
-    {
-      name: 'Name',
-      type: 'string',
-      format: 'name',
-      description: 'The name of the object, unique in its namespace.',
-      priority: 0,
-    },
-    { name: 'Created At', type: 'date', format: '', description: 'When the object was created.', priority: 0 },
-  ],
-  cells: ({ metadata }) => [metadata.name ?? '', metadata.creationTimestamp ?? '<unknown>'],
+/** What a kind without columns of its own shows: its name, and when it was made. */
+const nameAndCreation = tableOfColumns([
+  nameColumn,
+  {
+    name: 'Created At',
+    type: 'date',
+    doc: 'When the object was created.',
+    cell: ({ metadata }) => metadata.creationTimestamp ?? '<unknown>',
+  },
+]);
+
+const tables: { readonly [kind: string]: TableColumns } = {
+  Pod: podTable,
+  ...workloadTables,
+  ...networkTables,
+  ...clusterTables,
 };
 
 /** The columns of a built-in kind. */
-export function tableColumnsOf(_kind: Kind): TableColumns {
-  return nameAndCreation;
+export function tableColumnsOf({ kind }: Kind): TableColumns {
+  return tables[kind] ?? nameAndCreation;
 }

@@ -1,0 +1,92 @@
+/** What the cells of tables are made of: small texts about parts of objects. */
+import { selectorOf } from '@kruise/machinery/label-selector';
+import { humanDuration } from '@kruise/values/human-duration';
+import type { KubeObject } from '../object.ts';
+import type { ColumnDefinition, TableColumns } from './table.ts';
+
+/** Any part of an object, of which the printer takes what it needs. */
+// biome-ignore lint/suspicious/noExplicitAny: a printer reads a few fields of sixty kinds, all of them optional.
+export type Loose = any;
+
+/** How long ago, as `kubectl get` says it. */
+export function age(timestamp: string | null | undefined, nowMs: number): string {
+  return timestamp ? humanDuration(nowMs - Date.parse(timestamp)) : '<unknown>';
+}
+
+/** `a=1,b=2`, by key. */
+export function labels(map: { readonly [key: string]: string } | null | undefined): string {
+  const keys = Object.keys(map ?? {}).sort();
+  return keys.length === 0 ? '<none>' : keys.map((key) => `${key}=${map![key]}`).join(',');
+}
+
+/** A label selector as one would type it. */
+export function selector(value: Loose): string {
+  if (!value) return '<none>';
+  try {
+    return selectorOf(value).text || '<none>';
+  } catch {
+    // What cannot be read was let in by an older server; the row is shown all the same.
+    return '<error>';
+  }
+}
+
+export function containers(template: Loose): readonly [names: string, images: string] {
+  const all: Loose[] = template?.spec?.containers ?? [];
+  return [all.map(({ name }) => name).join(','), all.map(({ image }) => image ?? '').join(',')];
+}
+
+/** At most `limit` of the texts, and how many more there are. */
+export function some(texts: readonly string[], limit: number, separator = ','): string {
+  if (texts.length <= limit) return texts.join(separator);
+  return `${texts.slice(0, limit).join(separator)} + ${texts.length - limit} more...`;
+}
+
+type Cell = (object: Loose, nowMs: number) => unknown;
+
+/** A column and what it shows. `wide` ones are shown only on request. */
+export type Column = {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'boolean' | 'date';
+  readonly format?: string;
+  readonly doc: string;
+  readonly wide?: boolean;
+  readonly cell: Cell;
+};
+
+const column =
+  (type: Column['type']) =>
+  (name: string, doc: string, cell: Cell): Column => ({ name, type, doc, cell });
+
+export const text = column('string');
+export const integer = column('integer');
+export const flag = column('boolean');
+export const wide = (inner: Column): Column => ({ ...inner, wide: true });
+
+export const nameColumn: Column = {
+  name: 'Name',
+  type: 'string',
+  format: 'name',
+  doc: 'The name of the object, unique in its namespace.',
+  cell: ({ metadata }) => metadata.name ?? '',
+};
+
+export const ageColumn = text('Age', 'How long ago the object was created.', ({ metadata }, nowMs) =>
+  age(metadata.creationTimestamp, nowMs),
+);
+
+/** A table of these columns. */
+export function tableOfColumns(columns: readonly Column[], more: Partial<TableColumns> = {}): TableColumns {
+  return {
+    columns: columns.map(
+      ({ name, type, format = '', doc, wide: isWide = false }): ColumnDefinition => ({
+        name,
+        type,
+        format,
+        description: doc,
+        priority: isWide ? 1 : 0,
+      }),
+    ),
+    cells: (object: KubeObject, nowMs: number) => columns.map(({ cell }) => cell(object, nowMs)),
+    ...more,
+  };
+}

@@ -1,0 +1,128 @@
+import { age, ageColumn, type Loose, nameColumn, tableOfColumns, text, wide } from './cells.ts';
+import type { RowCondition } from './table.ts';
+
+/** What a Pod's row says of its containers. */
+type Summary = {
+  readonly status: string;
+  readonly ready: number;
+  readonly total: number;
+  readonly restarts: number;
+  readonly lastRestartMs: number;
+};
+
+/** One pass over a Pod's containers, for three of its cells. */
+function summaryOf({ metadata, spec = {}, status = {} }: Loose): Summary {
+  const initContainers: Loose[] = spec.initContainers ?? [];
+  const sidecars = new Set(
+    initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name),
+  );
+  const conditions: Loose[] = status.conditions ?? [];
+  const condition = (type: string) => conditions.find((each) => each.type === type);
+  const total = (spec.containers ?? []).length + sidecars.size;
+  let shown: string = status.reason || status.phase || '';
+  if (condition('PodScheduled')?.reason === 'SchedulingGated') shown = 'SchedulingGated';
+
+  const all = { restarts: 0, lastRestartMs: 0 };
+  const ofSidecars = { restarts: 0, lastRestartMs: 0 };
+  let ready = 0;
+  let initializing = false;
+  for (const [index, container] of (status.initContainerStatuses ?? []).entries()) {
+    const isSidecar = sidecars.has(container.name);
+    count(all, container);
+    if (isSidecar) count(ofSidecars, container);
+    const { terminated, waiting } = container.state ?? {};
+    if (terminated && (terminated.exitCode ?? 0) === 0) continue;
+    if (isSidecar && container.started) {
+      if (container.ready) ready++;
+      continue;
+    }
+    initializing = true;
+    if (terminated) shown = `Init:${endOf(terminated)}`;
+    else if (waiting?.reason && waiting.reason !== 'PodInitializing') shown = `Init:${waiting.reason}`;
+    else shown = `Init:${index}/${initContainers.length}`;
+    break;
+  }
+
+  let counted = all;
+  if (!initializing || condition('Initialized')?.status === 'True') {
+    counted = ofSidecars;
+    let hasRunning = false;
+    for (const container of [...(status.containerStatuses ?? [])].reverse()) {
+      count(counted, container);
+      const { terminated, waiting, running } = container.state ?? {};
+      if (waiting?.reason) shown = waiting.reason;
+      else if (terminated) shown = endOf(terminated);
+      else if (container.ready && running) {
+        hasRunning = true;
+        ready++;
+      }
+    }
+    if (shown === 'Completed' && hasRunning) shown = condition('Ready')?.status === 'True' ? 'Running' : 'NotReady';
+  }
+  if (metadata.deletionTimestamp) {
+    if (status.reason === 'NodeLost') shown = 'Unknown';
+    else if (status.phase !== 'Succeeded' && status.phase !== 'Failed') shown = 'Terminating';
+  }
+  return { status: shown, ready, total, ...counted };
+}
+
+function count(sum: { restarts: number; lastRestartMs: number }, { restartCount = 0, lastState }: Loose): void {
+  sum.restarts += restartCount;
+  const finishedAt = lastState?.terminated?.finishedAt;
+  if (finishedAt) sum.lastRestartMs = Math.max(sum.lastRestartMs, Date.parse(finishedAt));
+}
+
+/** How a container ended: its reason if it has one, else its signal or exit code. */
+function endOf({ reason, signal, exitCode = 0 }: Loose): string {
+  if (reason) return reason;
+  return signal ? `Signal:${signal}` : `ExitCode:${exitCode}`;
+}
+
+function restartsCell({ restarts, lastRestartMs }: Summary, nowMs: number): string {
+  if (restarts === 0 || lastRestartMs === 0) return String(restarts);
+  return `${restarts} (${age(new Date(lastRestartMs).toISOString(), nowMs)} ago)`;
+}
+
+function gatesCell({ spec = {}, status = {} }: Loose): string {
+  const gates: Loose[] = spec.readinessGates ?? [];
+  if (gates.length === 0) return '<none>';
+  const isTrue = ({ conditionType }: Loose) =>
+    (status.conditions ?? []).some((each: Loose) => each.type === conditionType && each.status === 'True');
+  return `${gates.filter(isTrue).length}/${gates.length}`;
+}
+
+const ended: { readonly [phase: string]: RowCondition } = {
+  Succeeded: { type: 'Completed', status: 'True', reason: 'Succeeded', message: 'The pod has completed successfully.' },
+  Failed: { type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod failed.' },
+};
+
+export const podTable = tableOfColumns(
+  [
+    nameColumn,
+    text('Ready', 'How many of the containers are ready.', (pod) => {
+      const { ready, total } = summaryOf(pod);
+      return `${ready}/${total}`;
+    }),
+    text('Status', 'What the Pod is doing, or what keeps it from doing it.', (pod) => summaryOf(pod).status),
+    text('Restarts', 'How often containers were restarted, and when last.', (pod, nowMs) =>
+      restartsCell(summaryOf(pod), nowMs),
+    ),
+    ageColumn,
+    wide(text('IP', 'The address of the Pod.', ({ status }) => status?.podIPs?.[0]?.ip ?? '<none>')),
+    wide(text('Node', 'The node the Pod is on.', ({ spec }) => spec?.nodeName || '<none>')),
+    wide(
+      text(
+        'Nominated Node',
+        'The node that others make room on for this Pod.',
+        ({ status }) => status?.nominatedNodeName || '<none>',
+      ),
+    ),
+    wide(text('Readiness Gates', 'How many of the conditions asked for beyond readiness are met.', gatesCell)),
+  ],
+  {
+    conditions({ status }) {
+      const condition = ended[(status as Loose)?.phase ?? ''];
+      return condition ? [condition] : [];
+    },
+  },
+);
