@@ -39,6 +39,8 @@ export type Codec<T = unknown> = {
   fromJson(value: unknown, options?: { readonly onUnknown?: (path: string) => void }): T;
   /** The canonical form of an object that code has made or changed: the object itself if it is canonical. */
   canonical(object: T): T;
+  /** The same of an object that has been stored: an empty list that is always written has become null. */
+  stored(object: T): T;
   /** The JSON text of a canonical object, to the byte as Go writes it. */
   toJson(object: T): string;
   /** The protobuf message of a canonical object, to the byte as Go writes it; without an envelope. */
@@ -92,6 +94,10 @@ function makeCodec(node: ObjectNode): Codec {
 
     canonical(object) {
       return canonicalize(object, { isFresh: false, sawUnknown: false });
+    },
+
+    stored(object) {
+      return canonicalize(object, { isFresh: false, isStored: true, sawUnknown: false });
     },
 
     toJson(object) {

@@ -1,12 +1,14 @@
+import { namespace as namespaceKind } from '@kruise/api/core/namespace';
 import { validateObjectMeta } from '@kruise/api/meta/object-meta.validate';
 import { alreadyExists, generatedNameTaken, invalid, isAlreadyExists } from '@kruise/machinery/status';
 import type { Draft } from '@kruise/schema/draft';
 import type { Cause } from '@kruise/schema/field-error';
-import type { Attributes } from '../admission/admission.ts';
+import { type Attributes, isResource } from '../admission/admission.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import { type Cached, type KubeObject, split } from '../object.ts';
 import type { Found, Resource, Strategy } from '../resource.ts';
+import { shownOptions } from './admit.ts';
 import { dropRepeatedOwners, fillInSystemFields, placeInNamespace } from './metadata.ts';
 import { inVersion, keyOf } from './read.ts';
 import { tracker } from './tracking.ts';
@@ -64,25 +66,20 @@ export async function admitAndStore(
     operation: 'CREATE',
     resource,
     kind: resource.kind,
+    serializer: resource.serializer,
     subresource: '',
-    namespace: context.info.namespace,
+    // To admission a Namespace is in itself.
+    namespace: isResource(resource.kind, namespaceKind) ? (draft.metadata.name ?? '') : context.info.namespace,
     name: draft.metadata.name ?? '',
     object: draft as KubeObject,
     oldObject: undefined,
-    options: {
-      kind: 'CreateOptions',
-      apiVersion: 'meta.k8s.io/v1',
-      ...(options.dryRun ? { dryRun: ['All'] } : {}),
-      ...(options.fieldManager ? { fieldManager: options.fieldManager } : {}),
-      ...(context.query.get('fieldValidation') ? { fieldValidation: options.fieldValidation } : {}),
-    },
+    options: shownOptions('CreateOptions', context, options),
     dryRun: options.dryRun,
   };
   const admitted = (await core.admission.mutate(attributes)) as Draft<KubeObject>;
   dropRepeatedOwners(context, admitted, true);
 
   const { strategy, kind } = resource;
-  delete admitted.metadata.generation;
   strategy.prepareForCreate(admitted, context);
   fillInSystemFields(context, admitted);
   strategy.completeCreate?.(admitted, context);

@@ -47,7 +47,6 @@ export function keepSystemFields(draft: Draft<KubeObject>, old: KubeObject): voi
   }
   if (before.generation === undefined) delete metadata.generation;
   else metadata.generation = before.generation;
-  delete metadata.selfLink;
 }
 
 /** Checks that the object of a PUT or PATCH is the one the URL names. */

@@ -1,4 +1,4 @@
-import { validateObjectMetaUpdate } from '@kruise/api/meta/object-meta.validate';
+import { validateObjectMeta, validateObjectMetaUpdate } from '@kruise/api/meta/object-meta.validate';
 import { isSame } from '@kruise/machinery/json-value';
 import { keepTimes } from '@kruise/machinery/server-side-apply/managed-fields';
 import { conflict, invalid, modifiedMeanwhile, notFound } from '@kruise/machinery/status';
@@ -9,6 +9,7 @@ import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import { type Cached, type KubeObject, whole, withoutRevision } from '../object.ts';
 import type { Found, Resource, Strategy } from '../resource.ts';
+import { shownOptions } from './admit.ts';
 import { refuseFaulty } from './create.ts';
 import { dropRepeatedOwners, keepSystemFields } from './metadata.ts';
 import { inVersion, keyOf } from './read.ts';
@@ -75,18 +76,13 @@ async function attempt(
     operation: 'UPDATE',
     resource,
     kind: resource.kind,
+    serializer: resource.serializer,
     subresource,
     namespace: context.info.namespace,
     name: context.info.name,
     object: draft as KubeObject,
     oldObject: live,
-    options: {
-      kind: 'UpdateOptions',
-      apiVersion: 'meta.k8s.io/v1',
-      ...(options.dryRun ? { dryRun: ['All'] } : {}),
-      ...(options.fieldManager ? { fieldManager: options.fieldManager } : {}),
-      ...(context.query.get('fieldValidation') ? { fieldValidation: options.fieldValidation } : {}),
-    },
+    options: shownOptions('UpdateOptions', context, options),
     dryRun: options.dryRun,
   };
   const admitted = (await core.admission.mutate(attributes)) as Draft<KubeObject>;
@@ -100,6 +96,7 @@ async function attempt(
   try {
     const object = resource.serializer.canonical(admitted as KubeObject);
     refuseFaulty(resource.kind, object, [
+      ...validateObjectMeta(object.metadata, { namespaced: resource.kind.scope === 'Namespaced' }),
       ...validateObjectMetaUpdate(object.metadata, live.metadata),
       ...strategy.validateUpdate(object, live, context),
     ]);

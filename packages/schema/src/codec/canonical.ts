@@ -22,6 +22,8 @@ import { absentValueOf, assemble, place, shapeOf, zeroOf } from './object-shape.
 export type Walk = {
   /** Objects and lists of the result are new ones, which the caller may change. Opaque JSON is shared nevertheless. */
   readonly isFresh: boolean;
+  /** What Kubernetes stores passes through protobuf, which cannot tell an empty list from none. */
+  readonly isStored?: boolean;
   sawUnknown: boolean;
 };
 
@@ -231,6 +233,13 @@ function settler(plan: FieldPlan): Canonicalize {
     canonical ??= canonicalizerOf(plan.node);
     return canonical(value, walk);
   };
+  if (!plan.omitEmpty && plan.node.type === 'list' && plan.number !== undefined) {
+    return (value, walk) => {
+      if (value == null) return absent();
+      const list = present(value, walk) as readonly unknown[];
+      return list.length === 0 && walk.isStored ? absent() : list;
+    };
+  }
   if (plan.pointer || !plan.omitEmpty) {
     return (value, walk) => (value == null ? absent() : (present(value, walk) ?? absent()));
   }
