@@ -1,6 +1,8 @@
+import type { Transport } from '@kruise/client/transport';
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import { type AdmissionPlugin, admissionChain } from './admission/admission.ts';
+import { defaultPlugins } from './admission/default-chain.ts';
 import { authenticators } from './authentication/authenticator.ts';
 import { clientCertificates } from './authentication/client-certificate.ts';
 import { createAuthorization } from './authorization/authorization.ts';
@@ -18,9 +20,11 @@ import { createFrameCache } from './http/frame-cache.ts';
 import { createHandler } from './http/handler.ts';
 import { type Listener, listen } from './http/listener.ts';
 import { createPages } from './http/pages.ts';
+import { inProcessTransport } from './in-process.ts';
 import { createResourceRegistry } from './registry.ts';
 import { builtinResources } from './resources/builtin.ts';
 import type { Store } from './store/store.ts';
+import { serverItself } from './user.ts';
 
 /** What a server is made of. */
 export type ServerParts = {
@@ -31,7 +35,8 @@ export type ServerParts = {
   readonly authorizer?: Authorizer;
   /** The addresses Services are given. */
   readonly serviceRanges?: readonly string[];
-  readonly admission: readonly AdmissionPlugin[];
+  /** The rules of the cluster on what may be written; by default those of Kubernetes. */
+  readonly admission?: readonly AdmissionPlugin[];
   readonly features?: Partial<Features>;
   /** How objects of a definition become another version, where the server itself knows that. */
   readonly converterOf?: (definition: Definition) => Converter | undefined;
@@ -67,6 +72,8 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
   const resources = createResourceRegistry();
   for (const resource of await builtinResources(store, feed)) resources.add(resource);
   const { authorizer } = createAuthorization(resources, stopped.signal);
+  const send: Transport['request'] = (request) =>
+    inProcessTransport(core, serverItself, 'kube-apiserver').request(request);
   const core: Core = {
     clock,
     random,
@@ -74,7 +81,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     feed,
     resources,
     virtual: new Map(),
-    admission: admissionChain(parts.admission),
+    admission: admissionChain(parts.admission ?? defaultPlugins({ resources, feed, send })),
     authorizer: parts.authorizer ?? authorizer,
     features: { watchList: false, ...parts.features },
     signal: stopped.signal,

@@ -184,9 +184,11 @@ async function admit(
     operation: 'DELETE',
     resource,
     kind: resource.kind,
+    serializer: resource.serializer,
     subresource: '',
     namespace: context.info.namespace,
-    name,
+    // A collection has no name, and it is the collection that was asked for.
+    name: context.info.verb === 'deletecollection' ? '' : name,
     object: undefined,
     oldObject: whole({ object, managedFields: seen.managedFields }),
     options: { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...asked, ...(dryRun ? { dryRun: ['All'] } : {}) },

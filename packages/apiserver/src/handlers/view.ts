@@ -5,6 +5,7 @@ import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import type { KubeObject } from '../object.ts';
 import type { Resource, Subresource } from '../resource.ts';
+import { shownOptions } from './admit.ts';
 import { type Body, decodeBody } from './body.ts';
 import { refuseFaulty } from './create.ts';
 import { decodePatched, patched, patchOf, patchValue, settle } from './patching.ts';
@@ -36,12 +37,13 @@ export async function updateView(
         operation: 'UPDATE',
         resource,
         kind: view.kind,
+        serializer: view.serializer,
         subresource,
         namespace: context.info.namespace,
         name: context.info.name,
         object: change(shown) as KubeObject,
         oldObject: shown,
-        options: { kind: 'UpdateOptions', apiVersion: 'meta.k8s.io/v1' },
+        options: shownOptions('UpdateOptions', context, options),
         dryRun: options.dryRun,
       })) as KubeObject;
       const { name } = wanted.metadata;
@@ -68,6 +70,7 @@ function admissionOf(admission: Admission, view: View): Admission {
       admission.validate({
         ...attributes,
         kind: view.kind,
+        serializer: view.serializer,
         object: attributes.object && view.show(attributes.object),
         oldObject: attributes.oldObject && view.show(attributes.oldObject),
       }),

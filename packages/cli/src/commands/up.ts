@@ -60,7 +60,6 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
       store,
       clock: systemClock,
       random: systemRandom,
-      admission: [],
       onError: (error) => console.error(error),
     }),
   );

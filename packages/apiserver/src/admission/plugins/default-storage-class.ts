@@ -1,0 +1,24 @@
+import { type PersistentVolumeClaim, persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import { storageClass } from '@kruise/api/storage/storageclass';
+import { type AdmissionPlugin, draftOf, isAbout } from '../admission.ts';
+import type { Lookup } from '../lookup.ts';
+import { defaultClassOf } from './default-class.ts';
+
+/** A claim that names no class gets the default one. One that names the empty class wants none. */
+export function defaultStorageClass(lookup: Lookup): AdmissionPlugin {
+  const defaultClass = defaultClassOf(lookup.of(storageClass), [
+    'storageclass.kubernetes.io/is-default-class',
+    'storageclass.beta.kubernetes.io/is-default-class',
+  ]);
+  return {
+    name: 'DefaultStorageClass',
+    handles: (attributes) => attributes.operation === 'CREATE' && isAbout(attributes, persistentVolumeClaim),
+    mutate(attributes) {
+      const { metadata, spec } = draftOf<PersistentVolumeClaim>(attributes);
+      if (metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] !== undefined) return;
+      if (!spec || spec.storageClassName != null) return;
+      const name = defaultClass();
+      if (name !== undefined) spec.storageClassName = name;
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import { type Pod, pod } from '@kruise/api/core/pod';
+import type { Toleration } from '@kruise/api/core/toleration';
+import { type AdmissionPlugin, draftOf, isAbout } from '../admission.ts';
+
+const taintKeys = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
+const patienceSeconds = 300;
+
+/** Every Pod stays a while on a node that is gone, so that a short absence moves nothing. */
+export const defaultTolerationSeconds: AdmissionPlugin = {
+  name: 'DefaultTolerationSeconds',
+  handles: (attributes) =>
+    (attributes.operation === 'CREATE' || attributes.operation === 'UPDATE') && isAbout(attributes, pod),
+  mutate(attributes) {
+    const spec = draftOf<Pod>(attributes).spec!;
+    const given: readonly Toleration[] = spec.tolerations ?? [];
+    const added = taintKeys
+      .filter((key) => !given.some((toleration) => tolerates(toleration, key)))
+      .map((key) => ({
+        key,
+        operator: 'Exists' as const,
+        effect: 'NoExecute' as const,
+        tolerationSeconds: patienceSeconds,
+      }));
+    if (added.length > 0) spec.tolerations = [...given, ...added];
+  },
+};
+
+function tolerates({ key, effect }: Toleration, taintKey: string): boolean {
+  return (!key || key === taintKey) && (!effect || effect === 'NoExecute');
+}

@@ -1,0 +1,54 @@
+import { localSubjectAccessReview } from '@kruise/api/authorization/localsubjectaccessreview';
+import { namespace as namespaceKind } from '@kruise/api/core/namespace';
+import { forbidden, notFound } from '@kruise/machinery/status';
+import { type AdmissionPlugin, type Attributes, isResource, refuse } from '../admission.ts';
+import type { Lookup } from '../lookup.ts';
+
+const immortal = new Set(['default', 'kube-system', 'kube-public']);
+
+/** Nothing is written to a namespace that does not exist, nothing made in one that is going; some namespaces stay. */
+export function namespaceLifecycle(lookup: Lookup): AdmissionPlugin {
+  const namespaces = lookup.of(namespaceKind);
+
+  async function admit(attributes: Attributes): Promise<void> {
+    const { namespace, operation } = attributes;
+    let found = namespaces.get(namespace);
+    if (!found) {
+      await lookup.caughtUp();
+      found = namespaces.get(namespace);
+    }
+    if (!found) throw notFound(namespaceKind, namespace);
+    if (operation === 'CREATE' && found.status?.phase === 'Terminating') throw beingTerminated(attributes);
+  }
+
+  return {
+    name: 'NamespaceLifecycle',
+    handles: ({ operation, namespace, kind, name, resource }) => {
+      if (operation === 'CONNECT') return false;
+      if (kind.kind === 'Namespace' && kind.group === '') return operation === 'DELETE' && immortal.has(name);
+      // Whether a namespace exists is nobody's business who only asks what someone may do in it.
+      return namespace !== '' && operation !== 'DELETE' && !isResource(resource.kind, localSubjectAccessReview);
+    },
+    mutate(attributes) {
+      const { operation, name, namespace, kind } = attributes;
+      if (kind.kind === 'Namespace' && kind.group === '') {
+        throw forbidden(namespaceKind, name, 'this namespace may not be deleted');
+      }
+      // The usual case is decided at once.
+      const found = namespaces.get(namespace);
+      if (found && !(operation === 'CREATE' && found.status?.phase === 'Terminating')) return;
+      return admit(attributes);
+    },
+  };
+}
+
+function beingTerminated(attributes: Attributes): Error {
+  const { namespace } = attributes;
+  return refuse(attributes, `unable to create new content in namespace ${namespace} because it is being terminated`, [
+    {
+      reason: 'NamespaceTerminating',
+      message: `namespace ${namespace} is being terminated`,
+      field: 'metadata.namespace',
+    },
+  ]);
+}

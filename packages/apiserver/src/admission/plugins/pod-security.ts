@@ -1,0 +1,169 @@
+import type { Container } from '@kruise/api/core/container';
+import { type Namespace, namespace as namespaceKind } from '@kruise/api/core/namespace';
+import { type Pod, pod } from '@kruise/api/core/pod';
+import type { PodTemplateSpec } from '@kruise/api/core/pod-template';
+import { isSame } from '@kruise/machinery/json-value';
+import { forbidden, internalError, invalid } from '@kruise/machinery/status';
+import { resourceOf } from '@kruise/schema/kind';
+import type { KubeObject } from '../../object.ts';
+import { type AdmissionPlugin, type Attributes, isResource } from '../admission.ts';
+import type { Lookup } from '../lookup.ts';
+import { detailed, type Violation, violationsOf } from '../pod-security/checks.ts';
+import { isPrivileged, isSameLevel, type LevelVersion, policyOf, printed, strictness } from '../pod-security/policy.ts';
+
+const annotationPrefix = 'pod-security.kubernetes.io/';
+/** How many Pods are looked at when a namespace becomes stricter. */
+const maxPodsToCheck = 3000;
+
+/** Where each kind of workload keeps the Pods it makes. */
+const templates: { readonly [resource: string]: (object: KubeObject) => PodTemplateSpec | null | undefined } = {
+  replicationcontrollers: ({ spec }) => (spec as { template?: PodTemplateSpec }).template,
+  podtemplates: (object) => object['template'] as PodTemplateSpec,
+  'replicasets.apps': ({ spec }) => (spec as { template?: PodTemplateSpec }).template,
+  'deployments.apps': ({ spec }) => (spec as { template?: PodTemplateSpec }).template,
+  'statefulsets.apps': ({ spec }) => (spec as { template?: PodTemplateSpec }).template,
+  'daemonsets.apps': ({ spec }) => (spec as { template?: PodTemplateSpec }).template,
+  'jobs.batch': ({ spec }) => (spec as { template?: PodTemplateSpec }).template,
+  'cronjobs.batch': ({ spec }) =>
+    (spec as { jobTemplate?: { spec?: { template?: PodTemplateSpec } } }).jobTemplate?.spec?.template,
+};
+
+/** Ways to a Pod that cannot change what it is. */
+const harmless = new Set(['exec', 'attach', 'binding', 'eviction', 'log', 'portforward', 'proxy', 'status']);
+
+/** Pods keep to the level their namespace asks for; workloads are warned of Pods that will not. */
+export function podSecurity(lookup: Lookup): AdmissionPlugin {
+  const namespaces = lookup.of(namespaceKind);
+  const pods = lookup.of(pod);
+
+  function checkPod(attributes: Attributes): void {
+    const { namespace, operation } = attributes;
+    const found = namespaces.get(namespace);
+    if (!found) throw internalError(`failed to lookup namespace ${JSON.stringify(namespace)}`);
+    const { policy } = policyOf(found.metadata.labels);
+    if (isPrivileged(policy)) {
+      note(attributes, 'enforce-policy', 'privileged:latest');
+      return;
+    }
+    const object = attributes.object as Pod;
+    if (operation === 'UPDATE' && !isSignificant(object, attributes.oldObject as Pod)) return;
+    note(attributes, 'enforce-policy', printed(policy.enforce));
+    const violations = violationsOf(policy.enforce, object.metadata, object.spec!);
+    inform(attributes, policy, object, violations.length === 0);
+    if (violations.length === 0) return;
+    throw forbidden(pod, attributes.name, `violates PodSecurity "${printed(policy.enforce)}": ${detailed(violations)}`);
+  }
+
+  function checkWorkload(attributes: Attributes): void {
+    const found = namespaces.get(attributes.namespace);
+    if (!found) return;
+    const { policy } = policyOf(found.metadata.labels);
+    if (policy.warn.level === 'privileged' && policy.audit.level === 'privileged') return;
+    const template = templates[resourceOf(attributes.resource.kind)]!(attributes.object!);
+    if (template?.spec) inform(attributes, policy, template, true);
+  }
+
+  function checkNamespace(attributes: Attributes): void {
+    const object = attributes.object as Namespace;
+    const { policy, faults } = policyOf(object.metadata.labels);
+    const old = attributes.oldObject && policyOf((attributes.oldObject as Namespace).metadata.labels);
+    // Labels that were wrong before may stay so.
+    if (faults.length > 0 && !(old && isSame(faults, old.faults))) {
+      throw invalid(namespaceKind, attributes.name, faults);
+    }
+    if (!old || isSameLevel(policy.enforce, old.policy.enforce) || policy.enforce.level === 'privileged') return;
+    const isLooser =
+      policy.enforce.version === old.policy.enforce.version &&
+      strictness(policy.enforce.level) <= strictness(old.policy.enforce.level);
+    if (isLooser) return;
+    for (const warning of warningsOf(object.metadata.name!, policy.enforce)) attributes.context.warnings.add(warning);
+  }
+
+  /** What runs already is not stopped, only told of. */
+  function* warningsOf(namespace: string, enforce: LevelVersion): Generator<string> {
+    const all = inOrderOfInterest(pods.list(namespace));
+    const named = new Map<string, string[]>();
+    for (const each of all.slice(0, maxPodsToCheck)) {
+      const violations = violationsOf(enforce, each.metadata, each.spec!);
+      if (violations.length === 0) continue;
+      const reasons = violations.map(({ reason }: Violation) => reason).join(', ');
+      const names = named.get(reasons);
+      if (names) names.push(each.metadata.name!);
+      else named.set(reasons, [each.metadata.name!]);
+    }
+    if (all.length > maxPodsToCheck) {
+      yield `new PodSecurity enforce level only checked against the first ${maxPodsToCheck} of ${all.length} existing pods`;
+    }
+    if (named.size === 0) return;
+    yield `existing pods in namespace ${JSON.stringify(namespace)} violate the new PodSecurity enforce level ${JSON.stringify(printed(enforce))}`;
+    yield* [...named].map(([reasons, names]) => `${summarized(names)}: ${reasons}`).sort();
+  }
+
+  return {
+    name: 'PodSecurity',
+    handles({ operation, resource: { kind }, subresource }) {
+      if (operation !== 'CREATE' && operation !== 'UPDATE') return false;
+      if (isResource(kind, pod)) return !harmless.has(subresource);
+      return subresource === '' && (isResource(kind, namespaceKind) || templates[resourceOf(kind)] !== undefined);
+    },
+    validate(attributes) {
+      const { kind } = attributes.resource;
+      if (isResource(kind, pod)) checkPod(attributes);
+      else if (isResource(kind, namespaceKind)) checkNamespace(attributes);
+      else checkWorkload(attributes);
+    },
+  };
+}
+
+function note({ context }: Attributes, name: string, value: string): void {
+  context.auditAnnotations.set(`${annotationPrefix}${name}`, value);
+}
+
+/** Tells the audit log and the user what the levels they asked for have against a Pod. */
+function inform(
+  attributes: Attributes,
+  { audit, warn }: { readonly audit: LevelVersion; readonly warn: LevelVersion },
+  { metadata, spec }: PodTemplateSpec,
+  isAllowed: boolean,
+): void {
+  const audited = violationsOf(audit, metadata, spec!);
+  if (audited.length > 0) {
+    note(attributes, 'audit-violations', `would violate PodSecurity "${printed(audit)}": ${detailed(audited)}`);
+  }
+  if (!isAllowed) return;
+  const warned = violationsOf(warn, metadata, spec!);
+  if (warned.length === 0) return;
+  attributes.context.warnings.add(`would violate PodSecurity "${printed(warn)}": ${detailed(warned)}`);
+}
+
+/** Of what can change in a Pod, only images and further containers matter. */
+function isSignificant({ spec }: Pod, { spec: before }: Pod): boolean {
+  const imagesDiffer = (containers: readonly Container[] = [], old: readonly Container[] = []) =>
+    containers.length !== old.length || containers.some(({ image }, index) => image !== old[index]!.image);
+  if (imagesDiffer(spec?.containers, before?.containers)) return true;
+  if (imagesDiffer(spec?.initContainers, before?.initContainers)) return true;
+  return (spec?.ephemeralContainers ?? []).some(({ name, image }) => {
+    const old = before?.ephemeralContainers?.find((each) => each.name === name);
+    return !old || old.image !== image;
+  });
+}
+
+/** One Pod of each controller first: the others are most likely the same. */
+function inOrderOfInterest(pods: readonly Pod[]): readonly Pod[] {
+  const seen = new Set<string>();
+  const first: Pod[] = [];
+  const others: Pod[] = [];
+  for (const each of pods) {
+    const owner = each.metadata.ownerReferences?.find(({ controller }) => controller)?.uid;
+    if (owner !== undefined && seen.has(owner)) others.push(each);
+    else first.push(each);
+    if (owner !== undefined) seen.add(owner);
+  }
+  return [...first, ...others];
+}
+
+function summarized(names: readonly string[]): string {
+  const first = names.toSorted()[0]!;
+  if (names.length === 1) return first;
+  return `${first} (and ${names.length - 1} other ${names.length === 2 ? 'pod' : 'pods'})`;
+}

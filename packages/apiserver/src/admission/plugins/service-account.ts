@@ -1,0 +1,211 @@
+import type { Container, EphemeralContainer } from '@kruise/api/core/container';
+import { type Pod, pod } from '@kruise/api/core/pod';
+import { type ServiceAccount, serviceAccount } from '@kruise/api/core/serviceaccount';
+import { randomSuffix } from '@kruise/machinery/generated-names';
+import type { Draft } from '@kruise/schema/draft';
+import { after } from '@kruise/values/clock';
+import { type Random, randomInteger } from '@kruise/values/random';
+import { type AdmissionPlugin, type Attributes, draftOf, isResource, refuse } from '../admission.ts';
+import type { Lookup } from '../lookup.ts';
+
+const mirrorAnnotation = 'kubernetes.io/config.mirror';
+const enforceAnnotation = 'kubernetes.io/enforce-mountable-secrets';
+const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
+const volumePrefix = 'kube-api-access-';
+/** A little more than an hour: tokens are renewed before they end, and this length tells them from others. */
+const tokenSeconds = 3607;
+/** A controller makes the default account of a namespace, a moment after the namespace. */
+const defaultAttempts = 10;
+
+/** Every Pod acts as some account of its namespace, and finds a token of it where programs look for one. */
+export function serviceAccounts(lookup: Lookup): AdmissionPlugin {
+  const accounts = lookup.of(serviceAccount);
+
+  function accountOf(attributes: Attributes, name: string): ServiceAccount | Promise<ServiceAccount> {
+    return accounts.get(name, attributes.namespace) ?? awaited(attributes, name);
+  }
+
+  async function awaited(attributes: Attributes, name: string): Promise<ServiceAccount> {
+    const { context, namespace } = attributes;
+    const pauseMs = 100 + randomInteger(context.random, 100);
+    for (let attempt = 0; attempt < (name === 'default' ? defaultAttempts : 1); attempt++) {
+      if (attempt > 0) await after(context.clock, pauseMs, context.signal);
+      await lookup.caughtUp();
+      const found = accounts.get(name, namespace);
+      if (found) return found;
+    }
+    throw refuse(
+      attributes,
+      `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`,
+    );
+  }
+
+  return {
+    name: 'ServiceAccount',
+    handles: ({ operation, resource, subresource, kind }) =>
+      kind.kind === 'Pod' &&
+      isResource(resource.kind, pod) &&
+      ((operation === 'CREATE' && subresource === '') ||
+        (operation === 'UPDATE' && subresource === 'ephemeralcontainers')),
+    async mutate(attributes) {
+      if (attributes.operation !== 'CREATE') return;
+      const draft = draftOf<Pod>(attributes);
+      // A mirror must stay what the kubelet has read from its disk, or the kubelet removes it.
+      if (isMirror(draft as Pod)) return checkMirror(attributes);
+      const spec = draft.spec!;
+      // The second field is the first under the name it had of old.
+      spec.serviceAccount = spec.serviceAccountName ||= 'default';
+      const account = await accountOf(attributes, spec.serviceAccountName);
+      if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) {
+        mountToken(spec, attributes.context.random);
+      }
+      if ((spec.imagePullSecrets ?? []).length === 0 && account.imagePullSecrets) {
+        spec.imagePullSecrets = account.imagePullSecrets.map(({ name = '' }) => ({ name }));
+      }
+      if (enforces(account)) checkSecrets(attributes, account);
+    },
+    async validate(attributes) {
+      const object = attributes.object as Pod;
+      if (attributes.operation === 'CREATE' && isMirror(object)) return checkMirror(attributes);
+      const name = object.spec?.serviceAccountName;
+      if (!name) {
+        const { namespace } = attributes;
+        throw refuse(attributes, `no service account specified for pod ${namespace}/${object.metadata.name ?? ''}`);
+      }
+      const account = await accountOf(attributes, name);
+      if (!enforces(account)) return;
+      if (attributes.operation === 'CREATE') checkSecrets(attributes, account);
+      else checkEphemeralSecrets(attributes, account);
+    },
+  };
+}
+
+function isMirror({ metadata }: Pod): boolean {
+  return metadata.annotations?.[mirrorAnnotation] !== undefined;
+}
+
+function checkMirror(attributes: Attributes): void {
+  const { spec } = attributes.object as Pod;
+  if (spec?.serviceAccountName) throw refuse(attributes, 'a mirror pod may not reference service accounts');
+  if (referencesSecrets(spec!)) throw refuse(attributes, 'a mirror pod may not reference secrets');
+  for (const { projected } of spec?.volumes ?? []) {
+    if (projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken)) {
+      throw refuse(attributes, 'a mirror pod may not use ServiceAccountToken volume projections');
+    }
+  }
+}
+
+function referencesSecrets(spec: NonNullable<Pod['spec']>): boolean {
+  if ((spec.imagePullSecrets ?? []).length > 0) return true;
+  const containers = [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])];
+  if (containers.some((container) => [...secretsOf(container)].length > 0)) return true;
+  return (spec.volumes ?? []).some(
+    (volume) =>
+      volume.secret?.secretName ||
+      volume.azureFile?.secretName ||
+      volume.cephfs?.secretRef ||
+      volume.cinder?.secretRef ||
+      volume.flexVolume?.secretRef ||
+      volume.rbd?.secretRef ||
+      volume.scaleIO?.secretRef ||
+      volume.iscsi?.secretRef ||
+      volume.storageos?.secretRef ||
+      volume.csi?.nodePublishSecretRef ||
+      volume.projected?.sources?.some(({ secret }) => secret),
+  );
+}
+
+function enforces({ metadata }: ServiceAccount): boolean {
+  return ['1', 't', 'T', 'TRUE', 'true', 'True'].includes(metadata.annotations?.[enforceAnnotation] ?? '');
+}
+
+/** The secrets a container takes its environment from, and how it says so. */
+function* secretsOf({
+  env,
+  envFrom,
+}: Container | EphemeralContainer): Generator<readonly [name: string, where: string]> {
+  for (const { name, valueFrom } of env ?? []) {
+    if (valueFrom?.secretKeyRef) yield [valueFrom.secretKeyRef.name ?? '', `envVar ${name}`];
+  }
+  for (const { secretRef } of envFrom ?? []) {
+    if (secretRef) yield [secretRef.name ?? '', 'envFrom'];
+  }
+}
+
+function checkSecrets(attributes: Attributes, account: ServiceAccount): void {
+  const { spec } = attributes.object as Pod;
+  const mountable = new Set(account.secrets?.map(({ name }) => name));
+  const accountName = account.metadata.name;
+  for (const { secret } of spec?.volumes ?? []) {
+    if (!secret || mountable.has(secret.secretName ?? '')) continue;
+    throw refuse(
+      attributes,
+      `volume with secret.secretName="${secret.secretName ?? ''}" is not allowed because service account ${accountName} does not reference that secret`,
+    );
+  }
+  checkContainers(attributes, account, spec?.initContainers ?? [], 'init container');
+  checkContainers(attributes, account, spec?.containers ?? [], 'container');
+  const pullable = new Set(account.imagePullSecrets?.map(({ name }) => name));
+  for (const [index, { name = '' }] of (spec?.imagePullSecrets ?? []).entries()) {
+    if (pullable.has(name)) continue;
+    throw refuse(
+      attributes,
+      `imagePullSecrets[${index}].name="${name}" is not allowed because service account ${accountName} does not reference that imagePullSecret`,
+    );
+  }
+}
+
+function checkEphemeralSecrets(attributes: Attributes, account: ServiceAccount): void {
+  checkContainers(
+    attributes,
+    account,
+    (attributes.object as Pod).spec?.ephemeralContainers ?? [],
+    'ephemeral container',
+  );
+}
+
+function checkContainers(
+  attributes: Attributes,
+  account: ServiceAccount,
+  containers: readonly (Container | EphemeralContainer)[],
+  title: string,
+): void {
+  const mountable = new Set(account.secrets?.map(({ name }) => name));
+  for (const container of containers) {
+    for (const [name, where] of secretsOf(container)) {
+      if (mountable.has(name)) continue;
+      throw refuse(
+        attributes,
+        `${title} ${container.name} with ${where} referencing secret.secretName="${name}" is not allowed because service account ${account.metadata.name} does not reference that secret`,
+      );
+    }
+  }
+}
+
+function mountToken(spec: Draft<NonNullable<Pod['spec']>>, random: Random): void {
+  const existing = spec.volumes?.find(({ name }) => name.startsWith(volumePrefix));
+  const containers = [...(spec.initContainers ?? []), ...(spec.containers ?? [])].filter(
+    ({ volumeMounts }) => !volumeMounts?.some((mount) => mount.mountPath === mountPath),
+  );
+  if (containers.length === 0) return;
+  const name = existing?.name ?? `${volumePrefix}${randomSuffix(random, 5)}`;
+  for (const container of containers) {
+    (container.volumeMounts ??= []).push({ name, readOnly: true, mountPath });
+  }
+  if (existing) return;
+  (spec.volumes ??= []).push({
+    name,
+    projected: {
+      sources: [
+        { serviceAccountToken: { expirationSeconds: tokenSeconds, path: 'token' } },
+        { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+        {
+          downwardAPI: {
+            items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }],
+          },
+        },
+      ],
+      defaultMode: 0o644,
+    },
+  });
+}

@@ -1,0 +1,18 @@
+import { type Node, node } from '@kruise/api/core/node';
+import { type AdmissionPlugin, draftOf, isAbout } from '../admission.ts';
+
+const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' } as const;
+
+/** A new node is taken for not ready until its controller knows better. */
+export const taintNodesByCondition: AdmissionPlugin = {
+  name: 'TaintNodesByCondition',
+  handles: (attributes) => attributes.operation === 'CREATE' && isAbout(attributes, node),
+  mutate(attributes) {
+    const draft = draftOf<Node>(attributes);
+    const spec = (draft.spec ??= {});
+    const taints = (spec.taints ??= []);
+    if (!taints.some(({ key, effect }) => key === notReady.key && effect === notReady.effect)) {
+      taints.push({ ...notReady });
+    }
+  },
+};

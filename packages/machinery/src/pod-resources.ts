@@ -1,0 +1,76 @@
+/** What a Pod as a whole asks for: its containers together, or its largest init container if that is more. */
+import type { Container } from '@kruise/api/core/container';
+import type { ContainerStatus, PodStatus } from '@kruise/api/core/pod';
+import { isSidecar } from '@kruise/api/core/pod-containers';
+import type { PodSpec } from '@kruise/api/core/pod-spec';
+import { addQuantities, type Quantity, quantitySign } from '@kruise/values/quantity';
+import { type Amounts, addAmounts, amountsOf, maxAmounts } from './resource-list.ts';
+
+/** How the resources of a Pod are to be counted. */
+export type PodResourcesOptions = {
+  /** What running the Pod costs besides its containers is counted, unless this is false. */
+  readonly overhead?: boolean;
+  /** While containers are being resized, the larger of what they have and what they are to have counts. */
+  readonly status?: PodStatus | undefined;
+};
+
+type Field = 'requests' | 'limits';
+
+/** What a Pod needs. */
+export function podRequests(
+  spec: PodSpec,
+  { overhead = true, status }: PodResourcesOptions = {},
+): Map<string, Quantity> {
+  const requests = ofContainers(spec, 'requests', status);
+  return overhead ? addAmounts(requests, amountsOf(spec.overhead)) : requests;
+}
+
+/** What a Pod may not exceed. */
+export function podLimits(spec: PodSpec, { overhead = true, status }: PodResourcesOptions = {}): Map<string, Quantity> {
+  const limits = ofContainers(spec, 'limits', status);
+  if (!overhead) return limits;
+  for (const [name, amount] of amountsOf(spec.overhead)) {
+    const limit = limits.get(name);
+    if (limit && quantitySign(limit) !== 0) limits.set(name, addQuantities(limit, amount));
+  }
+  return limits;
+}
+
+function ofContainers(spec: PodSpec, field: Field, status: PodStatus | undefined): Map<string, Quantity> {
+  let total: Map<string, Quantity> = new Map();
+  for (const container of spec.containers ?? []) total = addAmounts(total, ofContainer(container, field, status));
+  let sidecars: Amounts = new Map();
+  let largest: Amounts = new Map();
+  for (const container of spec.initContainers ?? []) {
+    // Sidecars run beside everything that starts after them.
+    if (isSidecar(container)) {
+      const own = ofContainer(container, field, status);
+      total = addAmounts(total, own);
+      sidecars = addAmounts(sidecars, own);
+      largest = maxAmounts(largest, sidecars);
+    } else {
+      largest = maxAmounts(largest, addAmounts(amountsOf(container.resources?.[field]), sidecars));
+    }
+  }
+  return maxAmounts(total, largest);
+}
+
+function ofContainer({ name, resources }: Container, field: Field, status: PodStatus | undefined): Amounts {
+  const wanted = amountsOf(resources?.[field]);
+  if (!status) return wanted;
+  const actual = statusOf(status, name);
+  if (!actual?.resources) return wanted;
+  const has = amountsOf(actual.resources[field]);
+  const held = field === 'requests' ? maxAmounts(has, amountsOf(actual.allocatedResources)) : has;
+  return isResizeInfeasible(status) ? held : maxAmounts(wanted, held);
+}
+
+function statusOf(status: PodStatus, name: string): ContainerStatus | undefined {
+  const named = (each: ContainerStatus) => each.name === name;
+  return status.containerStatuses?.find(named) ?? status.initContainerStatuses?.find(named);
+}
+
+/** A resize that its node cannot ever grant changes nothing. */
+function isResizeInfeasible({ conditions }: PodStatus): boolean {
+  return conditions?.find(({ type }) => type === 'PodResizePending')?.reason === 'Infeasible';
+}

@@ -1,0 +1,232 @@
+/**
+ * What objects use of the quotas of their namespace: which names of a quota are about an object, and how much of each
+ * it uses. Admission counts one object by this, the quota controller all of them.
+ */
+import type { PodAffinityTerm } from '@kruise/api/core/affinity';
+import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import type { Pod } from '@kruise/api/core/pod';
+import { computeQosClass } from '@kruise/api/core/pod-qos';
+import { isExtendedResource, isHugePages, isNativeResource } from '@kruise/api/core/resource-name';
+import type { ResourceQuota, ScopedResourceSelectorRequirement } from '@kruise/api/core/resourcequota';
+import type { Service } from '@kruise/api/core/service';
+import { resourceOf } from '@kruise/schema/kind';
+import { compareQuantities, parseQuantity, type Quantity, quantityOf, roundUpQuantity } from '@kruise/values/quantity';
+import { podLimits, podRequests } from './pod-resources.ts';
+import { type Amounts, addAmounts, amountsOf, type ResourceList } from './resource-list.ts';
+
+/** How objects of one resource are counted. */
+export type QuotaEvaluator<T = unknown> = {
+  /** Whether a name in a quota is about such objects. */
+  counts(name: string): boolean;
+  /** How much one object uses, by all names it could be counted under. */
+  usage(object: T, nowMs: number): Amounts;
+  /** Whether an object is in a scope; without it, none is in any. */
+  inScope?(requirement: ScopedResourceSelectorRequirement, object: T): boolean;
+  /** What an object lacks that a quota on these names wants every object to say; empty if nothing. */
+  lacks?(names: readonly string[], object: T): string;
+};
+
+const one = quantityOf(1);
+const none = quantityOf(0);
+
+/** How objects of a resource are counted: by their number, and in more ways for a few. */
+export function quotaEvaluatorOf(resource: { readonly group: string; readonly plural: string }): QuotaEvaluator {
+  const name = resourceOf(resource);
+  const special = evaluators[name];
+  if (special) return special;
+  const count = `count/${name}`;
+  const alias = countedByPlural.has(name) ? name : undefined;
+  const usage: Amounts = new Map(
+    alias === undefined
+      ? [[count, one]]
+      : [
+          [count, one],
+          [alias, one],
+        ],
+  );
+  return { counts: (each) => each === count || each === alias, usage: () => usage };
+}
+
+/** Resources that were counted by their bare names before everything could be. */
+const countedByPlural = new Set(['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets']);
+
+/** Whether a quota is about an object: by at least one name, and by all its scopes. */
+export function quotaMatches<T>(evaluator: QuotaEvaluator<T>, { spec, status }: ResourceQuota, object: T): boolean {
+  if (!Object.keys(status?.hard ?? {}).some((name) => evaluator.counts(name))) return false;
+  return scopesOf(spec ?? {}).every((scope) => evaluator.inScope?.(scope, object) ?? false);
+}
+
+function scopesOf({ scopes, scopeSelector }: NonNullable<ResourceQuota['spec']>): ScopedResourceSelectorRequirement[] {
+  return [
+    ...(scopes ?? []).map((scopeName) => ({ scopeName, operator: 'Exists' as const })),
+    ...(scopeSelector?.matchExpressions ?? []),
+  ];
+}
+
+const podNames = new Set([
+  'count/pods',
+  'pods',
+  ...['cpu', 'memory', 'ephemeral-storage'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
+]);
+
+/** A quota on one of these wants every container to say how much it takes. */
+const mustBeSaid = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory']);
+
+const pods: QuotaEvaluator<Pod> = {
+  counts: (name) =>
+    podNames.has(name) ||
+    isHugePages(name) ||
+    name.startsWith('requests.hugepages-') ||
+    (!isNativeResource(name) && name.startsWith('requests.')),
+  usage(pod, nowMs) {
+    const counted: Amounts = new Map([['count/pods', one]]);
+    if (isOver(pod, nowMs)) return counted;
+    const spec = pod.spec!;
+    const { status } = pod;
+    return addAmounts(counted, computeUsage(podRequests(spec, { status }), podLimits(spec, { status })));
+  },
+  inScope({ scopeName, operator, values }, { spec }) {
+    switch (scopeName) {
+      case 'Terminating':
+        return isTerminating(spec!);
+      case 'NotTerminating':
+        return !isTerminating(spec!);
+      case 'BestEffort':
+        return computeQosClass(spec!) === 'BestEffort';
+      case 'NotBestEffort':
+        return computeQosClass(spec!) !== 'BestEffort';
+      case 'PriorityClass':
+        return matchesClass(operator, values ?? [], spec?.priorityClassName ?? '');
+      case 'CrossNamespacePodAffinity':
+        return usesOtherNamespaces(spec!);
+      default:
+        return false;
+    }
+  },
+  lacks(names, { spec }) {
+    const wanted = names.filter((name) => mustBeSaid.has(name)).sort();
+    if (wanted.length === 0) return '';
+    const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].map(({ name, resources }) => ({
+      name,
+      said: computeUsage(amountsOf(resources?.requests), amountsOf(resources?.limits)),
+    }));
+    const missing = wanted.flatMap((name) => {
+      const silent = containers.filter(({ said }) => !said.has(name)).map((container) => container.name);
+      return silent.length === 0 ? [] : [`${name} for: ${[...new Set(silent)].sort().join(',')}`];
+    });
+    return missing.length === 0 ? '' : `must specify ${missing.join('; ')}`;
+  },
+};
+
+/** Requests and limits under the names quotas have for them. */
+function computeUsage(requests: Amounts, limits: Amounts): Map<string, Quantity> {
+  const usage = new Map<string, Quantity>([['pods', one]]);
+  for (const [name, amount] of requests) {
+    if (podNames.has(name) || isHugePages(name)) usage.set(name, amount).set(`requests.${name}`, amount);
+    else if (isExtendedResource(name)) usage.set(`requests.${name}`, amount);
+  }
+  for (const [name, amount] of limits) {
+    if (podNames.has(`limits.${name}`)) usage.set(`limits.${name}`, amount);
+  }
+  return usage;
+}
+
+/** A Pod that has ended uses nothing any more; nor does one whose node has not let it end in time. */
+function isOver({ status, metadata }: Pod, nowMs: number): boolean {
+  if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return true;
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
+  if (!deletionTimestamp || deletionGracePeriodSeconds == null) return false;
+  return nowMs > Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000;
+}
+
+function isTerminating({ activeDeadlineSeconds }: NonNullable<Pod['spec']>): boolean {
+  return activeDeadlineSeconds != null && activeDeadlineSeconds >= 0;
+}
+
+function matchesClass(operator: string, values: readonly string[], className: string): boolean {
+  switch (operator) {
+    case 'Exists':
+      return className !== '';
+    case 'DoesNotExist':
+      return className === '';
+    case 'In':
+      return className !== '' && values.includes(className);
+    case 'NotIn':
+      return !values.includes(className);
+    default:
+      return false;
+  }
+}
+
+function usesOtherNamespaces({ affinity }: NonNullable<Pod['spec']>): boolean {
+  return [affinity?.podAffinity, affinity?.podAntiAffinity].some((each) =>
+    [
+      ...(each?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
+      ...(each?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm }) => podAffinityTerm),
+    ].some((term: PodAffinityTerm) => (term.namespaces ?? []).length > 0 || term.namespaceSelector != null),
+  );
+}
+
+const serviceNames = new Set(['count/services', 'services', 'services.nodeports', 'services.loadbalancers']);
+
+const services: QuotaEvaluator<Service> = {
+  counts: (name) => serviceNames.has(name),
+  usage({ spec }) {
+    const ports = spec?.ports ?? [];
+    const isBalanced = spec?.type === 'LoadBalancer';
+    const chosen = isBalanced && spec.allocateLoadBalancerNodePorts === false;
+    const nodePorts = chosen ? ports.filter(({ nodePort }) => nodePort).length : ports.length;
+    return new Map([
+      ['count/services', one],
+      ['services', one],
+      ['services.loadbalancers', isBalanced ? one : none],
+      ['services.nodeports', isBalanced || spec?.type === 'NodePort' ? quantityOf(nodePorts) : none],
+    ]);
+  },
+};
+
+const claimNames = ['persistentvolumeclaims', 'requests.storage'];
+const ofClass = '.storageclass.storage.k8s.io/';
+
+const claims: QuotaEvaluator<PersistentVolumeClaim> = {
+  counts: (name) =>
+    name === 'count/persistentvolumeclaims' ||
+    claimNames.includes(name) ||
+    claimNames.some((each) => name.endsWith(`${ofClass}${each}`)),
+  usage(claim) {
+    const usage = new Map<string, Quantity>([
+      ['persistentvolumeclaims', one],
+      ['count/persistentvolumeclaims', one],
+    ]);
+    const className = storageClassOf(claim);
+    if (className !== '') usage.set(`${className}${ofClass}persistentvolumeclaims`, one);
+    const storage = storageOf(claim);
+    if (!storage) return usage;
+    usage.set('requests.storage', storage);
+    if (className !== '') usage.set(`${className}${ofClass}requests.storage`, storage);
+    return usage;
+  },
+};
+
+/** The class a claim names, in the field or in the annotation of old; empty if none. */
+export function storageClassOf({ metadata, spec }: PersistentVolumeClaim): string {
+  return metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] ?? spec?.storageClassName ?? '';
+}
+
+/** What is set aside for a claim already counts where that is more than it asks for. Whole bytes only. */
+function storageOf({ spec, status }: PersistentVolumeClaim): Quantity | undefined {
+  const asked = (spec?.resources?.requests as ResourceList | undefined)?.['storage'];
+  if (asked === undefined) return undefined;
+  const request = roundUpQuantity(parseQuantity(asked), 0);
+  const allocated = (status?.allocatedResources as ResourceList | undefined)?.['storage'];
+  if (allocated === undefined) return request;
+  const held = parseQuantity(allocated);
+  return compareQuantities(held, request) > 0 ? roundUpQuantity(held, 0) : request;
+}
+
+// Each evaluator is handed only objects of its own resource.
+const evaluators: { readonly [resource: string]: QuotaEvaluator | undefined } = {
+  pods: pods as QuotaEvaluator,
+  services: services as QuotaEvaluator,
+  persistentvolumeclaims: claims as QuotaEvaluator,
+};
