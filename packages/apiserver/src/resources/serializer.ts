@@ -26,7 +26,7 @@ export function serializerOf(kind: Kind, rules: Rules): Serializer {
       });
       return decoded(object, strictErrors);
     },
-    canonical: (object) => codec.canonical(object) as KubeObject,
+    canonical: (object) => codec.stored(object) as KubeObject,
     toJson: (object) => codec.toJson(object),
     protobuf: {
       decode(bytes) {
