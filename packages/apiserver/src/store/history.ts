@@ -1,21 +1,21 @@
-import assert from 'node:assert/strict';
-import { createOrderedMap } from './ordered-map.ts';
-
 /**
  * Which key had which version when. Versions are kept twice over: by key, newest first, and by revision. As every
- * write takes exactly one revision, the second is a plain array. Values need not be here: `value` is only set while
- * there is reason to keep it in memory.
+ * write takes exactly one revision, the second is a plain array.
  *
  * Pure data: nothing waits, nothing fails. What has been appended may still be rolled back, so whoever uses a history
  * knows up to which revision it is acknowledged.
  */
+import assert from 'node:assert/strict';
+import { createOrderedMap } from './ordered-map.ts';
+
 export type Version = {
   readonly key: string;
   readonly revision: number;
   readonly createRevision: number;
   readonly deleted: boolean;
-  /** When the key is to be deleted, in milliseconds since the epoch; 0 for never. */
+  /** When the key is to be deleted, in whole milliseconds since the epoch; 0 for never. */
   readonly expiresAtMs: number;
+  /** Set while there is reason to keep it in memory. */
   value: Uint8Array | undefined;
   /** The version before this one, until it is compacted away. */
   previous: Version | undefined;
@@ -45,8 +45,10 @@ export interface History {
   rollback(revision: number): void;
   /** From now on nothing before this revision is known. `collect` gives out what that makes superfluous. */
   compact(revision: number): void;
-  /** Looks at the next `limit` revisions before a compacted one and lets go of what they make superfluous; undefined
-   * when none is left to look at. */
+  /**
+   * Looks at the next `limit` revisions before a compacted one and lets go of what they make superfluous; undefined when
+   * none is left to look at.
+   */
   collect(request: { readonly before: number; readonly limit: number }): readonly Version[] | undefined;
 }
 

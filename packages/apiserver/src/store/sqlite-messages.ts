@@ -4,14 +4,15 @@
  */
 export type ToThread =
   | { readonly type: 'append'; readonly records: ArrayBuffer }
-  | { readonly type: 'call'; readonly call: number; readonly request: Request };
+  | { readonly type: 'call'; readonly call: number; readonly request: Request }
+  /** Write what was sent before, close the database and end. */
+  | { readonly type: 'close' };
 
 /** What is answered by one message with the same call number. */
 export type Request =
   | { readonly type: 'read'; readonly revisions: Float64Array }
   | { readonly type: 'compact'; readonly revision: number }
-  | { readonly type: 'discard'; readonly revisions: Float64Array }
-  | { readonly type: 'close' };
+  | { readonly type: 'discard'; readonly revisions: Float64Array };
 
 export type FromThread =
   /** Some of the saved versions, without their values, in order of revision. */

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -107,7 +116,7 @@ describe('a SQLite store opened again', () => {
 
   test('deletes what expired meanwhile', async () => {
     const directory = newDirectory();
-    const clock = virtualClock();
+    const clock = virtualClock(-0.5);
     const store = await open(directory, { clock });
     const { revision } = await store.write({ key: '/a', expected: 0, value: Buffer.from('one'), ttlSeconds: 60 });
     await put(store, '/b', 'one');
@@ -284,6 +293,17 @@ describe('a directory', () => {
     await assert.rejects(again.get('/a'), /damaged: the value at 2 is lost/);
     await assert.rejects(put(again, '/a', 'two', revision), /damaged/);
     await again.close();
+  });
+
+  test('shows its files to nobody else', async () => {
+    const directory = newDirectory();
+    mkdirSync(directory);
+    const store = await open(directory);
+    await put(store, '/a', 'secret');
+    for (const name of readdirSync(directory)) {
+      assert.equal(statSync(join(directory, name)).mode & 0o077, 0, `${name} is private`);
+    }
+    await store.close();
   });
 
   test('that cannot be made is refused', async () => {

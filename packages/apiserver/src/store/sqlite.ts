@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '@kruise/values/clock';
@@ -30,10 +30,11 @@ const maxMessages = 2;
 /** A store in a file, durable before it acknowledges. The database is worked by a thread of its own. */
 export async function openSqliteStore({ clock, path, maxSizeBytes }: SqliteStoreOptions): Promise<Store> {
   try {
-    // Secrets are stored as they come: nobody else may look.
+    // Secrets are stored as they come: nobody else may look. SQLite's other files take after this one.
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    closeSync(openSync(path, 'a', 0o600));
   } catch (error) {
-    throw new StoreError(`${dirname(path)} cannot be made: ${(error as Error).message}`);
+    throw new StoreError(`${path} cannot be made: ${(error as Error).message}`);
   }
   const thread = startThread({ path, maxSizeBytes });
   try {
@@ -108,7 +109,7 @@ function startThread(options: ThreadOptions) {
   }
 
   async function call(request: Request): Promise<ArrayBuffer | undefined> {
-    if (lastingError && request.type !== 'close') throw lastingError;
+    if (lastingError) throw lastingError;
     const pending = Promise.withResolvers<ArrayBuffer | undefined>();
     calls.set(++lastCall, pending);
     worker.postMessage({ type: 'call', call: lastCall, request } satisfies ToThread);
@@ -151,8 +152,7 @@ function startThread(options: ThreadOptions) {
         await call({ type: 'discard', revisions: Float64Array.from(revisions) });
       },
       async close() {
-        // A thread that broke down has let go of the file already.
-        await Promise.race([call({ type: 'close' }), exited]);
+        worker.postMessage({ type: 'close' } satisfies ToThread);
         await exited;
       },
     };

@@ -1,3 +1,12 @@
+/**
+ * The store of one process: a history in memory that decides, and a journal that makes the decisions last.
+ *
+ * A write is decided at once, against everything decided before it, and acknowledged when the journal has it; until
+ * then nobody can see it. If the journal fails, all that is not yet acknowledged is taken back: nothing had been built
+ * on it that anyone could have seen.
+ *
+ * A watch is a position in the history, not a queue: a slow consumer costs nothing but what it will read late.
+ */
 import assert from 'node:assert/strict';
 import type { Clock } from '@kruise/values/clock';
 import { createExpiry } from './expiry.ts';
@@ -14,15 +23,6 @@ import {
   type WatchRequest,
 } from './store.ts';
 
-/**
- * The store of one process: a history in memory that decides, and a journal that makes the decisions last.
- *
- * A write is decided at once, against everything decided before it, and acknowledged when the journal has it; until
- * then nobody can see it. Writes decided in one turn of the event loop go to the journal together. If the journal fails,
- * all that is not yet acknowledged is taken back: nothing had been built on it that anyone could have seen.
- *
- * A watch is a position in the history, not a queue: a slow consumer costs nothing but what it will read late.
- */
 export type VersionedStoreOptions = {
   readonly clock: Clock;
   readonly history: History;
@@ -46,6 +46,8 @@ type Watcher = {
   readonly prefix: string;
   /** Everything up to here has been looked at; all of it, while the watcher waits. */
   position: number;
+  /** The revision of the last batch yielded. */
+  reported: number;
   /** Set while the watcher waits. */
   wake: (() => void) | undefined;
   /** Set when the next batch is wanted even if it is empty. */
@@ -68,10 +70,8 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
   // Not worth failing for: what is left over now is found again at the next start.
   let compaction = discard(superfluous).catch(() => {});
   const expiry = createExpiry(clock, ({ key, revision }) => store.write({ key, expected: revision, delete: true }));
-  for (const version of history.range({ prefix: '', start: undefined, limit: Infinity, revision: acknowledged })
-    .versions) {
-    if (version.expiresAtMs) expiry.add(version);
-  }
+  const everything = { prefix: '', start: undefined, limit: Number.POSITIVE_INFINITY, revision: acknowledged };
+  for (const version of history.range(everything).versions) if (version.expiresAtMs) expiry.add(version);
 
   function append(version: Parameters<History['append']>[0]): { version: Version; durable: Promise<void> } {
     if (!openBatch) {
@@ -188,6 +188,7 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
     async currentRevision() {
       assertOpen();
       for (const watcher of watchers) {
+        if (watcher.reported >= acknowledged) continue;
         watcher.needsProgress = true;
         watcher.wake?.();
       }
@@ -230,7 +231,7 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
         return { ok: true, revision: version.revision };
       }
       const { value, ttlSeconds } = request;
-      const expiresAtMs = ttlSeconds === undefined ? 0 : clock.now() + ttlSeconds * 1000;
+      const expiresAtMs = ttlSeconds === undefined ? 0 : Math.ceil(clock.now() + ttlSeconds * 1000);
       const { version, durable } = append({ key, deleted: false, expiresAtMs, value });
       await durable;
       return { ok: true, revision: version.revision };
@@ -272,12 +273,12 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
   };
 
   function watchFrom({ prefix, afterRevision, signal, withPrevious = false }: WatchRequest): AsyncIterator<WatchBatch> {
-    let reported = afterRevision;
     let isEnded = !isOpen || signal.aborted;
 
     const watcher: Watcher = {
       prefix,
       position: afterRevision,
+      reported: afterRevision,
       wake: undefined,
       needsProgress: false,
       end() {
@@ -313,12 +314,12 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
         const versions = take();
         const revision = watcher.position;
         const isCaughtUp = revision >= acknowledged;
-        const isProgress = revision > reported && (watcher.needsProgress || !isCaughtUp);
+        const isProgress = revision > watcher.reported && (watcher.needsProgress || !isCaughtUp);
         if (isCaughtUp) watcher.needsProgress = false;
         if (versions.length > 0 || isProgress) {
           const events = versions.length > 0 ? await reading(eventsOf(versions)) : [];
           if (isEnded) break;
-          reported = revision;
+          watcher.reported = revision;
           return { done: false, value: { events, revision } };
         }
         await new Promise<void>((resolve) => {

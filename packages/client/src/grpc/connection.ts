@@ -119,7 +119,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       if (isClosed) throw closed();
       const active = current && !current.session.closed ? current : await connectOnce();
       if (isClosed) throw closed();
-      const stream = active.session.request(headers, { endStream: false });
+      const stream = openStream(active.session, headers);
       active.streams++;
       stream.once('close', () => active.streams--);
       return stream;
@@ -129,6 +129,15 @@ export function createConnection(options: ConnectionOptions): Connection {
       current?.session.close();
     },
   };
+}
+
+function openStream(session: ClientHttp2Session, headers: OutgoingHttpHeaders): ClientHttp2Stream {
+  try {
+    return session.request(headers, { endStream: false });
+  } catch (error) {
+    // The session has ended, though that has not been told yet.
+    throw unavailable(error);
+  }
 }
 
 type ActiveSession = { readonly session: ClientHttp2Session; streams: number };
@@ -194,6 +203,7 @@ function keepAlive(active: ActiveSession, clock: Clock, period: { everyMs: numbe
     cancel = clock.setTimer(period.everyMs, () => (active.streams > 0 ? ask() : wait()));
   };
   const ask = () => {
+    if (session.destroyed) return;
     cancel = clock.setTimer(period.timeoutMs, () => session.destroy(new Error('the server gives no sign of life')));
     session.ping(() => {
       cancel();

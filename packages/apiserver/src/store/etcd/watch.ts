@@ -34,24 +34,45 @@ export function createEtcdWatch(
 ): EtcdWatch {
   let position = afterRevision;
   let wanted = 0;
-  let isAsking = false;
+  let isMarking = false;
+  let isWaiting = false;
   let requestProgress = () => {};
+  let isReminding = false;
 
   async function ask(): Promise<void> {
-    if (isAsking) return;
-    isAsking = true;
-    while (position < wanted && !signal.aborted) {
-      const asked = wanted;
-      if (await progress.isOrdered()) {
-        requestProgress();
-        await after(clock, askAgainAfterMs, signal);
-      } else {
-        await progress.writeMarker(prefix);
-        // The marker's event is on its way; only what was wanted later needs another.
-        if (wanted === asked) break;
-      }
+    if (await progress.isOrdered()) {
+      requestProgress();
+      remind();
+    } else {
+      await mark();
     }
-    isAsking = false;
+  }
+
+  /** Asks again until what is wanted has come, unless nobody reads what comes. */
+  function remind(): void {
+    if (isReminding) return;
+    isReminding = true;
+    const askAgain = () => {
+      isReminding = false;
+      if (position >= wanted) return;
+      if (isWaiting) requestProgress();
+      remind();
+    };
+    clock.setTimer(askAgainAfterMs, askAgain, signal);
+  }
+
+  /** Writes a marker, and another if more was wanted meanwhile: how far it reaches is only known afterwards. */
+  async function mark(): Promise<void> {
+    if (isMarking) return;
+    isMarking = true;
+    try {
+      for (let marked = 0; marked < wanted && position < wanted; ) {
+        marked = wanted;
+        await progress.writeMarker(prefix);
+      }
+    } finally {
+      isMarking = false;
+    }
   }
 
   async function* run(): AsyncGenerator<WatchBatch> {
@@ -84,6 +105,7 @@ export function createEtcdWatch(
     });
     requestProgress = () => call.send({ requestUnion: { case: 'progressRequest', value: {} } });
     let fragments: Event[] = [];
+    isWaiting = true;
     for await (const response of call.responses) {
       if (response.canceled) throw cancellation(response);
       fragments.push(...response.events);
@@ -92,7 +114,9 @@ export function createEtcdWatch(
       fragments = [];
       if (batch.revision <= position) continue;
       position = batch.revision;
+      isWaiting = false;
       yield batch;
+      isWaiting = true;
     }
   }
 
@@ -114,11 +138,8 @@ export function createEtcdWatch(
     batches: { [Symbol.asyncIterator]: run },
     reach(revision) {
       wanted = Math.max(wanted, revision);
-      if (position >= wanted) return;
-      ask().catch(() => {
-        // etcd is out of reach, so the watch is broken too. Whoever waits for it asks again, or gives up.
-        isAsking = false;
-      });
+      // If etcd is out of reach, the watch is broken too: whoever waits for it asks again, or gives up.
+      if (position < wanted) ask().catch(() => {});
     },
   };
 }
