@@ -1,6 +1,6 @@
 /** JSON Merge Patch (RFC 7386): a patch looks like the document, null removes, and anything but an object replaces. */
 import { ParseError } from '@kruise/values/parse-error';
-import { Draft } from './draft.ts';
+import { CopyOnWrite } from './copy-on-write.ts';
 import { isObject, isSame, type JsonObject, own, put } from './json-value.ts';
 
 /** Takes a JSON value for a merge patch of an object. Throws `ParseError` if it is none. */
@@ -17,7 +17,7 @@ export function asMergePatch(value: unknown): JsonObject | readonly unknown[] {
 export function applyMergePatch(document: unknown, patch: unknown): unknown {
   if (!isObject(document)) return withoutNulls(patch);
   if (!isObject(patch)) return patch;
-  const draft = new Draft(document);
+  const draft = new CopyOnWrite(document);
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) {
       draft.delete(name);
@@ -54,7 +54,7 @@ function withoutNulls(value: unknown): unknown {
     return pruned.every((item, index) => item === value[index]) ? value : pruned;
   }
   if (!isObject(value)) return value;
-  const draft = new Draft(value);
+  const draft = new CopyOnWrite(value);
   for (const [name, member] of Object.entries(value)) {
     if (member === null) draft.delete(name);
     else draft.set(name, withoutNulls(member));

@@ -11,7 +11,7 @@
  */
 import type { MergeField, MergeType } from '@kruise/schema/merge-type';
 import { formatValue, quote } from '@kruise/values/go-syntax';
-import { Draft } from './draft.ts';
+import { CopyOnWrite } from './copy-on-write.ts';
 import { isObject, isSame, type JsonObject, own } from './json-value.ts';
 import { arrange, type ListItems, positionsOf } from './strategic-list-order.ts';
 import { badMergeKey, formatString, goTypeOf, StrategicMergeError, wrongType } from './strategic-merge-error.ts';
@@ -43,7 +43,7 @@ type Mode = 'apply' | 'combine';
 
 function mergeMaps(original: JsonObject, patch: JsonObject, type: MergeType, mode: Mode): JsonObject {
   if (Object.hasOwn(patch, directive)) return mapByDirective(patch);
-  const draft = new Draft(original);
+  const draft = new CopyOnWrite(original);
   const settled = new Set<string>();
   if (Object.hasOwn(patch, retainKeys)) {
     settled.add(retainKeys);
@@ -69,7 +69,7 @@ function unknownDirective(wanted: unknown, patch: JsonObject): StrategicMergeErr
   return new StrategicMergeError(`unknown patch type: ${formatString(wanted)} in map: ${formatValue(patch)}`);
 }
 
-function applyRetainKeys(draft: Draft, patch: JsonObject, mode: Mode): void {
+function applyRetainKeys(draft: CopyOnWrite, patch: JsonObject, mode: Mode): void {
   const wanted = patch[retainKeys];
   if (mode === 'combine') {
     if (!draft.has(retainKeys)) draft.set(retainKeys, wanted);
@@ -97,7 +97,7 @@ function badRetainKeys(): StrategicMergeError {
 }
 
 type Ordering = {
-  readonly draft: Draft;
+  readonly draft: CopyOnWrite;
   readonly patch: JsonObject;
   readonly type: MergeType;
   readonly mode: Mode;
@@ -183,7 +183,7 @@ function fieldOfDirective(name: string, prefix: string): string | undefined {
   return name.startsWith(`${prefix}/`) ? name.slice(prefix.length + 1) : undefined;
 }
 
-function mergeField(draft: Draft, given: string, value: unknown, type: MergeType, mode: Mode): void {
+function mergeField(draft: CopyOnWrite, given: string, value: unknown, type: MergeType, mode: Mode): void {
   let name = given;
   const deletes = given.startsWith(deletions);
   if (deletes) {
@@ -239,7 +239,7 @@ function withoutDirectives(value: unknown, dropsNulls: boolean): unknown {
   const map = value as JsonObject;
   const marker = own(map, directive);
   if (marker !== undefined && !(marker === null && dropsNulls)) return undefined;
-  const draft = new Draft(map);
+  const draft = new CopyOnWrite(map);
   for (const name of Object.keys(map)) {
     const member = map[name];
     const cleaned = member === null && dropsNulls ? undefined : withoutDirectives(member, dropsNulls);

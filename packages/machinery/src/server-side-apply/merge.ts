@@ -1,5 +1,5 @@
 import { fieldTypeOf, type ListMergeType, type MapMergeType, type MergeType } from '@kruise/schema/merge-type';
-import { Draft } from '../draft.ts';
+import { CopyOnWrite } from '../copy-on-write.ts';
 import type { PathElement } from '../field-set/path-element.ts';
 import { isObject, isSame, type JsonObject } from '../json-value.ts';
 import { itemElement, itemsByElement, shapeOf } from './list-item.ts';
@@ -38,7 +38,7 @@ function hasFields(object: JsonObject): boolean {
 }
 
 function mergeMaps(live: JsonObject, applied: JsonObject, map: MapMergeType): JsonObject {
-  const draft = new Draft(live);
+  const draft = new CopyOnWrite(live);
   for (const name of Object.keys(applied)) {
     const type = fieldTypeOf(map, name);
     if (type) draft.set(name, mergeValues(draft.get(name), applied[name], type));

@@ -1,7 +1,7 @@
 import { type JsonObject, put } from './json-value.ts';
 
 /** Changes to an object, which is copied when the first one comes, and returned as it is if none does. */
-export class Draft {
+export class CopyOnWrite {
   readonly #source: JsonObject;
   #copy: Record<string, unknown> | undefined;
 
