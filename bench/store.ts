@@ -125,11 +125,11 @@ async function measureWrites(store: Store, writers: number): Promise<Record<stri
 
 async function measureRange(store: Store): Promise<Record<string, number>> {
   const value = Buffer.alloc(valueBytes, '{"kind":"Pod"}');
-  await Promise.all(
-    Array.from({ length: keyCount }, (_, index) =>
-      store.write({ key: `/registry/pods/default/${index}`, expected: 0, value }),
-    ),
-  );
+  const keys = Array.from({ length: keyCount }, (_, index) => `/registry/pods/default/${index}`);
+  // etcd refuses more than 5,000 writes at once.
+  while (keys.length > 0) {
+    await Promise.all(keys.splice(0, 500).map((key) => store.write({ key, expected: 0, value })));
+  }
   const latencies: number[] = [];
   for (let round = 0; round < 5; round++) {
     const sentMs = performance.now();
