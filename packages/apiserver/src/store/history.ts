@@ -86,6 +86,7 @@ export function restoreHistory(
     }
     const restored: Version = {
       ...version,
+      key: before?.key ?? version.key,
       value: undefined,
       previous: version.revision > compacted ? before : undefined,
     };
@@ -128,7 +129,8 @@ export function restoreHistory(
       const previous = newestByKey.get(key);
       const revision = head() + 1;
       const version: Version = {
-        key,
+        // The same string for all versions of a key: it is as large as all the rest.
+        key: previous?.key ?? key,
         revision,
         createRevision: previous && !previous.deleted ? previous.createRevision : revision,
         deleted,
