@@ -255,7 +255,9 @@ class Estimator {
   /** The size a declaration allows for what is at a path. */
   #declaredSize(path: Path): Range | undefined {
     const [variable, ...steps] = path;
-    const declared = variable === undefined ? undefined : this.#context.variable(variable);
+    // Kubernetes does not look where a path begins: what is not a variable's it follows from the whole value.
+    const declared =
+      variable === undefined ? undefined : (this.#context.variable(variable) ?? this.#context.variable('self'));
     let type: Type | undefined = declared && unwrapOptional(declared);
     // A variable of a bare CEL type was declared without sizes.
     if (!type?.json) return undefined;
