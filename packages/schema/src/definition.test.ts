@@ -118,7 +118,7 @@ const schemas: readonly { name: string; schema: JsonSchema; faults: readonly str
     name: 'a rule compiles',
     schema: field({ type: 'integer', 'x-kubernetes-validations': [{ rule: 'self.size() > 1' }] }),
     faults: [
-      `${at}.x-kubernetes-validations[0].rule: Invalid value: map[string]interface {}{"rule":"self.size() > 1"}: compilation failed: ERROR: <input>:1:10: found no matching overload for 'size' applied to 'int.()'\n | self.size() > 1\n | .........^`,
+      `${at}.x-kubernetes-validations[0].rule: Invalid value: apiextensions.ValidationRule{Rule:"self.size() > 1", Message:"", MessageExpression:"", Reason:(*apiextensions.FieldValueErrorReason)(nil), FieldPath:"", OptionalOldSelf:(*bool)(nil)}: compilation failed: ERROR: <input>:1:10: found no matching overload for 'size' applied to 'int.()'\n | self.size() > 1\n | .........^`,
     ],
   },
   {

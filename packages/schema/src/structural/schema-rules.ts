@@ -1,7 +1,8 @@
 /** What a schema must be for a definition to be taken, beyond being structural, in Kubernetes' words. */
 import { maxCardinality } from '@kruise/cel/json-types';
-import { goStringList } from '@kruise/values/go-syntax';
+import { goStringList, quote } from '@kruise/values/go-syntax';
 import { type Cause, forbidden, internal, notSupported, required } from '../field-error.ts';
+import type { Rule } from '../language.ts';
 import { celType } from './cel-type.ts';
 import { validateDefaults } from './default-rules.ts';
 import type { MetadataRules } from './embedded.ts';
@@ -354,8 +355,8 @@ function* validateRule(
     yield forbidden(`${at}.rule`, costMessage('estimated rule cost', cost, ruleCostLimit));
   }
   walk.costs!.add(`${at}.rule`, cost);
-  if (error !== undefined) yield fault('FieldValueInvalid', `${at}.rule`, rule, error);
-  if (messageError !== undefined) yield fault('FieldValueInvalid', `${at}.messageExpression`, rule, messageError);
+  if (error !== undefined) yield wrongRule(`${at}.rule`, rule, error);
+  if (messageError !== undefined) yield wrongRule(`${at}.messageExpression`, rule, messageError);
   else if (message) {
     const messageCost = saturated(Number(message.estimatedCost.max));
     if (!walk.isUnchanged && messageCost > ruleCostLimit) {
@@ -374,6 +375,22 @@ function* validateRule(
     const detail = 'may not be set if oldSelf is not used in rule';
     yield fault('FieldValueInvalid', `${at}.optionalOldSelf`, rule.optionalOldSelf, detail);
   }
+}
+
+/** A rule is shown as the structure Kubernetes has it in; what a pointer points to it does not tell. */
+function wrongRule(field: string, rule: Rule, detail: string): Cause {
+  const { rule: text, message = '', messageExpression = '', reason, fieldPath = '', optionalOldSelf } = rule;
+  const pointer = (type: string, value: unknown) => `(*${type})(${value === undefined ? 'nil' : '0xc000000000'})`;
+  const members = [
+    `Rule:${quote(text)}`,
+    `Message:${quote(message)}`,
+    `MessageExpression:${quote(messageExpression)}`,
+    `Reason:${pointer('apiextensions.FieldValueErrorReason', reason)}`,
+    `FieldPath:${quote(fieldPath)}`,
+    `OptionalOldSelf:${pointer('bool', optionalOldSelf)}`,
+  ];
+  const shown = `apiextensions.ValidationRule{${members.join(', ')}}`;
+  return { reason: 'FieldValueInvalid', field, message: `Invalid value: ${shown}: ${detail}` };
 }
 
 /** How often a part can occur, given how often the whole can. */
