@@ -3,13 +3,18 @@ import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import { type AdmissionPlugin, admissionChain } from './admission/admission.ts';
 import { defaultPlugins } from './admission/default-chain.ts';
-import { authenticators } from './authentication/authenticator.ts';
+import { type AuthenticationOptions, createAuthentication } from './authentication/authentication.ts';
+import { anonymousUsers, authenticators } from './authentication/authenticator.ts';
+import { bearerTokens } from './authentication/bearer-tokens.ts';
 import { clientCertificates } from './authentication/client-certificate.ts';
+import { frontProxies } from './authentication/front-proxy.ts';
+import { noteLegacyUse } from './authentication/legacy-use.ts';
 import { createAuthorization } from './authorization/authorization.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import { createCustomApiServices } from './bootstrap/api-services.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
 import { startFeed } from './cache/feed.ts';
+import { compactRegularly } from './compaction.ts';
 import type { Core, Features } from './core.ts';
 import { type Converter, renaming } from './custom/converter.ts';
 import type { Definition } from './custom/definition.ts';
@@ -19,10 +24,13 @@ import { exchangeOf } from './http/exchange.ts';
 import { createFrameCache } from './http/frame-cache.ts';
 import { createHandler } from './http/handler.ts';
 import { type Listener, listen } from './http/listener.ts';
+import { createOpenIdPages } from './http/openid-pages.ts';
 import { createPages } from './http/pages.ts';
 import { inProcessTransport } from './in-process.ts';
-import { createResourceRegistry } from './registry.ts';
+import { addSubresource, createResourceRegistry } from './registry.ts';
 import { builtinResources } from './resources/builtin.ts';
+import { tokenSubresource } from './resources/token-request.ts';
+import { reviews } from './reviews/reviews.ts';
 import type { Store } from './store/store.ts';
 import { serverItself } from './user.ts';
 
@@ -33,6 +41,10 @@ export type ServerParts = {
   readonly random: Random;
   /** Says who may do what; by default nodes and roles do. */
   readonly authorizer?: Authorizer;
+  readonly authentication?: AuthenticationOptions;
+  /** The authorities whose certificates users and front proxies have, as PEM text. */
+  readonly clientAuthority?: string;
+  readonly frontProxyAuthority?: string;
   /** The addresses Services are given. */
   readonly serviceRanges?: readonly string[];
   /** The rules of the cluster on what may be written; by default those of Kubernetes. */
@@ -55,10 +67,11 @@ export type HttpsOptions = {
   readonly port: number;
   readonly certificate: string;
   readonly key: string;
-  readonly clientAuthority: string;
 };
 
 const defaultServiceRanges = ['10.96.0.0/16'];
+/** The common names of the certificates of front proxies. */
+const allowedNames = ['front-proxy-client'];
 
 /** Starts an API server on a store. */
 export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
@@ -69,9 +82,14 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     signal: stopped.signal,
     onFailure: parts.onError,
   });
+  compactRegularly(store, clock, { signal: stopped.signal, onError: parts.onError });
   const resources = createResourceRegistry();
   for (const resource of await builtinResources(store, feed)) resources.add(resource);
-  const { authorizer } = createAuthorization(resources, stopped.signal);
+  const { authorizer, rbac } = createAuthorization(resources, stopped.signal);
+  const authentication = createAuthentication(resources, clock, random, {
+    ...parts.authentication,
+    onLegacyUse: (secret) => noteLegacyUse(core, secret, parts.onError),
+  });
   const send: Transport['request'] = (request) =>
     inProcessTransport(core, serverItself, 'kube-apiserver').request(request);
   const core: Core = {
@@ -80,29 +98,48 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     store,
     feed,
     resources,
-    virtual: new Map(),
+    virtual: reviews({ authorizer: parts.authorizer ?? authorizer, rbac, authentication }),
     admission: admissionChain(parts.admission ?? defaultPlugins({ resources, feed, send })),
     authorizer: parts.authorizer ?? authorizer,
     features: { watchList: false, ...parts.features },
     signal: stopped.signal,
   };
-  await bootstrap(core, { serviceRanges: parts.serviceRanges ?? defaultServiceRanges });
+  addSubresource(resources, '', 'serviceaccounts', 'token', (accounts) =>
+    tokenSubresource(core, accounts, authentication),
+  );
+  await bootstrap(core, {
+    clientAuthority: parts.clientAuthority,
+    frontProxyAuthority: parts.frontProxyAuthority,
+    serviceRanges: parts.serviceRanges ?? defaultServiceRanges,
+  });
   const apiServices = createCustomApiServices(core);
   const serving = createCustomServing(core, {
     converterOf: (definition) => parts.converterOf?.(definition) ?? renaming,
     changed: (groupVersion) => void apiServices.sync(groupVersion).catch(parts.onError),
   });
   await followDefinitions(core, serving, parts.onError);
+  const { clientAuthority, frontProxyAuthority } = parts;
+  const clientAuthorities = [clientAuthority, frontProxyAuthority].filter((pem) => pem !== undefined);
+  const authenticator = authenticators([
+    ...(frontProxyAuthority === undefined ? [] : [frontProxies({ authority: frontProxyAuthority, allowedNames })]),
+    ...(clientAuthority === undefined ? [] : [clientCertificates(clientAuthority)]),
+    bearerTokens(authentication.tokens, authentication.audiences),
+    anonymousUsers(),
+  ]);
   const listeners: Listener[] = [];
 
   return {
     core,
-    async serveHttps({ host, port, certificate, key, clientAuthority }) {
+    async serveHttps({ host, port, certificate, key }) {
       let address = host;
       const handle = createHandler({
         core,
-        authenticator: authenticators([clientCertificates()]),
-        pages: createPages(core, () => address),
+        authenticator,
+        pages: createPages(
+          core,
+          () => address,
+          createOpenIdPages(authentication, () => address),
+        ),
         frames: createFrameCache(),
         onError: parts.onError,
       });
@@ -111,7 +148,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
         port,
         certificate,
         key,
-        clientAuthorities: [clientAuthority],
+        clientAuthorities,
         handle: (request, response) => void handle(exchangeOf(request, response)),
         upgrade: (_request, socket) => socket.destroy(),
       });
