@@ -99,7 +99,9 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     feed,
     resources,
     virtual: reviews({ authorizer: parts.authorizer ?? authorizer, rbac, authentication }),
-    admission: admissionChain(parts.admission ?? defaultPlugins({ resources, feed, send })),
+    admission: admissionChain(
+      parts.admission ?? defaultPlugins({ resources, feed, authorizer: parts.authorizer ?? authorizer, send }),
+    ),
     authorizer: parts.authorizer ?? authorizer,
     features: { watchList: false, ...parts.features },
     signal: stopped.signal,

@@ -16,15 +16,16 @@ import { runtimeClasses } from './plugins/runtime-class.ts';
 import { serviceAccounts } from './plugins/service-account.ts';
 import { storageObjectInUseProtection } from './plugins/storage-object-in-use-protection.ts';
 import { taintNodesByCondition } from './plugins/taint-nodes-by-condition.ts';
+import { validatingAdmissionPolicies } from './plugins/validating-admission-policy.ts';
 
 /** What plugins are made of. */
-export type AdmissionParts = Pick<Core, 'resources' | 'feed'> & {
+export type AdmissionParts = Pick<Core, 'resources' | 'feed' | 'authorizer'> & {
   /** Sends a request to the server itself, as the server. */
   readonly send: (request: ApiRequest) => Promise<ApiAnswer>;
 };
 
 /** The plugins Kubernetes v1.33 runs unless told otherwise, in the order it runs them. */
-export function defaultPlugins({ resources, feed, send }: AdmissionParts): readonly AdmissionPlugin[] {
+export function defaultPlugins({ resources, feed, authorizer, send }: AdmissionParts): readonly AdmissionPlugin[] {
   const lookup = createLookup(resources, feed);
   const writeStatus = async (quota: ResourceQuota) => {
     const { namespace, name } = quota.metadata;
@@ -44,6 +45,7 @@ export function defaultPlugins({ resources, feed, send }: AdmissionParts): reado
     persistentVolumeClaimResize(lookup),
     runtimeClasses(lookup),
     defaultIngressClass(lookup),
+    validatingAdmissionPolicies(lookup, resources, authorizer),
     resourceQuotas(lookup, writeStatus),
   ];
 }

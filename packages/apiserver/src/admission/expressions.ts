@@ -1,0 +1,285 @@
+/** The expressions of policies and webhooks: what they can name, and how a list of them is evaluated within a budget. */
+import type { Namespace } from '@kruise/api/core/namespace';
+import { compile, type Program } from '@kruise/cel/compile';
+import { kubernetesEnvironment } from '@kruise/cel/environments';
+import { AuthorizerValue, authorizerType, ResourceCheckValue, resourceCheckType } from '@kruise/cel/library/authorizer';
+import {
+  boolType,
+  dynType,
+  formatType,
+  intType,
+  isSameType,
+  listType,
+  mapType,
+  objectType,
+  stringType,
+  type Type,
+  timestampType,
+} from '@kruise/cel/types';
+import { EvaluationError, ObjectValue, orNoSuchOverload, type Value } from '@kruise/cel/values';
+import type { Authorizer } from '../authorization/authorizer.ts';
+import type { KubeObject } from '../object.ts';
+import type { Attributes } from './admission.ts';
+import type { Target } from './matching.ts';
+
+const kindType = objectType('kubernetes.GroupVersionKind', {
+  group: stringType,
+  version: stringType,
+  kind: stringType,
+});
+const resourceType = objectType('kubernetes.GroupVersionResource', {
+  group: stringType,
+  version: stringType,
+  resource: stringType,
+});
+const userInfoType = objectType('kubernetes.UserInfo', {
+  username: stringType,
+  uid: stringType,
+  groups: listType(stringType),
+  extra: mapType(stringType, listType(stringType)),
+});
+const requestType = objectType('kubernetes.AdmissionRequest', {
+  kind: kindType,
+  resource: resourceType,
+  subResource: stringType,
+  requestKind: kindType,
+  requestResource: resourceType,
+  requestSubResource: stringType,
+  name: stringType,
+  namespace: stringType,
+  operation: stringType,
+  userInfo: userInfoType,
+  dryRun: boolType,
+  options: dynType,
+});
+const namespaceType = objectType('kubernetes.Namespace', {
+  metadata: objectType('kubernetes.NamespaceMetadata', {
+    name: stringType,
+    generateName: stringType,
+    namespace: stringType,
+    labels: mapType(stringType, stringType),
+    annotations: mapType(stringType, stringType),
+    UID: stringType,
+    creationTimestamp: timestampType,
+    deletionGracePeriodSeconds: intType,
+    deletionTimestamp: timestampType,
+    generation: intType,
+    resourceVersion: stringType,
+    finalizers: listType(stringType),
+  }),
+  spec: objectType('kubernetes.NamespaceSpec', { finalizers: listType(stringType) }),
+  status: objectType('kubernetes.NamespaceStatus', {
+    conditions: listType(
+      objectType('kubernetes.NamespaceCondition', {
+        status: stringType,
+        type: stringType,
+        lastTransitionTime: timestampType,
+        message: stringType,
+        reason: stringType,
+      }),
+    ),
+    phase: stringType,
+  }),
+});
+
+/** What expressions of one sort can name. */
+export type Declarations = {
+  readonly params: boolean;
+  readonly authorizer: boolean;
+  /** The types of the variables a policy has, by name; undefined where there can be none. */
+  readonly variables?: ReadonlyMap<string, Type>;
+  /** What object, oldObject and params are known to be, where types are being checked. */
+  readonly objectType?: Type;
+  readonly paramsType?: Type;
+  /** New expressions may use only what the previous minor version of Kubernetes knew. */
+  readonly expressions?: 'new' | 'stored';
+};
+
+/** An expression made ready, or why it cannot be. */
+export type Compiled = { readonly text: string; readonly program?: Program; readonly error?: string };
+
+/** Compiles an expression that must yield one of some types, or anything if none are given. */
+export function compileExpression(text: string, declarations: Declarations, results?: readonly Type[]): Compiled {
+  const program = compile(environmentOf(declarations), text);
+  if (!program.ok) {
+    const kind = program.stage === 'text' ? 'compilation failed' : 'program instantiation failed';
+    return { text, error: `${kind}: ${program.message}` };
+  }
+  const { type } = program;
+  if (!results || results.some((result) => isSameType(result, type))) return { text, program };
+  const wanted =
+    results.length === 1
+      ? formatType(results[0]!)
+      : `one of [${results.map((result) => formatType(result)).join(' ')}]`;
+  return { text, error: `must evaluate to ${wanted} but got ${formatType(type)}` };
+}
+
+export function environmentOf({
+  params,
+  authorizer,
+  variables,
+  objectType: known,
+  paramsType,
+  expressions,
+}: Declarations) {
+  return kubernetesEnvironment({
+    ...(expressions ? { expressions } : {}),
+    variables: {
+      object: known ?? dynType,
+      oldObject: known ?? dynType,
+      namespaceObject: namespaceType,
+      request: requestType,
+      ...(params ? { params: paramsType ?? dynType } : {}),
+      ...(authorizer ? { authorizer: authorizerType, 'authorizer.requestResource': resourceCheckType } : {}),
+      ...(variables ? { variables: objectType(variablesTypeName, Object.fromEntries(variables)) } : {}),
+    },
+  });
+}
+
+const variablesTypeName = 'kubernetes.variables';
+
+/** The values expressions see, by the names they have there. */
+export type Bindings = { readonly [name: string]: unknown };
+
+export function bindingsOf(
+  attributes: Attributes,
+  target: Target,
+  objects: { readonly object: KubeObject | undefined; readonly oldObject: KubeObject | undefined },
+  {
+    authorizer,
+    namespace,
+    params,
+  }: {
+    readonly authorizer: Authorizer;
+    readonly namespace?: Namespace | undefined;
+    readonly params?: KubeObject | undefined;
+  },
+): Bindings {
+  const { context, resource, subresource, namespace: namespaceName, name } = attributes;
+  const { username, uid, groups, extra } = context.user;
+  const user = { name: username, groups, ...(uid ? { uid } : {}), ...(extra ? { extra } : {}) };
+  const asked = new AuthorizerValue(user, (question) => {
+    const decision = authorizer.authorize(
+      'path' in question
+        ? { user: context.user, verb: question.verb, resource: false, path: question.path }
+        : {
+            user: userOf(question.user),
+            verb: question.verb,
+            resource: true,
+            group: question.group,
+            version: '*',
+            plural: question.resource,
+            subresource: question.subresource,
+            namespace: question.namespace,
+            name: question.name,
+            ...(question.fieldSelector === '' ? {} : { fieldSelector: question.fieldSelector }),
+            ...(question.labelSelector === '' ? {} : { labelSelector: question.labelSelector }),
+          },
+    );
+    if (decision instanceof Promise) return { allowed: false, error: 'the authorizer cannot answer at once' };
+    return { allowed: decision.verdict === 'allow', reason: decision.reason };
+  });
+  return {
+    object: objects.object ?? null,
+    oldObject: objects.oldObject ?? null,
+    params: params ?? null,
+    namespaceObject: namespace ?? null,
+    request: requestOf(attributes, target),
+    authorizer: asked,
+    'authorizer.requestResource': new ResourceCheckValue(asked, {
+      group: resource.kind.group,
+      resource: resource.kind.plural,
+      subresource,
+      namespace: namespaceName,
+      name,
+    }),
+  };
+}
+
+function userOf({ name, groups = [], ...rest }: AuthorizerValue['user']) {
+  return { username: name, groups, ...rest };
+}
+
+/** A request as reviews and expressions show it, without the objects. */
+export function requestOf(attributes: Attributes, target: Target) {
+  const { context, kind, resource, subresource, name, namespace, operation, dryRun, options } = attributes;
+  const { username, uid, groups, extra } = context.user;
+  const { group, version, plural } = resource.kind;
+  return {
+    kind: { group: target.kind.group, version: target.kind.version, kind: target.kind.kind },
+    resource: { group: target.resource.group, version: target.resource.version, resource: target.resource.plural },
+    ...(subresource === '' ? {} : { subResource: subresource }),
+    requestKind: { group: kind.group, version: kind.version, kind: kind.kind },
+    requestResource: { group, version, resource: plural },
+    ...(subresource === '' ? {} : { requestSubResource: subresource }),
+    ...(name === '' ? {} : { name }),
+    ...(namespace === '' ? {} : { namespace }),
+    operation,
+    userInfo: {
+      username,
+      ...(uid ? { uid } : {}),
+      ...(groups.length > 0 ? { groups } : {}),
+      ...(extra && Object.keys(extra).length > 0 ? { extra } : {}),
+    },
+    dryRun,
+    options,
+  };
+}
+
+/** What evaluations may cost together; shared by the expressions of a list and the variables they use. */
+export type Budget = { remaining: number };
+
+/** All further evaluation is pointless. */
+export class OutOfBudget extends Error {
+  constructor() {
+    super('validation failed due to running out of cost budget, no further validation rules will be run');
+  }
+}
+
+export type Evaluated = { readonly value?: Exclude<Value, EvaluationError>; readonly error?: string };
+
+/** Evaluates an expression, and takes what it costs from the budget. */
+export function evaluate({ text, program, error }: Compiled, bindings: Bindings, budget: Budget): Evaluated {
+  if (!program) return { error: `compilation error: ${error}` };
+  const outcome = program.evaluate(bindings);
+  if (outcome.cost > budget.remaining) throw new OutOfBudget();
+  budget.remaining -= outcome.cost;
+  if ('error' in outcome) return { error: `expression '${text}' resulted in error: ${outcome.error}` };
+  return { value: outcome.value };
+}
+
+/** `variables`: each computed when it is first asked for. */
+export class Variables extends ObjectValue {
+  readonly typeName = variablesTypeName;
+  readonly #compiled: ReadonlyMap<string, Compiled>;
+  readonly #bindings: Bindings;
+  readonly #budget: Budget;
+  readonly #known = new Map<string, Value>();
+
+  constructor(compiled: ReadonlyMap<string, Compiled>, bindings: Bindings, budget: Budget) {
+    super();
+    this.#compiled = compiled;
+    this.#bindings = { ...bindings, variables: this };
+    this.#budget = budget;
+  }
+
+  equals(other: Value): boolean | EvaluationError {
+    return other === this || orNoSuchOverload(other);
+  }
+
+  override field(name: string): Value | undefined {
+    let value = this.#known.get(name);
+    if (value === undefined) this.#known.set(name, (value = this.#compute(name)));
+    return value;
+  }
+
+  #compute(name: string): Value {
+    const { program, error } = this.#compiled.get(name) ?? {};
+    if (!program) return new EvaluationError(`composited variable "${name}" fails to compile: ${error}`);
+    const outcome = program.evaluate(this.#bindings);
+    if (outcome.cost > this.#budget.remaining) throw new OutOfBudget();
+    this.#budget.remaining -= outcome.cost;
+    if (!('error' in outcome)) return outcome.value;
+    return new EvaluationError(`composited variable "${name}" fails to evaluate: ${outcome.error}`);
+  }
+}
