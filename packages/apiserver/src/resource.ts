@@ -1,3 +1,4 @@
+import type { ObjectMeta } from '@kruise/api/meta/object-meta';
 import type { Status } from '@kruise/api/meta/status';
 import type { FieldSet } from '@kruise/machinery/field-set/field-set';
 import type { TrackedKind, Versioned } from '@kruise/machinery/server-side-apply/updater';
@@ -130,6 +131,8 @@ export type Subresource =
       readonly verbs: readonly string[];
       readonly serializer: Serializer;
       show(object: KubeObject): KubeObject;
+      /** Who owns which field after a write by this way, where that is not tracked as any other write is. */
+      owners?(entries: ObjectMeta['managedFields']): ObjectMeta['managedFields'];
       /** What is shown to those who only read, where that is not the same. */
       read?(object: KubeObject): KubeObject;
       write(view: KubeObject, object: KubeObject): KubeObject;

@@ -10,7 +10,8 @@ export function defaultCustomResourceDefinition(object: Draft<CustomResourceDefi
   spec.conversion ??= { strategy: 'None' };
   const service = spec.conversion.webhook?.clientConfig?.service;
   if (service) service.port ??= 443;
-  const storage = spec.versions.find((version) => version.storage);
+  // A list that is empty, or was not sent, is null.
+  const storage = spec.versions?.find((version) => version.storage);
   if (storage && !object.status?.storedVersions?.length) {
     object.status = { ...object.status, storedVersions: [storage.name] } as NonNullable<typeof object.status>;
   }

@@ -6,7 +6,8 @@ import type { CustomResourceDefinition } from './customresourcedefinition.ts';
  * version that the status does not name.
  */
 export function noteStoredVersion(object: Draft<CustomResourceDefinition>): void {
-  const storage = object.spec.versions.find((version) => version.storage);
+  // A list that is empty, or was not sent, is null.
+  const storage = object.spec.versions?.find((version) => version.storage);
   const stored = object.status?.storedVersions ?? [];
   if (!storage || stored.includes(storage.name)) return;
   // The status may be shared with the stored object: it is replaced, not changed.

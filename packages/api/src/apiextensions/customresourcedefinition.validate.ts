@@ -27,7 +27,8 @@ import type {
   SelectableField,
 } from './customresourcedefinition.ts';
 
-export function* validateCustomResourceDefinition(object: CustomResourceDefinition): Generator<Cause> {
+export function* validateCustomResourceDefinition(sent: CustomResourceDefinition): Generator<Cause> {
+  const object = withVersions(sent);
   yield* validateObjectMeta(object.metadata, { namespaced: false, name: nameRule(object) });
   yield* validateSpec(object.spec, undefined);
   yield* validateStatus(object);
@@ -36,9 +37,10 @@ export function* validateCustomResourceDefinition(object: CustomResourceDefiniti
 }
 
 export function* validateCustomResourceDefinitionUpdate(
-  object: CustomResourceDefinition,
+  sent: CustomResourceDefinition,
   old: CustomResourceDefinition,
 ): Generator<Cause> {
+  const object = withVersions(sent);
   yield* validateObjectMetaUpdate(object.metadata, old.metadata);
   yield* validateSpec(object.spec, old);
   yield* validateImmutable(object.spec, old);
@@ -53,6 +55,11 @@ export function* validateCustomResourceDefinitionStatus(
 ): Generator<Cause> {
   yield* validateObjectMetaUpdate(object.metadata, old.metadata);
   yield* validateNames(object.status?.acceptedNames, 'status.acceptedNames');
+}
+
+/** A list that is empty, or was not sent, is null. */
+function withVersions(object: CustomResourceDefinition): CustomResourceDefinition {
+  return { ...object, spec: { ...object.spec, versions: object.spec.versions ?? [] } };
 }
 
 function nameRule({ spec }: CustomResourceDefinition) {
@@ -126,6 +133,7 @@ function* validateSpec(
   if (versions.filter(({ storage }) => storage).length !== 1) {
     yield wrongVersions('must have exactly one version marked as storage version');
   }
+  if (names[0]) yield* labelFaults('spec.version', names[0], names[0]);
 
   for (const name of ['plural', 'singular', 'kind', 'listKind'] as const) {
     if (!spec.names[name]) yield required(`spec.names.${name}`);

@@ -19,7 +19,7 @@ export function customConversion(
   function fromStorage(stored: KubeObject): KubeObject | Promise<KubeObject> {
     let found = known.get(stored);
     if (found === undefined) {
-      found = converted(stored, version, converter);
+      found = converted(stored, version, versions, converter);
       remember(stored, found);
     }
     return found;
@@ -48,21 +48,30 @@ export function customConversion(
 
   return {
     storageVersion: storage.name,
-    toStorage: (object) => (version === storage ? object : converted(object, storage, converter)),
+    toStorage: (object) => (version === storage ? object : converted(object, storage, versions, converter)),
     fromStorage,
     ...(converter === renaming ? {} : { toVersion }),
-    async prepare(stored) {
-      const foreign = stored.filter((object) => object.apiVersion !== version.apiVersion && !known.has(object));
-      if (foreign.length === 0) return;
-      const all = converter.convert(foreign, version.apiVersion);
-      if (!(all instanceof Promise)) return;
-      for (const [index, object] of (await all).entries()) known.set(foreign[index]!, version.form(object));
-    },
+    ...(converter === renaming ? {} : { prepare }),
   };
+
+  async function prepare(stored: readonly KubeObject[]): Promise<void> {
+    const foreign = stored.filter((object) => object.apiVersion !== version.apiVersion && !known.has(object));
+    if (foreign.length === 0) return;
+    const complete = foreign.map((object) => versionNamed(versions, object.apiVersion)?.form(object) ?? object);
+    const all = await converter.convert(complete, version.apiVersion);
+    for (const [index, object] of all.entries()) known.set(foreign[index]!, version.formConverted(object));
+  }
 }
 
-function converted(object: KubeObject, version: CustomVersion, converter: Converter): KubeObject | Promise<KubeObject> {
+/** An object in a version, in its form; with the defaults of the version it was stored or sent in. */
+function converted(
+  object: KubeObject,
+  version: CustomVersion,
+  versions: ReadonlyMap<string, CustomVersion>,
+  converter: Converter,
+): KubeObject | Promise<KubeObject> {
   if (object.apiVersion === version.apiVersion) return version.form(object);
-  const all = converter.convert([object], version.apiVersion);
-  return all instanceof Promise ? all.then(([first]) => version.form(first!)) : version.form(all[0]!);
+  const complete = versionNamed(versions, object.apiVersion)?.form(object) ?? object;
+  const all = converter.convert([complete], version.apiVersion);
+  return all instanceof Promise ? all.then(([first]) => version.formConverted(first!)) : version.formConverted(all[0]!);
 }

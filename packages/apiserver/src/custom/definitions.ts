@@ -4,6 +4,7 @@
  * its objects are gone.
  */
 import { isConflict, isNotFound } from '@kruise/machinery/status';
+import type { Draft } from '@kruise/schema/draft';
 import type { Core } from '../core.ts';
 import { tracker } from '../handlers/tracking.ts';
 import { update } from '../handlers/update.ts';
@@ -158,9 +159,9 @@ async function writeStatus(core: Core, resource: Resource, seen: KubeObject, wan
     options: ownOptions,
     change: (live) =>
       // The managers are those of the live object; the version is the one that was seen.
-      track(live, {
+      track.changed(live, {
         ...wanted,
         metadata: { ...wanted.metadata, managedFields: live.metadata.managedFields },
-      } as Parameters<typeof track>[1]),
+      } as Draft<KubeObject>),
   });
 }

@@ -1,6 +1,7 @@
 import { scale as scaleKind } from '@kruise/api/autoscaling/scale';
 import { kind as kindOf } from '@kruise/api/meta/kind';
 import type { TrackedKind } from '@kruise/machinery/server-side-apply/updater';
+import { validate } from '@kruise/machinery/server-side-apply/validate';
 import type { Kind } from '@kruise/schema/kind';
 import { compareVersions } from '../discovery/priority.ts';
 import type { Resource, Subresource } from '../resource.ts';
@@ -9,7 +10,7 @@ import { customColumns } from './columns.ts';
 import { customConversion } from './conversion.ts';
 import { type Converter, renaming } from './converter.ts';
 import { type Definition, holds, storageVersionOf } from './definition.ts';
-import { customScale } from './scale.ts';
+import { customScale, replicasPathsOf } from './scale.ts';
 import { customSelectableFields } from './selectable-fields.ts';
 import { customSerializer } from './serializer.ts';
 import { customStatusStrategy, customStrategy } from './strategy.ts';
@@ -32,7 +33,7 @@ export function customResources(
   return new Map(
     Array.from(versions.values(), (version): [string, Resource] => {
       const kind = customKind(definition, version);
-      const subresources = subresourcesOf(version);
+      const subresources = subresourcesOf(version, versions);
       const deprecation = deprecationOf(definition, version);
       const resource: Resource = {
         kind,
@@ -83,11 +84,14 @@ function customKind({ spec, status }: Definition, { name, facts }: CustomVersion
   };
 }
 
-function subresourcesOf(version: CustomVersion): ReadonlyMap<string, Subresource> {
+function subresourcesOf(
+  version: CustomVersion,
+  versions: ReadonlyMap<string, CustomVersion>,
+): ReadonlyMap<string, Subresource> {
   const found = new Map<string, Subresource>();
   const { status, scale } = version.facts.subresources ?? {};
   if (status) found.set('status', { type: 'part', verbs: partVerbs, strategy: customStatusStrategy(version) });
-  if (scale) found.set('scale', customScale(scale));
+  if (scale) found.set('scale', customScale(scale, version.apiVersion, replicasPathsOf(versions.values())));
   return found;
 }
 
@@ -102,7 +106,11 @@ function trackedKind(
     ...tracked,
     convert(object, wanted) {
       const version = versionNamed(versions, wanted);
-      return version && { object: { ...object, apiVersion: wanted }, type: version.mergeType };
+      if (!version) return undefined;
+      const converted = { ...object, apiVersion: wanted };
+      // What one version does not know of another is no field that anyone could own in it.
+      validate(converted, version.mergeType);
+      return { object: converted, type: version.mergeType };
     },
   };
 }

@@ -1,11 +1,14 @@
 import type { CustomResourceSubresourceScale as ScalePaths } from '@kruise/api/apiextensions/customresourcedefinition';
 import { type Scale, scale } from '@kruise/api/autoscaling/scale';
+import { fieldPath } from '@kruise/machinery/field-set/field-path';
+import { entriesAfterScale, type ReplicasPaths } from '@kruise/machinery/server-side-apply/scale';
 import { badRequest, internalError } from '@kruise/machinery/status';
 import { type Cause, invalid } from '@kruise/schema/field-error';
 import { mergeTypeOf } from '@kruise/schema/merge-type';
 import type { KubeObject } from '../object.ts';
 import type { Subresource } from '../resource.ts';
 import { serializerOf } from '../resources/serializer.ts';
+import type { CustomVersion } from './version.ts';
 
 const serializer = serializerOf(scale, {});
 const mergeType = mergeTypeOf(scale.root);
@@ -14,7 +17,11 @@ const maxInt32 = 2147483647;
 const absentReplicas = -2147483648;
 
 /** The size of a custom resource, shown and written where its definition says it is. */
-export function customScale(paths: ScalePaths): Extract<Subresource, { type: 'view' }> {
+export function customScale(
+  paths: ScalePaths,
+  apiVersion: string,
+  replicasPaths: ReplicasPaths,
+): Extract<Subresource, { type: 'view' }> {
   const replicasPath = fieldsOf(paths.specReplicasPath);
   const show = (object: KubeObject, absent: number): KubeObject => {
     const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
@@ -51,7 +58,20 @@ export function customScale(paths: ScalePaths): Extract<Subresource, { type: 'vi
       return withValueAt(object, replicasPath, replicas) as KubeObject;
     },
     validate: () => [],
+    // Kubernetes tracks nobody who scales a custom resource; who owned the number loses it.
+    owners: (entries) =>
+      entriesAfterScale({ parent: entries, scale: undefined }, apiVersion, replicasPaths) as typeof entries,
   };
+}
+
+/** Where each version keeps its replicas, as owners of fields are told. */
+export function replicasPathsOf(versions: Iterable<CustomVersion>): ReplicasPaths {
+  return Object.fromEntries(
+    Array.from(versions, ({ apiVersion, facts }) => {
+      const path = facts.subresources?.scale?.specReplicasPath;
+      return [apiVersion, path === undefined ? null : fieldPath(...fieldsOf(path))];
+    }),
+  );
 }
 
 /** The faults of the wanted number. */

@@ -1,4 +1,5 @@
 import { objectMeta } from '@kruise/api/meta/object-meta';
+import { put } from '@kruise/machinery/json-value';
 import { badRequest, invalid } from '@kruise/machinery/status';
 import { codecOf, DecodeError } from '@kruise/schema/codec';
 import type { Draft } from '@kruise/schema/draft';
@@ -37,7 +38,7 @@ export function customSerializer(version: CustomVersion): Serializer {
   return {
     decodeText(text) {
       const scanned = scan(version, text);
-      return decode(exactValue(scanned), () => textOf(text), findDuplicateKeys(scanned));
+      return decode(numbersOf64Bits(scanned), () => textOf(text), findDuplicateKeys(scanned));
     },
     decodeValue: (value) => decode(value, () => stringify(value), []),
     canonical: (object) => version.form(object),
@@ -52,6 +53,26 @@ function scan(version: CustomVersion, text: Uint8Array | string): ScannedJson {
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw unrecognized(version, `couldn't get version/kind; json parse error: ${error.message}`, textOf(text));
   }
+}
+
+/** The object of a stored text. */
+export function parseStored(bytes: Uint8Array): KubeObject {
+  return numbersOf64Bits(scanJson(bytes)) as KubeObject;
+}
+
+/** The value of a text; beyond 64 bits integers are only as exact as floating-point numbers are. */
+function numbersOf64Bits(scanned: ScannedJson): unknown {
+  const value = exactValue(scanned);
+  return scanned.survey.hasLongNumber ? roundLong(value) : value;
+}
+
+function roundLong(value: unknown): unknown {
+  if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value ? value : Number(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(roundLong);
+  const rounded = {};
+  for (const [name, member] of Object.entries(value)) put(rounded, name, roundLong(member));
+  return rounded;
 }
 
 function textOf(text: Uint8Array | string): string {

@@ -1,13 +1,12 @@
 import { isSame } from '@kruise/machinery/json-value';
-import { parseJson } from '@kruise/schema/json-text';
 import { stringify } from '@kruise/values/go-json';
 import type { Core } from '../core.ts';
-import type { KubeObject } from '../object.ts';
 import type { Resource } from '../resource.ts';
 import { customPrefix, type ObjectStorage, openObjectStorage } from '../storage/object-storage.ts';
 import type { Converter } from './converter.ts';
 import { type Definition, holds, isServing, storageVersionOf } from './definition.ts';
 import { customResources } from './resources.ts';
+import { parseStored } from './serializer.ts';
 
 /** Serves custom resources: keeps the server's resources in step with the definitions. */
 export interface CustomServing {
@@ -41,7 +40,7 @@ export function createCustomServing(core: Core, { converterOf, changed }: Servin
     const prefix = customPrefix({ group: spec.group, plural: spec.names.plural });
     const storage = await openObjectStorage(core.store, core.feed, prefix, {
       encode: (object) => stringify(object),
-      decode: (value) => parseJson(value) as KubeObject,
+      decode: parseStored,
     });
     const entry: Entry = { storage, resources: new Map() };
     entries.set(metadata.name!, entry);

@@ -18,6 +18,8 @@ export type CustomVersion = {
   readonly mergeType: MergeType;
   /** An object of this version in its form: unknown fields gone, defaults set, fields in order. The same if it has it. */
   form(object: KubeObject): KubeObject;
+  /** The same of an object that was made of another version: it gets no defaults, as it got those of that version. */
+  formConverted(object: KubeObject): KubeObject;
 };
 
 const metadataCodec = codecOf(objectMeta);
@@ -42,6 +44,7 @@ function versionOf(group: string, kind: string, facts: DefinitionVersion): Custo
   // Definitions without a schema do not pass validation.
   const schema = (facts.schema?.openAPIV3Schema ?? {}) as JsonSchema;
   const structural = lazy(() => structuralSchema(schema, { metadata: embeddedMetadata }));
+  const pruning = lazy(() => structuralSchema(withoutDefaults(schema), { metadata: embeddedMetadata }));
   const mergeType = lazy(() => mergeTypeOfStructural(schema, metadataMergeType));
   return {
     name: facts.name,
@@ -55,13 +58,32 @@ function versionOf(group: string, kind: string, facts: DefinitionVersion): Custo
     get mergeType() {
       return mergeType();
     },
-    form(object) {
-      const read = structural().read(object).object as KubeObject;
-      const metadata = metadataCodec.canonical(read.metadata);
-      if (metadata === read.metadata && isInOrder(read)) return read;
-      const { apiVersion, kind: named, metadata: _, ...rest } = read;
-      return { apiVersion, kind: named, metadata, ...rest };
-    },
+    form: (object) => inOrder(structural().read(object).object as KubeObject),
+    formConverted: (object) => inOrder(pruning().read(object).object as KubeObject),
+  };
+}
+
+function inOrder(object: KubeObject): KubeObject {
+  const metadata = metadataCodec.canonical(object.metadata);
+  if (metadata === object.metadata && isInOrder(object)) return object;
+  const { apiVersion, kind, metadata: _, ...rest } = object;
+  return { apiVersion, kind, metadata, ...rest };
+}
+
+/** A schema that only prunes. A default is a member of schemas alone: properties of that name stay. */
+function withoutDefaults(schema: JsonSchema): JsonSchema {
+  const { default: _, properties, items, additionalProperties, ...rest } = schema;
+  return {
+    ...rest,
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, withoutDefaults(each)])),
+    }),
+    // Definitions whose items are a list of schemas do not pass validation.
+    ...(items && { items: withoutDefaults(items as JsonSchema) }),
+    ...(additionalProperties !== undefined && {
+      additionalProperties:
+        typeof additionalProperties === 'object' ? withoutDefaults(additionalProperties) : additionalProperties,
+    }),
   };
 }
 

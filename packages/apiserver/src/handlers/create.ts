@@ -50,7 +50,7 @@ async function createOnce(
   placeInNamespace(context, resource, draft);
   dropRepeatedOwners(context, draft, false);
   const track = tracker(context, resource, options, { name: '', strategy: resource.strategy });
-  return admitAndStore(core, context, resource, options, track(undefined, draft));
+  return admitAndStore(core, context, resource, options, track.created(draft));
 }
 
 /** The second half of a create: everything after the object and its managers are known. */

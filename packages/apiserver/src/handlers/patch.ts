@@ -13,7 +13,7 @@ import type { Body } from './body.ts';
 import { admitAndStore } from './create.ts';
 import { checkNamed, dropRepeatedOwners } from './metadata.ts';
 import { apply, decodePatched, type Patch, patched, patchOf, patchValue, settle } from './patching.ts';
-import { type Part, trackedKind, tracker } from './tracking.ts';
+import { type Part, trackedKind, tracker, withConversions } from './tracking.ts';
 import { type Updated, update } from './update.ts';
 import { type WriteOptions, writeOptions } from './write-options.ts';
 
@@ -53,7 +53,7 @@ function patchBy(
       const { draft } = decoded;
       checkNamed(context, resource, draft);
       dropRepeatedOwners(context, draft, false);
-      return track(live, draft);
+      return track.changed(live, draft);
     },
   });
 }
@@ -68,17 +68,17 @@ function applyTo(
   options: WriteOptions,
 ): Promise<Updated> {
   const applied = appliedObject(resource, body, options);
-  const kind = trackedKind(resource, part);
   const manager = managerOf({ fieldManager: options.fieldManager, userAgent: context.userAgent });
-  const merge = (live: KubeObject | undefined): Draft<KubeObject> => {
-    const result = applyPatch(kind, {
+  const merge = async (live: KubeObject | undefined): Promise<Draft<KubeObject>> => {
+    const request = {
       live,
       applied,
       manager,
       subresource: part.name,
       force: options.force ?? false,
       now: context.clock.now(),
-    });
+    };
+    const result = await withConversions(resource, (each) => applyPatch(trackedKind(each, part), request));
     if ('conflicts' in result) {
       const { message, causes } = reportConflicts(result.conflicts);
       throw new StatusError(failure({ code: 409, reason: 'Conflict', message, details: { causes } }));
@@ -95,8 +95,8 @@ function applyTo(
     subresource: part.name,
     strategy: part.strategy,
     options,
-    change(live) {
-      const draft = merge(live);
+    async change(live) {
+      const draft = await merge(live);
       checkNamed(context, resource, draft);
       // What was applied may say which version it was made for; otherwise it is for any.
       const { resourceVersion } = (applied.metadata ?? {}) as { readonly resourceVersion?: string };
@@ -106,7 +106,7 @@ function applyTo(
     ...(part.name === ''
       ? {
           async create() {
-            const draft = merge(undefined);
+            const draft = await merge(undefined);
             checkNamed(context, resource, draft);
             const { uid } = draft.metadata;
             if (uid) {

@@ -1,7 +1,15 @@
 import { applyJsonPatch, asJsonPatch, JsonPatchError, maxOperations } from '@kruise/machinery/json-patch';
 import { isObject, type JsonObject } from '@kruise/machinery/json-value';
 import { applyMergePatch } from '@kruise/machinery/merge-patch';
-import { badRequest, failure, invalid, StatusError, tooLarge, unclassified } from '@kruise/machinery/status';
+import {
+  badRequest,
+  failure,
+  invalid,
+  StatusError,
+  tooLarge,
+  unclassified,
+  unsupportedMediaType,
+} from '@kruise/machinery/status';
 import { StrategicMergeError } from '@kruise/machinery/strategic-merge-error';
 import { applyStrategicMergePatch } from '@kruise/machinery/strategic-merge-patch';
 import { invalid as invalidField } from '@kruise/schema/field-error';
@@ -33,6 +41,7 @@ export function patchOf(resource: { readonly custom: boolean }, body: Body): Pat
   const type = mediaType(body.contentType ?? mergePatch);
   const types = patchTypesOf(resource);
   if (!types.includes(type)) {
+    if (resource.custom) throw unsupportedMediaType(types);
     const details = { reason: 'UnsupportedMediaType', details: {} };
     throw new StatusError(failure({ code: 415, message: '415: Unsupported Media Type', ...details }));
   }

@@ -38,10 +38,10 @@ export async function put(
       const draft = next ?? decode();
       next = undefined;
       checkIdentity(resource, draft, live);
-      return track(live, draft);
+      return track.changed(live, draft);
     },
     ...(strategy.createOnUpdate && part.name === ''
-      ? { create: () => admitAndStore(core, context, resource, options, track(undefined, next ?? decode())) }
+      ? { create: () => admitAndStore(core, context, resource, options, track.created(next ?? decode())) }
       : {}),
   });
 }

@@ -53,10 +53,13 @@ export async function updateView(
       refuseFaulty(view.kind, wanted, view.validate(wanted));
       const { draft } = resource.serializer.decodeValue(view.write(wanted, live));
       // Whoever names a version has seen that one of the object itself: both carry the same.
-      const { resourceVersion } = wanted.metadata;
+      const resourceVersion = wanted.metadata.resourceVersion || live.metadata.resourceVersion;
       if (resourceVersion) draft.metadata.resourceVersion = resourceVersion;
-      else delete draft.metadata.resourceVersion;
-      return track(live, draft);
+      if (!view.owners) return track.changed(live, draft);
+      const managedFields = view.owners(live.metadata.managedFields) as typeof draft.metadata.managedFields;
+      if (managedFields) draft.metadata.managedFields = managedFields;
+      else delete draft.metadata.managedFields;
+      return draft;
     },
   });
   return view.show(object);

@@ -48,7 +48,9 @@ export function encodeList(context: EncodeContext, resource: Resource, listed: L
   const { kind } = resource;
   switch (media.view) {
     case 'object': {
-      const head = { kind: kind.listKind, apiVersion: apiVersionOf(kind), metadata: listed.metadata };
+      // Lists of custom resources say so where there is no more.
+      const metadata = resource.custom ? { continue: '', ...listed.metadata } : listed.metadata;
+      const head = { kind: kind.listKind, apiVersion: apiVersionOf(kind), metadata };
       if (media.format === 'protobuf') {
         const list = { ...head, items: listed.items.map(wholeOf) };
         return encodeEnvelope(head.apiVersion, head.kind, codecOf(kind.list).toProtobuf(list));

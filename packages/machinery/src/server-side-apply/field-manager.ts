@@ -72,7 +72,7 @@ export function trackUpdate(kind: TrackedKind, request: UpdateRequest): JsonObje
     const change = { before: withEntries(live, undefined), after: withEntries(updated, undefined) };
     return withManagers(updated, managersAfter(kind, change, managers, request), live);
   } catch (error) {
-    if (error instanceof ListItemError) return withEntries(updated, undefined);
+    if (error instanceof ListItemError || error instanceof TypedValueError) return withEntries(updated, undefined);
     throw error;
   }
 }
@@ -174,7 +174,7 @@ export function applyPatch(kind: TrackedKind, request: ApplyPatchRequest): Apply
     return applyValid(kind, request, live);
   } catch (error) {
     if (error instanceof ManagedFieldsError) return internalError(`failed to decode managed fields: ${error.message}`);
-    if (!(error instanceof ListItemError)) throw error;
+    if (!(error instanceof ListItemError) && !(error instanceof TypedValueError)) throw error;
     return internalError(`failed to create typed live object (${printObject(live)}): ${error.message}`);
   }
 }
