@@ -161,7 +161,7 @@ export function bindingsOf(
   const asked = new AuthorizerValue(user, (question) => {
     const decision = authorizer.authorize(
       'path' in question
-        ? { user: context.user, verb: question.verb, resource: false, path: question.path }
+        ? { user: userOf(question.user), verb: question.verb, resource: false, path: question.path }
         : {
             user: userOf(question.user),
             verb: question.verb,

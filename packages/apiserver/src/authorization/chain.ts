@@ -1,20 +1,23 @@
-import type { Authorizer, Decision } from './authorizer.ts';
+import type { Attributes, Authorizer, Decision } from './authorizer.ts';
 
-/** Asks each in turn until one allows or denies; what the others had to say is told if none allows. */
+/**
+ * Asks each in turn until one allows or denies; what the others had to say is told if none allows. Answers at once
+ * unless one of them does not: expressions of policies ask too, and cannot wait.
+ */
 export function authorizerChain(all: readonly Authorizer[]): Authorizer {
-  return {
-    async authorize(attributes) {
-      const reasons: string[] = [];
-      for (const each of all) {
-        const asked = each.authorize(attributes);
-        const decision: Decision = asked instanceof Promise ? await asked : asked;
-        if (decision.verdict === 'allow') return decision;
-        if (decision.reason !== '') reasons.push(decision.reason);
-        if (decision.verdict === 'deny') return { verdict: 'deny', reason: reasons.join('\n') };
-      }
-      return { verdict: 'no-opinion', reason: reasons.join('\n') };
-    },
-  };
+  function ask(attributes: Attributes, from: number, reasons: readonly string[]): Decision | Promise<Decision> {
+    const next = all[from];
+    if (!next) return { verdict: 'no-opinion', reason: reasons.join('\n') };
+    const weigh = (decision: Decision): Decision | Promise<Decision> => {
+      if (decision.verdict === 'allow') return decision;
+      const heard = decision.reason === '' ? reasons : [...reasons, decision.reason];
+      if (decision.verdict === 'deny') return { verdict: 'deny', reason: heard.join('\n') };
+      return ask(attributes, from + 1, heard);
+    };
+    const answer = next.authorize(attributes);
+    return answer instanceof Promise ? answer.then(weigh) : weigh(answer);
+  }
+  return { authorize: (attributes) => ask(attributes, 0, []) };
 }
 
 const everything: Decision = { verdict: 'allow', reason: '' };
