@@ -1,4 +1,4 @@
-import type { Resource } from './resource.ts';
+import type { Resource, Subresource } from './resource.ts';
 
 /** The resources a server offers, which change as CustomResourceDefinitions come and go. */
 export interface ResourceRegistry {
@@ -33,4 +33,17 @@ export function createResourceRegistry(): ResourceRegistry {
       return generation;
     },
   };
+}
+
+/** Adds another way to the objects of a resource, for those that need the whole server to work. */
+export function addSubresource(
+  resources: ResourceRegistry,
+  group: string,
+  plural: string,
+  name: string,
+  make: (resource: Resource) => Subresource,
+): void {
+  for (const resource of resources.versionsOf(group, plural)) {
+    resources.add({ ...resource, subresources: new Map([...resource.subresources, [name, make(resource)]]) });
+  }
 }

@@ -24,7 +24,6 @@ import { exchangeOf } from './http/exchange.ts';
 import { createFrameCache } from './http/frame-cache.ts';
 import { createHandler } from './http/handler.ts';
 import { type Listener, listen } from './http/listener.ts';
-import { createOpenIdPages } from './http/openid-pages.ts';
 import { createPages } from './http/pages.ts';
 import { inProcessTransport } from './in-process.ts';
 import { addSubresource, createResourceRegistry } from './registry.ts';
@@ -137,11 +136,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
       const handle = createHandler({
         core,
         authenticator,
-        pages: createPages(
-          core,
-          () => address,
-          createOpenIdPages(authentication, () => address),
-        ),
+        pages: createPages(core, () => address),
         frames: createFrameCache(),
         onError: parts.onError,
       });

@@ -8,6 +8,8 @@ import { writeWhole } from './data-directory.ts';
 /** The keys and certificates of a cluster. */
 export type Pki = {
   readonly ca: Authority;
+  /** The authority of the certificates by which front proxies are known. */
+  readonly frontProxy: Authority;
   readonly server: KeyPair;
   readonly admin: KeyPair;
   /** Signs the tokens of service accounts. */
@@ -29,9 +31,15 @@ export function loadPki(folder: string, addresses: readonly string[], nowMs: num
     return pair;
   };
 
-  const found = read('ca');
-  const ca = found ? authority(found, createPrivateKey(found.key)) : createAuthority('kruise-ca', nowMs);
-  if (!found) keep('ca', ca);
+  const authorityOf = (name: string, commonName: string): Authority => {
+    const found = read(name);
+    if (found) return authority(found, createPrivateKey(found.key));
+    const made = createAuthority(commonName, nowMs);
+    keep(name, made);
+    return made;
+  };
+  const ca = authorityOf('ca', 'kruise-ca');
+  const frontProxy = authorityOf('front-proxy-ca', 'kruise-front-proxy-ca');
 
   const isGood = (pair: KeyPair | undefined, hosts: readonly string[]): pair is KeyPair => {
     if (!pair) return false;
@@ -82,5 +90,5 @@ export function loadPki(folder: string, addresses: readonly string[], nowMs: num
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     writeWhole(accountFile, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
   }
-  return { ca, server, admin, serviceAccountKey: readFileSync(accountFile, 'utf8') };
+  return { ca, frontProxy, server, admin, serviceAccountKey: readFileSync(accountFile, 'utf8') };
 }

@@ -3,7 +3,13 @@ import type { TLSSocket } from 'node:tls';
 import type { User } from '../user.ts';
 
 /** What a request shows of who sent it. */
-export type Credentials = { readonly headers: IncomingHttpHeaders; readonly socket: TLSSocket };
+export type Credentials = {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Names and values as they came, each value by itself. */
+  readonly rawHeaders: readonly string[];
+  readonly socket: TLSSocket;
+};
 
 /**
  * Finds out who is asking: a user, nothing if the request shows no credentials of this kind, or an error if it shows
@@ -13,15 +19,20 @@ export interface Authenticator {
   authenticate(credentials: Credentials): User | undefined | Promise<User | undefined>;
 }
 
-/** Whoever shows nothing. */
-export const anonymous: User = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+const anonymous: User = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+
+/** Whoever shows nothing is nobody in particular, on all paths or on some. */
+export function anonymousUsers(paths?: readonly string[]): Authenticator {
+  return { authenticate: ({ path }) => (paths === undefined || paths.includes(path) ? anonymous : undefined) };
+}
 
 /** Asks each in turn; whoever knows the user decides. Everyone known is in one group more. */
 export function authenticators(all: readonly Authenticator[]): Authenticator {
   return {
     async authenticate(credentials) {
       for (const each of all) {
-        const user = await each.authenticate(credentials);
+        const asked = each.authenticate(credentials);
+        const user = asked instanceof Promise ? await asked : asked;
         if (user) return withGroup(user);
       }
       return undefined;
@@ -30,7 +41,24 @@ export function authenticators(all: readonly Authenticator[]): Authenticator {
 }
 
 const authenticated = 'system:authenticated';
+const ready = new WeakMap<User, User>();
 
-function withGroup(user: User): User {
-  return user.groups.includes(authenticated) ? user : { ...user, groups: [...user.groups, authenticated] };
+/** A user who comes again is the same object again, which is not made anew each time. */
+export function withGroup(user: User): User {
+  if (user === anonymous || user.groups.includes(authenticated)) return user;
+  let member = ready.get(user);
+  if (!member) {
+    member = { ...user, groups: [...user.groups, authenticated] };
+    ready.set(user, member);
+  }
+  return member;
+}
+
+/** Every value of a header, in the order they came. */
+export function headerValues(rawHeaders: readonly string[], name: string): readonly string[] {
+  const values: string[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]!.toLowerCase() === name) values.push(rawHeaders[index + 1]!);
+  }
+  return values;
 }

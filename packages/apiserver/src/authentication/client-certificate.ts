@@ -1,25 +1,29 @@
-import { createHash } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import type { User } from '../user.ts';
 import type { Authenticator } from './authenticator.ts';
+import { isIssuedBy } from './front-proxy.ts';
 
 /** A client certificate of the cluster's authority says who its bearer is: the common name, and groups. */
-export function clientCertificates(): Authenticator {
+export function clientCertificates(authority: string): Authenticator {
+  const issuer = new X509Certificate(authority);
   // A connection shows its certificate once; its requests are all from the same user.
   const known = new WeakMap<object, User | null>();
   return {
     authenticate({ socket }) {
       const found = known.get(socket);
       if (found !== undefined) return found ?? undefined;
-      const user = userOf(socket);
+      const user = userOf(socket, issuer);
       known.set(socket, user ?? null);
       return user;
     },
   };
 }
 
-function userOf(socket: TLSSocket): User | undefined {
-  if (!socket.authorized) return undefined;
+function userOf(socket: TLSSocket, issuer: X509Certificate): User | undefined {
+  const shown = socket.authorized ? socket.getPeerX509Certificate() : undefined;
+  // The certificate of a front proxy says nothing of a user.
+  if (!shown || !isIssuedBy(shown, issuer)) return undefined;
   const certificate = socket.getPeerCertificate();
   const { CN: commonName, O: organization } = (certificate.subject ?? {}) as { CN?: string; O?: string | string[] };
   if (!commonName || Array.isArray(commonName)) return undefined;

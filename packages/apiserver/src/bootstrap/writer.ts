@@ -41,7 +41,18 @@ export function createWriter(core: Core, manager: string): Writer {
     const { name = '', namespace = '' } = object.metadata;
     const { group, version, plural } = kind;
     return {
-      info: { isResource: true, path: '', verb, group, version, namespace, plural, subresource, name, rest: [] },
+      info: {
+        isResource: true,
+        path: '',
+        verb,
+        group,
+        version,
+        namespace,
+        plural,
+        subresource,
+        name,
+        rest: [],
+      },
       query: new URLSearchParams({ fieldManager: manager, ...(subresource === '' ? {} : { force: 'true' }) }),
       user: serverItself,
       userAgent: manager,

@@ -13,6 +13,8 @@ export type Exchange = {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
+  /** Names and values as they came, each value by itself. */
+  readonly rawHeaders: readonly string[];
   readonly socket: TLSSocket;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
@@ -48,6 +50,7 @@ export function exchangeOf(request: Http2ServerRequest, response: Http2ServerRes
     path: mark < 0 ? url : url.slice(0, mark),
     query: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)),
     headers: request.headers,
+    rawHeaders: request.rawHeaders,
     // The server speaks TLS only; HTTP/2 hands out a guarded view of the same socket.
     socket: (request.stream?.session?.socket ?? request.socket) as TLSSocket,
     signal: gone.signal,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { internalError, StatusError } from '@kruise/machinery/status';
-import { type Authenticator, anonymous } from '../authentication/authenticator.ts';
+import { internalError, StatusError, unauthorized } from '@kruise/machinery/status';
+import type { Authenticator } from '../authentication/authenticator.ts';
+import { impersonate } from '../authentication/impersonation.ts';
 import { authorize } from '../authorization/authorize.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
@@ -50,7 +51,9 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
   }
 
   async function serve(exchange: Exchange, headers: Headers): Promise<void> {
-    const user = (await options.authenticator.authenticate(exchange)) ?? anonymous;
+    const sender = await options.authenticator.authenticate(exchange);
+    if (!sender) throw unauthorized();
+    const user = await impersonate(core.authorizer, sender, exchange);
     const context = await contextOf(exchange, user);
     let media = { ...json, pretty: wantsPretty(exchange.query, context.userAgent) };
     try {

@@ -14,6 +14,7 @@ import {
   runningCluster,
   writeWhole,
 } from '../data-directory.ts';
+import { installKruiseKinds, kruiseConverterOf } from '../kruise-kinds.ts';
 import { kubeconfigOf, kubeconfigText, mergeKubeconfig, usualKubeconfigFile } from '../kubeconfig.ts';
 import { loadPki } from '../pki.ts';
 import { createSteps } from '../steps.ts';
@@ -60,9 +61,14 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
       store,
       clock: systemClock,
       random: systemRandom,
+      authentication: { serviceAccountKey: pki.serviceAccountKey },
+      clientAuthority: pki.ca.certificate,
+      frontProxyAuthority: pki.frontProxy.certificate,
+      converterOf: kruiseConverterOf,
       onError: (error) => console.error(error),
     }),
   );
+  if (options.command === 'up') await steps.step('Kruise kinds', () => installKruiseKinds(server.core));
   const listener = await steps.step('HTTPS', () => listen(server, directory, options, pki));
   const url = `https://${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${listener.port}`;
   const file = options.kubeconfig ?? usualKubeconfigFile();
@@ -119,7 +125,6 @@ async function listen(
     host: options.bind,
     certificate: pki.server.certificate,
     key: pki.server.key,
-    clientAuthority: pki.ca.certificate,
   };
   if (options.kubernetesPort !== undefined)
     return server.serveHttps({ ...https, port: Number(options.kubernetesPort) });

@@ -1,0 +1,71 @@
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import type { Clock } from '@kruise/values/clock';
+import type { Random } from '@kruise/values/random';
+import type { KubeObject } from '../object.ts';
+import type { ResourceRegistry } from '../registry.ts';
+import { bootstrapTokens } from './bootstrap-tokens.ts';
+import { type VerificationKey, verificationKey } from './jwt.ts';
+import { legacyTokens } from './legacy-tokens.ts';
+import { type Objects, serviceAccountTokens, type TokenObjects } from './service-account-tokens.ts';
+import { staticTokens } from './static-tokens.ts';
+import { type TokenAuthenticator, tokenAuthenticators } from './token.ts';
+import { createTokenIssuer, type TokenIssuer } from './token-issuer.ts';
+
+export type AuthenticationOptions = {
+  /** The name of the server in the tokens it makes. */
+  readonly issuer?: string | undefined;
+  /** The private key that signs the tokens of accounts, as PEM text; made up if there is none. */
+  readonly serviceAccountKey?: string | undefined;
+  /** Tokens of a file, as CSV. */
+  readonly staticTokens?: string | undefined;
+};
+
+/** How the server knows tokens, and makes them. */
+export type Authentication = {
+  readonly issuerUrl: string;
+  readonly audiences: readonly string[];
+  readonly keys: readonly VerificationKey[];
+  readonly tokens: TokenAuthenticator;
+  readonly issuer: TokenIssuer;
+  readonly objects: TokenObjects;
+};
+
+const defaultIssuer = 'https://kubernetes.default.svc.cluster.local';
+
+export function createAuthentication(
+  resources: ResourceRegistry,
+  clock: Clock,
+  random: Random,
+  options: AuthenticationOptions & { readonly onLegacyUse: (secret: KubeObject) => void },
+): Authentication {
+  const core = (plural: string): Objects => {
+    const resource = resources.find('', 'v1', plural);
+    if (!resource) throw new Error(`there is no resource ${plural}`);
+    return resource.storage;
+  };
+  const objects: TokenObjects = {
+    serviceAccounts: core('serviceaccounts'),
+    pods: core('pods'),
+    secrets: core('secrets'),
+    nodes: core('nodes'),
+  };
+  const { issuer: issuerUrl = defaultIssuer, serviceAccountKey } = options;
+  const audiences = [issuerUrl];
+  const key = serviceAccountKey
+    ? createPrivateKey(serviceAccountKey)
+    : generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+  const keys = [verificationKey(key)];
+  return {
+    issuerUrl,
+    audiences,
+    keys,
+    objects,
+    issuer: createTokenIssuer(clock, random, { issuer: issuerUrl, key }),
+    tokens: tokenAuthenticators([
+      ...(options.staticTokens === undefined ? [] : [staticTokens(options.staticTokens)]),
+      serviceAccountTokens(objects, clock, { issuers: [issuerUrl], keys, audiences }),
+      legacyTokens(objects, { keys, audiences, onUse: options.onLegacyUse }),
+      bootstrapTokens(objects.secrets, clock),
+    ]),
+  };
+}

@@ -1,0 +1,48 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Clock } from '@kruise/values/clock';
+import type { KubeObject } from '../object.ts';
+import { find, type Objects } from './service-account-tokens.ts';
+import type { TokenAuthenticator } from './token.ts';
+
+const tokenForm = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
+const groupForm = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
+const bootstrappers = 'system:bootstrappers';
+
+/** Knows the tokens by which new nodes introduce themselves. One that is not good is as one that is not known. */
+export function bootstrapTokens(secrets: Objects, clock: Clock): TokenAuthenticator {
+  return {
+    authenticate(token) {
+      const match = tokenForm.exec(token);
+      if (!match) return undefined;
+      const [, id = '', tokenSecret = ''] = match;
+      const secret = find(secrets, 'kube-system', `bootstrap-token-${id}`);
+      if (!secret || !isGood(secret, id, tokenSecret, clock.now())) return undefined;
+      const groups = extraGroups(secret);
+      if (!groups) return undefined;
+      return { user: { username: `system:bootstrap:${id}`, groups: [bootstrappers, ...groups] } };
+    },
+  };
+}
+
+function field({ data }: KubeObject, name: string): string {
+  const value = (data as { readonly [key: string]: string } | undefined)?.[name];
+  return value === undefined ? '' : Buffer.from(value, 'base64').toString();
+}
+
+function isGood(secret: KubeObject, id: string, tokenSecret: string, nowMs: number): boolean {
+  if (secret.type !== 'bootstrap.kubernetes.io/token' || secret.metadata.deletionTimestamp) return false;
+  const [expected, given] = [Buffer.from(field(secret, 'token-secret')), Buffer.from(tokenSecret)];
+  if (expected.length !== given.length || !timingSafeEqual(expected, given)) return false;
+  if (field(secret, 'token-id') !== id) return false;
+  const expiration = field(secret, 'expiration');
+  // A time that cannot be read does not make a token good for ever.
+  if (expiration !== '' && !(Date.parse(expiration) > nowMs)) return false;
+  return field(secret, 'usage-bootstrap-authentication') === 'true';
+}
+
+/** The groups a Secret adds; undefined if it names one it may not. */
+function extraGroups(secret: KubeObject): readonly string[] | undefined {
+  const names = field(secret, 'auth-extra-groups');
+  const groups = [...new Set(names === '' ? [] : names.split(','))].sort();
+  return groups.every((group) => groupForm.test(group)) ? groups : undefined;
+}

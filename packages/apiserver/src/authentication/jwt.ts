@@ -1,0 +1,83 @@
+import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+
+/** What a token says, not yet believed. */
+export type Claims = { readonly [claim: string]: unknown };
+
+export type DecodedJwt = {
+  readonly header: { readonly alg?: string; readonly kid?: string };
+  readonly claims: Claims;
+  readonly signed: Buffer;
+  readonly signature: Buffer;
+};
+
+/** The public half of a key that signs tokens. */
+export type VerificationKey = { readonly id: string; readonly algorithm: Algorithm; readonly key: KeyObject };
+
+type Algorithm = 'RS256' | 'ES256';
+
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** Reads a token without believing it; undefined if it is not one at all. */
+export function decodeJwt(token: string): DecodedJwt | undefined {
+  const [header, payload, signature, ...more] = token.split('.');
+  if (!header || !payload || signature === undefined || more.length > 0) return undefined;
+  const [head, claims] = [decodePart(header), decodePart(payload)];
+  if (!head || !claims) return undefined;
+  return {
+    header: head,
+    claims,
+    signed: Buffer.from(`${header}.${payload}`),
+    signature: Buffer.from(signature, 'base64url'),
+  };
+}
+
+function decodePart(part: string): Claims | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString());
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Claims) : undefined;
+  } catch {
+    // Whoever sends something else may be of another kind of token.
+    return undefined;
+  }
+}
+
+/** A key by which tokens are checked: a public key, or that of a private one, in PEM or as an object. */
+export function verificationKey(key: KeyObject | string): VerificationKey {
+  const given = typeof key === 'string' || key.type === 'private' ? createPublicKey(key) : key;
+  const id = createHash('sha256')
+    .update(given.export({ type: 'spki', format: 'der' }))
+    .digest('base64url');
+  return { id, algorithm: given.asymmetricKeyType === 'ec' ? 'ES256' : 'RS256', key: given };
+}
+
+/** Whether one of the keys has signed a token. */
+export function isSignedBy({ header, signed, signature }: DecodedJwt, keys: readonly VerificationKey[]): boolean {
+  const named = keys.filter(({ id }) => id === header.kid);
+  return (named.length > 0 ? named : keys).some(
+    ({ algorithm, key }) =>
+      header.alg === algorithm && verify('sha256', signed, { key, dsaEncoding: 'ieee-p1363' }, signature),
+  );
+}
+
+/** Signs claims. It takes a while, and does so off the main thread. */
+export function signJwt(claims: Claims, privateKey: KeyObject): Promise<string> {
+  const { id, algorithm } = verificationKey(privateKey);
+  const signed = `${encode({ alg: algorithm, kid: id })}.${encode(claims)}`;
+  return new Promise((resolve, reject) => {
+    sign('sha256', Buffer.from(signed), { key: privateKey, dsaEncoding: 'ieee-p1363' }, (error, signature) => {
+      if (error) reject(error);
+      else resolve(`${signed}.${signature.toString('base64url')}`);
+    });
+  });
+}
+
+/** The keys as others read them, to check tokens themselves (RFC 7517). */
+export function jsonWebKeys(keys: readonly VerificationKey[]): object {
+  return {
+    keys: keys.map(({ id, algorithm, key }) => {
+      const { kty, n, e, crv, x, y } = key.export({ format: 'jwk' });
+      const own = kty === 'RSA' ? { n, e } : { crv, x, y };
+      return { use: 'sig', kty, kid: id, alg: algorithm, ...own };
+    }),
+  };
+}

@@ -1,0 +1,32 @@
+import type { Authentication } from '../authentication/authentication.ts';
+import { jsonWebKeys } from '../authentication/jwt.ts';
+import type { Exchange, Headers } from './exchange.ts';
+
+type OpenIdPage = (exchange: Exchange, context: unknown, headers: Headers) => Promise<void>;
+
+const hour = { 'cache-control': 'public, max-age=3600' };
+
+/** What others need to check the tokens of accounts themselves (OpenID Connect Discovery 1.0), by path. */
+export function openIdPages(
+  { issuerUrl, keys }: Pick<Authentication, 'issuerUrl' | 'keys'>,
+  address: () => string,
+): ReadonlyMap<string, OpenIdPage> {
+  const keySet = JSON.stringify(jsonWebKeys(keys));
+  const algorithms = [...new Set(keys.map(({ algorithm }) => algorithm))];
+  const page =
+    (type: string, textOf: () => string): OpenIdPage =>
+    (exchange, _context, headers) =>
+      exchange.send(200, { ...headers, ...hour, 'content-type': type }, textOf());
+  const configuration = () =>
+    JSON.stringify({
+      issuer: issuerUrl,
+      jwks_uri: `https://${address()}/openid/v1/jwks`,
+      response_types_supported: ['id_token'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: algorithms,
+    });
+  return new Map([
+    ['/.well-known/openid-configuration', page('application/json', configuration)],
+    ['/openid/v1/jwks', page('application/jwk-set+json', () => keySet)],
+  ]);
+}

@@ -1,0 +1,46 @@
+import { trackUpdate } from '@kruise/machinery/server-side-apply/field-manager';
+import { managerOf } from '@kruise/machinery/server-side-apply/managed-fields';
+import { apiVersionOf, type Kind } from '@kruise/schema/kind';
+import { mergeTypeOf } from '@kruise/schema/merge-type';
+import type { RequestContext } from '../context.ts';
+import type { KubeObject } from '../object.ts';
+import type { Serializer } from '../resource.ts';
+import { serializerOf } from '../resources/serializer.ts';
+import type { VirtualResource } from '../virtual-resource.ts';
+
+/** Notes who wrote which fields of an object that is answered and forgotten, as with one that is kept. */
+export type Tracking = (context: RequestContext, object: KubeObject, subresource?: string) => KubeObject;
+
+export function trackingOf(kind: Kind, serializer: Serializer): Tracking {
+  const apiVersion = apiVersionOf(kind);
+  const tracked = {
+    apiVersion,
+    kind: kind.kind,
+    type: mergeTypeOf(kind.root),
+    empty: serializer.canonical({ apiVersion, kind: kind.kind, metadata: {} }),
+  };
+  return (context, object, subresource = '') =>
+    trackUpdate(tracked, {
+      updated: object,
+      manager: managerOf({
+        fieldManager: context.query.get('fieldManager') ?? '',
+        userAgent: context.userAgent,
+      }),
+      subresource,
+      now: context.clock.now(),
+    }) as KubeObject;
+}
+
+/** A question that is answered at once. */
+export function reviewOf(
+  kind: Kind,
+  answer: (context: RequestContext, object: KubeObject) => KubeObject | Promise<KubeObject>,
+): VirtualResource {
+  const serializer = serializerOf(kind, {});
+  const track = trackingOf(kind, serializer);
+  return {
+    kind,
+    serializer,
+    create: async (context, object) => answer(context, track(context, object)),
+  };
+}
