@@ -42,7 +42,10 @@ const compressFromBytes = 128 * 1024;
 
 export function exchangeOf(request: Http2ServerRequest, response: Http2ServerResponse): Exchange {
   const gone = new AbortController();
-  response.once('close', () => gone.abort());
+  // Aborting costs more than most requests do; whoever has been answered need not be told.
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort();
+  });
   const url = request.url ?? '/';
   const mark = url.indexOf('?');
   return {
