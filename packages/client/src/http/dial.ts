@@ -1,0 +1,127 @@
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import type { Clock } from '@kruise/values/clock';
+import { hostOf, tunnel } from './proxy.ts';
+import { ConnectError, reasonOf } from './transport-error.ts';
+
+/** What a client shows to say who it is: a certificate and its key, in PEM. */
+export type ClientCertificate = { readonly certificate: string; readonly key: string };
+
+/** Where a server is, and how the two make sure of each other. */
+export type Endpoint = {
+  readonly server: URL;
+  /** The authorities that may vouch for the server, in PEM; the machine's own where there are none. */
+  readonly authorities?: string;
+  /** The name the server's certificate is for, where it is not the one it is reached by. */
+  readonly serverName?: string;
+  /** Takes any certificate: whoever is in between can read and change everything. */
+  readonly insecureSkipVerify?: boolean;
+  readonly clientCertificate?: ClientCertificate;
+  readonly proxy?: URL;
+};
+
+/** How long connections may take to be made. */
+export type DialOptions = { readonly clock: Clock; readonly connectTimeoutMs: number };
+
+/** The protocols of HTTP that a connection can speak. */
+export type Protocol = 'h2' | 'http/1.1';
+
+/** A connection that is ready, and what it speaks. */
+export type Dialed = { readonly socket: Socket; readonly protocol: Protocol };
+
+/** Connects to a server, through its proxy if there is one, and agrees on one of the offered protocols. */
+export async function dial(
+  endpoint: Endpoint,
+  offered: readonly Protocol[],
+  { clock, connectTimeoutMs }: DialOptions,
+): Promise<Dialed> {
+  const { server, proxy } = endpoint;
+  const open: { socket?: Socket } = {};
+  const late = Promise.withResolvers<never>();
+  const cancel = clock.setTimer(connectTimeoutMs, () =>
+    late.reject(new Error(`no connection in ${connectTimeoutMs} ms`)),
+  );
+  try {
+    return await Promise.race([late.promise, connectVia(endpoint, offered, open)]);
+  } catch (error) {
+    open.socket?.destroy();
+    if (error instanceof ConnectError) throw error;
+    const through = proxy ? ` through ${proxy.host}` : '';
+    throw new ConnectError(`cannot connect to ${server.host}${through}: ${reasonOf(error)}`, {
+      cause: error,
+    });
+  } finally {
+    cancel();
+  }
+}
+
+async function connectVia(
+  endpoint: Endpoint,
+  offered: readonly Protocol[],
+  open: { socket?: Socket },
+): Promise<Dialed> {
+  const { server, proxy } = endpoint;
+  const destination = destinationOf(server);
+  let socket = await connectTcp(destinationOf(proxy ?? server), open);
+  if (proxy) {
+    if (proxy.protocol === 'https:') socket = await secure(socket, { server: proxy }, [], open);
+    await tunnel(socket, proxy, destination);
+  }
+  if (server.protocol === 'http:') return { socket, protocol: 'http/1.1' };
+  const secured = await secure(socket, endpoint, offered, open);
+  return { socket: secured, protocol: secured.alpnProtocol === 'h2' ? 'h2' : 'http/1.1' };
+}
+
+const defaultPorts: { readonly [protocol: string]: number } = { 'http:': 80, 'https:': 443 };
+const socksPort = 1080;
+
+function destinationOf(url: URL): { readonly host: string; readonly port: number } {
+  return { host: hostOf(url), port: Number(url.port || (defaultPorts[url.protocol] ?? socksPort)) };
+}
+
+function connectTcp(
+  address: { readonly host: string; readonly port: number },
+  open: { socket?: Socket },
+): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    // The machine's own probes find a peer that vanished under a connection of HTTP/1.1, which has no ping.
+    const socket = connect({ ...address, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 });
+    open.socket = socket;
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      socket.off('error', reject);
+      resolve(socket);
+    });
+  });
+}
+
+function secure(
+  socket: Socket,
+  { server, authorities, serverName, insecureSkipVerify, clientCertificate }: Endpoint,
+  offered: readonly Protocol[],
+  open: { socket?: Socket },
+): Promise<TLSSocket> {
+  const host = serverName || hostOf(server);
+  return new Promise((resolve, reject) => {
+    const secured = connectTls({
+      socket,
+      host,
+      // A server is not told an address as if it were its name.
+      ...(isIP(host) ? {} : { servername: host }),
+      ...(authorities === undefined ? {} : { ca: authorities }),
+      ...(clientCertificate ? { cert: clientCertificate.certificate, key: clientCertificate.key } : {}),
+      ...(offered.length > 0 ? { ALPNProtocols: [...offered] } : {}),
+      rejectUnauthorized: !insecureSkipVerify,
+    });
+    open.socket = secured;
+    secured.once('error', reject);
+    secured.once('close', () => reject(new Error('the server closed the connection')));
+    secured.once('secureConnect', () => {
+      secured.off('error', reject);
+      // A TLS alert after the handshake, as from a server that wants another certificate, otherwise leaves the socket
+      // half open for good.
+      secured.on('error', () => secured.destroy());
+      resolve(secured);
+    });
+  });
+}

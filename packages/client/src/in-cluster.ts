@@ -1,0 +1,37 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '@kruise/values/clock';
+import type { Environment } from './http/proxy.ts';
+import { tokenFile } from './kubeconfig/token-file.ts';
+import { type ChosenServer, KubeconfigError } from './kubeconfig.ts';
+
+/** Where a kubelet puts what a Pod's service account needs. */
+const usualDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** Where the credentials of a Pod are, if not where kubelets put them. */
+export type InClusterPlace = { readonly environment?: Environment; readonly directory?: string };
+
+/** Whether this program runs in a Pod that may talk to its cluster. */
+export function isInCluster({ environment = process.env, directory = usualDirectory }: InClusterPlace = {}): boolean {
+  return (
+    !!environment.KUBERNETES_SERVICE_HOST &&
+    !!environment.KUBERNETES_SERVICE_PORT &&
+    existsSync(join(directory, 'token'))
+  );
+}
+
+/** The server of the cluster whose Pod this is, as the Pod's service account. */
+export function inClusterServer(clock: Clock, place: InClusterPlace = {}): ChosenServer {
+  const { environment = process.env, directory = usualDirectory } = place;
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = environment;
+  if (!host || !port) {
+    throw new KubeconfigError('not in a Pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be set');
+  }
+  const read = (name: string) => readFileSync(join(directory, name), 'utf8');
+  return {
+    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    authorities: read('ca.crt'),
+    credentials: tokenFile(join(directory, 'token'), clock),
+    namespace: existsSync(join(directory, 'namespace')) ? read('namespace').trim() : 'default',
+  };
+}

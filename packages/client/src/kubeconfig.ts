@@ -1,0 +1,271 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
+import { parseYaml } from '@kruise/schema/yaml-text';
+import type { Clock } from '@kruise/values/clock';
+import { basic, bearer, type Credentials, fixedCredentials, type Impersonation } from './credentials.ts';
+import { type Environment, parseProxy, proxyFromEnvironment } from './http/proxy.ts';
+import type { ServerConfig } from './http-transport.ts';
+import { type ExecPlugin, pluginCredentials } from './kubeconfig/exec-plugin.ts';
+import { tokenFile } from './kubeconfig/token-file.ts';
+
+/** A server, as a kubeconfig describes it. */
+export type KubeconfigCluster = {
+  readonly server?: string;
+  readonly 'tls-server-name'?: string;
+  readonly 'insecure-skip-tls-verify'?: boolean;
+  readonly 'certificate-authority'?: string;
+  readonly 'certificate-authority-data'?: string;
+  readonly 'proxy-url'?: string;
+  readonly 'disable-compression'?: boolean;
+  readonly extensions?: readonly { readonly name: string; readonly extension: unknown }[];
+};
+
+/** Who asks, as a kubeconfig describes it. */
+export type KubeconfigUser = {
+  readonly 'client-certificate'?: string;
+  readonly 'client-certificate-data'?: string;
+  readonly 'client-key'?: string;
+  readonly 'client-key-data'?: string;
+  readonly token?: string;
+  readonly tokenFile?: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly as?: string;
+  readonly 'as-uid'?: string;
+  readonly 'as-groups'?: readonly string[];
+  readonly 'as-user-extra'?: { readonly [key: string]: readonly string[] };
+  readonly exec?: ExecPlugin;
+  readonly 'auth-provider'?: { readonly name: string };
+};
+
+/** Who asks whom, and about which namespace. */
+export type KubeconfigContext = { readonly cluster?: string; readonly user?: string; readonly namespace?: string };
+
+/** What kubeconfigs say together. */
+export type Kubeconfig = {
+  readonly clusters: ReadonlyMap<string, KubeconfigCluster>;
+  readonly users: ReadonlyMap<string, KubeconfigUser>;
+  readonly contexts: ReadonlyMap<string, KubeconfigContext>;
+  readonly currentContext?: string;
+};
+
+/** A kubeconfig that cannot be used, and why. */
+export class KubeconfigError extends Error {
+  override readonly name = 'KubeconfigError';
+}
+
+/** Where kubeconfigs are looked for. */
+export type KubeconfigPlace = {
+  /** This file and no other. */
+  readonly path?: string;
+  readonly environment?: Environment;
+  readonly homeDirectory?: string;
+};
+
+/** Reads the kubeconfigs that kubectl would: one given, those of `KUBECONFIG` merged, or `~/.kube/config`. */
+export function loadKubeconfig(place: KubeconfigPlace = {}): Kubeconfig {
+  if (place.path !== undefined) return readKubeconfigFile(place.path);
+  return mergeKubeconfigs(kubeconfigFiles(place).filter(existsSync).map(readKubeconfigFile));
+}
+
+/** The files that `loadKubeconfig` reads, whether they exist or not. */
+export function kubeconfigFiles(place: KubeconfigPlace = {}): readonly string[] {
+  if (place.path !== undefined) return [place.path];
+  const { environment = process.env, homeDirectory = homedir() } = place;
+  const listed = (environment.KUBECONFIG ?? '').split(delimiter).filter((path) => path !== '');
+  return listed.length > 0 ? [...new Set(listed)] : [join(homeDirectory, '.kube', 'config')];
+}
+
+/** Reads one file; the paths in it are relative to where it is. */
+export function readKubeconfigFile(path: string): Kubeconfig {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new KubeconfigError(`${path} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+  try {
+    return parseKubeconfig(text, dirname(resolve(path)));
+  } catch (error) {
+    throw new KubeconfigError(`${path}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** Reads the text of a kubeconfig; the paths in it are relative to `directory`. */
+export function parseKubeconfig(text: string, directory: string): Kubeconfig {
+  const value = text.trim() === '' ? {} : parseYaml(text);
+  if (!isRecord(value)) throw new KubeconfigError('not a kubeconfig');
+  const absolute = <T extends object>(entry: T, fields: readonly (keyof T & string)[]): T => {
+    const paths = fields.flatMap((field) => {
+      const path = entry[field];
+      return typeof path === 'string' && path !== '' && !isAbsolute(path) ? [[field, join(directory, path)]] : [];
+    });
+    return paths.length === 0 ? entry : { ...entry, ...Object.fromEntries(paths) };
+  };
+  const current = value['current-context'];
+  return {
+    clusters: entriesOf<KubeconfigCluster>(value, 'clusters', 'cluster', (cluster) =>
+      absolute(cluster, ['certificate-authority']),
+    ),
+    users: entriesOf<KubeconfigUser>(value, 'users', 'user', (user) => {
+      const { exec } = user;
+      // A bare name is looked up on the path; one with a slash is a file.
+      const plugin = exec && /[\\/]/.test(exec.command ?? '') ? { exec: absolute(exec, ['command']) } : {};
+      return { ...absolute(user, ['client-certificate', 'client-key', 'tokenFile']), ...plugin };
+    }),
+    contexts: entriesOf<KubeconfigContext>(value, 'contexts', 'context', (context) => context),
+    ...(typeof current === 'string' && current !== '' ? { currentContext: current } : {}),
+  };
+}
+
+/** Kubeconfigs as one: of entries of the same name, and of current contexts, the first counts. */
+export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
+  const first = <T>(pick: (config: Kubeconfig) => ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
+    new Map(configs.toReversed().flatMap((config) => [...pick(config)]));
+  const current = configs.find(({ currentContext }) => currentContext !== undefined)?.currentContext;
+  return {
+    clusters: first(({ clusters }) => clusters),
+    users: first(({ users }) => users),
+    contexts: first(({ contexts }) => contexts),
+    ...(current === undefined ? {} : { currentContext: current }),
+  };
+}
+
+function isRecord(value: unknown): value is { readonly [key: string]: unknown } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function entriesOf<T extends object>(
+  config: { readonly [key: string]: unknown },
+  list: string,
+  field: string,
+  read: (entry: T) => T,
+): ReadonlyMap<string, T> {
+  const entries = config[list] ?? [];
+  if (!Array.isArray(entries)) throw new KubeconfigError(`${list} is not a list`);
+  const found = new Map<string, T>();
+  for (const entry of entries) {
+    if (!isRecord(entry) || typeof entry.name !== 'string') throw new KubeconfigError(`${list}: an entry has no name`);
+    // What is in the file is trusted to be what its fields say, as kubectl does.
+    if (!found.has(entry.name)) found.set(entry.name, read((entry[field] ?? {}) as T));
+  }
+  return found;
+}
+
+/** Which of the entries of a kubeconfig to use; the current context's where nothing is said. */
+export type KubeconfigChoice = {
+  readonly context?: string;
+  readonly cluster?: string;
+  readonly user?: string;
+  readonly clock: Clock;
+  readonly environment?: Environment;
+};
+
+/** A server to talk to, and the namespace meant where none is named. */
+export type ChosenServer = ServerConfig & { readonly namespace: string };
+
+/** What a kubeconfig says of one server and how to reach it. */
+export function chooseServer(config: Kubeconfig, choice: KubeconfigChoice): ChosenServer {
+  const { environment = process.env } = choice;
+  const contextName = choice.context ?? config.currentContext;
+  const context = contextName === undefined ? {} : config.contexts.get(contextName);
+  if (!context) throw new KubeconfigError(`context ${JSON.stringify(contextName)} does not exist`);
+  const clusterName = choice.cluster ?? context.cluster;
+  const userName = choice.user ?? context.user;
+  if (clusterName === undefined) throw new KubeconfigError('no context is current, and none was given');
+  const cluster = config.clusters.get(clusterName);
+  if (!cluster) throw new KubeconfigError(`cluster ${JSON.stringify(clusterName)} does not exist`);
+  const user = userName === undefined || userName === '' ? {} : config.users.get(userName);
+  if (!user) throw new KubeconfigError(`user ${JSON.stringify(userName)} does not exist`);
+  if (!cluster.server) throw new KubeconfigError(`cluster ${JSON.stringify(clusterName)} has no server`);
+
+  const authorities = contentOf(cluster, 'certificate-authority');
+  const isInsecure = cluster['insecure-skip-tls-verify'] === true;
+  if (isInsecure && authorities !== undefined) {
+    throw new KubeconfigError('specifying a root certificates file with the insecure flag is not allowed');
+  }
+  const url = URL.parse(cluster.server.includes('://') ? cluster.server : `http://${cluster.server}`);
+  if (!url) throw new KubeconfigError(`${JSON.stringify(cluster.server)} is not the address of a server`);
+  const proxy = cluster['proxy-url'] ? parseProxy(cluster['proxy-url']) : proxyFromEnvironment(url, environment);
+  const impersonate = impersonationOf(user);
+  return {
+    server: cluster.server,
+    ...(authorities === undefined ? {} : { authorities }),
+    ...(cluster['tls-server-name'] ? { serverName: cluster['tls-server-name'] } : {}),
+    ...(isInsecure ? { insecureSkipVerify: true } : {}),
+    ...(cluster['disable-compression'] ? { compress: false } : {}),
+    ...(proxy ? { proxy } : {}),
+    credentials: credentialsOf(userName ?? '', user, cluster, authorities, choice.clock, environment),
+    ...(impersonate ? { impersonate } : {}),
+    namespace: context.namespace || 'default',
+  };
+}
+
+/** What an entry holds itself, in base64, or in a file that it names. */
+function contentOf<K extends string>(
+  entry: { readonly [F in K | `${K}-data`]?: string },
+  field: K,
+): string | undefined {
+  const data = entry[`${field}-data`];
+  if (data) return Buffer.from(data, 'base64').toString();
+  const path = entry[field];
+  return path ? contentOfFile(path) : undefined;
+}
+
+function contentOfFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new KubeconfigError(`${path} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function impersonationOf(user: KubeconfigUser): Impersonation | undefined {
+  const { as, 'as-uid': uid, 'as-groups': groups, 'as-user-extra': extra } = user;
+  if (!as) {
+    if (uid || groups?.length || extra) throw new KubeconfigError('impersonation without a user: as is missing');
+    return undefined;
+  }
+  return { user: as, ...(uid ? { uid } : {}), ...(groups ? { groups } : {}), ...(extra ? { extra } : {}) };
+}
+
+function credentialsOf(
+  name: string,
+  user: KubeconfigUser,
+  cluster: KubeconfigCluster,
+  authorities: string | undefined,
+  clock: Clock,
+  environment: Environment,
+): Credentials {
+  if (user['auth-provider']) {
+    throw new KubeconfigError(
+      `the auth-provider ${user['auth-provider'].name} of user ${JSON.stringify(name)} is not known; use an exec plugin`,
+    );
+  }
+  const certificate = contentOf(user, 'client-certificate');
+  const key = contentOf(user, 'client-key');
+  if ((certificate === undefined) !== (key === undefined)) {
+    throw new KubeconfigError(
+      `user ${JSON.stringify(name)} has a certificate without a key, or a key without a certificate`,
+    );
+  }
+  const shown = certificate !== undefined && key !== undefined ? { certificate: { certificate, key } } : {};
+  const ways = [
+    ...(user.token || user.tokenFile ? ['token'] : []),
+    ...(user.username || user.password ? ['basicAuth'] : []),
+    ...(user.exec ? ['exec'] : []),
+  ];
+  if (ways.length > 1) {
+    throw new KubeconfigError(
+      `more than one authentication method found for ${name}; found ${JSON.stringify(ways)}, only one is allowed`,
+    );
+  }
+  if (user.exec) return pluginCredentials(user.exec, { ...cluster, authorities }, clock, environment);
+  if (user.tokenFile) return tokenFile(user.tokenFile, clock, { ...shown, fallback: user.token });
+  if (user.token) return fixedCredentials({ ...shown, authorization: bearer(user.token) });
+  if (user.username || user.password) {
+    return fixedCredentials({ ...shown, authorization: basic(user.username ?? '', user.password ?? '') });
+  }
+  return fixedCredentials(shown);
+}
