@@ -54,6 +54,11 @@ export async function followDefinitions(
       .filter((other) => other.spec.group === spec.group && other.metadata.name !== metadata.name);
   }
 
+  /** What fails because the server is stopped is no failure. */
+  function report(error: unknown): void {
+    if (!core.signal.aborted) onError(error);
+  }
+
   function enqueue(name: string): void {
     waiting.add(name);
     if (!isWorking) void work();
@@ -63,10 +68,13 @@ export async function followDefinitions(
     isWorking = true;
     // What is received together is worked on together.
     await Promise.resolve();
-    for (const name of waiting) {
-      if (core.signal.aborted) break;
-      waiting.delete(name);
-      await attempt(name, () => settle(name));
+    while (waiting.size > 0 && !core.signal.aborted) {
+      const names = [...waiting];
+      waiting.clear();
+      const settled = new Map<string, Definition>();
+      await Promise.all(names.map((name) => attempt(name, () => settle(name, settled))));
+      // Whoever is next must see which names are taken.
+      await core.feed.caughtUp().catch(report);
     }
     isWorking = false;
   }
@@ -76,21 +84,24 @@ export async function followDefinitions(
       await act();
     } catch (error) {
       // Whoever changed the definition meanwhile has caused it to be looked at again.
-      if (core.signal.aborted || isConflict(error) || isNotFound(error)) return;
-      onError(error);
+      if (isConflict(error) || isNotFound(error)) return;
+      report(error);
       core.clock.setTimer(retryMs, () => enqueue(name), core.signal);
     }
   }
 
   const current = (name: string): KubeObject | undefined => cache.get(`${prefix}${name}`)?.object;
 
-  async function settle(name: string): Promise<void> {
+  /** `settled` is what this round has made of others before, which is not yet written. */
+  async function settle(name: string, settled: Map<string, Definition>): Promise<void> {
     const object = current(name);
     if (!object) return;
     const definition = asDefinition(object);
     const { metadata } = definition;
-    const status = settleStatus(definition, ofGroup(definition), core.clock.now());
-    if (status !== definition.status) {
+    const others = ofGroup(definition).map((other) => settled.get(other.metadata.name!) ?? other);
+    const status = settleStatus(definition, others, core.clock.now());
+    if (status && status !== definition.status) {
+      settled.set(name, { ...definition, status });
       await serving.prepare(definition);
       await write(object, { ...object, status });
     } else if (metadata.deletionTimestamp && metadata.finalizers?.includes(cleanupFinalizer) && !ending.has(name)) {
@@ -131,7 +142,6 @@ export async function followDefinitions(
 
   async function write(seen: KubeObject, wanted: KubeObject): Promise<void> {
     await writeStatus(core, resource, seen, wanted);
-    // Whoever is next must see which names are taken.
     await core.feed.caughtUp();
   }
 
@@ -139,7 +149,7 @@ export async function followDefinitions(
     { keyPrefix: prefix },
     {
       signal: core.signal,
-      receive: ({ type, cached }) => void received(cached, type === 'DELETED')?.catch(onError),
+      receive: ({ type, cached }) => void received(cached, type === 'DELETED')?.catch(report),
       end: () => {},
     },
   );

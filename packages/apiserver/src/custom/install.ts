@@ -1,0 +1,62 @@
+import { isSame } from '@kruise/machinery/json-value';
+import { isAlreadyExists } from '@kruise/machinery/status';
+import type { Core } from '../core.ts';
+import { create } from '../handlers/create.ts';
+import { put } from '../handlers/put.ts';
+import type { KubeObject } from '../object.ts';
+import type { Resource } from '../resource.ts';
+import { asDefinition, holds } from './definition.ts';
+import { ownOptions, ownRequest } from './own-request.ts';
+
+/**
+ * Sees to it that a cluster has these definitions, as they are given here. Resolves once all of them are established, so
+ * that their objects can be asked for.
+ */
+export async function installDefinitions(core: Core, definitions: readonly KubeObject[]): Promise<void> {
+  const resource = core.resources.find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions')!;
+  await Promise.all(definitions.map((definition) => install(core, resource, definition)));
+  await established(
+    core,
+    resource,
+    definitions.map(({ metadata }) => metadata.name!),
+  );
+}
+
+async function install(core: Core, resource: Resource, definition: KubeObject): Promise<void> {
+  const { serializer, storage } = resource;
+  const existing = storage.cache.get(storage.keyOf(undefined, definition.metadata.name!))?.object;
+  const decode = () => serializer.decodeValue(definition).draft;
+  if (!existing) {
+    const context = ownRequest(core, resource, 'create', definition);
+    await create(core, context, resource, ownOptions, decode).catch((error) => {
+      // Another server of the same cluster may be first; that is as good.
+      if (!isAlreadyExists(error)) throw error;
+    });
+    return;
+  }
+  const { spec } = serializer.canonical(decode() as KubeObject);
+  if (isSame(spec, existing['spec'])) return;
+  const value = { ...existing, spec };
+  await put(core, ownRequest(core, resource, 'update', existing), resource, { type: 'value', value });
+}
+
+/** Resolves once all definitions of these names are established. */
+function established(core: Core, { storage }: Resource, names: readonly string[]): Promise<void> {
+  const { cache, keyOf } = storage;
+  const isReady = (name: string) => {
+    const found = cache.get(keyOf(undefined, name));
+    return found !== undefined && holds(asDefinition(found.object), 'Established');
+  };
+  return new Promise((resolve, reject) => {
+    const over = new AbortController();
+    const signal = AbortSignal.any([over.signal, core.signal]);
+    const look = () => {
+      if (!names.every(isReady)) return;
+      over.abort();
+      resolve();
+    };
+    core.signal.addEventListener('abort', () => reject(core.signal.reason), { once: true, signal: over.signal });
+    cache.listAndWatch({ keyPrefix: storage.prefix }, { signal, receive: look, end: () => {} });
+    look();
+  });
+}
