@@ -52,6 +52,8 @@ export type ServerParts = {
   /** How objects of a definition become another version, where the server itself knows that. */
   readonly converterOf?: (definition: Definition) => Converter | undefined;
   readonly onError: (error: unknown) => void;
+  /** Freezes every object that is held in memory, so that a program that changes one fails: for tests. */
+  readonly freezeObjects?: boolean;
 };
 
 /** An API server at work, reachable in this process; `serveHttps` opens it to others. */
@@ -80,6 +82,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     afterRevision: await store.currentRevision(),
     signal: stopped.signal,
     onFailure: parts.onError,
+    freeze: parts.freezeObjects ?? false,
   });
   compactRegularly(store, clock, { signal: stopped.signal, onError: parts.onError });
   const resources = createResourceRegistry();

@@ -1,4 +1,5 @@
 import { tooLargeResourceVersion } from '@kruise/machinery/status';
+import { deepFreeze } from '@kruise/schema/draft';
 import { after, type Clock } from '@kruise/values/clock';
 import type { Store, StoreEvent } from '../store/store.ts';
 
@@ -9,6 +10,8 @@ export interface Feed {
   /** Sends the changes below a prefix to a receiver from now on; `after` is the revision they follow. */
   subscribe(prefix: string, receive: (event: StoreEvent) => void): { readonly after: number };
   unsubscribe(prefix: string): void;
+  /** An object as caches hold it: frozen all through where the server was asked to. */
+  held<T>(object: T): T;
   /** Resolves once the caches are as fresh as the store is at the call. */
   caughtUp(): Promise<void>;
   /** Resolves once a revision has been reached; refuses one that does not come within a few seconds. */
@@ -31,6 +34,7 @@ export function startFeed(
     readonly afterRevision: number;
     readonly signal: AbortSignal;
     readonly onFailure: (error: unknown) => void;
+    readonly freeze?: boolean;
   },
 ): Feed {
   const receivers = new Map<string, (event: StoreEvent) => void>();
@@ -79,6 +83,7 @@ export function startFeed(
     unsubscribe(prefix) {
       receivers.delete(prefix);
     },
+    held: options.freeze ? deepFreeze : (object) => object,
     async caughtUp() {
       await wait(await store.currentRevision());
     },

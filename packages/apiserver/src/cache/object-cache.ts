@@ -60,7 +60,7 @@ export async function loadObjectCache(
     const { object, managedFields } = decode(entry.value);
     return {
       key: entry.key,
-      object: withRevision(object, entry.modRevision),
+      object: feed.held(withRevision(object, entry.modRevision)),
       managedFields,
       revision: entry.modRevision,
     };

@@ -79,7 +79,7 @@ export async function openObjectStorage(
 
   function cached({ key, value, modRevision }: Entry): Cached {
     const { object, managedFields } = decode(value);
-    return { key, object: withRevision(object, modRevision), managedFields, revision: modRevision };
+    return { key, object: feed.held(withRevision(object, modRevision)), managedFields, revision: modRevision };
   }
 
   async function put(key: string, expected: number, object: KubeObject, ttlSeconds?: number): Promise<Written> {
@@ -93,7 +93,7 @@ export async function openObjectStorage(
     // The cache has most likely made it already, and then everyone shares that one.
     const known = cache.get(key);
     if (known?.revision === revision) return { ok: true, cached: known };
-    return { ok: true, cached: { key, ...kept, object: withRevision(kept.object, revision), revision } };
+    return { ok: true, cached: { key, ...kept, object: feed.held(withRevision(kept.object, revision)), revision } };
   }
 
   const cache = await loadObjectCache(store, feed, prefix, decode);
