@@ -1,0 +1,127 @@
+import type { IncomingMessage } from 'node:http';
+import { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { listOf, refuseUpgrade, type Upgrade } from './upgrade.ts';
+
+/** As large as Go lets a message become. */
+const maxMessageBytes = 32 * 1024 * 1024;
+/** What is sent at once; some clients read into a buffer of this size. */
+const maxChunkBytes = 32 * 1024;
+
+/**
+ * Answers a request for a WebSocket with the first protocol the client offers that is supported. An empty text among
+ * these stands for clients that offer none.
+ */
+export function acceptWebSocket(upgrade: Upgrade, supported: readonly string[]): Promise<WebSocket> {
+  const offered = listOf(upgrade.headers['sec-websocket-protocol']);
+  const chosen = offered.length === 0 && supported.includes('') ? '' : offered.find((each) => supported.includes(each));
+  if (chosen === undefined) {
+    const message = `requested protocol(s) are not supported: [${offered.join(' ')}]; supports [${supported.join(' ')}]`;
+    return Promise.reject(refuseUpgrade(upgrade, 403, message));
+  }
+  return new Promise((resolve, reject) => {
+    const server = new WebSocketServer({
+      noServer: true,
+      maxPayload: maxMessageBytes,
+      perMessageDeflate: false,
+      handleProtocols: () => (chosen === '' ? false : chosen),
+    });
+    server.once('wsClientError', (error) => reject(refuseUpgrade(upgrade, 400, error.message)));
+    // The library looks at the method and the headers of the request, and at nothing else.
+    const request = { method: upgrade.method, headers: upgrade.headers, url: '/' } as IncomingMessage;
+    server.handleUpgrade(request, upgrade.socket, upgrade.head, resolve);
+  });
+}
+
+/** Several streams in one WebSocket, each message beginning with the number of the stream it belongs to. */
+export type Channels = {
+  readonly channels: readonly Duplex[];
+  /** Closes the WebSocket, after all that was written. */
+  close(): void;
+  /** Resolves when the WebSocket is closed, by whomever. */
+  readonly closed: Promise<void>;
+};
+
+/** How channels are told apart and carried. */
+export type ChannelsOptions = {
+  readonly count: number;
+  /** Binary messages with a byte in front, or text ones with a digit and the rest in base64. */
+  readonly encoding: 'binary' | 'base64';
+  /** Whether a message on channel 255 closes the channel it names. */
+  readonly closable: boolean;
+};
+
+const closeChannel = 255;
+
+/** Divides a WebSocket into channels. A channel that nobody reads holds up the others: TCP slows the sender down. */
+export function createChannels(socket: WebSocket, { count, encoding, closable }: ChannelsOptions): Channels {
+  const closed = Promise.withResolvers<void>();
+  const full = new Set<number>();
+  const ended = new Set<number>();
+
+  const channels = Array.from({ length: count }, (_, index) => {
+    const channel = new Duplex({
+      read() {
+        if (full.delete(index) && full.size === 0) socket.resume();
+      },
+      write(chunk: Buffer, _encoding, callback) {
+        send(index, chunk, callback);
+      },
+      destroy(error, callback) {
+        ended.add(index);
+        if (full.delete(index) && full.size === 0) socket.resume();
+        callback(error);
+      },
+    });
+    channel.on('error', () => {});
+    return channel;
+  });
+
+  function send(index: number, chunk: Buffer, callback: (error?: Error | null) => void): void {
+    let at = 0;
+    const next = (error?: Error | null): void => {
+      if (error || (at >= chunk.length && at > 0)) {
+        callback(error);
+        return;
+      }
+      const piece = chunk.subarray(at, at + maxChunkBytes);
+      at += Math.max(1, piece.length);
+      if (encoding === 'base64') socket.send(`${index}${piece.toString('base64')}`, next);
+      else socket.send(Buffer.concat([Buffer.of(index), piece]), next);
+    };
+    next();
+  }
+
+  function end(index: number): void {
+    if (ended.has(index)) return;
+    ended.add(index);
+    channels[index]?.push(null);
+  }
+
+  socket.on('message', (message: Buffer, isBinary: boolean) => {
+    if (message.length === 0) return;
+    let index = message[0]!;
+    let data = message.subarray(1);
+    if (encoding === 'base64' && !isBinary) {
+      index -= 48;
+      data = Buffer.from(data.toString('latin1'), 'base64');
+    } else if (closable && index === closeChannel) {
+      if (data.length === 1) end(data[0]!);
+      return;
+    }
+    const channel = channels[index];
+    if (!channel || ended.has(index) || data.length === 0) return;
+    if (!channel.push(data)) {
+      full.add(index);
+      socket.pause();
+    }
+  });
+  // What is wrong with a frame is followed by the close of the socket.
+  socket.on('error', () => {});
+  socket.once('close', () => {
+    for (const index of channels.keys()) end(index);
+    closed.resolve();
+  });
+
+  return { channels, close: () => socket.close(1000), closed: closed.promise };
+}
