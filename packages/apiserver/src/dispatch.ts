@@ -23,6 +23,7 @@ import { type OpenWatch, prepareWatch } from './handlers/watch.ts';
 import { writeOptions } from './handlers/write-options.ts';
 import type { KubeObject } from './object.ts';
 import type { Found, Resource } from './resource.ts';
+import { checkRoute } from './routing.ts';
 
 /** What a request comes to, before it is written down for anyone. */
 export type Answer =
@@ -44,8 +45,9 @@ export async function dispatch(core: Core, context: RequestContext, body: Body |
   await authorize(core, context);
   const { info, query } = context;
   const resource = core.resources.find(info.group, info.version, info.plural);
+  if (resource?.custom) checkCustomRequest(context, resource);
+  else checkRoute(info);
   if (!resource) return dispatchVirtual(core, context, body);
-  if (resource.custom) checkCustomRequest(context, resource);
   if (resource.deprecation !== undefined) context.warnings.add(resource.deprecation);
   if (info.subresource !== '') {
     const subresource = resource.subresources.get(info.subresource);

@@ -1,3 +1,4 @@
+import { createMetrics, type MetricRegistry } from '@kruise/client/metrics';
 import type { Transport } from '@kruise/client/transport';
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
@@ -11,12 +12,13 @@ import { frontProxies } from './authentication/front-proxy.ts';
 import { noteLegacyUse } from './authentication/legacy-use.ts';
 import { createAuthorization } from './authorization/authorization.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
-import { createCustomApiServices } from './bootstrap/api-services.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
 import { startFeed } from './cache/feed.ts';
 import { compactRegularly } from './compaction.ts';
 import type { Core, Features } from './core.ts';
-import { type Converter, renaming } from './custom/converter.ts';
+import { createAnnouncer } from './custom/announcer.ts';
+import type { Converter } from './custom/converter.ts';
+import { createConverters } from './custom/converters.ts';
 import type { Definition } from './custom/definition.ts';
 import { followDefinitions } from './custom/definitions.ts';
 import { createCustomServing } from './custom/serving.ts';
@@ -24,7 +26,8 @@ import { exchangeOf } from './http/exchange.ts';
 import { createFrameCache } from './http/frame-cache.ts';
 import { createHandler } from './http/handler.ts';
 import { type Listener, listen } from './http/listener.ts';
-import { createPages } from './http/pages.ts';
+import { openIdPages } from './http/openid-pages.ts';
+import { serverPages } from './http/server-pages.ts';
 import { inProcessTransport } from './in-process.ts';
 import { addSubresource, createResourceRegistry } from './registry.ts';
 import { builtinResources } from './resources/builtin.ts';
@@ -51,6 +54,8 @@ export type ServerParts = {
   readonly features?: Partial<Features>;
   /** How objects of a definition become another version, where the server itself knows that. */
   readonly converterOf?: (definition: Definition) => Converter | undefined;
+  /** Where to count; by default in a registry of its own, shown at `/metrics`. */
+  readonly metrics?: MetricRegistry;
   readonly onError: (error: unknown) => void;
   /** Freezes every object that is held in memory, so that a program that changes one fails: for tests. */
   readonly freezeObjects?: boolean;
@@ -78,6 +83,7 @@ const allowedNames = ['front-proxy-client'];
 export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
   const { store, clock, random } = parts;
   const stopped = new AbortController();
+  const metrics = parts.metrics ?? createMetrics();
   const feed = startFeed(store, clock, {
     afterRevision: await store.currentRevision(),
     signal: stopped.signal,
@@ -116,10 +122,9 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     frontProxyAuthority: parts.frontProxyAuthority,
     serviceRanges: parts.serviceRanges ?? defaultServiceRanges,
   });
-  const apiServices = createCustomApiServices(core);
   const serving = createCustomServing(core, {
-    converterOf: (definition) => parts.converterOf?.(definition) ?? renaming,
-    changed: (groupVersion) => void apiServices.sync(groupVersion).catch(parts.onError),
+    converterOf: createConverters(core, { override: parts.converterOf }),
+    changed: createAnnouncer(core, parts.onError),
   });
   await followDefinitions(core, serving, parts.onError);
   const { clientAuthority, frontProxyAuthority } = parts;
@@ -131,6 +136,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     anonymousUsers(),
   ]);
   const listeners: Listener[] = [];
+  let stopping = false;
 
   return {
     core,
@@ -139,7 +145,13 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
       const handle = createHandler({
         core,
         authenticator,
-        pages: createPages(core, () => address),
+        pages: serverPages(core, {
+          address: () => address,
+          metrics,
+          isStopping: () => stopping,
+          more: openIdPages(authentication, () => address),
+          onError: parts.onError,
+        }),
         frames: createFrameCache(),
         onError: parts.onError,
       });
@@ -157,6 +169,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
       return listener;
     },
     async close() {
+      stopping = true;
       stopped.abort();
       await Promise.all(listeners.map((listener) => listener.close()));
       await store.close();

@@ -1,17 +1,22 @@
 import { createHash } from 'node:crypto';
 import { apiVersionOf } from './kind.ts';
 import { Definitions, type Json } from './openapi/definitions.ts';
-import { type Operation, type Path, pathsOf, reasonOf } from './openapi/operations.ts';
+import { type Operation, type Path, pagePath, pathsOf, reasonOf } from './openapi/operations.ts';
 import type { Parameter } from './openapi/parameters.ts';
-import type { PublishedResource, Vocabulary } from './openapi/published.ts';
+import type { PublishedPage, PublishedResource, Vocabulary } from './openapi/published.ts';
 
-/** The OpenAPI 2.0 document of all resources: what `/openapi/v2` answers. */
-export function openApiV2(resources: readonly PublishedResource[], vocabulary: Vocabulary): Json {
+/** The OpenAPI 2.0 document of all resources and pages: what `/openapi/v2` answers. */
+export function openApiV2(
+  resources: readonly PublishedResource[],
+  vocabulary: Vocabulary,
+  pages: readonly PublishedPage[] = [],
+): Json {
   const definitions = new Definitions('v2', resources, vocabulary);
   const shared = new SharedParameters();
   const groups = Map.groupBy(resources, ({ kind }) => apiVersionOf(kind));
   const paths = [...groups.values()]
     .flatMap((members) => pathsOf(members[0]!.kind, members))
+    .concat(pages.map(pagePath))
     .sort((a, b) => (a.path < b.path ? -1 : 1))
     .map((path) => [path.path, pathItem(path, definitions, shared)]);
   return {

@@ -1,9 +1,15 @@
 import { Definitions, type Json } from './openapi/definitions.ts';
-import { type Operation, type Path, pathsOf, reasonOf } from './openapi/operations.ts';
+import { type Operation, type Path, pagePath, pathsOf, reasonOf } from './openapi/operations.ts';
 import type { Parameter } from './openapi/parameters.ts';
-import type { Content, GroupVersion, PublishedResource, Vocabulary } from './openapi/published.ts';
+import type { Content, GroupVersion, PublishedPage, PublishedResource, Vocabulary } from './openapi/published.ts';
 
-export type { GroupVersion, PublishedResource, PublishedSubresource, Vocabulary } from './openapi/published.ts';
+export type {
+  GroupVersion,
+  PublishedPage,
+  PublishedResource,
+  PublishedSubresource,
+  Vocabulary,
+} from './openapi/published.ts';
 
 /** The OpenAPI 3.0 document of one group version: what `/openapi/v3/apis/apps/v1` answers. */
 export function openApiV3(
@@ -12,7 +18,16 @@ export function openApiV3(
   vocabulary: Vocabulary,
 ): Json {
   const definitions = new Definitions('v3', resources, vocabulary);
-  const paths = pathsOf(groupVersion, resources).map((path) => [path.path, pathItem(path, definitions)]);
+  return documentOf(pathsOf(groupVersion, resources), definitions);
+}
+
+/** The OpenAPI 3.0 document of one page: what `/openapi/v3/version` answers. */
+export function openApiV3OfPage(page: PublishedPage, vocabulary: Vocabulary): Json {
+  return documentOf([pagePath(page)], new Definitions('v3', [], vocabulary));
+}
+
+function documentOf(described: readonly Path[], definitions: Definitions): Json {
+  const paths = described.map((path) => [path.path, pathItem(path, definitions)]);
   return {
     openapi: '3.0.0',
     info: { title: 'Kubernetes', version: 'unversioned' },

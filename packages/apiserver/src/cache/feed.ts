@@ -7,6 +7,8 @@ import type { Store, StoreEvent } from '../store/store.ts';
 export interface Feed {
   /** The revision up to which every cache has seen every change. */
   readonly revision: number;
+  /** Whether the store was lost: nothing will change here any more. */
+  readonly failed: boolean;
   /** Sends the changes below a prefix to a receiver from now on; `after` is the revision they follow. */
   subscribe(prefix: string, receive: (event: StoreEvent) => void): { readonly after: number };
   unsubscribe(prefix: string): void;
@@ -40,6 +42,7 @@ export function startFeed(
   const receivers = new Map<string, (event: StoreEvent) => void>();
   let revision = options.afterRevision;
   let waiters: Waiter[] = [];
+  let failed = false;
 
   async function follow(): Promise<void> {
     const watch = store.watch({ prefix: '/registry/', afterRevision: revision, signal: options.signal });
@@ -69,12 +72,16 @@ export function startFeed(
   }
 
   follow().catch((error) => {
+    failed = true;
     if (!options.signal.aborted) options.onFailure(error);
   });
 
   return {
     get revision() {
       return revision;
+    },
+    get failed() {
+      return failed;
     },
     subscribe(prefix, receive) {
       receivers.set(prefix, receive);

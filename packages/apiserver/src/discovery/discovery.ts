@@ -54,6 +54,10 @@ export function discoveredCustom(
 const storageVersions: { readonly [resource: string]: string } = {
   'events.events.k8s.io': 'v1',
   'horizontalpodautoscalers.autoscaling': 'autoscaling/v2',
+  // Clients compare hashes, and know these from the versions Kubernetes has them stored in.
+  'ipaddresses.networking.k8s.io': 'networking.k8s.io/v1beta1',
+  'servicecidrs.networking.k8s.io': 'networking.k8s.io/v1beta1',
+  'customresourcedefinitions.apiextensions.k8s.io': 'apiextensions.k8s.io/v1beta1',
 };
 
 /** Everything served, in the order discovery shows it. */

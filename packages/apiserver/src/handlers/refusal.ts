@@ -16,14 +16,53 @@ export function noSuchPath(): PlainRefusal {
   return new PlainRefusal(404, '404 page not found');
 }
 
-/** 405: the resource is here, but not this way. */
-export function methodNotAllowed(): StatusError {
+const notAllowed = {
+  code: 405,
+  reason: 'MethodNotAllowed',
+  message: 'the server does not allow this method on the requested resource',
+  details: {},
+};
+
+/** A Status that comes with headers of its own. */
+export class HeadedRefusal extends StatusError {
+  readonly headers: { readonly [name: string]: string };
+
+  constructor(failed: Parameters<typeof failure>[0], headers: { readonly [name: string]: string } = {}) {
+    super(failure(failed));
+    this.headers = headers;
+  }
+}
+
+/** 404: the group is here, but nothing at this path. */
+export function noSuchResource(): StatusError {
   return new StatusError(
     failure({
-      code: 405,
-      reason: 'MethodNotAllowed',
-      message: 'the server does not allow this method on the requested resource',
+      code: 404,
+      reason: 'NotFound',
+      message: 'the server could not find the requested resource',
       details: {},
     }),
   );
+}
+
+/** 406: nothing at this path comes in any of the forms asked for, whatever is made of it. */
+export function noSuchForm(available: readonly string[]): StatusError {
+  return new StatusError(
+    failure({
+      code: 406,
+      reason: 'NotAcceptable',
+      message: `406: Not Acceptable\n\nAvailable representations: ${available.join(', ')}`,
+      details: {},
+    }),
+  );
+}
+
+/** 405: the path is here, but not for this method. */
+export function wrongMethod(allowed: readonly string[]): StatusError {
+  return new HeadedRefusal(notAllowed, { allow: allowed.join(', ') });
+}
+
+/** 405: the resource is here, but not this way. */
+export function methodNotAllowed(): StatusError {
+  return new StatusError(failure(notAllowed));
 }

@@ -35,12 +35,17 @@ export function encodeFound(context: EncodeContext, resource: Resource, found: F
     case 'metadata':
       return encodeMetadata(media, metadataOf(media, wholeOf(found)));
     case 'metadataList':
-      throw notAcceptable(notConvertible);
+      throw notAcceptable(
+        `you requested PartialObjectMetadataList, but the requested object is not a list (${goType(resource, '')})`,
+      );
   }
 }
 
-const notConvertible =
-  'you may only request PartialObjectMetadata for single objects and PartialObjectMetadataList for lists';
+/** What a kind is called in Go, which messages give away. */
+function goType({ kind, custom }: Resource, suffix: 'List' | ''): string {
+  if (custom) return `*unstructured.Unstructured${suffix}`;
+  return `*${kind.group === '' ? 'core' : kind.group.split('.')[0]}.${kind.kind}${suffix}`;
+}
 
 /** A list of objects. */
 export function encodeList(context: EncodeContext, resource: Resource, listed: Listed): Encoded {
@@ -66,12 +71,14 @@ export function encodeList(context: EncodeContext, resource: Resource, listed: L
         kind: 'PartialObjectMetadataList',
         apiVersion: `meta.k8s.io/${media.viewVersion}`,
         metadata: listed.metadata,
-        items,
+        items: items.length === 0 && media.format !== 'protobuf' ? null : items,
       };
       return encodeTyped(media, partialObjectMetadataList, list);
     }
     case 'metadata':
-      throw notAcceptable(notConvertible);
+      throw notAcceptable(
+        `you requested PartialObjectMetadata, but the requested object is a list (${goType(resource, 'List')})`,
+      );
   }
 }
 

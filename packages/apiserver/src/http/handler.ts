@@ -7,13 +7,25 @@ import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import { type Answer, dispatch } from '../dispatch.ts';
 import type { Body } from '../handlers/body.ts';
-import { PlainRefusal } from '../handlers/refusal.ts';
+import { HeadedRefusal, PlainRefusal, wrongMethod } from '../handlers/refusal.ts';
 import { requestInfo } from '../request.ts';
+import { checkRoute } from '../routing.ts';
 import type { User } from '../user.ts';
 import { type EncodeContext, type Encoded, encodeFound, encodeList, encodeObject } from './encode.ts';
 import type { Exchange, Headers } from './exchange.ts';
 import type { FrameCache } from './frame-cache.ts';
-import { builtinOffer, type Media, mediaTypes, negotiate, type Offer, wantsPretty } from './negotiation.ts';
+import {
+  builtinOffer,
+  checkForm,
+  errorMedia,
+  listRouteTypes,
+  type Media,
+  mediaTypes,
+  negotiate,
+  type Offer,
+  routeTypes,
+  wantsPretty,
+} from './negotiation.ts';
 import type { Pages } from './pages.ts';
 import { warningHeaders } from './warnings.ts';
 import { watchResponse } from './watch-response.ts';
@@ -29,7 +41,6 @@ export type HandlerOptions = {
 };
 
 const customOffer: Offer = { ...builtinOffer, formats: ['json', 'yaml'] };
-const json: Media = { format: 'json', view: 'object', viewVersion: 'v1', pretty: false };
 
 /** Answers requests: finds out who asks and what for, has it done, and writes down what came of it. */
 export function createHandler(options: HandlerOptions): (exchange: Exchange) => Promise<void> {
@@ -55,20 +66,37 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
     if (!sender) throw unauthorized();
     const user = await impersonate(core.authorizer, sender, exchange);
     const context = await contextOf(exchange, user);
-    let media = { ...json, pretty: wantsPretty(exchange.query, context.userAgent) };
     try {
       if (!context.info.isResource) {
         await authorize(core, context);
         await pages.serve(exchange, context, headers);
         return;
       }
-      const { group, version, plural } = context.info;
-      const resource = core.resources.find(group, version, plural);
-      media = negotiate(exchange.headers.accept ?? '', resource?.custom ? customOffer : builtinOffer, media.pretty);
+      const media = await mediaFor(exchange, context);
       const answer = await dispatch(core, context, await bodyOf(exchange));
       await write(exchange, context, media, answer, headers);
     } catch (error) {
-      await refuse(exchange, { ...headers, ...warningHeaders(context) }, media, error);
+      await refuse(exchange, { ...headers, ...warningHeaders(context) }, error);
+    }
+  }
+
+  /** The form of the answer. A request that cannot have one is still told first whether it may ask at all. */
+  async function mediaFor(exchange: Exchange, context: RequestContext): Promise<Media> {
+    const { info } = context;
+    const { accept } = exchange.headers;
+    const isCustom = core.resources.find(info.group, info.version, info.plural)?.custom ?? false;
+    try {
+      if (exchange.method === 'HEAD') throw wrongMethod(['GET']);
+      if (!isCustom) checkForm(accept, info.verb === 'list' || info.verb === 'watch' ? listRouteTypes : routeTypes);
+      return negotiate(
+        accept ?? '',
+        isCustom ? customOffer : builtinOffer,
+        wantsPretty(context.query, context.userAgent),
+      );
+    } catch (refusal) {
+      await authorize(core, context);
+      if (!isCustom) checkRoute(info);
+      throw refusal;
     }
   }
 
@@ -101,7 +129,7 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
     }
   }
 
-  async function refuse(exchange: Exchange, headers: Headers, media: Media, error: unknown): Promise<void> {
+  async function refuse(exchange: Exchange, headers: Headers, error: unknown): Promise<void> {
     if (error instanceof PlainRefusal) {
       const plain = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' };
       await exchange.send(error.code, { ...headers, ...plain }, `${error.message}\n`);
@@ -111,14 +139,16 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
     if (!known && !exchange.signal.aborted) options.onError(error);
     const { status, code } = known ? error : internalError(error instanceof Error ? error.message : String(error));
     const retry = status.details?.retryAfterSeconds;
-    const encoded = encodeObject({ ...media, view: 'object' }, status);
+    const { accept, 'user-agent': userAgent = '' } = exchange.headers;
+    const media = errorMedia(accept, wantsPretty(exchange.query, userAgent));
+    const encoded = encodeObject(media, status);
     await send(
       exchange,
       code,
       {
         ...headers,
-        'content-type':
-          typeof encoded === 'string' ? mediaTypes[media.format === 'yaml' ? 'yaml' : 'json'] : mediaTypes.protobuf,
+        ...(error instanceof HeadedRefusal ? error.headers : {}),
+        'content-type': mediaTypes[media.format],
         ...(retry ? { 'retry-after': String(retry) } : {}),
         ...(code === 403 ? { 'x-content-type-options': 'nosniff' } : {}),
       },
@@ -131,7 +161,7 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
     try {
       await serve(exchange, headers);
     } catch (error) {
-      await refuse(exchange, headers, json, error).catch(options.onError);
+      await refuse(exchange, headers, error).catch(options.onError);
     }
   };
 }

@@ -1,4 +1,5 @@
 import { notAcceptable } from '@kruise/machinery/status';
+import { noSuchForm } from '../handlers/refusal.ts';
 
 export type Format = 'json' | 'yaml' | 'protobuf';
 
@@ -52,6 +53,27 @@ export const builtinOffer: Offer = {
   views: ['object', 'table', 'metadata', 'metadataList'],
 };
 
+/**
+ * Refuses a request that accepts nothing there is, by type alone: routes of built-in resources are chosen by this
+ * before anyone looks at what exactly is asked for, and know no `application/*`.
+ */
+export function checkForm(accept: string | undefined, available: readonly string[]): void {
+  if (accept === undefined || accept === '') return;
+  for (const clause of accept.split(',')) {
+    const end = clause.indexOf(';');
+    const type = (end < 0 ? clause : clause.slice(0, end)).trim();
+    if (type === '*/*' || available.includes(type)) return;
+  }
+  throw noSuchForm(available);
+}
+
+const watchTypes = [`${mediaTypes.json};stream=watch`, `${mediaTypes.protobuf};stream=watch`];
+
+/** The types that routes of built-in resources offer. */
+export const routeTypes: readonly string[] = Object.values(mediaTypes);
+/** The same where changes can be watched too. */
+export const listRouteTypes: readonly string[] = [...routeTypes, ...watchTypes];
+
 /** Picks the form of an answer by its request's Accept header. */
 export function negotiate(accept: string, offer: Offer, pretty: boolean): Media {
   const clauses =
@@ -87,6 +109,15 @@ function formatOf(type: string, offer: Offer, view: Media['view']): Format | und
   const allowed = offer.formats.filter((format) => format !== 'protobuf' || view !== 'table');
   if (type === '*/*' || type === 'application/*') return allowed[0];
   return allowed.find((format) => mediaTypes[format] === type);
+}
+
+/** The form of a refusal: an object as it is, in JSON where nothing else will do. */
+export function errorMedia(accept: string | undefined, pretty: boolean): Media {
+  for (const clause of parseAccept(accept ?? '')) {
+    const media = clause.parameters.has('as') ? undefined : satisfy(clause, builtinOffer, pretty);
+    if (media) return media;
+  }
+  return { format: 'json', view: 'object', viewVersion: 'v1', pretty };
 }
 
 /** Answers are indented for people: on request, or for programs that people read the output of. */

@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
 import { publishedResources, vocabulary } from '@kruise/api/published';
+import { publishedPages } from '@kruise/api/published-pages';
 import { apiVersionOf } from '@kruise/schema/kind';
+import type { Json } from '@kruise/schema/openapi/definitions';
 import { encodeOpenApiV2 } from '@kruise/schema/openapi/gnostic';
 import { openApiV2 } from '@kruise/schema/openapi-v2';
-import { openApiV3, type PublishedResource } from '@kruise/schema/openapi-v3';
+import { openApiV3, openApiV3OfPage, type PublishedResource } from '@kruise/schema/openapi-v3';
 import type { Core } from '../core.ts';
-import { noSuchPath, PlainRefusal } from '../handlers/refusal.ts';
 import type { Exchange, Headers } from './exchange.ts';
 import { parseAccept } from './negotiation.ts';
+import type { Page } from './pages.ts';
 
 /** A document as it is sent, and what tells it from an earlier one. */
 type Document = { readonly bytes: Buffer; readonly hash: string };
@@ -21,9 +23,7 @@ function document(bytes: Uint8Array): Document {
 }
 
 /** Serves `/openapi/v2` and `/openapi/v3`: each document is made when first asked for, and again when kinds change. */
-export function createOpenApiPages(core: Core): {
-  serve(exchange: Exchange, segments: readonly string[], headers: Headers): Promise<void>;
-} {
+export function openApiPages(core: Core): ReadonlyMap<string, Page> {
   let generation = -1;
   let documents = new Map<string, Document>();
 
@@ -52,9 +52,18 @@ export function createOpenApiPages(core: Core): {
     return found;
   }
 
-  function v3(path: string, published: readonly PublishedResource[]): Document {
-    const [first] = published;
-    return known(`v3 ${path}`, () => Buffer.from(JSON.stringify(openApiV3(first!.kind, published, vocabulary))));
+  /** The documents there are, each with the way to make it. */
+  function described(): Map<string, () => Json> {
+    const found = new Map<string, () => Json>();
+    for (const page of publishedPages) found.set(page.path.slice(1, -1), () => openApiV3OfPage(page, vocabulary));
+    for (const [path, published] of byGroupVersion()) {
+      found.set(path, () => openApiV3(published[0]!.kind, published, vocabulary));
+    }
+    return found;
+  }
+
+  function v3(path: string, make: () => Json): Document {
+    return known(`v3 ${path}`, () => Buffer.from(JSON.stringify(make())));
   }
 
   async function send(exchange: Exchange, { bytes, hash }: Document, type: string, headers: Headers): Promise<void> {
@@ -70,28 +79,33 @@ export function createOpenApiPages(core: Core): {
       types.length === 0
         ? jsonType
         : types.find((type) => [jsonType, v2Protobuf, '*/*', 'application/*'].includes(type));
-    if (wanted === undefined) throw new PlainRefusal(406, '');
-    const json = () => known('v2', () => Buffer.from(JSON.stringify(openApiV2(resources(), vocabulary))));
+    if (wanted === undefined) return exchange.send(406, headers, '');
+    const json = () =>
+      known('v2', () => Buffer.from(JSON.stringify(openApiV2(resources(), vocabulary, publishedPages))));
     if (wanted !== v2Protobuf) return send(exchange, json(), jsonType, headers);
-    const protobuf = known('v2 protobuf', () => encodeOpenApiV2(openApiV2(resources(), vocabulary)));
+    const protobuf = known('v2 protobuf', () => encodeOpenApiV2(openApiV2(resources(), vocabulary, publishedPages)));
     return send(exchange, protobuf, v2Protobuf, headers);
   }
 
+  /** Where the documents are; clients read this as JSON, whatever its type says. */
+  async function serveIndex(exchange: Exchange, headers: Headers): Promise<void> {
+    const root = known('v3', () => {
+      const paths = [...described()]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([path, make]) => [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${v3(path, make).hash}` }]);
+      return Buffer.from(JSON.stringify({ paths: Object.fromEntries(paths) }));
+    });
+    return send(exchange, root, 'text/plain; charset=utf-8', headers);
+  }
+
   async function serveV3(exchange: Exchange, path: string, headers: Headers): Promise<void> {
-    const groups = byGroupVersion();
-    if (path === '') {
-      const paths = Object.fromEntries(
-        [...groups].map(([each, published]) => [
-          each,
-          { serverRelativeURL: `/openapi/v3/${each}?hash=${v3(each, published).hash}` },
-        ]),
-      );
-      const root = known('v3', () => Buffer.from(JSON.stringify({ paths })));
-      return send(exchange, root, jsonType, headers);
+    const make = described().get(path);
+    if (!make) return exchange.send(404, headers, '');
+    const types = parseAccept(exchange.headers.accept ?? '').map(({ type }) => type);
+    if (types.length > 0 && !types.some((type) => [jsonType, '*/*', 'application/*'].includes(type))) {
+      return exchange.send(406, headers, '');
     }
-    const published = groups.get(path);
-    if (!published) throw noSuchPath();
-    const found = v3(path, published);
+    const found = v3(path, make);
     const asked = exchange.query.get('hash');
     if (asked !== null && asked !== found.hash) {
       await exchange.send(301, { ...headers, location: `/openapi/v3/${path}?hash=${found.hash}` }, '');
@@ -108,11 +122,15 @@ export function createOpenApiPages(core: Core): {
     return send(exchange, found, jsonType, lasting);
   }
 
-  return {
-    async serve(exchange, [version, ...rest], headers) {
-      if (version === 'v2' && rest.length === 0) return serveV2(exchange, headers);
-      if (version === 'v3') return serveV3(exchange, rest.join('/'), headers);
-      throw noSuchPath();
-    },
-  };
+  return new Map<string, Page>([
+    ['/openapi/v2', (exchange, _context, headers) => serveV2(exchange, headers)],
+    ['/openapi/v3', (exchange, _context, headers) => serveIndex(exchange, headers)],
+    [
+      '/openapi/v3/',
+      (exchange, _context, headers) => {
+        const path = exchange.path.slice('/openapi/v3/'.length);
+        return path === '' ? serveIndex(exchange, headers) : serveV3(exchange, path, headers);
+      },
+    ],
+  ]);
 }

@@ -95,6 +95,8 @@ export class Definitions {
         return this.object(content.resource);
       case 'list':
         return this.list(content.resource);
+      case 'named':
+        return this.reference(content.node);
       case 'patch':
         return this.#wellKnown(patch);
       case 'text':

@@ -22,6 +22,7 @@ import {
   type GroupVersion,
   type GroupVersionKind,
   gvkOf,
+  type PublishedPage,
   type PublishedResource,
   type PublishedSubresource,
   rootPath,
@@ -77,6 +78,20 @@ function discoveryPath(groupVersion: GroupVersion): Path {
     responses: [[200, { type: 'apiResourceList' }]],
   };
   return { path: `${rootPath(groupVersion)}/`, parameters: [], operations: new Map([['get', operation]]) };
+}
+
+/** The one thing that can be done with a page: to read it. */
+export function pagePath({ path, id, description, tag, types, answer }: PublishedPage): Path {
+  const operation: Operation = {
+    id,
+    description,
+    tag,
+    parameters: [],
+    consumes: types,
+    produces: types,
+    responses: [[200, answer ? { type: 'named', node: answer } : { type: 'text' }]],
+  };
+  return { path, parameters: [], operations: new Map([['get', operation]]) };
 }
 
 function resourcePaths(resource: PublishedResource): Path[] {
@@ -390,7 +405,8 @@ function tagOf({ group, version }: GroupVersion): string {
   return `${first}${rest.map(capitalized).join('')}_${version}`;
 }
 
-function groupWords(group: string): readonly string[] {
+/** The group as the names of operations and tags have it, in words. */
+export function groupWords(group: string): readonly string[] {
   if (group === '') return ['core'];
   return group.replace(/\.k8s\.io$/, '').split(/[.-]/);
 }

@@ -43,7 +43,20 @@ export type Vocabulary = {
 export type Content =
   | { readonly type: 'object'; readonly resource: PublishedResource }
   | { readonly type: 'list'; readonly resource: PublishedResource }
+  | { readonly type: 'named'; readonly node: ObjectNode }
   | { readonly type: 'status' | 'deleteOptions' | 'patch' | 'watchEvent' | 'apiResourceList' | 'text' };
+
+/** A page that tells of the server rather than of objects: a list of groups, the version. */
+export type PublishedPage = {
+  /** With a slash at its end. */
+  readonly path: string;
+  readonly id: string;
+  readonly description: string;
+  readonly tag: string;
+  readonly types: readonly string[];
+  /** What is answered; a text if absent. */
+  readonly answer?: ObjectNode;
+};
 
 /** A version of a group of resources. */
 export type GroupVersion = { readonly group: string; readonly version: string };

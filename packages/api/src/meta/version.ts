@@ -1,0 +1,18 @@
+import * as s from '@kruise/schema';
+
+export const versionInfo = s.object('io.k8s.apimachinery.pkg.version.Info', 'What is served, and what made it.', {
+  major: s.required(1, s.string(), 'Major version.'),
+  minor: s.required(2, s.string(), 'Minor version.'),
+  emulationMajor: s.optional(3, s.string(), 'Major version of the release whose behaviour is shown.'),
+  emulationMinor: s.optional(4, s.string(), 'Minor version of the release whose behaviour is shown.'),
+  minCompatibilityMajor: s.optional(5, s.string(), 'Major version of the oldest release it works with.'),
+  minCompatibilityMinor: s.optional(6, s.string(), 'Minor version of the oldest release it works with.'),
+  gitVersion: s.required(7, s.string(), 'The version in full, such as v1.33.4.'),
+  gitCommit: s.required(8, s.string(), 'The commit it was made of.'),
+  gitTreeState: s.required(9, s.string(), 'Whether that commit is all there is to it: clean or dirty.'),
+  buildDate: s.required(10, s.string(), 'When it was made.'),
+  goVersion: s.required(11, s.string(), 'The language it is written in, and its version.'),
+  compiler: s.required(12, s.string(), 'What it was made with.'),
+  platform: s.required(13, s.string(), 'The system and processor it runs on.'),
+});
+export type VersionInfo = s.TypeOf<typeof versionInfo>;

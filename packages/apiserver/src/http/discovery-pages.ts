@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { apiGroupDiscoveryList } from '@kruise/api/apidiscovery/apigroupdiscovery';
+import { builtinKinds } from '@kruise/api/builtin';
+import * as meta from '@kruise/api/meta/discovery';
+import type { ObjectNode } from '@kruise/schema';
+import type { Core } from '../core.ts';
+import {
+  aggregatedDiscovery,
+  apiGroup,
+  apiGroupList,
+  apiVersions,
+  type DiscoveredGroup,
+  type DiscoveredResource,
+  discovered,
+  discoveredCustom,
+  groupsOf,
+  resourceList,
+} from '../discovery/discovery.ts';
+import { noSuchPath, noSuchResource, wrongMethod } from '../handlers/refusal.ts';
+import { isBuiltinGroup } from '../routing.ts';
+import { encodeObject } from './encode.ts';
+import type { Exchange, Headers } from './exchange.ts';
+import { builtinOffer, checkForm, mediaTypes, negotiate, type Offer, parseAccept, wantsPretty } from './negotiation.ts';
+import type { Page } from './pages.ts';
+
+const plain: Offer = { ...builtinOffer, views: ['object'] };
+const aggregatedParameters = 'g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+
+export type DiscoveryPages = {
+  readonly serve: Page;
+  /** Where groups and versions are, for the list of paths. */
+  paths(): readonly string[];
+};
+
+/** Serves what there is, group by group or all at once: made when first asked for, and again when resources change. */
+export function createDiscoveryPages(core: Core, address: () => string): DiscoveryPages {
+  let known: { readonly generation: number; readonly groups: readonly DiscoveredGroup[] } | undefined;
+  let documents = new Map<string, { readonly etag: string; readonly encoded: Buffer }>();
+
+  function groups(): readonly DiscoveredGroup[] {
+    const { generation } = core.resources;
+    if (known?.generation !== generation) {
+      known = { generation, groups: groupsOf(everything()) };
+      documents = new Map();
+    }
+    return known.groups;
+  }
+
+  function* everything(): Generator<DiscoveredResource> {
+    for (const kind of builtinKinds) yield discovered(kind);
+    for (const resource of core.resources.all()) {
+      if (resource.custom) yield discoveredCustom(core.resources, resource);
+    }
+  }
+
+  async function send(exchange: Exchange, headers: Headers, value: unknown, schema: ObjectNode): Promise<void> {
+    const pretty = wantsPretty(exchange.query, exchange.headers['user-agent'] ?? '');
+    checkForm(exchange.headers.accept, Object.values(mediaTypes));
+    const media = negotiate(exchange.headers.accept ?? '', plain, pretty);
+    const encoded = encodeObject(media, value, schema);
+    const body = typeof encoded === 'string' ? encoded : Buffer.from(encoded as Uint8Array);
+    await exchange.send(200, { ...headers, 'content-type': mediaTypes[media.format] }, body);
+  }
+
+  async function sendAggregated(exchange: Exchange, headers: Headers, isCore: boolean, type: string): Promise<void> {
+    const all = groups();
+    const id = `${isCore} ${type}`;
+    let document = documents.get(id);
+    if (!document) {
+      const format = type === mediaTypes.protobuf ? 'protobuf' : type === mediaTypes.yaml ? 'yaml' : 'json';
+      const media = { format, view: 'object', viewVersion: 'v1', pretty: false } as const;
+      const value = aggregatedDiscovery(all, isCore);
+      const etag = `"${createHash('sha512').update(JSON.stringify(value)).digest('hex').toUpperCase()}"`;
+      document = { etag, encoded: Buffer.from(encodeObject(media, value, apiGroupDiscoveryList) as string) };
+      documents.set(id, document);
+    }
+    const { etag, encoded } = document;
+    const described = {
+      ...headers,
+      'content-type': `${type};${aggregatedParameters}`,
+      etag,
+      vary: 'Accept',
+      'cache-control': 'public',
+    };
+    if (exchange.headers['if-none-match'] === etag) await exchange.send(304, described, '');
+    else await exchange.send(200, described, encoded);
+  }
+
+  return {
+    paths: () =>
+      groups().flatMap(({ group, versions }) =>
+        group === ''
+          ? ['/api', ...versions.map(({ version }) => `/api/${version}`)]
+          : [`/apis/${group}`, ...versions.map(({ version }) => `/apis/${group}/${version}`)],
+      ),
+
+    async serve(exchange, _context, headers) {
+      const [first, ...rest] = exchange.path.split('/').filter((segment) => segment !== '');
+      if (exchange.method !== 'GET') throw wrongMethod(['GET']);
+      const isCore = first === 'api';
+      if (rest.length === 0) {
+        const type = aggregatedType(exchange.headers.accept ?? '');
+        if (type) return sendAggregated(exchange, headers, isCore, type);
+        if (isCore) return send(exchange, headers, apiVersions(address()), meta.apiVersions);
+        return send(exchange, headers, apiGroupList(groups()), meta.apiGroupList);
+      }
+      const [name, versionName, ...more] = isCore ? ['', ...rest] : rest;
+      const group = groups().find((each) => each.group === name);
+      const missing = isBuiltinGroup(name!) ? noSuchResource() : noSuchPath();
+      if (!group || more.length > 0) throw missing;
+      if (versionName === undefined) return send(exchange, headers, apiGroup(group, true), meta.apiGroup);
+      const version = group.versions.find((each) => each.version === versionName);
+      if (!version) throw missing;
+      return send(exchange, headers, resourceList(group.group, version), meta.apiResourceList);
+    },
+  };
+}
+
+/** The type in which everything at once is wanted, if it is. */
+function aggregatedType(accept: string): string | undefined {
+  for (const { type, parameters } of parseAccept(accept)) {
+    const known = Object.values(mediaTypes).includes(type);
+    if (!parameters.has('as')) {
+      if (known || type === '*/*' || type === 'application/*') return undefined;
+      continue;
+    }
+    const isAggregated =
+      parameters.get('g') === 'apidiscovery.k8s.io' &&
+      parameters.get('v') === 'v2' &&
+      parameters.get('as') === 'APIGroupDiscoveryList';
+    if (known && isAggregated) return type;
+  }
+  return undefined;
+}

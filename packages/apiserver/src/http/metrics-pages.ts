@@ -1,0 +1,34 @@
+import { createMetrics, type MetricRegistry, scrape } from '@kruise/client/metrics';
+import type { HealthCheck } from '../health/health.ts';
+import type { Page } from './pages.ts';
+
+/** `/metrics`, and `/metrics/slis` with the server's health as numbers. */
+export function metricsPages(metrics: MetricRegistry, checks: readonly HealthCheck[]): ReadonlyMap<string, Page> {
+  const slis = createMetrics();
+  const health = slis.gauge('kubernetes_healthcheck', 'Whether a health check passes: 1, or 0.', ['name', 'type']);
+  const made = slis.counter('kubernetes_healthchecks_total', 'Health checks made.', ['name', 'type', 'status']);
+
+  async function check(): Promise<void> {
+    for (const { name, check: run } of checks) {
+      const passed = await Promise.try(run).then(
+        () => true,
+        () => false,
+      );
+      health.of(name, 'readyz').set(passed ? 1 : 0);
+      made.of(name, 'readyz', passed ? 'success' : 'error').increase();
+    }
+  }
+
+  function page(registry: MetricRegistry, update?: () => Promise<void>): Page {
+    return async (exchange, _context, headers) => {
+      await update?.();
+      const { type, text } = scrape(registry, exchange.headers.accept);
+      await exchange.send(200, { ...headers, 'content-type': type }, text);
+    };
+  }
+
+  return new Map([
+    ['/metrics', page(metrics)],
+    ['/metrics/slis', page(slis, check)],
+  ]);
+}

@@ -1,0 +1,58 @@
+import type { MetricRegistry } from '@kruise/client/metrics';
+import { after } from '@kruise/values/clock';
+import type { Core } from '../core.ts';
+import { healthChecks } from '../health/health.ts';
+import { createDiscoveryPages } from './discovery-pages.ts';
+import { healthPages } from './health-pages.ts';
+import { metricsPages } from './metrics-pages.ts';
+import { openApiPages } from './openapi-pages.ts';
+import { createPages, type Page, type Pages, versionPage } from './pages.ts';
+
+export type ServerPagesOptions = {
+  readonly address: () => string;
+  readonly metrics: MetricRegistry;
+  /** Whether the server is about to stop, and takes no new clients. */
+  readonly isStopping: () => boolean;
+  /** Pages that other parts bring along. */
+  readonly more: ReadonlyMap<string, Page>;
+  readonly onError: (error: unknown) => void;
+};
+
+/** How long the store may take to say that it is there. */
+const storePatienceMs = 2000;
+
+/** All that this server serves besides resources. */
+export function serverPages(core: Core, options: ServerPagesOptions): Pages {
+  const checks = healthChecks({
+    storeAnswers: () => storeAnswers(core),
+    cachesFollow() {
+      if (core.feed.failed) throw new Error('the caches have lost the store');
+    },
+    // Nobody can ask before: the server listens once all is done.
+    isStarted: () => true,
+    isStopping: options.isStopping,
+  });
+  const pages = new Map<string, Page>([
+    ...healthPages(checks, (endpoint, failed) => {
+      for (const { name, why } of failed) {
+        if (name !== 'shutdown') options.onError(new Error(`${endpoint} check ${name} failed`, { cause: why }));
+      }
+    }),
+    ...metricsPages(options.metrics, checks.readyz!),
+    ...openApiPages(core),
+    ...options.more,
+    ['/version', versionPage],
+  ]);
+  return createPages({ discovery: createDiscoveryPages(core, options.address), pages });
+}
+
+async function storeAnswers({ store, clock }: Core): Promise<void> {
+  const answered = new AbortController();
+  const late = after(clock, storePatienceMs, answered.signal).then(() => {
+    throw new Error('the store does not answer');
+  });
+  await Promise.race([store.currentRevision(), late]).finally(() => {
+    late.catch(() => {});
+    answered.abort();
+  });
+}

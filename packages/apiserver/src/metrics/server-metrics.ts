@@ -1,0 +1,136 @@
+import type { Histogram, MetricRegistry } from '@kruise/client/metrics';
+import type { Core } from '../core.ts';
+import type { RequestInfo } from '../request.ts';
+import { serverVersion } from '../server-version.ts';
+
+/** What is counted of requests. The names are those that dashboards and alerts for Kubernetes know. */
+export type ServerMetrics = {
+  /** A request begins; what is returned is called when it is over, with the code of its answer. */
+  begin(info: RequestInfo, query: URLSearchParams): (code: number) => void;
+  /** An event is sent to a watcher. */
+  watchEvent(kind: { readonly group: string; readonly version: string; readonly kind: string }): void;
+  /** A request was refused for want of room. */
+  rejected(level: string, schema: string, reason: string): void;
+  /** How long a request waited for room. */
+  waited(level: string, schema: string, seconds: number): void;
+};
+
+const durationBuckets = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+];
+const waitBuckets = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
+const longRunning = new Set(['log', 'exec', 'attach', 'portforward', 'proxy']);
+const readOnly = new Set(['get', 'list', 'watch', 'head', 'options']);
+
+/** Whether a request lasts for as long as its client likes, and so is neither timed out nor counted as in flight. */
+export function isLongRunning({ isResource, verb, subresource }: RequestInfo): boolean {
+  return isResource && (verb === 'watch' || longRunning.has(subresource));
+}
+
+/** Verbs as the metrics have them: upper case, and for other pages the method. */
+function verbOf({ verb }: RequestInfo): string {
+  return verb === 'update' ? 'PUT' : verb === 'create' ? 'POST' : verb.toUpperCase();
+}
+
+function scopeOf({ isResource, namespace, name, verb }: RequestInfo): string {
+  if (!isResource) return '';
+  if (name !== '' || verb === 'create') return 'resource';
+  return namespace === '' ? 'cluster' : 'namespace';
+}
+
+export function createServerMetrics(metrics: MetricRegistry, nowMs: () => number): ServerMetrics {
+  const about = ['verb', 'dry_run', 'group', 'version', 'resource', 'subresource', 'scope', 'component'];
+  const total = metrics.counter('apiserver_request_total', 'Requests answered.', [...about, 'code']);
+  const duration = metrics.histogram(
+    'apiserver_request_duration_seconds',
+    'How long requests took, in seconds.',
+    about,
+    durationBuckets,
+  );
+  const inflight = metrics.gauge('apiserver_current_inflight_requests', 'Requests being worked on.', ['request_kind']);
+  const inflightOf = { readOnly: inflight.of('readOnly'), mutating: inflight.of('mutating') };
+  const lasting = metrics.gauge('apiserver_longrunning_requests', 'Requests that last: watches, logs, sessions.', [
+    'verb',
+    'group',
+    'version',
+    'resource',
+    'subresource',
+    'scope',
+    'component',
+  ]);
+  const watchEvents = metrics.counter('apiserver_watch_events_total', 'Events sent to watchers.', [
+    'group',
+    'version',
+    'kind',
+  ]);
+  const flow = ['priority_level', 'flow_schema'];
+  const rejections = metrics.counter(
+    'apiserver_flowcontrol_rejected_requests_total',
+    'Requests refused for want of room.',
+    [...flow, 'reason'],
+  );
+  const waits = metrics.histogram(
+    'apiserver_flowcontrol_request_wait_duration_seconds',
+    'How long requests waited for room, in seconds.',
+    flow,
+    waitBuckets,
+  );
+  metrics
+    .gauge('kubernetes_build_info', 'The version of Kubernetes this is.', ['git_version', 'major', 'minor', 'platform'])
+    .of(serverVersion.gitVersion, serverVersion.major, serverVersion.minor, serverVersion.platform)
+    .set(1);
+
+  return {
+    begin(info, query) {
+      const { group, version, plural, subresource } = info;
+      const verb = verbOf(info);
+      const scope = scopeOf(info);
+      const dryRun = query.get('dryRun') ?? '';
+      const startedAt = nowMs();
+      const long = isLongRunning(info);
+      const current = long
+        ? lasting.of(verb, group, version, plural, subresource, scope, 'apiserver')
+        : readOnly.has(info.verb)
+          ? inflightOf.readOnly
+          : inflightOf.mutating;
+      current.increase();
+      return (code) => {
+        current.decrease();
+        total.of(verb, dryRun, group, version, plural, subresource, scope, 'apiserver', String(code)).increase();
+        if (long) return;
+        duration
+          .of(verb, dryRun, group, version, plural, subresource, scope, 'apiserver')
+          .observe((nowMs() - startedAt) / 1000);
+      };
+    },
+    watchEvent: ({ group, version, kind }) => watchEvents.of(group, version, kind).increase(),
+    rejected: (level, schema, reason) => rejections.of(level, schema, reason).increase(),
+    waited: (level, schema, seconds) => waits.of(level, schema).observe(seconds),
+  };
+}
+
+/** How many objects there are of each resource, and how far the caches have come. */
+export function addStorageMetrics(metrics: MetricRegistry, core: Pick<Core, 'resources' | 'feed'>): void {
+  const objects = metrics.gauge('apiserver_storage_objects', 'Objects stored.', ['resource']);
+  const revision = metrics.gauge('apiserver_watch_cache_revision', 'The revision the caches have reached.').of();
+  metrics.onRead(() => {
+    objects.clear();
+    for (const { kind, storage } of core.resources.all()) {
+      objects.of(kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`).set(storage.cache.size);
+    }
+    revision.set(core.feed.revision);
+  });
+}
+
+const storeBuckets = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30];
+
+/** Times what the store is asked for. */
+export function storeTimer(metrics: MetricRegistry): (operation: string) => Histogram {
+  const durations = metrics.histogram(
+    'etcd_request_duration_seconds',
+    'How long the store took, in seconds.',
+    ['operation', 'type'],
+    storeBuckets,
+  );
+  return (operation) => durations.of(operation, 'all');
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createMetrics, scrape } from './metrics.ts';
+
+test('a counter is written with its labels, in Prometheus text', () => {
+  const metrics = createMetrics();
+  const requests = metrics.counter('requests_total', 'Requests.', ['verb', 'code']);
+  requests.of('get', '200').increase();
+  requests.of('get', '200').increase(2);
+  requests.of('list', '500').increase();
+  assert.equal(
+    metrics.text(),
+    [
+      '# HELP requests_total Requests.',
+      '# TYPE requests_total counter',
+      'requests_total{verb="get",code="200"} 3',
+      'requests_total{verb="list",code="500"} 1',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('OpenMetrics names the family of a counter without its suffix, and ends with a mark', () => {
+  const metrics = createMetrics();
+  metrics.counter('requests_total', 'Requests.').of().increase();
+  assert.equal(
+    metrics.text('openmetrics'),
+    '# HELP requests Requests.\n# TYPE requests counter\nrequests_total 1\n# EOF\n',
+  );
+});
+
+test('a histogram counts in buckets that include the smaller ones', () => {
+  const metrics = createMetrics();
+  const seconds = metrics.histogram('wait_seconds', 'Waiting.', ['queue'], [0.1, 1]).of('a');
+  for (const value of [0.1, 0.5, 3]) seconds.observe(value);
+  assert.deepEqual(metrics.text().split('\n').slice(2, -1), [
+    'wait_seconds_bucket{queue="a",le="0.1"} 1',
+    'wait_seconds_bucket{queue="a",le="1"} 2',
+    'wait_seconds_bucket{queue="a",le="+Inf"} 3',
+    'wait_seconds_sum{queue="a"} 3.6',
+    'wait_seconds_count{queue="a"} 3',
+  ]);
+});
+
+test('quotes, backslashes and line ends in a label value are escaped', () => {
+  const metrics = createMetrics();
+  metrics.gauge('a', 'A.', ['l']).of('"\\\n').set(1);
+  assert.equal(metrics.text().split('\n')[2], String.raw`a{l="\"\\\n"} 1`);
+});
+
+test('a gauge looked up at reading is as it is then', () => {
+  const metrics = createMetrics();
+  const size = metrics.gauge('size', 'Size.').of();
+  let now = 1;
+  metrics.onRead(() => size.set(now));
+  metrics.text();
+  now = 5;
+  assert.match(metrics.text(), /^size 5$/m);
+});
+
+test('a name is taken once', () => {
+  const metrics = createMetrics();
+  metrics.gauge('a', 'A.');
+  assert.throws(() => metrics.counter('a', 'A.'), /exists already/);
+});
+
+test('a scraper is answered in the format it asks for', () => {
+  const metrics = createMetrics();
+  assert.match(scrape(metrics, 'application/openmetrics-text;version=1.0.0,text/plain;q=0.5').type, /openmetrics/);
+  assert.match(scrape(metrics, '*/*').type, /^text\/plain; version=0\.0\.4/);
+});

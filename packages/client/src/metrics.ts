@@ -1,0 +1,177 @@
+/**
+ * Numbers for operators, in the text formats of Prometheus and OpenMetrics. A metric is made once, at start; what
+ * is counted often keeps the series of its labels at hand and pays a single addition.
+ */
+
+/** What a server or controller counts, and tells whoever asks. */
+export type MetricRegistry = {
+  counter(name: string, help: string, labels?: readonly string[]): Metric<Counter>;
+  gauge(name: string, help: string, labels?: readonly string[]): Metric<Gauge>;
+  histogram(name: string, help: string, labels: readonly string[], buckets: readonly number[]): Metric<Histogram>;
+  /** Calls back before each reading, for numbers that are cheaper to look up than to keep. */
+  onRead(update: () => void): void;
+  /** Everything as text, in the format asked for. */
+  text(format?: MetricFormat): string;
+};
+
+/** The formats that scrapers ask for. */
+export type MetricFormat = 'prometheus' | 'openmetrics';
+
+/** One name, and a series of numbers for each combination of its labels. */
+export type Metric<S> = {
+  /** The series of these label values, in the order the labels were declared. */
+  of(...values: readonly string[]): S;
+  /** Forgets all series. */
+  clear(): void;
+};
+
+/** A number that only grows. */
+export type Counter = { increase(by?: number): void };
+/** A number that comes and goes. */
+export type Gauge = { set(value: number): void; increase(by?: number): void; decrease(by?: number): void };
+/** How a quantity is spread. */
+export type Histogram = { observe(value: number): void };
+
+type Series = { write(lines: string[], name: string, labels: string): void };
+type Family = {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly series: ReadonlyMap<string, Series>;
+};
+
+/** A registry with nothing in it yet. */
+export function createMetrics(): MetricRegistry {
+  const families = new Map<string, Family>();
+  const updates: (() => void)[] = [];
+
+  function add<S extends Series>(
+    type: Family['type'],
+    name: string,
+    help: string,
+    labels: readonly string[],
+    make: () => S,
+  ): Metric<S> {
+    if (families.has(name)) throw new Error(`the metric ${name} exists already`);
+    const series = new Map<string, S>();
+    families.set(name, { name, help, type, series });
+    return {
+      of(...values) {
+        const written = labels.length === 0 ? '' : labelText(labels, values);
+        let found = series.get(written);
+        if (!found) series.set(written, (found = make()));
+        return found;
+      },
+      clear: () => series.clear(),
+    };
+  }
+
+  return {
+    counter: (name, help, labels = []) => add('counter', name, help, labels, createNumber),
+    gauge: (name, help, labels = []) => add('gauge', name, help, labels, createNumber),
+    histogram: (name, help, labels, buckets) => add('histogram', name, help, labels, () => createHistogram(buckets)),
+    onRead: (update) => void updates.push(update),
+    text(format = 'prometheus') {
+      for (const update of updates) update();
+      const lines: string[] = [];
+      for (const family of [...families.values()].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+        writeFamily(lines, family, format);
+      }
+      if (format === 'openmetrics') lines.push('# EOF');
+      lines.push('');
+      return lines.join('\n');
+    },
+  };
+}
+
+function writeFamily(lines: string[], { name, help, type, series }: Family, format: MetricFormat): void {
+  if (series.size === 0) return;
+  // OpenMetrics names the family of a counter without the suffix that its numbers have.
+  const named = format === 'openmetrics' && type === 'counter' ? name.replace(/_total$/, '') : name;
+  lines.push(`# HELP ${named} ${escaped(help)}`, `# TYPE ${named} ${type}`);
+  const counted = format === 'openmetrics' && type === 'counter' ? `${named}_total` : name;
+  for (const [labels, each] of series) each.write(lines, counted, labels);
+}
+
+function createNumber(): Counter & Gauge & Series {
+  let value = 0;
+  return {
+    increase: (by = 1) => void (value += by),
+    decrease: (by = 1) => void (value -= by),
+    set: (to) => void (value = to),
+    write: (lines, name, labels) => void lines.push(`${name}${braced(labels)} ${numberText(value)}`),
+  };
+}
+
+function createHistogram(buckets: readonly number[]): Histogram & Series {
+  const counts = new Float64Array(buckets.length + 1);
+  let sum = 0;
+  return {
+    observe(value) {
+      let index = 0;
+      while (index < buckets.length && value > buckets[index]!) index++;
+      counts[index]!++;
+      sum += value;
+    },
+    write(lines, name, labels) {
+      const before = labels === '' ? '' : `${labels},`;
+      let total = 0;
+      for (const [index, count] of counts.entries()) {
+        total += count;
+        const limit = index < buckets.length ? numberText(buckets[index]!) : '+Inf';
+        lines.push(`${name}_bucket{${before}le="${limit}"} ${total}`);
+      }
+      lines.push(`${name}_sum${braced(labels)} ${numberText(sum)}`, `${name}_count${braced(labels)} ${total}`);
+    },
+  };
+}
+
+function labelText(labels: readonly string[], values: readonly string[]): string {
+  let text = '';
+  for (let index = 0; index < labels.length; index++) {
+    const value = values[index] ?? '';
+    const quoted = /["\\\n]/.test(value) ? escaped(value).replaceAll('"', '\\"') : value;
+    text += `${index === 0 ? '' : ','}${labels[index]}="${quoted}"`;
+  }
+  return text;
+}
+
+const braced = (labels: string): string => (labels === '' ? '' : `{${labels}}`);
+const escaped = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+
+function numberText(value: number): string {
+  if (Number.isFinite(value)) return String(value);
+  return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
+}
+
+const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
+const prometheusType = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** All numbers in the format a scraper's Accept header asks for, and its Content-Type. */
+export function scrape(metrics: MetricRegistry, accept = ''): { readonly type: string; readonly text: string } {
+  const isOpen = accept.includes('application/openmetrics-text');
+  return { type: isOpen ? openMetricsType : prometheusType, text: metrics.text(isOpen ? 'openmetrics' : 'prometheus') };
+}
+
+/** Adds what every process tells of itself: its age, memory and processor time. */
+export function addProcessMetrics(metrics: MetricRegistry, process: NodeJS.Process, startedAtMs: number): void {
+  const cpu = metrics.counter('process_cpu_seconds_total', 'Processor time used, in seconds.').of();
+  const resident = metrics.gauge('process_resident_memory_bytes', 'Memory held, in bytes.').of();
+  const started = metrics.gauge('process_start_time_seconds', 'When the process began, in seconds since 1970.').of();
+  const heapUsed = metrics.gauge('nodejs_heap_size_used_bytes', 'Heap in use, in bytes.').of();
+  const heapTotal = metrics.gauge('nodejs_heap_size_total_bytes', 'Heap set aside, in bytes.').of();
+  const external = metrics.gauge('nodejs_external_memory_bytes', 'Memory outside the heap, in bytes.').of();
+  metrics.gauge('nodejs_version_info', 'The version of Node.', ['version']).of(process.version).set(1);
+  started.set(startedAtMs / 1000);
+  let cpuBefore = 0;
+  metrics.onRead(() => {
+    const { user, system } = process.cpuUsage();
+    cpu.increase((user + system) / 1e6 - cpuBefore);
+    cpuBefore = (user + system) / 1e6;
+    const memory = process.memoryUsage();
+    resident.set(memory.rss);
+    heapUsed.set(memory.heapUsed);
+    heapTotal.set(memory.heapTotal);
+    external.set(memory.external);
+  });
+}
