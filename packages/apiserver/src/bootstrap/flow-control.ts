@@ -127,6 +127,11 @@ const schemas: { readonly [name: string]: FlowSchemaSpec } = {
   'catch-all': schema(10000, 'catch-all', 'ByUser', everyone, everything),
 };
 
+/** What a schema or level must be that the server cannot do without. */
+export function mandatorySpec(kind: 'FlowSchema' | 'PriorityLevelConfiguration', name: string): unknown {
+  return mandatory.has(name) ? (kind === 'FlowSchema' ? schemas : levels)[name] : undefined;
+}
+
 const made = (kind: string, name: string, spec: object): KubeObject => ({
   apiVersion,
   kind,

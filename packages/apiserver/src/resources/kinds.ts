@@ -1,9 +1,12 @@
 import { type Kind, resourceOf } from '@kruise/schema/kind';
 import { apiextensionsRules } from './apiextensions.ts';
+import { apiRegistrationRules } from './apiregistration.ts';
 import { appsRules } from './apps.ts';
 import { batchRules } from './batch.ts';
 import { coreRules } from './core.ts';
 import { eventsRules } from './events.ts';
+import { flowControlRules } from './flowcontrol.ts';
+import { rbacRules } from './rbac.ts';
 import type { Rules, RulesByResource } from './rules.ts';
 
 /** What is particular about each kind, by its resource. */
@@ -13,11 +16,10 @@ const rules: RulesByResource = {
   ...appsRules,
   ...batchRules,
   ...eventsRules,
+  ...rbacRules,
+  ...flowControlRules,
+  ...apiRegistrationRules,
   'leases.coordination.k8s.io': { createOnUpdate: true, unconditionalUpdate: false },
-  'roles.rbac.authorization.k8s.io': { createOnUpdate: true },
-  'clusterroles.rbac.authorization.k8s.io': { createOnUpdate: true },
-  'rolebindings.rbac.authorization.k8s.io': { createOnUpdate: true },
-  'clusterrolebindings.rbac.authorization.k8s.io': { createOnUpdate: true },
   'runtimeclasses.node.k8s.io': { createOnUpdate: true, unconditionalUpdate: false },
   'horizontalpodautoscalers.autoscaling': { generation: 'none' },
   'poddisruptionbudgets.policy': { unconditionalUpdate: false },
@@ -35,7 +37,6 @@ const rules: RulesByResource = {
   'validatingwebhookconfigurations.admissionregistration.k8s.io': { unconditionalUpdate: false, generation: 'spec' },
   'validatingadmissionpolicies.admissionregistration.k8s.io': { unconditionalUpdate: false },
   'validatingadmissionpolicybindings.admissionregistration.k8s.io': { unconditionalUpdate: false, generation: 'spec' },
-  'apiservices.apiregistration.k8s.io': { unconditionalUpdate: false, generation: 'none' },
 };
 
 const usual: Rules = {};
