@@ -1,0 +1,41 @@
+import { createLookup } from '../admission/lookup.ts';
+import type { Core } from '../core.ts';
+import { createWebhookCaller, type InProcessWebhooks, type WebhookCaller } from '../webhook/caller.ts';
+import { createServiceResolver } from '../webhook/service-resolver.ts';
+import { conversionWebhook } from './conversion-webhook.ts';
+import { type Converter, renaming } from './converter.ts';
+import type { Definition } from './definition.ts';
+
+export type ConvertersOptions = {
+  /** How objects of a definition become another version, where the server itself knows that. */
+  readonly override?: ((definition: Definition) => Converter | undefined) | undefined;
+  /** Webhooks in the same process. */
+  readonly inProcess?: InProcessWebhooks | undefined;
+};
+
+/** Finds out how the versions of a definition are converted. */
+export function createConverters(
+  core: Core,
+  { override, inProcess }: ConvertersOptions,
+): (definition: Definition) => Converter {
+  const { clock, random, signal } = core;
+  let caller: WebhookCaller | undefined;
+
+  function webhookCaller(): WebhookCaller {
+    if (!caller) {
+      const resolve = createServiceResolver(createLookup(core.resources, core.feed), random);
+      const made = createWebhookCaller({ clock, resolve, ...(inProcess ? { inProcess } : {}) });
+      signal.addEventListener('abort', () => made.close(), { once: true });
+      caller = made;
+    }
+    return caller;
+  }
+
+  return (definition) => {
+    const known = override?.(definition);
+    if (known) return known;
+    const { conversion } = definition.spec;
+    if (conversion?.strategy !== 'Webhook' || !conversion.webhook) return renaming;
+    return conversionWebhook(conversion.webhook, { caller: webhookCaller(), random, signal });
+  };
+}
