@@ -35,6 +35,7 @@ import { tokenSubresource } from './resources/token-request.ts';
 import { reviews } from './reviews/reviews.ts';
 import type { Store } from './store/store.ts';
 import { serverItself } from './user.ts';
+import type { InProcessWebhooks } from './webhook/caller.ts';
 
 /** What a server is made of. */
 export type ServerParts = {
@@ -51,6 +52,8 @@ export type ServerParts = {
   readonly serviceRanges?: readonly string[];
   /** The rules of the cluster on what may be written; by default those of Kubernetes. */
   readonly admission?: readonly AdmissionPlugin[];
+  /** Webhooks in the same process, which may be added to at any time. */
+  readonly inProcessWebhooks?: InProcessWebhooks;
   readonly features?: Partial<Features>;
   /** How objects of a definition become another version, where the server itself knows that. */
   readonly converterOf?: (definition: Definition) => Converter | undefined;
@@ -108,7 +111,17 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     resources,
     virtual: reviews({ authorizer: parts.authorizer ?? authorizer, rbac, authentication }),
     admission: admissionChain(
-      parts.admission ?? defaultPlugins({ resources, feed, authorizer: parts.authorizer ?? authorizer, send }),
+      parts.admission ??
+        defaultPlugins({
+          resources,
+          feed,
+          clock,
+          random,
+          authorizer: parts.authorizer ?? authorizer,
+          send,
+          signal: stopped.signal,
+          inProcessWebhooks: parts.inProcessWebhooks,
+        }),
     ),
     authorizer: parts.authorizer ?? authorizer,
     features: { watchList: false, ...parts.features },

@@ -1,12 +1,15 @@
 import { type ResourceQuota, resourceQuota } from '@kruise/api/core/resourcequota';
 import type { ApiAnswer, ApiRequest } from '@kruise/client/transport';
 import type { Core } from '../core.ts';
+import { createWebhookCaller, type InProcessWebhooks, type WebhookCaller } from '../webhook/caller.ts';
+import { createServiceResolver } from '../webhook/service-resolver.ts';
 import type { AdmissionPlugin } from './admission.ts';
-import { createLookup } from './lookup.ts';
+import { createLookup, type Lookup } from './lookup.ts';
 import { defaultIngressClass } from './plugins/default-ingress-class.ts';
 import { defaultStorageClass } from './plugins/default-storage-class.ts';
 import { defaultTolerationSeconds } from './plugins/default-toleration-seconds.ts';
 import { limitRanger } from './plugins/limit-ranger.ts';
+import { mutatingWebhooks } from './plugins/mutating-webhooks.ts';
 import { namespaceLifecycle } from './plugins/namespace-lifecycle.ts';
 import { persistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize.ts';
 import { podSecurity } from './plugins/pod-security.ts';
@@ -17,16 +20,20 @@ import { serviceAccounts } from './plugins/service-account.ts';
 import { storageObjectInUseProtection } from './plugins/storage-object-in-use-protection.ts';
 import { taintNodesByCondition } from './plugins/taint-nodes-by-condition.ts';
 import { validatingAdmissionPolicies } from './plugins/validating-admission-policy.ts';
+import { validatingWebhooks } from './plugins/validating-webhooks.ts';
 
 /** What plugins are made of. */
-export type AdmissionParts = Pick<Core, 'resources' | 'feed' | 'authorizer'> & {
+export type AdmissionParts = Pick<Core, 'resources' | 'feed' | 'authorizer' | 'clock' | 'random' | 'signal'> & {
   /** Sends a request to the server itself, as the server. */
   readonly send: (request: ApiRequest) => Promise<ApiAnswer>;
+  readonly inProcessWebhooks?: InProcessWebhooks | undefined;
 };
 
 /** The plugins Kubernetes v1.33 runs unless told otherwise, in the order it runs them. */
-export function defaultPlugins({ resources, feed, authorizer, send }: AdmissionParts): readonly AdmissionPlugin[] {
+export function defaultPlugins(parts: AdmissionParts): readonly AdmissionPlugin[] {
+  const { resources, feed, authorizer, send } = parts;
   const lookup = createLookup(resources, feed);
+  const caller = webhookCaller(parts, lookup);
   const writeStatus = async (quota: ResourceQuota) => {
     const { namespace, name } = quota.metadata;
     const path = `/api/v1/namespaces/${namespace}/${resourceQuota.plural}/${name}/status`;
@@ -45,7 +52,20 @@ export function defaultPlugins({ resources, feed, authorizer, send }: AdmissionP
     persistentVolumeClaimResize(lookup),
     runtimeClasses(lookup),
     defaultIngressClass(lookup),
+    mutatingWebhooks(lookup, resources, authorizer, caller),
     validatingAdmissionPolicies(lookup, resources, authorizer),
+    validatingWebhooks(lookup, resources, authorizer, caller),
     resourceQuotas(lookup, writeStatus),
   ];
+}
+
+function webhookCaller({ clock, random, signal, inProcessWebhooks }: AdmissionParts, lookup: Lookup): WebhookCaller {
+  const resolve = createServiceResolver(lookup, random);
+  const caller = createWebhookCaller({
+    clock,
+    resolve,
+    ...(inProcessWebhooks ? { inProcess: inProcessWebhooks } : {}),
+  });
+  signal.addEventListener('abort', () => caller.close(), { once: true });
+  return caller;
 }

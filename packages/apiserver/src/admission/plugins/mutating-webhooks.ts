@@ -1,0 +1,144 @@
+import {
+  type MutatingWebhook,
+  mutatingWebhookConfiguration,
+} from '@kruise/api/admissionregistration/mutatingwebhookconfiguration';
+import { applyJsonPatch, type Operation } from '@kruise/machinery/json-patch';
+import { isSame } from '@kruise/machinery/json-value';
+import { internalError, timeout } from '@kruise/machinery/status';
+import { quote } from '@kruise/values/go-syntax';
+import type { Authorizer } from '../../authorization/authorizer.ts';
+import type { KubeObject } from '../../object.ts';
+import type { ResourceRegistry } from '../../registry.ts';
+import type { Resource } from '../../resource.ts';
+import { WebhookCallError, type WebhookCaller } from '../../webhook/caller.ts';
+import type { AdmissionPlugin, Attributes, Passes } from '../admission.ts';
+import { derived, type Lookup } from '../lookup.ts';
+import { createMatcher, isExempt, shownTo, type Target } from '../matching.ts';
+import { type Hook, hooksOf, type Invocation, invocationOf } from '../webhooks/hooks.ts';
+import { ask, callFailure } from '../webhooks/review.ts';
+
+const name = 'MutatingAdmissionWebhook';
+const annotation = 'webhook.admission.k8s.io';
+
+/** Which webhooks the second round asks again: those that want it, if the object changed after they saw it. */
+type Memory = {
+  /** The object as the last webhook of the first round left it. */
+  output?: KubeObject | undefined;
+  asked: Set<string>;
+  readonly again: Set<string>;
+};
+
+/** Webhooks that may change what is written, asked one after the other. */
+export function mutatingWebhooks(
+  lookup: Lookup,
+  resources: ResourceRegistry,
+  authorizer: Authorizer,
+  caller: WebhookCaller,
+): AdmissionPlugin {
+  const matcher = createMatcher(lookup, resources);
+  const hooks = derived(lookup.of(mutatingWebhookConfiguration), (all) => hooksOf<MutatingWebhook>(all));
+
+  /** The object as the webhook leaves it; the very same if it changes nothing. */
+  async function askOne(
+    hook: Hook<MutatingWebhook>,
+    attributes: Attributes,
+    invocation: Invocation,
+    where: string,
+  ): Promise<KubeObject | undefined> {
+    const { auditAnnotations } = attributes.context;
+    const about = { configuration: hook.configuration, webhook: hook.webhook.name };
+    let mutated = false;
+    try {
+      const { patch } = await ask(caller, hook, attributes, invocation, true);
+      if (patch.length === 0) return attributes.object;
+      const object = await patched(hook, attributes, invocation, patch as readonly Operation[]);
+      mutated = !isSame(attributes.serializer!.canonical(object), canonicalOf(attributes));
+      auditAnnotations.set(`patch.${annotation}/${where}`, JSON.stringify({ ...about, patch, patchType: 'JSONPatch' }));
+      return mutated ? object : attributes.object;
+    } finally {
+      auditAnnotations.set(`mutation.${annotation}/${where}`, JSON.stringify({ ...about, mutated }));
+    }
+  }
+
+  return {
+    name,
+    handles: (attributes) => hooks().length > 0 && !isExempt(attributes),
+    async mutate(attributes, passes) {
+      const memory = memoryOf(passes);
+      if (passes.round === 1 && !isSame(memory.output, canonicalOf(attributes))) askAgain(memory);
+      let current = attributes;
+      for (const [index, hook] of hooks().entries()) {
+        const show = (target: Target) => shown(target, current);
+        const invocation = await invocationOf(matcher, authorizer, hook, current, show);
+        if (!invocation || (passes.round === 1 && !memory.again.has(hook.uid))) continue;
+        const where = `round_${passes.round}_index_${index}`;
+        try {
+          const object = await askOne(hook, current, invocation, where);
+          if (object !== current.object) {
+            current = { ...current, object };
+            askAgain(memory);
+            passes.requestAnother();
+          }
+        } catch (error) {
+          if (!(error instanceof WebhookCallError)) throw error;
+          if (!hook.failsOpen) throw callFailure(hook, error);
+          current.context.auditAnnotations.set(`failed-open.mutation.${annotation}/${where}`, hook.webhook.name);
+          if (current.context.signal.aborted) throw timeout('request did not complete within requested timeout');
+        }
+        if (hook.webhook.reinvocationPolicy === 'IfNeeded') memory.asked.add(hook.uid);
+      }
+      memory.output = canonicalOf(current);
+      return current.object;
+    },
+  };
+}
+
+function memoryOf({ notes }: Passes): Memory {
+  let memory = notes.get(name) as Memory | undefined;
+  if (!memory) notes.set(name, (memory = { asked: new Set(), again: new Set() }));
+  return memory;
+}
+
+function askAgain(memory: Memory): void {
+  for (const uid of memory.asked) memory.again.add(uid);
+  memory.asked = new Set();
+}
+
+/** The object as it is written down: a draft may still have fields that are empty or out of order. */
+function canonicalOf({ object, serializer }: Attributes): KubeObject | undefined {
+  return object && serializer ? serializer.canonical(object) : object;
+}
+
+async function shown(target: Target, attributes: Attributes): Promise<Invocation> {
+  return {
+    target,
+    object: await shownTo(target, attributes, canonicalOf(attributes)),
+    oldObject: await shownTo(target, attributes, attributes.oldObject),
+  };
+}
+
+/** What a patch makes of an object, in the version it was sent in, defaults filled in as if a client had sent it. */
+async function patched(
+  { webhook }: Hook,
+  attributes: Attributes,
+  { target, object }: Invocation,
+  patch: readonly Operation[],
+): Promise<KubeObject> {
+  const { serializer, resource } = attributes;
+  if (!object || !serializer) {
+    throw internalError(
+      `admission webhook ${quote(webhook.name)} attempted to modify the object, which is not supported for this operation`,
+    );
+  }
+  try {
+    const changed = applyJsonPatch(object, patch);
+    const { version } = target;
+    if (!version) return serializer.decodeValue(changed).draft as KubeObject;
+    const stored = await version.conversion.toStorage(version.serializer.decodeValue(changed).draft as KubeObject);
+    // Only what the registry holds has other versions.
+    const own = await (resource as Resource).conversion.fromStorage(stored);
+    return serializer.decodeValue(own).draft as KubeObject;
+  } catch (error) {
+    throw internalError((error as Error).message, { cause: error });
+  }
+}

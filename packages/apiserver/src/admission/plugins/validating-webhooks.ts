@@ -1,0 +1,62 @@
+import {
+  type ValidatingWebhook,
+  validatingWebhookConfiguration,
+} from '@kruise/api/admissionregistration/validatingwebhookconfiguration';
+import type { Authorizer } from '../../authorization/authorizer.ts';
+import type { ResourceRegistry } from '../../registry.ts';
+import { WebhookCallError, type WebhookCaller } from '../../webhook/caller.ts';
+import type { AdmissionPlugin, Attributes } from '../admission.ts';
+import { derived, type Lookup } from '../lookup.ts';
+import { createMatcher, isExempt, shownTo, type Target } from '../matching.ts';
+import { type Hook, hooksOf, type Invocation, invocationOf } from '../webhooks/hooks.ts';
+import { ask, callFailure } from '../webhooks/review.ts';
+
+/** Webhooks that may refuse what is written, asked all at once. */
+export function validatingWebhooks(
+  lookup: Lookup,
+  resources: ResourceRegistry,
+  authorizer: Authorizer,
+  caller: WebhookCaller,
+): AdmissionPlugin {
+  const matcher = createMatcher(lookup, resources);
+  const hooks = derived(lookup.of(validatingWebhookConfiguration), (all) => hooksOf<ValidatingWebhook>(all));
+
+  async function askOne(hook: Hook, attributes: Attributes, invocation: Invocation, index: number): Promise<void> {
+    try {
+      await ask(caller, hook, attributes, invocation, false);
+    } catch (error) {
+      if (!(error instanceof WebhookCallError)) throw error;
+      if (!hook.failsOpen) throw callFailure(hook, error);
+      attributes.context.auditAnnotations.set(
+        `failed-open.validating.webhook.admission.k8s.io/round_0_index_${index}`,
+        hook.webhook.name,
+      );
+    }
+  }
+
+  return {
+    name: 'ValidatingAdmissionWebhook',
+    handles: (attributes) => hooks().length > 0 && !isExempt(attributes),
+    async validate(attributes) {
+      const relevant: { readonly hook: Hook; readonly invocation: Invocation }[] = [];
+      const show = (target: Target) => shown(target, attributes);
+      for (const hook of hooks()) {
+        const invocation = await invocationOf(matcher, authorizer, hook, attributes, show);
+        if (invocation) relevant.push({ hook, invocation });
+      }
+      const outcomes = await Promise.allSettled(
+        relevant.map(({ hook, invocation }, index) => askOne(hook, attributes, invocation, index)),
+      );
+      const refused = outcomes.find((outcome) => outcome.status === 'rejected');
+      if (refused) throw refused.reason;
+    },
+  };
+}
+
+async function shown(target: Target, attributes: Attributes): Promise<Invocation> {
+  return {
+    target,
+    object: await shownTo(target, attributes, attributes.object),
+    oldObject: await shownTo(target, attributes, attributes.oldObject),
+  };
+}

@@ -1,0 +1,89 @@
+import type {
+  MutatingWebhook,
+  MutatingWebhookConfiguration,
+} from '@kruise/api/admissionregistration/mutatingwebhookconfiguration';
+import type {
+  ValidatingWebhook,
+  ValidatingWebhookConfiguration,
+} from '@kruise/api/admissionregistration/validatingwebhookconfiguration';
+import { forbidden } from '@kruise/machinery/status';
+import type { Authorizer } from '../../authorization/authorizer.ts';
+import type { KubeObject } from '../../object.ts';
+import type { Attributes } from '../admission.ts';
+import { bindingsOf, type Compiled } from '../expressions.ts';
+import { type Criteria, compiledSelector, type Matcher, type Target } from '../matching.ts';
+import { compileMatchConditions, meetsConditions } from '../policy/match-conditions.ts';
+
+/** A webhook made ready. */
+export type Hook<W = MutatingWebhook | ValidatingWebhook> = {
+  readonly webhook: W;
+  readonly configuration: string;
+  /** Tells it from all others. */
+  readonly uid: string;
+  readonly criteria: Criteria;
+  readonly conditions: readonly Compiled[];
+  readonly failsOpen: boolean;
+  readonly timeoutSeconds: number;
+};
+
+const defaultTimeoutSeconds = 10;
+
+/** All webhooks, in the order they are asked: by the name of their configuration, then as they stand in it. */
+export function hooksOf<W extends MutatingWebhook | ValidatingWebhook>(
+  configurations: readonly (MutatingWebhookConfiguration | ValidatingWebhookConfiguration)[],
+): readonly Hook<W>[] {
+  return configurations.flatMap(({ metadata, webhooks }) =>
+    // The configurations of one list are all of one kind.
+    ((webhooks ?? []) as readonly W[]).map((webhook, index) => hookOf(webhook, metadata.name ?? '', index)),
+  );
+}
+
+function hookOf<W extends MutatingWebhook | ValidatingWebhook>(
+  webhook: W,
+  configuration: string,
+  index: number,
+): Hook<W> {
+  const { rules, matchPolicy, namespaceSelector, objectSelector, matchConditions, failurePolicy, timeoutSeconds } =
+    webhook;
+  return {
+    webhook,
+    configuration,
+    uid: `${configuration}/${webhook.name}/${index}`,
+    criteria: {
+      rules: rules ?? [],
+      excluded: [],
+      everyResource: false,
+      equivalent: matchPolicy !== 'Exact',
+      namespaceSelector: compiledSelector(namespaceSelector),
+      objectSelector: compiledSelector(objectSelector),
+    },
+    conditions: compileMatchConditions(matchConditions, { params: false, authorizer: true }),
+    failsOpen: failurePolicy === 'Ignore',
+    timeoutSeconds: timeoutSeconds ?? defaultTimeoutSeconds,
+  };
+}
+
+/** A write as one webhook is to see it. */
+export type Invocation = {
+  readonly target: Target;
+  readonly object: KubeObject | undefined;
+  readonly oldObject: KubeObject | undefined;
+};
+
+/** Whether a webhook is to be asked about a write, and what it is shown. */
+export async function invocationOf(
+  matcher: Matcher,
+  authorizer: Authorizer,
+  hook: Hook,
+  attributes: Attributes,
+  show: (target: Target) => Promise<Invocation>,
+): Promise<Invocation | undefined> {
+  const target = matcher.match(hook.criteria, attributes);
+  if (!target) return undefined;
+  const invocation = await show(target);
+  if (hook.conditions.length === 0) return invocation;
+  const meets = meetsConditions(hook.conditions, bindingsOf(attributes, target, invocation, { authorizer }));
+  if (meets === true) return invocation;
+  if (meets === false || hook.failsOpen) return undefined;
+  throw forbidden(attributes.resource.kind, attributes.name, meets.error);
+}

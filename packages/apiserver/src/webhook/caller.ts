@@ -1,0 +1,204 @@
+import type { IncomingMessage } from 'node:http';
+import { Agent, request as httpsRequest } from 'node:https';
+import { isIP } from 'node:net';
+import type { WebhookClientConfig } from '@kruise/api/admissionregistration/webhook-client';
+import { JsonSyntaxError, parseJson } from '@kruise/schema/json-text';
+import type { Clock } from '@kruise/values/clock';
+import { quote } from '@kruise/values/go-syntax';
+import { connectionFault, statusFault } from './go-faults.ts';
+import type { ServiceResolver } from './service-resolver.ts';
+
+/** A webhook could not be asked, or its answer not be read. The message is what Go's client would say. */
+export class WebhookCallError extends Error {
+  override readonly name = 'WebhookCallError';
+}
+
+/**
+ * Answers what would otherwise be sent to a webhook: it is handed the review, and returns it answered. Both are plain
+ * values; what it is handed is shared and must not be changed.
+ */
+export type InProcessWebhook = (review: unknown) => unknown;
+
+/**
+ * Webhooks in the same process, by where their configuration says they are: `https://host:port/path`, or
+ * `namespace/service/path` for those behind a Service. Everything else is as with any webhook; only the way is shorter.
+ */
+export type InProcessWebhooks = Map<string, InProcessWebhook>;
+
+export type CallOptions = { readonly timeoutSeconds: number; readonly signal: AbortSignal };
+
+/** Asks webhooks, be it for admission or for conversion. */
+export type WebhookCaller = {
+  /** Sends a review and returns the JSON of the answer. Throws a WebhookCallError. */
+  call(client: WebhookClientConfig, review: unknown, options: CallOptions): Promise<unknown>;
+  /** Closes the connections kept open. */
+  close(): void;
+};
+
+/** Connections are kept for this many configurations; the one unused for longest goes first. */
+const maxAgents = 200;
+/** No answer needs more. */
+const maxAnswerBytes = 16 * 1024 * 1024;
+
+export function createWebhookCaller(parts: {
+  readonly clock: Clock;
+  readonly resolve: ServiceResolver;
+  readonly inProcess?: InProcessWebhooks;
+}): WebhookCaller {
+  const { clock, resolve, inProcess } = parts;
+  const agents = new Map<string, Agent>();
+
+  function agentFor({ url }: Address, caBundle = ''): Agent {
+    const key = `${url} ${caBundle}`;
+    const agent =
+      agents.get(key) ??
+      new Agent({ keepAlive: true, ...(caBundle === '' ? {} : { ca: Buffer.from(caBundle, 'base64') }) });
+    agents.delete(key);
+    agents.set(key, agent);
+    if (agents.size > maxAgents) {
+      const [oldest, unused] = agents.entries().next().value!;
+      unused.destroy();
+      agents.delete(oldest);
+    }
+    return agent;
+  }
+
+  async function post(
+    client: WebhookClientConfig,
+    body: string,
+    { timeoutSeconds, signal }: CallOptions,
+  ): Promise<Answer> {
+    const address = addressOf(client);
+    const url = `${address.url}?timeout=${timeoutSeconds}s`;
+    const expiry = new AbortController();
+    const cancel = clock.setTimer(timeoutSeconds * 1000, () => expiry.abort());
+    try {
+      return await exchange(address, {
+        ...(client.service ? resolve({ ...client.service, port: client.service.port ?? 443 }) : {}),
+        query: `?timeout=${timeoutSeconds}s`,
+        body,
+        agent: agentFor(address, client.caBundle),
+        signal: AbortSignal.any([signal, expiry.signal]),
+      });
+    } catch (error) {
+      const why = expiry.signal.aborted
+        ? 'context deadline exceeded'
+        : connectionFault(error as Error, address.servername || address.host, clock.now());
+      throw new WebhookCallError(`Post ${quote(url)}: ${why}`, { cause: error });
+    } finally {
+      cancel();
+    }
+  }
+
+  return {
+    async call(client, review, options) {
+      const local = inProcess?.get(inProcessKey(client));
+      if (local) return local(review);
+      return read(await post(client, JSON.stringify(review), options));
+    },
+    close() {
+      for (const agent of agents.values()) agent.destroy();
+      agents.clear();
+    },
+  };
+}
+
+function inProcessKey({ url, service }: WebhookClientConfig): string {
+  return service ? `${service.namespace}/${service.name}${service.path ?? ''}` : (url ?? '');
+}
+
+type Address = {
+  /** As messages show it, without the query. */
+  readonly url: string;
+  readonly host: string;
+  readonly port: number;
+  readonly path: string;
+  /** The name the certificate must have; empty where there is only an address. */
+  readonly servername: string;
+};
+
+function addressOf({ url, service }: WebhookClientConfig): Address {
+  if (service) {
+    const host = `${service.name}.${service.namespace}.svc`;
+    const port = service.port ?? 443;
+    const path = service.path || '/';
+    return { url: `https://${host}:${port}${path === '/' ? '' : path}`, host, port, path, servername: host };
+  }
+  if (!url) throw new WebhookCallError('webhook configuration must have either service or URL');
+  const { origin, hostname, port, pathname } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return {
+    url: `${origin}${pathname === '/' ? '' : pathname}`,
+    host,
+    port: port === '' ? 443 : Number(port),
+    path: pathname,
+    servername: isIP(host) ? '' : host,
+  };
+}
+
+type Answer = { readonly status: number; readonly type: string; readonly body: Buffer };
+
+type Exchange = {
+  /** Where the connection goes, if not where the address says. */
+  readonly host?: string;
+  readonly port?: number;
+  readonly query: string;
+  readonly body: string;
+  readonly agent: Agent;
+  readonly signal: AbortSignal;
+};
+
+function exchange(address: Address, { host, port, query, body, agent, signal }: Exchange): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = httpsRequest(
+      {
+        method: 'POST',
+        host: host ?? address.host,
+        port: port ?? address.port,
+        path: `${address.path}${query}`,
+        servername: address.servername,
+        headers: {
+          Host: `${address.host.includes(':') ? `[${address.host}]` : address.host}:${address.port}`,
+          'Content-Type': 'application/json',
+          'Content-Length': Buffer.byteLength(body),
+          Accept: 'application/json, */*',
+          'User-Agent': 'kube-apiserver-admission',
+        },
+        agent,
+        signal,
+      },
+      (response) => {
+        readBody(response).then(
+          (answer) =>
+            resolve({ status: response.statusCode ?? 0, type: response.headers['content-type'] ?? '', body: answer }),
+          reject,
+        );
+      },
+    );
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+async function readBody(response: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxAnswerBytes) throw new Error(`the answer is larger than ${maxAnswerBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function read({ status, type, body }: Answer): unknown {
+  if (status < 200 || status > 206) {
+    throw new WebhookCallError(statusFault(status, type.startsWith('text/') ? body.toString().trim() : 'unknown'));
+  }
+  try {
+    return parseJson(body);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    throw new WebhookCallError(`couldn't get version/kind; json parse error: ${error.message}`, { cause: error });
+  }
+}
