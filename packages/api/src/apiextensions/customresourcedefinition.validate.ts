@@ -360,10 +360,16 @@ function* validateConversion(
     // Exactly one of the two is there.
     else yield* validateWebhookService(`${at}.service`, service!);
     if (!isValidCaBundle(caBundle) && !mayHaveInvalidBundle(old)) {
-      yield invalid(`${at}.caBundle`, caBundle, 'unable to load root certificates: unable to parse bytes as PEM block');
+      yield unreadableBundle(`${at}.caBundle`, caBundle ?? '');
     }
   }
   yield* validateReviewVersions(versions, old);
+}
+
+function unreadableBundle(field: string, base64: string): Cause {
+  const bytes = Array.from(Buffer.from(base64, 'base64'), (byte) => `0x${byte.toString(16)}`);
+  const detail = 'unable to load root certificates: unable to parse bytes as PEM block';
+  return { reason: 'FieldValueInvalid', field, message: `Invalid value: []byte{${bytes.join(', ')}}: ${detail}` };
 }
 
 /** A bundle that cannot be read is taken until the definition is in use, and as long as it has been so all along. */

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { codecOf } from '@kruise/schema/codec';
+import type { Draft } from '@kruise/schema/draft';
+import type { Cause } from '@kruise/schema/field-error';
+import { defaultCustomResourceDefinition } from './customresourcedefinition.default.ts';
+import { noteStoredVersion } from './customresourcedefinition.strategy.ts';
+import { type CustomResourceDefinition, customResourceDefinition } from './customresourcedefinition.ts';
+import {
+  validateCustomResourceDefinition,
+  validateCustomResourceDefinitionUpdate,
+} from './customresourcedefinition.validate.ts';
+
+type Change = (draft: Draft<CustomResourceDefinition>) => void;
+
+const codec = codecOf(customResourceDefinition.root);
+const version = (name: string, more: object = {}) => ({
+  name,
+  served: true,
+  storage: name === 'v1',
+  schema: { openAPIV3Schema: { type: 'object' } },
+  ...more,
+});
+
+/** A definition as the server has it after a request. */
+function definition(change: Change = () => {}): CustomResourceDefinition {
+  const draft = codec.fromJson({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'toys.example.com', resourceVersion: '1' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'toys', kind: 'Toy' },
+      versions: [version('v1')],
+    },
+  }) as Draft<CustomResourceDefinition>;
+  change(draft);
+  defaultCustomResourceDefinition(draft);
+  noteStoredVersion(draft);
+  return codec.canonical(draft as CustomResourceDefinition);
+}
+
+const lines = (causes: Iterable<Cause>) => Array.from(causes, ({ field, message }) => `${field}: ${message}`);
+const ofVersions = (...versions: object[]): Change => {
+  return (draft) => {
+    draft.spec.versions = versions as typeof draft.spec.versions;
+  };
+};
+
+test('names, conversion and stored versions follow from what is given', () => {
+  const { spec, status } = definition((draft) => {
+    draft.spec.conversion = {
+      strategy: 'Webhook',
+      webhook: { clientConfig: { service: { name: 'a', namespace: 'b' } }, conversionReviewVersions: ['v1'] },
+    };
+  });
+  assert.equal(spec.names.singular, 'toy');
+  assert.equal(spec.names.listKind, 'ToyList');
+  assert.equal(spec.conversion?.webhook?.clientConfig?.service?.port, 443);
+  assert.deepEqual(status?.storedVersions, ['v1']);
+  assert.deepEqual(definition().spec.conversion, { strategy: 'None' });
+});
+
+const faulty: readonly { readonly name: string; readonly change: Change; readonly faults: readonly string[] }[] = [
+  { name: 'what is right has no faults', change: () => {}, faults: [] },
+  {
+    name: 'a definition is named after its plural and group',
+    change: (draft) => {
+      draft.metadata.name = 'others.example.com';
+    },
+    faults: ['metadata.name: Invalid value: "others.example.com": must be spec.names.plural+"."+spec.group'],
+  },
+  {
+    name: 'a group is a domain with a dot',
+    change: (draft) => {
+      draft.metadata.name = 'toys.example';
+      draft.spec.group = 'example';
+    },
+    faults: ['spec.group: Invalid value: "example": should be a domain with at least one dot'],
+  },
+  {
+    name: 'versions that are not sent are none',
+    change: (draft) => {
+      delete (draft.spec as { versions?: unknown }).versions;
+    },
+    faults: [
+      'spec.versions: Invalid value: []apiextensions.CustomResourceDefinitionVersion{}: must have exactly one version marked as storage version',
+      'status.storedVersions: Invalid value: []string(nil): must have at least one stored version',
+    ],
+  },
+  {
+    name: 'what all versions share is told of at the spec',
+    change: ofVersions(
+      version('v1', { additionalPrinterColumns: [{ name: 'A', type: 'text', jsonPath: '.a' }] }),
+      version('v2', { additionalPrinterColumns: [{ name: 'A', type: 'text', jsonPath: '.a' }] }),
+    ),
+    faults: [
+      'spec.additionalPrinterColumns[0].type: Invalid value: "text": must be one of boolean,date,integer,number,string',
+    ],
+  },
+  {
+    name: 'what one version has is told of at that version',
+    change: ofVersions(version('v1'), version('v2', { additionalPrinterColumns: [{ name: 'A', type: 'string' }] })),
+    faults: ['spec.versions[1].additionalPrinterColumns[0].JSONPath: Required value'],
+  },
+  {
+    name: 'a schema is given for each version',
+    change: ofVersions(version('v1'), { name: 'v2', served: true, storage: false }),
+    faults: ['spec.versions[1].schema.openAPIV3Schema: Required value: schemas are required'],
+  },
+  {
+    name: 'a default needs fields to be pruned',
+    change: (draft) => {
+      draft.spec.preserveUnknownFields = true;
+      draft.spec.versions = [
+        version('v1', {
+          schema: { openAPIV3Schema: { type: 'object', properties: { a: { type: 'string', default: 'x' } } } },
+        }),
+      ] as typeof draft.spec.versions;
+    },
+    faults: [
+      'spec.preserveUnknownFields: Invalid value: true: must be false in order to use defaults in the schema',
+      'spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
+    ],
+  },
+  {
+    name: 'a deprecation is explained in printable text, of a deprecated version',
+    change: ofVersions(
+      version('v1', { deprecationWarning: 'x' }),
+      version('v2', { deprecated: true, deprecationWarning: 'a\u0007' }),
+    ),
+    faults: [
+      'spec.versions[0].deprecationWarning: Invalid value: "x": can only be set for deprecated versions',
+      'spec.versions[1].deprecationWarning: Invalid value: "a\\a": must only contain printable UTF-8 characters; non-printable character found at index 1',
+    ],
+  },
+  {
+    name: 'a webhook is reached by a URL or a Service, over https, without query',
+    change: (draft) => {
+      draft.spec.conversion = {
+        strategy: 'Webhook',
+        webhook: { clientConfig: { url: 'http://h.example.com/?a=b' }, conversionReviewVersions: ['v3', 'v3'] },
+      };
+    },
+    faults: [
+      `spec.conversion.webhookClientConfig.url: Invalid value: "http": 'https' is the only allowed URL scheme; desired format: https://host[/path]`,
+      'spec.conversion.webhookClientConfig.url: Invalid value: "a=b": query parameters are not permitted in the URL',
+      'spec.conversion.conversionReviewVersions[1]: Invalid value: "v3": duplicate version',
+      'spec.conversion.conversionReviewVersions: Invalid value: []string{"v3", "v3"}: must include at least one of v1, v1beta1',
+    ],
+  },
+  {
+    name: 'a protected group needs approval',
+    change: (draft) => {
+      draft.metadata.name = 'toys.play.k8s.io';
+      draft.spec.group = 'play.k8s.io';
+    },
+    faults: [
+      'metadata.annotations[api-approved.kubernetes.io]: Required value: protected groups must have approval annotation "api-approved.kubernetes.io", see https://github.com/kubernetes/enhancements/pull/1111',
+    ],
+  },
+];
+for (const { name, change, faults } of faulty) {
+  test(name, () => {
+    assert.deepEqual(lines(validateCustomResourceDefinition(definition(change))), faults);
+  });
+}
+
+/** A definition that is in use. */
+const established = (change: Change = () => {}) =>
+  definition((draft) => {
+    draft.status = {
+      conditions: [{ type: 'Established', status: 'True' }],
+      storedVersions: ['v1'],
+    } as NonNullable<typeof draft.status>;
+    change(draft);
+  });
+
+const changes: readonly {
+  readonly name: string;
+  readonly old: CustomResourceDefinition;
+  readonly change: Change;
+  readonly faults: readonly string[];
+}[] = [
+  {
+    name: 'scope and kind may change until a definition is in use',
+    old: definition(),
+    change: (draft) => {
+      draft.spec.scope = 'Cluster';
+      draft.spec.names.kind = 'Game';
+    },
+    faults: [],
+  },
+  {
+    name: 'scope and kind are settled once a definition is in use',
+    old: established(),
+    change: (draft) => {
+      draft.spec.scope = 'Cluster';
+      draft.spec.names.kind = 'Game';
+    },
+    faults: [
+      'spec.scope: Invalid value: "Cluster": field is immutable',
+      'spec.names.kind: Invalid value: "Game": field is immutable',
+    ],
+  },
+  {
+    name: 'a version that objects may be stored in stays',
+    old: established(),
+    change: ofVersions(version('v2', { storage: true })),
+    faults: [
+      'status.storedVersions[0]: Invalid value: "v1": missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v1 and removes v1 from status.storedVersions',
+    ],
+  },
+  {
+    name: 'a bundle that cannot be read is refused once a definition is in use',
+    old: established(),
+    change: (draft) => {
+      draft.spec.conversion = {
+        strategy: 'Webhook',
+        webhook: {
+          clientConfig: { url: 'https://h.example.com', caBundle: 'bm8=' },
+          conversionReviewVersions: ['v1'],
+        },
+      };
+    },
+    faults: [
+      'spec.conversion.webhookClientConfig.caBundle: Invalid value: []byte{0x6e, 0x6f}: unable to load root certificates: unable to parse bytes as PEM block',
+    ],
+  },
+];
+for (const { name, old, change, faults } of changes) {
+  test(name, () => {
+    assert.deepEqual(lines(validateCustomResourceDefinitionUpdate(established(change), old)), faults);
+  });
+}
