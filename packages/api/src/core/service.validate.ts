@@ -354,3 +354,10 @@ export function* serviceWarnings(service: Service): Generator<string> {
     if (externalIPs.length > 0) yield 'spec.externalIPs is ignored when spec.type is "ExternalName"';
   } else if (spec.externalName) yield 'spec.externalName is ignored when spec.type is not "ExternalName"';
 }
+
+export function* serviceStatusWarnings({ status }: Service): Generator<string> {
+  for (const [index, { ip }] of (status?.loadBalancer?.ingress ?? []).entries()) {
+    // Kubernetes names the ingress, not the address in it.
+    if (ip) yield* addressWarnings(ip, `status.loadBalancer.ingress[${index}]`);
+  }
+}

@@ -1,4 +1,11 @@
 import type { APIService } from '@kruise/api/apiregistration/apiservice';
+import {
+  defaultAPIService,
+  prepareAPIServiceForCreate,
+  validateAPIService,
+  validateAPIServiceStatusUpdate,
+  validateAPIServiceUpdate,
+} from '@kruise/api/apiregistration/apiservice.validate';
 import { timestamp } from '../context.ts';
 import { type RulesByResource, rulesFor } from './rules.ts';
 
@@ -6,20 +13,11 @@ export const apiRegistrationRules: RulesByResource = {
   'apiservices.apiregistration.k8s.io': rulesFor<APIService>({
     unconditionalUpdate: false,
     generation: 'none',
-    prepareForCreate(draft, context) {
-      // What the server serves itself is there as soon as it is said to be.
-      if (draft.spec?.service) return;
-      draft.status = {
-        conditions: [
-          {
-            type: 'Available',
-            status: 'True',
-            lastTransitionTime: timestamp(context),
-            reason: 'Local',
-            message: 'Local APIServices are always available',
-          },
-        ],
-      };
-    },
+    statusKeepsMetadata: true,
+    default: defaultAPIService,
+    prepareForCreate: (object, context) => prepareAPIServiceForCreate(object, timestamp(context)),
+    validate: validateAPIService,
+    validateUpdate: validateAPIServiceUpdate,
+    validateStatusUpdate: validateAPIServiceStatusUpdate,
   }),
 };

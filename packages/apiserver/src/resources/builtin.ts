@@ -1,11 +1,14 @@
 import { builtinKinds } from '@kruise/api/builtin';
+import { codecOf } from '@kruise/schema/codec';
 import { apiVersionOf, type Kind } from '@kruise/schema/kind';
 import { mergeTypeOf } from '@kruise/schema/merge-type';
 import type { Feed } from '../cache/feed.ts';
-import type { Conversion, Resource, Subresource } from '../resource.ts';
-import { openObjectStorage, storagePrefix } from '../storage/object-storage.ts';
+import type { KubeObject } from '../object.ts';
+import type { Resource, Subresource } from '../resource.ts';
+import { type ObjectStorage, openObjectStorage, storagePrefix } from '../storage/object-storage.ts';
 import type { Store } from '../store/store.ts';
 import { tableColumnsOf } from '../table/columns.ts';
+import { conversionOf, inOtherForm, otherForm } from './forms.ts';
 import { rulesOf } from './kinds.ts';
 import { partStrategy, type Rules, statusStrategyOf, strategyOf } from './rules.ts';
 import { scaleOf } from './scale.ts';
@@ -14,37 +17,45 @@ import { serializerOf } from './serializer.ts';
 
 /** All resources of Kubernetes itself that hold objects. */
 export async function builtinResources(store: Store, feed: Feed): Promise<Resource[]> {
-  const stored = builtinKinds.filter(({ verbs }) => verbs.includes('watch'));
-  return Promise.all(stored.map((kind) => builtinResource(store, feed, kind)));
+  const held = builtinKinds.filter(({ verbs }) => verbs.includes('watch'));
+  const storages = new Map<Kind, Promise<ObjectStorage>>();
+  const storageOf = (kind: Kind) => {
+    let storage = storages.get(kind);
+    if (!storage) storages.set(kind, (storage = openStorage(store, feed, kind)));
+    return storage;
+  };
+  return Promise.all(held.map(async (kind) => builtinResource(kind, await storageOf(otherForm(kind)?.stored ?? kind))));
 }
 
-async function builtinResource(store: Store, feed: Feed, kind: Kind): Promise<Resource> {
+function openStorage(store: Store, feed: Feed, kind: Kind): Promise<ObjectStorage> {
+  const codec = codecOf(kind.root);
+  return openObjectStorage(store, feed, storagePrefix(kind), {
+    encode: (object) => codec.toJson(object),
+    decode: (value) => JSON.parse(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()),
+  });
+}
+
+function builtinResource(kind: Kind, storage: ObjectStorage): Resource {
   const rules = rulesOf(kind);
   const serializer = serializerOf(kind, rules);
   return {
     kind,
     custom: false,
-    storage: await openObjectStorage(store, feed, storagePrefix(kind), {
-      encode: (object) => serializer.toJson(object),
-      decode: (value) => JSON.parse(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()),
-    }),
+    storage,
     serializer,
-    conversion: sameVersion(kind),
+    conversion: conversionOf(kind),
     strategy: strategyOf(kind, rules),
     tracked: {
       apiVersion: apiVersionOf(kind),
       kind: kind.kind,
       type: mergeTypeOf(kind.root),
       empty: serializer.canonical({ apiVersion: apiVersionOf(kind), kind: kind.kind, metadata: {} }),
+      convert: (object, apiVersion) => inOtherForm(object as KubeObject, apiVersion),
     },
     selectableFields: selectableFieldsOf(kind),
     table: tableColumnsOf(kind),
     subresources: subresourcesOf(kind, rules),
   };
-}
-
-function sameVersion({ version }: Kind): Conversion {
-  return { storageVersion: version, toStorage: (object) => object, fromStorage: (object) => object };
 }
 
 function subresourcesOf(kind: Kind, rules: Rules): ReadonlyMap<string, Subresource> {

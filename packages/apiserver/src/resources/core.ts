@@ -69,6 +69,7 @@ import type { Service } from '@kruise/api/core/service';
 import { defaultService } from '@kruise/api/core/service.default';
 import { prepareServiceForUpdate } from '@kruise/api/core/service.strategy';
 import {
+  serviceStatusWarnings,
   serviceWarnings,
   validateService,
   validateServiceStatusUpdate,
@@ -120,6 +121,7 @@ export const coreRules: RulesByResource = {
     validateUpdate: validateServiceUpdate,
     validateStatusUpdate: validateServiceStatusUpdate,
     warnings: serviceWarnings,
+    statusWarnings: serviceStatusWarnings,
   }),
   endpoints: rulesFor({
     createOnUpdate: true,

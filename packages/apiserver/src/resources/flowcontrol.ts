@@ -37,14 +37,14 @@ function* faultsOfLevel(level: PriorityLevelConfiguration): Generator<Cause> {
 
 export const flowControlRules: RulesByResource = {
   'flowschemas.flowcontrol.apiserver.k8s.io': rulesFor<FlowSchema>({
-    unconditionalUpdate: false,
+    statusKeepsMetadata: true,
     default: defaultFlowSchema,
     validate: faultsOfSchema,
     validateUpdate: faultsOfSchema,
     validateStatusUpdate: validateFlowSchemaStatus,
   }),
   'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io': rulesFor<PriorityLevelConfiguration>({
-    unconditionalUpdate: false,
+    statusKeepsMetadata: true,
     default: defaultPriorityLevelConfiguration,
     validate: faultsOfLevel,
     validateUpdate: faultsOfLevel,

@@ -35,6 +35,7 @@ export type Rules<T extends object = KubeObject> = {
   prepareForStatusUpdate?(draft: Draft<T>, old: T, context: RequestContext): void;
   validateStatusUpdate?(object: T, old: T, context: RequestContext): Iterable<Cause>;
   warnings?(object: T, old: T | undefined): Iterable<string>;
+  statusWarnings?(object: T): Iterable<string>;
   /** Ways to write a part of an object other than its status. */
   readonly parts?: { readonly [subresource: string]: PartRules<T> };
   gracePeriodSeconds?(object: T, asked: number | undefined): number;
@@ -109,6 +110,7 @@ export function statusStrategyOf(rules: Rules): Strategy {
       rules.prepareForStatusUpdate?.(draft, old, context);
     },
     validateUpdate: (object, old, context) => rules.validateStatusUpdate?.(object, old, context) ?? nothing,
+    ...(rules.statusWarnings ? { warnings: rules.statusWarnings } : {}),
   });
 }
 

@@ -1,0 +1,73 @@
+/** Kinds that are other forms of objects stored as another kind: an older version, or the same thing in two groups. */
+import type { HorizontalPodAutoscaler } from '@kruise/api/autoscaling/horizontalpodautoscaler';
+import { horizontalPodAutoscaler } from '@kruise/api/autoscaling/horizontalpodautoscaler';
+import { fromVersion1, toVersion1 } from '@kruise/api/autoscaling/horizontalpodautoscaler.conversion';
+import type { HorizontalPodAutoscaler as HorizontalPodAutoscalerV1 } from '@kruise/api/autoscaling/horizontalpodautoscaler-v1';
+import { horizontalPodAutoscaler as horizontalPodAutoscalerV1 } from '@kruise/api/autoscaling/horizontalpodautoscaler-v1';
+import { type Event as CoreEvent, event as coreEvent } from '@kruise/api/core/event';
+import { type Event, event } from '@kruise/api/events/event';
+import { fromCoreEvent, toCoreEvent } from '@kruise/api/events/event.conversion';
+import type { Versioned } from '@kruise/machinery/server-side-apply/updater';
+import { codecOf } from '@kruise/schema/codec';
+import { apiVersionOf, type Kind } from '@kruise/schema/kind';
+import { mergeTypeOf } from '@kruise/schema/merge-type';
+import type { KubeObject } from '../object.ts';
+import type { Conversion } from '../resource.ts';
+
+/** A kind that shows objects of another. */
+type Form = {
+  readonly shown: Kind;
+  readonly stored: Kind;
+  toStorage(object: KubeObject): KubeObject;
+  fromStorage(object: KubeObject): KubeObject;
+};
+
+function form<Shown, Stored>(
+  shown: Kind<Shown>,
+  stored: Kind<Stored>,
+  convert: { readonly to: (object: Shown) => Stored; readonly from: (object: Stored) => Shown },
+): Form {
+  const [shownCodec, storedCodec] = [codecOf(shown.root), codecOf(stored.root)];
+  // Objects come here by their kind, so each is of the type its function takes.
+  return {
+    shown,
+    stored,
+    toStorage: (object) => storedCodec.canonical(convert.to(object as unknown as Shown)) as KubeObject,
+    fromStorage: (object) => shownCodec.canonical(convert.from(object as unknown as Stored)) as KubeObject,
+  };
+}
+
+const forms: readonly Form[] = [
+  form<HorizontalPodAutoscalerV1, HorizontalPodAutoscaler>(horizontalPodAutoscalerV1, horizontalPodAutoscaler, {
+    to: fromVersion1,
+    from: toVersion1,
+  }),
+  form<Event, CoreEvent>(event, coreEvent, { to: toCoreEvent, from: fromCoreEvent }),
+];
+
+/** How a kind is stored, if not as itself. */
+export function otherForm(kind: Kind): Form | undefined {
+  return forms.find(({ shown }) => shown === kind);
+}
+
+export function conversionOf(kind: Kind): Conversion {
+  const other = otherForm(kind);
+  if (!other) return { storageVersion: kind.version, toStorage: (object) => object, fromStorage: (object) => object };
+  return { storageVersion: other.stored.version, toStorage: other.toStorage, fromStorage: other.fromStorage };
+}
+
+/** An object as another kind shows it, for fields that are owned under the names they have there. */
+export function inOtherForm(object: KubeObject, apiVersion: string): Versioned | undefined {
+  for (const { shown, stored, toStorage, fromStorage } of forms) {
+    if (shown.kind !== object.kind) continue;
+    if (apiVersion === apiVersionOf(shown)) {
+      const result = object.apiVersion === apiVersion ? object : fromStorage(object);
+      return { object: result, type: mergeTypeOf(shown.root) };
+    }
+    if (apiVersion === apiVersionOf(stored)) {
+      const result = object.apiVersion === apiVersion ? object : toStorage(object);
+      return { object: result, type: mergeTypeOf(stored.root) };
+    }
+  }
+  return undefined;
+}
