@@ -87,6 +87,11 @@ function cannotDecode(kind: string, text: string, tag: string): YamlError {
 
 const timestamp = /^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:$|[Tt][0-9:.]+(?:Z|[-+][0-9]{2}:[0-9]{2})$| [0-9:.]+$)/;
 
+/** Whether readers of YAML 1.1 take a scalar for a time. */
+export function isTimestamp(text: string): boolean {
+  return timestamp.test(text);
+}
+
 function kindOf(value: YamlScalar, text: string): string {
   if (value === null) return 'null';
   if (typeof value === 'boolean') return 'bool';

@@ -1,6 +1,7 @@
 import type { Authentication } from '../authentication/authentication.ts';
 import { jsonWebKeys } from '../authentication/jwt.ts';
 import type { Exchange, Headers } from './exchange.ts';
+import { checkForm } from './negotiation.ts';
 
 type OpenIdPage = (exchange: Exchange, context: unknown, headers: Headers) => Promise<void>;
 
@@ -15,8 +16,10 @@ export function openIdPages(
   const algorithms = [...new Set(keys.map(({ algorithm }) => algorithm))];
   const page =
     (type: string, textOf: () => string): OpenIdPage =>
-    (exchange, _context, headers) =>
-      exchange.send(200, { ...headers, ...hour, 'content-type': type }, textOf());
+    async (exchange, _context, headers) => {
+      checkForm(exchange.headers.accept, [type]);
+      await exchange.send(200, { ...headers, ...hour, 'content-type': type }, textOf());
+    };
   const configuration = () =>
     JSON.stringify({
       issuer: issuerUrl,
