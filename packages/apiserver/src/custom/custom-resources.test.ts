@@ -1,0 +1,353 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { namespace } from '@kruise/api/core/namespace';
+import { StatusError } from '@kruise/machinery/status';
+import { systemClock, systemRandom } from '@kruise/values/system';
+import type { KubeObject } from '../object.ts';
+import { startApiServer } from '../server.ts';
+import { createMemoryStore } from '../store/memory.ts';
+import { startTestServer, type TestServer } from '../testing/test-server.ts';
+import type { Converter } from './converter.ts';
+import { installDefinitions } from './install.ts';
+
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const toys = '/apis/example.com/v1/namespaces/play/toys';
+const fields = (properties: object, more: object = {}) => ({
+  type: 'object',
+  properties: {
+    spec: { type: 'object', properties },
+    status: { type: 'object', properties: { n: { type: 'integer' } } },
+  },
+  ...more,
+});
+const version = (name: string, schema: object, more: object = {}) => ({
+  name,
+  served: true,
+  storage: name === 'v1',
+  schema: { openAPIV3Schema: schema },
+  ...more,
+});
+const definition = (versions: readonly object[], names: object = {}): KubeObject => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'toys.example.com' },
+  spec: { group: 'example.com', scope: 'Namespaced', names: { plural: 'toys', kind: 'Toy', ...names }, versions },
+});
+const toy = (spec: object = {}, metadata: object = {}, apiVersion = 'v1') => ({
+  apiVersion: `example.com/${apiVersion}`,
+  kind: 'Toy',
+  metadata: { name: 'a', ...metadata },
+  spec,
+});
+
+/** Requests by path, as nothing but the definition knows the kind. */
+function requests({ client }: TestServer) {
+  const send = async (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown, more = {}) =>
+    (await client.transport.request({ method, path, ...(body === undefined ? {} : { body }), ...more }))
+      .object as KubeObject & {
+      readonly spec?: Record<string, unknown>;
+      readonly status?: Record<string, unknown>;
+      readonly items?: readonly KubeObject[];
+    };
+  return {
+    get: (path: string, query = {}) => send('GET', path, undefined, { query }),
+    post: (path: string, body: unknown) => send('POST', path, body),
+    put: (path: string, body: unknown) => send('PUT', path, body),
+    merge: (path: string, body: unknown) => send('PATCH', path, body, { contentType: 'application/merge-patch+json' }),
+    apply: (path: string, body: unknown, fieldManager: string) =>
+      send('PATCH', path, body, { contentType: 'application/apply-patch+yaml', query: { fieldManager } }),
+    remove: (path: string) => send('DELETE', path),
+    watch: (path: string, signal: AbortSignal, query = {}) =>
+      client.transport.watch({ method: 'GET', path, query: { watch: true, ...query }, signal }),
+  };
+}
+
+async function start(made: KubeObject | undefined, options: Parameters<typeof startTestServer>[0] = {}) {
+  const server = await startTestServer(options);
+  await server.client.create(namespace, { metadata: { name: 'play' } });
+  if (made) await installDefinitions(server.core, [made]);
+  return { ...requests(server), server, core: server.core, [Symbol.asyncDispose]: () => server.close() };
+}
+
+const refusal = (code: number, message: string | RegExp) => (error: unknown) => {
+  assert.ok(error instanceof StatusError, String(error));
+  assert.equal(error.code, code);
+  if (typeof message === 'string') assert.equal(error.message, message);
+  else assert.match(error.message, message);
+  return true;
+};
+
+/** Resolves to the first event that answers a question. */
+async function eventually(
+  events: AsyncIterable<{ type: string; object: unknown }>,
+  holds: (type: string, object: KubeObject) => boolean,
+) {
+  for await (const { type, object } of events) if (holds(type, object as KubeObject)) return object as KubeObject;
+  return assert.fail('the watch ended before');
+}
+
+test('whoever sees a definition established can use it', async () => {
+  await using world = await start(undefined);
+  const over = new AbortController();
+  const events = world.watch(definitions, over.signal);
+  await world.post(definitions, definition([version('v1', fields({}))]));
+  await eventually(events, (_type, { status }) =>
+    ((status as { conditions?: { type: string; status: string }[] }).conditions ?? []).some(
+      ({ type, status: holds }) => type === 'Established' && holds === 'True',
+    ),
+  );
+  over.abort();
+  const made = await world.post(toys, toy());
+  assert.equal(made.metadata.generation, 1);
+});
+
+test('what is sent is pruned and defaulted, and what was pruned is told', async () => {
+  const schema = fields({ a: { type: 'string', default: 'A' }, n: { type: 'integer' } });
+  await using world = await start(definition([version('v1', schema)]));
+  const { object, warnings } = await world.server.client.transport.request({
+    method: 'POST',
+    path: toys,
+    body: { ...toy({ n: 1, z: 2 }), other: true },
+  });
+  assert.deepEqual((object as KubeObject)['spec'], { n: 1, a: 'A' });
+  assert.deepEqual(warnings, ['unknown field "other"', 'unknown field "spec.z"']);
+  assert.deepEqual(Object.keys(object as object).slice(0, 3), ['apiVersion', 'kind', 'metadata']);
+});
+
+test('integers of 64 bits are exact', async () => {
+  await using world = await start(definition([version('v1', fields({ n: { type: 'integer' } }))]));
+  await world.post(toys, toy({ n: 9223372036854775807n }));
+  assert.deepEqual((await world.get(`${toys}/a`)).spec, { n: 9223372036854775807n });
+});
+
+test('with a status of its own, an object and its status are written apart', async () => {
+  const schema = fields({ n: { type: 'integer' } });
+  await using world = await start(definition([version('v1', schema, { subresources: { status: {} } })]));
+  const made = await world.post(toys, { ...toy({ n: 1 }), status: { n: 1 } });
+  assert.equal(made.status, undefined);
+  const noted = await world.merge(`${toys}/a/status`, {
+    metadata: { labels: { a: 'b' } },
+    spec: { n: 9 },
+    status: { n: 2 },
+  });
+  assert.deepEqual([noted.spec, noted.status, noted.metadata.labels], [{ n: 1 }, { n: 2 }, undefined]);
+  assert.equal(noted.metadata.generation, 1);
+  const changed = await world.merge(`${toys}/a`, { spec: { n: 2 }, status: { n: 9 } });
+  assert.deepEqual([changed.spec, changed.status, changed.metadata.generation], [{ n: 2 }, { n: 2 }, 2]);
+});
+
+test('without a status of its own, /status is nowhere', async () => {
+  await using world = await start(definition([version('v1', fields({}))]));
+  await world.post(toys, toy());
+  await assert.rejects(world.get(`${toys}/a/status`), refusal(404, 'toys.example.com "a" not found'));
+});
+
+test('an object is scaled where its definition says', async () => {
+  const scale = { specReplicasPath: '.spec.size', statusReplicasPath: '.status.n' };
+  const schema = fields({ size: { type: 'integer' } });
+  await using world = await start(definition([version('v1', schema, { subresources: { status: {}, scale } })]));
+  await world.post(toys, toy());
+  await assert.rejects(
+    world.get(`${toys}/a/scale`),
+    refusal(500, 'Internal error occurred: the spec replicas field ".spec.size" does not exist'),
+  );
+  await assert.rejects(
+    world.merge(`${toys}/a/scale`, { metadata: { labels: {} } }),
+    refusal(400, 'the spec replicas field ".spec.size" cannot be empty'),
+  );
+  await world.merge(`${toys}/a/scale`, { spec: { replicas: 3 } });
+  await world.merge(`${toys}/a/status`, { status: { n: 2 } });
+  const { spec, status } = await world.get(`${toys}/a/scale`);
+  assert.deepEqual([spec, status], [{ replicas: 3 }, { replicas: 2 }]);
+  assert.deepEqual((await world.get(`${toys}/a`)).spec, { size: 3 });
+  await assert.rejects(
+    world.merge(`${toys}/a/scale`, { spec: { replicas: -1 } }),
+    refusal(422, 'Toy.example.com "a" is invalid: .spec.size: Invalid value: -1: should be a non-negative integer'),
+  );
+});
+
+test('faults that were there before are forgiven where nothing changes', async () => {
+  const loose = fields({ s: { type: 'string' }, e: { type: 'string' } });
+  const strict = fields({ s: { type: 'string', maxLength: 3 }, e: { type: 'string' } });
+  await using world = await start(definition([version('v1', loose)]));
+  await world.post(toys, toy({ s: 'too long' }));
+  await installDefinitions(world.core, [definition([version('v1', strict)])]);
+  await assert.rejects(world.post(toys, toy({ s: 'too long' }, { name: 'b' })), refusal(422, /spec.s: Too long/));
+  assert.deepEqual((await world.merge(`${toys}/a`, { spec: { e: 'x' } })).spec, { s: 'too long', e: 'x' });
+  await assert.rejects(world.merge(`${toys}/a`, { spec: { s: 'also long' } }), refusal(422, /spec.s: Too long/));
+});
+
+const twoVersions = [
+  version('v1', fields({ a: { type: 'string' }, d: { type: 'string', default: 'one' } })),
+  version('v2', fields({ a: { type: 'string' }, e: { type: 'string', default: 'two' } }), {
+    selectableFields: [{ jsonPath: '.spec.a' }],
+  }),
+];
+const toysV2 = toys.replace('/v1/', '/v2/');
+
+test('an object is seen in every version, with the defaults of the one it is stored in', async () => {
+  await using world = await start(definition(twoVersions));
+  await world.post(toys, toy({ a: 'x' }));
+  assert.deepEqual((await world.get(`${toysV2}/a`)).spec, { a: 'x' });
+  const made = await world.post(toysV2, toy({ a: 'y' }, { name: 'b' }, 'v2'));
+  assert.deepEqual([made.apiVersion, made.spec], ['example.com/v2', { a: 'y' }]);
+  assert.deepEqual((await world.get(`${toys}/b`)).spec, { a: 'y', d: 'one' });
+  const { items } = await world.get(toysV2, { fieldSelector: 'spec.a=y' });
+  assert.deepEqual(
+    items?.map(({ metadata }) => metadata.name),
+    ['b'],
+  );
+});
+
+test('objects stored in several versions are listed together', async () => {
+  await using world = await start(definition(twoVersions));
+  await world.post(toys, toy({ a: 'x' }));
+  const switched = twoVersions.map((each) => ({ ...each, storage: each.name === 'v2' }));
+  await installDefinitions(world.core, [definition(switched)]);
+  await world.post(toys, toy({ a: 'y' }, { name: 'b' }));
+  const { items } = await world.get(toys);
+  assert.deepEqual(
+    items?.map(({ apiVersion, metadata }) => `${apiVersion} ${metadata.name}`),
+    ['example.com/v1 a', 'example.com/v1 b'],
+  );
+  const { status } = await world.get(`${definitions}/toys.example.com`);
+  assert.deepEqual(status?.['storedVersions'], ['v1', 'v2']);
+});
+
+test('a version that is no longer served is nowhere', async () => {
+  await using world = await start(definition(twoVersions));
+  const unserved = twoVersions.map((each) => ({ ...each, served: each.name === 'v1' }));
+  await installDefinitions(world.core, [definition(unserved)]);
+  assert.equal(world.core.resources.find('example.com', 'v2', 'toys'), undefined);
+  assert.ok(world.core.resources.find('example.com', 'v1', 'toys'));
+});
+
+test('a watch ends when its definition changes, and goes on when only the status does', async () => {
+  await using world = await start(definition([version('v1', fields({}))]));
+  const over = new AbortController();
+  const seen: string[] = [];
+  const watching = (async () => {
+    for await (const { type, object } of world.watch(toys, over.signal)) {
+      seen.push(`${type} ${(object as KubeObject).metadata.name}`);
+    }
+  })();
+  await world.merge(`${definitions}/toys.example.com`, { metadata: { labels: { a: 'b' } } });
+  await world.post(toys, toy());
+  await installDefinitions(world.core, [definition([version('v1', fields({ a: { type: 'string' } }))])]);
+  await watching;
+  assert.equal(over.signal.aborted, false);
+  assert.deepEqual(seen, ['ADDED a']);
+});
+
+test('a definition goes after its objects, and nothing new is made meanwhile', async () => {
+  await using world = await start(definition([version('v1', fields({}))]));
+  await world.post(toys, toy({}, { finalizers: ['example.com/hold'] }));
+  await world.post(toys, toy({}, { name: 'b' }));
+  const over = new AbortController();
+  const events = world.watch(definitions, over.signal);
+  const deleted = await world.remove(`${definitions}/toys.example.com`);
+  assert.deepEqual(deleted.metadata.finalizers, ['customresourcecleanup.apiextensions.k8s.io']);
+  await assert.rejects(
+    world.post(toys, toy({}, { name: 'c' })),
+    refusal(405, 'create not allowed while custom resource definition is terminating'),
+  );
+  await world.merge(`${toys}/a`, { metadata: { finalizers: null } });
+  await eventually(events, (type) => type === 'DELETED');
+  over.abort();
+  await assert.rejects(world.get(toys), { message: '404 page not found' });
+});
+
+test('a name comes free with the definition that had it', async () => {
+  await using world = await start(definition([version('v1', fields({}))]));
+  const games = definition([version('v1', fields({}))], { plural: 'games', kind: 'Toy', listKind: 'GameList' });
+  await world.post(definitions, { ...games, metadata: { name: 'games.example.com' } });
+  const over = new AbortController();
+  const condition = (object: KubeObject, type: string) => {
+    const { conditions = [] } = (object['status'] ?? {}) as {
+      conditions?: { type: string; status: string; reason: string }[];
+    };
+    const found = conditions?.find((each) => each.type === type);
+    return found && `${found.status} ${found.reason}`;
+  };
+  const conflicted = await eventually(world.watch(definitions, over.signal), (_type, object) => {
+    return object.metadata.name === 'games.example.com' && condition(object, 'NamesAccepted') !== undefined;
+  });
+  assert.equal(condition(conflicted, 'NamesAccepted'), 'False KindConflict');
+  assert.equal(condition(conflicted, 'Established'), 'False NotAccepted');
+  await world.remove(`${definitions}/toys.example.com`);
+  const accepted = await eventually(world.watch(definitions, over.signal), (_type, object) => {
+    return (
+      object.metadata.name === 'games.example.com' && condition(object, 'Established') === 'True InitialNamesAccepted'
+    );
+  });
+  over.abort();
+  assert.equal(condition(accepted, 'NamesAccepted'), 'True NoConflicts');
+});
+
+/** Renames `spec.a` of v1 to `spec.e` of v2, and takes its time. */
+function slowConverter() {
+  const calls: number[] = [];
+  const converter: Converter = {
+    async convert(objects, apiVersion) {
+      calls.push(objects.length);
+      await Promise.resolve();
+      return objects.map((object) => {
+        const { a, e } = (object['spec'] ?? {}) as { a?: string; e?: string };
+        const spec = apiVersion.endsWith('v2') ? { e: a ?? e } : { a: e ?? a };
+        return { ...object, apiVersion, spec };
+      });
+    },
+  };
+  return { calls, converterOf: () => converter };
+}
+
+test('a conversion that takes time is made once for all who read and watch', async () => {
+  const { calls, converterOf } = slowConverter();
+  await using world = await start(definition(twoVersions), { converterOf });
+  await world.post(toys, toy({ a: '1' }));
+  await world.post(toys, toy({ a: '2' }, { name: 'b' }));
+  calls.length = 0;
+  assert.deepEqual(
+    (await world.get(toysV2)).items?.map(({ spec }) => spec),
+    [{ e: '1' }, { e: '2' }],
+  );
+  await world.get(toysV2);
+  await world.get(`${toysV2}/a`);
+  assert.deepEqual(calls, [2]);
+  const over = new AbortController();
+  const watches = [1, 2, 3].map(() => world.watch(toysV2, over.signal));
+  const firsts = await Promise.all(
+    watches.map((events) => eventually(events, (_type, { metadata }) => metadata.name === 'b')),
+  );
+  over.abort();
+  assert.equal(new Set(firsts).size, 1);
+  assert.deepEqual(calls, [2]);
+});
+
+test('who owns fields of another version owns them in that version', async () => {
+  const { converterOf } = slowConverter();
+  await using world = await start(definition(twoVersions), { converterOf });
+  await world.apply(`${toys}/a`, toy({ a: 'x' }), 'one');
+  await assert.rejects(
+    world.apply(`${toysV2}/a`, toy({ e: 'y' }, {}, 'v2'), 'two'),
+    refusal(409, 'Apply failed with 1 conflict: conflict with "one": .spec.a'),
+  );
+  await world.apply(`${toysV2}/a`, toy({ e: 'x' }, {}, 'v2'), 'two');
+  assert.deepEqual((await world.get(`${toys}/a`)).spec, { a: 'x' });
+});
+
+test('another server on the same store serves what is established there', async () => {
+  const store = createMemoryStore({ clock: systemClock });
+  const parts = {
+    store,
+    clock: systemClock,
+    random: systemRandom,
+    onError: (error: unknown) => assert.fail(String(error)),
+  };
+  const first = await startApiServer(parts);
+  await installDefinitions(first.core, [definition([version('v1', fields({}))])]);
+  const second = await startApiServer(parts);
+  assert.ok(second.core.resources.find('example.com', 'v1', 'toys'));
+  await first.close();
+  await second.close();
+});
