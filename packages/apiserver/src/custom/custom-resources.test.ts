@@ -333,7 +333,7 @@ test('who owns fields of another version owns them in that version', async () =>
     refusal(409, 'Apply failed with 1 conflict: conflict with "one": .spec.a'),
   );
   await world.apply(`${toysV2}/a`, toy({ e: 'x' }, {}, 'v2'), 'two');
-  assert.deepEqual((await world.get(`${toys}/a`)).spec, { a: 'x' });
+  assert.deepEqual((await world.get(`${toys}/a`)).spec, { a: 'x', d: 'one' });
 });
 
 test('another server on the same store serves what is established there', async () => {
