@@ -121,10 +121,16 @@ function* valueInvariants(
 // Compiling takes time and memory in proportion to the pattern, with its repetitions written out.
 const maxPatternLength = 64 * 1024;
 
+// Schemas repeat themselves: that of quantities alone is in a definition dozens of times.
+const goodPatterns = new Set<string>();
+const maxGoodPatterns = 256;
+
 function patternError(pattern: string): string | undefined {
+  if (goodPatterns.has(pattern)) return undefined;
   if (pattern.length > maxPatternLength) return 'error parsing regexp: expression too large';
   try {
     RE2JS.compile(pattern);
+    if (goodPatterns.size < maxGoodPatterns) goodPatterns.add(pattern);
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
