@@ -54,8 +54,11 @@ export async function up(options: UpOptions): Promise<number> {
 async function run(directory: DataDirectory, options: UpOptions): Promise<number> {
   const steps = createSteps();
   const begun = performance.now();
+  // The store's thread starts while keys are made.
+  const opening = openStore(directory, options);
+  opening.catch(() => {});
   const pki = await steps.step('Certificates', () => loadPki(directory.pki, [options.bind], systemClock.now()));
-  const store = await steps.step(storeTitle(options), () => openStore(directory, options));
+  const store = await steps.step(storeTitle(options), () => opening);
   const server = await steps.step('API server', () =>
     startApiServer({
       store,
