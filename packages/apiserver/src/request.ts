@@ -56,7 +56,6 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
 
   const named = name !== '' ? name : nameInFieldSelector(query);
   if (name === '' && verb === 'get') verb = isWatch(query) ? 'watch' : 'list';
-  else if (verb === 'get' && subresource === '' && isWatch(query) && name !== '') verb = 'watch';
   if (name === '' && verb === 'delete') verb = 'deletecollection';
   const collection = verb === 'list' || verb === 'watch' || verb === 'deletecollection';
   return {

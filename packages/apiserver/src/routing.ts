@@ -1,4 +1,5 @@
 import { builtinKinds } from '@kruise/api/builtin';
+import { methodNotSupported } from '@kruise/machinery/status';
 import type { Kind } from '@kruise/schema/kind';
 import { noSuchPath, noSuchResource, wrongMethod } from './handlers/refusal.ts';
 import type { RequestInfo } from './request.ts';
@@ -48,7 +49,9 @@ export function checkRoute(info: RequestInfo): void {
   if (!known) throw isBuiltinGroup(info.group) ? noSuchResource() : noSuchPath();
   const verbs = verbsAt(known, info);
   if (!verbs || verbs.length === 0) throw noSuchResource();
-  if (!verbs.includes(info.verb)) throw wrongMethod(allowed(verbs));
+  if (verbs.includes(info.verb)) return;
+  if (info.verb === 'watch' && verbs.includes('list')) throw methodNotSupported(info, 'watch');
+  throw wrongMethod(allowed(verbs));
 }
 
 function verbsAt(known: Routes, info: RequestInfo): readonly string[] | undefined {

@@ -1,4 +1,4 @@
-import { badRequest, expired, notFound, tooLargeResourceVersion } from '@kruise/machinery/status';
+import { badRequest, expired, notFound, tooLargeResourceVersion, unclassified } from '@kruise/machinery/status';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import type { Cached, KubeObject } from '../object.ts';
@@ -98,6 +98,9 @@ export async function readMany(
   };
 }
 
+/** What etcd says, which Kubernetes passes on. */
+const futureRevision = 'etcdserver: mvcc: required revision is a future revision';
+
 /** The revision a list must be read at, if not just the newest. */
 function exactRevision(
   options: ListOptions,
@@ -157,7 +160,7 @@ async function fromPast(
     if (!past.more) return { items: past.items, remaining: 0 };
     return { items: past.items, next: `${past.items.at(-1)!.key}\0`, remaining: past.count - past.items.length };
   } catch (error) {
-    if (error instanceof FutureRevisionError) throw tooLargeResourceVersion(revision, error.currentRevision ?? 0);
+    if (error instanceof FutureRevisionError) throw unclassified(futureRevision);
     if (!(error instanceof CompactedError)) throw error;
     if (start === undefined) throw expired('The resourceVersion for the provided list is too old.');
     throw expiredToken(start.slice(keyPrefix.length));

@@ -8,7 +8,7 @@ import type { Core } from '../core.ts';
 import type { Found, Resource } from '../resource.ts';
 import { type ListOptions, parseVersion } from './list-options.ts';
 import { collectionPrefix } from './read.ts';
-import { selectionOf } from './selection.ts';
+import { type Selection, selectionOf } from './selection.ts';
 
 /** Who is shown what a watch sees. */
 export type WatchSink = {
@@ -30,11 +30,17 @@ export type OpenWatch = (sink: WatchSink, signal: AbortSignal) => Promise<void>;
 
 /** A watch about to begin. What is wrong with the request is said here, before the first byte of the answer. */
 export function prepareWatch(core: Core, context: RequestContext, resource: Resource, options: ListOptions): OpenWatch {
-  const selection = selectionOf(resource, options);
+  const selection = namedOnly(context.info.name, selectionOf(resource, options));
   const keyPrefix = collectionPrefix(resource, context.info.namespace);
   const scope = { keyPrefix, ...(selection.selectsAll ? {} : { matches: selection.matches }) };
   if (options.resourceVersion !== '') parseVersion(options.resourceVersion);
   return (sink, signal) => watch(core, resource, options, scope, sink, signal);
+}
+
+/** A path may name the one object to be watched. */
+function namedOnly(name: string, selection: Selection): Selection {
+  if (name === '') return selection;
+  return { selectsAll: false, matches: (object) => object.metadata.name === name && selection.matches(object) };
 }
 
 /** Shows a client the changes of a resource until either side has had enough. */

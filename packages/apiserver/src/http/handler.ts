@@ -17,6 +17,7 @@ import type { FrameCache } from './frame-cache.ts';
 import {
   builtinOffer,
   checkForm,
+  checkStream,
   errorMedia,
   listRouteTypes,
   type Media,
@@ -88,11 +89,10 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
     try {
       if (exchange.method === 'HEAD') throw wrongMethod(['GET']);
       if (!isCustom) checkForm(accept, info.verb === 'list' || info.verb === 'watch' ? listRouteTypes : routeTypes);
-      return negotiate(
-        accept ?? '',
-        isCustom ? customOffer : builtinOffer,
-        wantsPretty(context.query, context.userAgent),
-      );
+      const pretty = wantsPretty(context.query, context.userAgent);
+      const media = negotiate(accept ?? '', isCustom ? customOffer : builtinOffer, pretty);
+      if (info.verb === 'watch') checkStream(media);
+      return media;
     } catch (refusal) {
       await authorize(core, context);
       if (!isCustom) checkRoute(info);

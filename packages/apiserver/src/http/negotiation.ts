@@ -69,6 +69,12 @@ export function checkForm(accept: string | undefined, available: readonly string
 
 const watchTypes = [`${mediaTypes.json};stream=watch`, `${mediaTypes.protobuf};stream=watch`];
 
+/** Refuses a watch in a form that cannot go on and on. */
+export function checkStream({ format }: Media): void {
+  if (format !== 'yaml') return;
+  throw notAcceptable(`only the following media types are accepted: ${watchTypes.join(', ')}`);
+}
+
 /** The types that routes of built-in resources offer. */
 export const routeTypes: readonly string[] = Object.values(mediaTypes);
 /** The same where changes can be watched too. */
