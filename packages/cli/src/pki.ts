@@ -1,5 +1,6 @@
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type Authority, authority, createAuthority, type KeyPair } from '@kruise/machinery/x509/certificate';
@@ -46,7 +47,9 @@ export function loadPki(folder: string, addresses: readonly string[], nowMs: num
     const certificate = new X509Certificate(pair.certificate);
     if (Date.parse(certificate.validTo) < nowMs + renewBeforeMs) return false;
     if (!certificate.checkIssued(new X509Certificate(ca.certificate))) return false;
-    return hosts.every((host) => certificate.checkIP(host) !== undefined || certificate.checkHost(host) !== undefined);
+    const isFor = (host: string) =>
+      (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host)) !== undefined;
+    return hosts.every(isFor);
   };
 
   const hosts = [
