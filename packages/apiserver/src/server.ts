@@ -1,5 +1,7 @@
+import { hostname } from 'node:os';
 import { createMetrics, type MetricRegistry } from '@kruise/client/metrics';
 import type { Transport } from '@kruise/client/transport';
+import { addressAt, formatAddress, masked, parsePrefix } from '@kruise/values/address';
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import { type AdmissionPlugin, admissionChain } from './admission/admission.ts';
@@ -13,6 +15,7 @@ import { noteLegacyUse } from './authentication/legacy-use.ts';
 import { createAuthorization } from './authorization/authorization.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
+import { keepPresence } from './bootstrap/presence.ts';
 import { startFeed } from './cache/feed.ts';
 import { compactRegularly } from './compaction.ts';
 import type { Core, Features } from './core.ts';
@@ -76,6 +79,8 @@ export type HttpsOptions = {
   readonly port: number;
   readonly certificate: string;
   readonly key: string;
+  /** An address at which the Pods of the cluster reach the server. */
+  readonly advertisedIp?: string | undefined;
 };
 
 const defaultServiceRanges = ['10.96.0.0/16'];
@@ -84,7 +89,7 @@ const allowedNames = ['front-proxy-client'];
 
 /** Starts an API server on a store. */
 export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
-  const { store, clock, random } = parts;
+  const { store, clock, random, serviceRanges = defaultServiceRanges } = parts;
   const stopped = new AbortController();
   const metrics = parts.metrics ?? createMetrics();
   const feed = startFeed(store, clock, {
@@ -115,6 +120,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
         defaultPlugins({
           resources,
           feed,
+          rbac,
           clock,
           random,
           authorizer: parts.authorizer ?? authorizer,
@@ -133,7 +139,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
   await bootstrap(core, {
     clientAuthority: parts.clientAuthority,
     frontProxyAuthority: parts.frontProxyAuthority,
-    serviceRanges: parts.serviceRanges ?? defaultServiceRanges,
+    serviceRanges,
   });
   const serving = createCustomServing(core, {
     converterOf: createConverters(core, { override: parts.converterOf }),
@@ -153,7 +159,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
 
   return {
     core,
-    async serveHttps({ host, port, certificate, key }) {
+    async serveHttps({ host, port, certificate, key, advertisedIp }) {
       let address = host;
       const handle = createHandler({
         core,
@@ -179,6 +185,12 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
       });
       address = `${host}:${listener.port}`;
       listeners.push(listener);
+      const clusterIp = formatAddress(addressAt(masked(parsePrefix(serviceRanges[0]!)), 1n));
+      await keepPresence(core, {
+        address: { clusterIp, ip: advertisedIp, port: listener.port },
+        hostname: hostname(),
+        onError: parts.onError,
+      });
       return listener;
     },
     async close() {

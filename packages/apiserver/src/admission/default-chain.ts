@@ -1,20 +1,24 @@
 import { type ResourceQuota, resourceQuota } from '@kruise/api/core/resourcequota';
 import type { ApiAnswer, ApiRequest } from '@kruise/client/transport';
+import type { Rbac } from '../authorization/rbac.ts';
 import type { Core } from '../core.ts';
 import { createWebhookCaller, type InProcessWebhooks, type WebhookCaller } from '../webhook/caller.ts';
 import { createServiceResolver } from '../webhook/service-resolver.ts';
 import type { AdmissionPlugin } from './admission.ts';
 import { createLookup, type Lookup } from './lookup.ts';
+import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './plugins/certificates.ts';
 import { defaultIngressClass } from './plugins/default-ingress-class.ts';
 import { defaultStorageClass } from './plugins/default-storage-class.ts';
 import { defaultTolerationSeconds } from './plugins/default-toleration-seconds.ts';
 import { limitRanger } from './plugins/limit-ranger.ts';
 import { mutatingWebhooks } from './plugins/mutating-webhooks.ts';
 import { namespaceLifecycle } from './plugins/namespace-lifecycle.ts';
+import { nodeRestriction } from './plugins/node-restriction.ts';
 import { persistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize.ts';
 import { podSecurity } from './plugins/pod-security.ts';
 import { priority } from './plugins/priority.ts';
 import { resourceQuotas } from './plugins/resource-quota.ts';
+import { roleEscalation } from './plugins/role-escalation.ts';
 import { runtimeClasses } from './plugins/runtime-class.ts';
 import { serviceAccounts } from './plugins/service-account.ts';
 import { storageObjectInUseProtection } from './plugins/storage-object-in-use-protection.ts';
@@ -24,6 +28,7 @@ import { validatingWebhooks } from './plugins/validating-webhooks.ts';
 
 /** What plugins are made of. */
 export type AdmissionParts = Pick<Core, 'resources' | 'feed' | 'authorizer' | 'clock' | 'random' | 'signal'> & {
+  readonly rbac: Rbac;
   /** Sends a request to the server itself, as the server. */
   readonly send: (request: ApiRequest) => Promise<ApiAnswer>;
   readonly inProcessWebhooks?: InProcessWebhooks | undefined;
@@ -31,7 +36,7 @@ export type AdmissionParts = Pick<Core, 'resources' | 'feed' | 'authorizer' | 'c
 
 /** The plugins Kubernetes v1.33 runs unless told otherwise, in the order it runs them. */
 export function defaultPlugins(parts: AdmissionParts): readonly AdmissionPlugin[] {
-  const { resources, feed, authorizer, send } = parts;
+  const { resources, feed, authorizer, rbac, send } = parts;
   const lookup = createLookup(resources, feed);
   const caller = webhookCaller(parts, lookup);
   const writeStatus = async (quota: ResourceQuota) => {
@@ -43,6 +48,7 @@ export function defaultPlugins(parts: AdmissionParts): readonly AdmissionPlugin[
     namespaceLifecycle(lookup),
     limitRanger(lookup),
     serviceAccounts(lookup),
+    nodeRestriction(lookup, authorizer),
     taintNodesByCondition,
     podSecurity(lookup),
     priority(lookup),
@@ -51,11 +57,15 @@ export function defaultPlugins(parts: AdmissionParts): readonly AdmissionPlugin[
     storageObjectInUseProtection,
     persistentVolumeClaimResize(lookup),
     runtimeClasses(lookup),
+    certificateApproval(authorizer),
+    certificateSigning(authorizer),
+    certificateSubjectRestriction,
     defaultIngressClass(lookup),
     mutatingWebhooks(lookup, resources, authorizer, caller),
     validatingAdmissionPolicies(lookup, resources, authorizer),
     validatingWebhooks(lookup, resources, authorizer, caller),
     resourceQuotas(lookup, writeStatus),
+    roleEscalation(rbac, authorizer),
   ];
 }
 

@@ -6,8 +6,8 @@ import type { Writer } from './writer.ts';
 export type ServerAddress = {
   /** The Service's own address. */
   readonly clusterIp: string;
-  /** An address of this server that is not of the machine alone. */
-  readonly ip: string;
+  /** An address at which others reach this server; there may be none. */
+  readonly ip: string | undefined;
   readonly port: number;
 };
 
@@ -30,7 +30,7 @@ function service({ clusterIp, port }: ServerAddress): KubeObject {
 
 const endpointPort = (port: number) => ({ name: 'https', port, protocol: 'TCP' });
 
-function endpoints({ ip, port }: ServerAddress): KubeObject {
+function endpoints(ip: string, port: number): KubeObject {
   return {
     apiVersion: 'v1',
     kind: 'Endpoints',
@@ -39,7 +39,7 @@ function endpoints({ ip, port }: ServerAddress): KubeObject {
   };
 }
 
-function endpointSlice({ ip, port }: ServerAddress): KubeObject {
+function endpointSlice(ip: string, port: number): KubeObject {
   return {
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
@@ -57,11 +57,13 @@ export async function keepKubernetesService(writer: Writer, address: ServerAddre
     const { ports } = service(address).spec as { readonly ports: unknown };
     return isSame(spec.ports, ports) ? undefined : { ...existing, spec: { ...spec, ports } };
   });
-  const wantedEndpoints = endpoints(address);
+  const { ip, port } = address;
+  if (ip === undefined) return;
+  const wantedEndpoints = endpoints(ip, port);
   await keep(writer, wantedEndpoints, (existing) =>
     isSame(existing.subsets, wantedEndpoints.subsets) ? undefined : { ...existing, subsets: wantedEndpoints.subsets },
   );
-  const slice = endpointSlice(address);
+  const slice = endpointSlice(ip, port);
   await keep(writer, slice, (existing) => {
     const isRight = isSame(existing.endpoints, slice.endpoints) && isSame(existing.ports, slice.ports);
     return isRight ? undefined : { ...existing, endpoints: slice.endpoints, ports: slice.ports };

@@ -89,7 +89,6 @@ export function serviceCidrReady(now: string): KubeObject {
           type: 'Ready',
           status: 'True',
           lastTransitionTime: now,
-          reason: '',
           message: 'Kubernetes default Service CIDR is ready',
         },
       ],

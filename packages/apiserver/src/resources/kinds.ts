@@ -5,6 +5,7 @@ import { apiRegistrationRules } from './apiregistration.ts';
 import { appsRules } from './apps.ts';
 import { autoscalingRules } from './autoscaling.ts';
 import { batchRules } from './batch.ts';
+import { certificateRules } from './certificates.ts';
 import { clusterRules } from './cluster.ts';
 import { coreRules } from './core.ts';
 import { eventsRules } from './events.ts';
@@ -21,6 +22,7 @@ const rules: RulesByResource = {
   ...appsRules,
   ...batchRules,
   ...eventsRules,
+  ...certificateRules,
   ...rbacRules,
   ...flowControlRules,
   ...apiRegistrationRules,
@@ -29,7 +31,6 @@ const rules: RulesByResource = {
   ...autoscalingRules,
   ...admissionRegistrationRules,
   ...clusterRules,
-  'certificatesigningrequests.certificates.k8s.io': { generation: 'none' },
 };
 
 const usual: Rules = {};

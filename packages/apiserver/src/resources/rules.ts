@@ -19,12 +19,16 @@ export type Rules<T extends object = KubeObject> = {
   readonly propagation?: Strategy['propagation'];
   readonly returnsDeleted?: boolean;
   readonly ttlSeconds?: number;
+  /** Each answer carries it in a Warning header. */
+  readonly deprecation?: string;
   /** `none`: objects have no generation. `spec`: it counts changes outside metadata and status. */
   readonly generation?: 'none' | 'spec' | ((object: T, old: T) => boolean);
   /** Who creates an object may say what its status is. */
   readonly keepsStatusOnCreate?: boolean;
   /** Who writes the status writes no metadata either. */
   readonly statusKeepsMetadata?: boolean;
+  /** The fields that who writes the object does not write; its status, where it has one, unless others are named. */
+  readonly resetFields?: Strategy['resetFields'];
   readonly statusResetFields?: Strategy['resetFields'];
   default?(draft: Draft<T>): void;
   prepareForCreate?(draft: Draft<T>, context: RequestContext): void;
@@ -77,7 +81,7 @@ export function strategyOf(kind: Kind, rules: Rules): Strategy {
     unconditionalUpdate: rules.unconditionalUpdate ?? true,
     propagation: rules.propagation ?? 'Background',
     returnsDeleted: rules.returnsDeleted ?? false,
-    ...(hasStatus ? { resetFields: statusFields } : {}),
+    ...(hasStatus ? { resetFields: rules.resetFields ?? statusFields } : {}),
     ...optional('ttlSeconds', 'completeCreate', 'warnings', 'gracePeriodSeconds', 'planDeletion'),
     prepareForCreate(draft, context) {
       if (hasStatus && !rules.keepsStatusOnCreate) delete draft.status;

@@ -13,10 +13,11 @@ import { reviewOf } from './review.ts';
 
 /** Says what the asker may do in a namespace. */
 export function rulesReview(rbac: Rbac): VirtualResource {
-  return reviewOf(selfSubjectRulesReview, ({ user }, { apiVersion, kind, spec }) => {
+  return reviewOf(selfSubjectRulesReview, ({ user }, { spec, ...review }) => {
     const { namespace = '' } = (spec ?? {}) as { readonly namespace?: string };
     if (namespace === '') throw badRequest('no namespace on request');
-    return { apiVersion, kind, metadata: {}, spec: {}, status: rulesOf(rbac, user, namespace) };
+    const { managedFields: _, ...metadata } = review.metadata;
+    return { ...review, metadata, spec: {}, status: rulesOf(rbac, user, namespace) };
   });
 }
 

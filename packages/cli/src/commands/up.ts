@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { startApiServer } from '@kruise/apiserver/server';
@@ -128,6 +129,7 @@ async function listen(
     host: options.bind,
     certificate: pki.server.certificate,
     key: pki.server.key,
+    advertisedIp: advertisedIp(options.bind),
   };
   if (options.kubernetesPort !== undefined)
     return server.serveHttps({ ...https, port: Number(options.kubernetesPort) });
@@ -138,6 +140,14 @@ async function listen(
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     return server.serveHttps({ ...https, port: 0 });
   }
+}
+
+/** An address of this machine that others can reach: the one that is bound, or the first that is not its own alone. */
+function advertisedIp(bind: string): string | undefined {
+  const isPrivate = bind === 'localhost' || bind === '::1' || bind.startsWith('127.');
+  if (!isPrivate && bind !== '0.0.0.0' && bind !== '::') return bind;
+  const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+  return addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
 }
 
 function lastPort(directory: DataDirectory): number {

@@ -1,0 +1,82 @@
+import {
+  type CertificateSigningRequest,
+  certificateSigningRequest,
+} from '@kruise/api/certificates/certificatesigningrequest';
+import { isSame } from '@kruise/machinery/json-value';
+import { readRequest } from '@kruise/machinery/x509/certificate';
+import type { Authorizer } from '../../authorization/authorizer.ts';
+import type { User } from '../../user.ts';
+import { type AdmissionPlugin, type Attributes, isAbout, isResource, refuse } from '../admission.ts';
+
+const requestOf = (object: Attributes['object']) => object as unknown as CertificateSigningRequest;
+
+function isPart({ operation, resource, subresource }: Attributes, part: string): boolean {
+  return operation === 'UPDATE' && subresource === part && isResource(resource.kind, certificateSigningRequest);
+}
+
+/** Whether a user may do something in the name of a signer, or of all signers of its domain. */
+async function may(authorizer: Authorizer, user: User, verb: string, signer: string): Promise<boolean> {
+  for (const name of [signer, `${signer.split('/')[0]}/*`]) {
+    const { verdict } = await authorizer.authorize({
+      user,
+      verb,
+      resource: true,
+      group: 'certificates.k8s.io',
+      version: '*',
+      plural: 'signers',
+      subresource: '',
+      namespace: '',
+      name,
+    });
+    if (verdict === 'allow') return true;
+  }
+  return false;
+}
+
+/** Who approves of a request must be allowed to for its signer. */
+export function certificateApproval(authorizer: Authorizer): AdmissionPlugin {
+  return {
+    name: 'CertificateApproval',
+    handles: (attributes) => isPart(attributes, 'approval'),
+    async validate(attributes) {
+      const { signerName } = requestOf(attributes.oldObject).spec;
+      if (await may(authorizer, attributes.context.user, 'approve', signerName)) return;
+      throw refuse(attributes, `user not permitted to approve requests with signerName ${JSON.stringify(signerName)}`);
+    },
+  };
+}
+
+/** Who signs a request must be allowed to as its signer. */
+export function certificateSigning(authorizer: Authorizer): AdmissionPlugin {
+  return {
+    name: 'CertificateSigning',
+    handles: (attributes) => isPart(attributes, 'status'),
+    async validate(attributes) {
+      const [request, old] = [requestOf(attributes.object), requestOf(attributes.oldObject)];
+      const isUnchanged =
+        (request.status?.certificate ?? '') === (old.status?.certificate ?? '') &&
+        isSame(request.status?.conditions ?? [], old.status?.conditions ?? []);
+      const { signerName } = old.spec;
+      if (isUnchanged || (await may(authorizer, attributes.context.user, 'sign', signerName))) return;
+      throw refuse(attributes, `user not permitted to sign requests with signerName ${JSON.stringify(signerName)}`);
+    },
+  };
+}
+
+/** Nobody becomes a master by a certificate of the cluster's own signer: it could not be taken back. */
+export const certificateSubjectRestriction: AdmissionPlugin = {
+  name: 'CertificateSubjectRestriction',
+  handles: (attributes) => attributes.operation === 'CREATE' && isAbout(attributes, certificateSigningRequest),
+  validate(attributes) {
+    const { signerName, request } = requestOf(attributes.object).spec;
+    if (signerName !== 'kubernetes.io/kube-apiserver-client') return;
+    // What was validated can be read.
+    const { subject } = readRequest(Buffer.from(request, 'base64').toString('latin1'));
+    if (subject.organizations?.includes('system:masters')) {
+      throw refuse(
+        attributes,
+        'use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed',
+      );
+    }
+  },
+};
