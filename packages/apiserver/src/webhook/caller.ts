@@ -122,13 +122,13 @@ function addressOf({ url, service }: WebhookClientConfig): Address {
     const host = `${service.name}.${service.namespace}.svc`;
     const port = service.port ?? 443;
     const path = service.path || '/';
-    return { url: `https://${host}:${port}${path === '/' ? '' : path}`, host, port, path, servername: host };
+    return { url: `https://${host}:${port}${path}`, host, port, path, servername: host };
   }
   if (!url) throw new WebhookCallError('webhook configuration must have either service or URL');
   const { origin, hostname, port, pathname } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
   return {
-    url: `${origin}${pathname === '/' ? '' : pathname}`,
+    url: `${origin}${pathname}`,
     host,
     port: port === '' ? 443 : Number(port),
     path: pathname,

@@ -1,0 +1,85 @@
+import type { Kind } from '@kruise/schema/kind';
+import { seededRandom } from '@kruise/values/random';
+import { virtualClock } from '@kruise/values/virtual-clock';
+import type { AdmissionPlugin, Attributes } from '../admission/admission.ts';
+import type { Lookup, Objects } from '../admission/lookup.ts';
+import type { KubeObject } from '../object.ts';
+
+type Given = { readonly kind: Kind; readonly objects: readonly object[] };
+
+/** What plugins find in memory: these objects, and no others. */
+export function lookupOf(...given: readonly Given[]): Lookup {
+  return {
+    async caughtUp() {},
+    of<T>(kind: Kind<T>): Objects<T> {
+      const all = given.filter((each) => each.kind.plural === kind.plural).flatMap(({ objects }) => objects) as T[];
+      const metadataOf = (object: T) => (object as KubeObject).metadata;
+      return {
+        get: (name, namespace) =>
+          all.find((object) => {
+            const metadata = metadataOf(object);
+            return (
+              metadata.name === name && (namespace === undefined || (metadata.namespace ?? namespace) === namespace)
+            );
+          }),
+        list: (namespace) =>
+          all.filter((object) => namespace === undefined || (metadataOf(object).namespace ?? namespace) === namespace),
+        changedAt: 1,
+      };
+    },
+  };
+}
+
+/** A write as a plugin is asked about it: by default the creation of `object` in the namespace `default`. */
+export function writeOf<T>(
+  kind: Kind<T>,
+  object: unknown,
+  more: Partial<Attributes> & { readonly user?: string } = {},
+): Attributes {
+  const { user = 'someone', ...rest } = more;
+  const clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'));
+  const query = new URLSearchParams();
+  return {
+    context: {
+      // Plugins look at what is written, not at how it was asked for.
+      info: {} as Attributes['context']['info'],
+      query,
+      user: { username: user, groups: [] },
+      userAgent: 'test',
+      clock,
+      random: seededRandom(1),
+      signal: new AbortController().signal,
+      warnings: new Set(),
+      auditAnnotations: new Map(),
+    },
+    operation: 'CREATE',
+    resource: { kind },
+    kind,
+    subresource: '',
+    namespace: kind.scope === 'Namespaced' ? 'default' : '',
+    name: (object as KubeObject | undefined)?.metadata?.name ?? '',
+    object: object as KubeObject | undefined,
+    oldObject: undefined,
+    options: null,
+    dryRun: false,
+    ...rest,
+  };
+}
+
+const onePass = { round: 0, requestAnother() {}, notes: new Map() } as const;
+
+/** What a plugin makes of a write, or the message it refuses it with. */
+export async function admit(plugin: AdmissionPlugin, attributes: Attributes): Promise<unknown> {
+  if (!plugin.handles(attributes)) return attributes.object;
+  // A draft is nobody else's; what a test gives it may use again.
+  const draft = structuredClone(attributes.object);
+  let current = { ...attributes, ...(draft ? { object: draft } : {}) };
+  try {
+    const object = await plugin.mutate?.(current, onePass);
+    if (object) current = { ...current, object };
+    await plugin.validate?.(current);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return current.object;
+}

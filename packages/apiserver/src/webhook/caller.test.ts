@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { endpoints } from '@kruise/api/core/endpoints';
+import { service } from '@kruise/api/core/service';
+import { endpointSlice } from '@kruise/api/discovery/endpointslice';
+import { seededRandom } from '@kruise/values/random';
+import { systemClock } from '@kruise/values/system';
+import { virtualClock } from '@kruise/values/virtual-clock';
+import { lookupOf } from '../testing/admission.ts';
+import { startWebhookServer } from '../testing/webhook-server.ts';
+import { createWebhookCaller, type InProcessWebhooks } from './caller.ts';
+import { createServiceResolver } from './service-resolver.ts';
+
+const options = { timeoutSeconds: 10, signal: new AbortController().signal };
+const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request: { uid: 'u' } };
+const nobody = () => {
+  throw new Error('no services here');
+};
+
+test('sends a review and returns the answer', async () => {
+  await using server = await startWebhookServer(() => ({ allowed: true }));
+  const caller = createWebhookCaller({ clock: systemClock, resolve: nobody });
+  const answer = await caller.call({ url: `${server.url}/path`, caBundle: server.caBundle }, review, options);
+  const { request: _, ...rest } = review;
+  assert.deepEqual(answer, { ...rest, response: { uid: 'u', allowed: true } });
+  assert.equal(server.requests[0]?.path, '/path?timeout=10s');
+  caller.close();
+});
+
+test('asks what is in the same process without a socket', async () => {
+  const inProcess: InProcessWebhooks = new Map([
+    ['https://kruise.example/x', () => 'by URL'],
+    ['kruise-system/kruise-webhook-service/mutate-pod', (asked: unknown) => asked],
+  ]);
+  const caller = createWebhookCaller({ clock: systemClock, resolve: nobody, inProcess });
+  assert.equal(await caller.call({ url: 'https://kruise.example/x' }, review, options), 'by URL');
+  const behind = { namespace: 'kruise-system', name: 'kruise-webhook-service', path: '/mutate-pod' };
+  assert.equal(await caller.call({ service: behind }, review, options), review);
+});
+
+test('says that nobody listens as Go does', async () => {
+  const caller = createWebhookCaller({ clock: systemClock, resolve: nobody });
+  await assert.rejects(caller.call({ url: 'https://127.0.0.1:1' }, review, options), {
+    message: 'Post "https://127.0.0.1:1/?timeout=10s": dial tcp 127.0.0.1:1: connect: connection refused',
+  });
+});
+
+test('trusts only the authorities it is told of', async () => {
+  await using server = await startWebhookServer(() => ({ allowed: true }));
+  const caller = createWebhookCaller({ clock: systemClock, resolve: nobody });
+  await assert.rejects(
+    caller.call({ url: server.url }, review, options),
+    /: tls: failed to verify certificate: x509: certificate signed by unknown authority$/,
+  );
+});
+
+test('wants a certificate for the name it calls', async () => {
+  await using server = await startWebhookServer(() => ({ allowed: true }), ['other.example']);
+  const caller = createWebhookCaller({ clock: systemClock, resolve: nobody });
+  await assert.rejects(
+    caller.call({ url: server.url, caBundle: server.caBundle }, review, options),
+    /: x509: cannot validate certificate for 127\.0\.0\.1 because it doesn't contain any IP SANs$/,
+  );
+});
+
+test('gives up when its time is over', async () => {
+  const clock = virtualClock();
+  await using server = await startWebhookServer(() => {
+    clock.advance(10_000);
+    return new Promise(() => {});
+  });
+  const caller = createWebhookCaller({ clock, resolve: nobody });
+  await assert.rejects(
+    caller.call({ url: server.url, caBundle: server.caBundle }, review, options),
+    /^WebhookCallError: Post "https:\/\/127\.0\.0\.1:\d+\/\?timeout=10s": context deadline exceeded$/,
+  );
+});
+
+test('notices that the other side speaks no TLS', async () => {
+  const server = createServer((_, response) => response.end());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const caller = createWebhookCaller({ clock: systemClock, resolve: nobody });
+  await assert.rejects(
+    caller.call({ url: `https://127.0.0.1:${port}/` }, review, options),
+    /: http: server gave HTTP response to HTTPS client$/,
+  );
+  server.close();
+});
+
+const answers = [
+  { status: 500, body: 'oh', fault: 'an error on the server ("oh") has prevented the request from succeeding' },
+  { status: 404, body: '', fault: 'the server could not find the requested resource' },
+  { status: 302, body: '', fault: 'the server responded with the status code 302 but did not return more information' },
+  { status: 200, body: '{', fault: "couldn't get version/kind; json parse error: unexpected end of JSON input" },
+];
+for (const { status, body, fault } of answers) {
+  test(`takes ${status} with "${body}" for a failure`, async () => {
+    await using server = await startWebhookServer(() => ({ raw: { status, body } }));
+    const caller = createWebhookCaller({ clock: systemClock, resolve: nobody });
+    await assert.rejects(caller.call({ url: server.url, caBundle: server.caBundle }, review, options), {
+      message: fault,
+    });
+    caller.close();
+  });
+}
+
+test('reaches a Service by a Pod behind it, under the name of the Service', async () => {
+  await using server = await startWebhookServer(() => ({ allowed: true }), ['hook.system.svc']);
+  const metadata = { name: 'hook', namespace: 'system' };
+  const lookup = lookupOf(
+    { kind: service, objects: [{ metadata, spec: { clusterIP: '192.0.2.1', ports: [{ name: 'https', port: 443 }] } }] },
+    {
+      kind: endpointSlice,
+      objects: [
+        {
+          metadata: { name: 'hook-1', namespace: 'system', labels: { 'kubernetes.io/service-name': 'hook' } },
+          endpoints: [
+            { addresses: ['192.0.2.2'], conditions: { ready: false } },
+            { addresses: ['127.0.0.1'], conditions: { ready: true } },
+          ],
+          ports: [{ name: 'https', port: server.port }],
+        },
+      ],
+    },
+  );
+  const caller = createWebhookCaller({ clock: systemClock, resolve: createServiceResolver(lookup, seededRandom(1)) });
+  const client = { service: { namespace: 'system', name: 'hook', path: '/x' }, caBundle: server.caBundle };
+  await caller.call(client, review, options);
+  assert.equal(server.requests[0]?.path, '/x?timeout=10s');
+  caller.close();
+});
+
+const metadata = { name: 'hook', namespace: 'system' };
+const ports = [{ port: 443 }];
+const unreachable = [
+  { name: 'is not there', given: [], fault: 'service "hook" not found' },
+  {
+    name: 'has no such port',
+    given: [{ kind: service, objects: [{ metadata, spec: { ports: [] } }] }],
+    fault: 'no service port 443 found for service "hook"',
+  },
+  {
+    name: 'has nobody behind it',
+    given: [
+      { kind: service, objects: [{ metadata, spec: { clusterIP: '192.0.2.1', ports } }] },
+      { kind: endpoints, objects: [{ metadata, subsets: [] }] },
+    ],
+    fault: 'no endpoints available for service "hook"',
+  },
+];
+for (const { name, given, fault } of unreachable) {
+  test(`says so when a Service ${name}`, async () => {
+    const resolve = createServiceResolver(lookupOf(...given), seededRandom(1));
+    const caller = createWebhookCaller({ clock: systemClock, resolve });
+    await assert.rejects(caller.call({ service: { namespace: 'system', name: 'hook', path: '/x' } }, review, options), {
+      message: `Post "https://hook.system.svc:443/x?timeout=10s": ${fault}`,
+    });
+  });
+}
