@@ -34,8 +34,9 @@ export async function keepIdentityLease(
       await writer.update({ ...existing, spec: { ...(existing.spec as object), ...(wanted.spec as object) } });
     else await writer.create(wanted);
   };
-  await renew();
-  every(clock, renewMs, () => void renew().catch(options.onError), options.signal);
+  const tryToRenew = () => renew().catch(options.onError);
+  await tryToRenew();
+  every(clock, renewMs, () => void tryToRenew(), options.signal);
 }
 
 /** The name of a server: the same on the same host, and unlike any other. */

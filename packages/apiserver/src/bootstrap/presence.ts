@@ -16,9 +16,8 @@ export type PresenceOptions = {
 export async function keepPresence(core: Core, { address, hostname, onError }: PresenceOptions): Promise<void> {
   const writer = createWriter(core, 'kube-apiserver');
   const { clock, random, signal } = core;
-  await Promise.all([
-    keepKubernetesService(writer, address),
-    keepIdentityLease(writer, clock, random, { hostname, signal, onError }),
-  ]);
-  every(clock, lookAgainMs, () => void keepKubernetesService(writer, address).catch(onError), signal);
+  // A server that cannot say where it is serves all the same, and tries again.
+  const keepService = () => keepKubernetesService(writer, address).catch(onError);
+  await Promise.all([keepService(), keepIdentityLease(writer, clock, random, { hostname, signal, onError })]);
+  every(clock, lookAgainMs, () => void keepService(), signal);
 }
