@@ -1,0 +1,286 @@
+/**
+ * Shared informers: however many controllers read a kind, it is listed and watched once and kept once. Reads never
+ * wait; handlers are told of every change in order, each at its own pace.
+ */
+import type { Kind, ObjectOf } from '@kruise/schema/kind';
+import type { Clock } from '@kruise/values/clock';
+import { jitter, type Random } from '@kruise/values/random';
+import type { Client } from './client.ts';
+import { isAtLeast, type Key, type KubernetesObject, keyOf } from './object-key.ts';
+import { createObjectStore, type ObjectReader } from './object-store.ts';
+import { type ReflectorOptions, runReflector, type Selection } from './reflector.ts';
+
+/** What happened to an object. */
+export type Change<T> = {
+  readonly type: 'added' | 'updated' | 'deleted';
+  /** The object as it is now; of a deleted one the last that is known of it. */
+  readonly object: T;
+  /** The object as it was before an update. */
+  readonly previous?: T;
+  /** Whether something happened at all, or the object was only shown: when the handler began, or at a resync. */
+  readonly cause: 'event' | 'initial' | 'resync';
+};
+
+/** Is told of changes, one after the other: the next comes when what it returned has settled. */
+export type Handler<T> = (change: Change<T>) => void | Promise<void>;
+
+export type HandlerOptions = {
+  /** Shows the handler every object again after so long, stretched by up to a tenth; never by default. */
+  readonly resyncMs?: number;
+  /** Ends the telling. */
+  readonly signal?: AbortSignal;
+};
+
+/** A kind's objects as this process knows them. */
+export type Informer<T> = ObjectReader<T> & {
+  /** Tells a handler of all there is, then of every change. */
+  handle(handler: Handler<T>, options?: HandlerOptions): void;
+  /** Whether the first state is here: before, nothing that is read says anything. */
+  hasSynced(): boolean;
+  /** Resolves once the first state is here. */
+  readonly synced: Promise<void>;
+  /** Whether everything up to a version is here, as far as that can be told. */
+  hasReached(version: string): boolean;
+};
+
+/** A kind was read before its first state had come. Whoever meets it waits for `synced` and tries again. */
+export class NotSyncedError extends Error {
+  override readonly name = 'NotSyncedError';
+  readonly synced: Promise<void>;
+
+  constructor(kind: Kind, synced: Promise<void>) {
+    super(`${kind.plural} are not known yet`);
+    this.synced = synced;
+  }
+}
+
+export type InformerOptions = Omit<ReflectorOptions, 'onError'> & {
+  /** Told of failed requests and of what handlers throw. */
+  readonly onError?: (error: unknown) => void;
+  /** What is kept of an object, to save memory: say, all but its managed fields. */
+  readonly transform?: (object: KubernetesObject) => KubernetesObject;
+};
+
+/**
+ * Starts an informer; it runs until the signal is aborted.
+ *
+ * ```ts
+ * const pods = startInformer(client, clock, random, pod, {}, signal);
+ * await pods.synced;
+ * pods.list({ namespace: 'default' });
+ * ```
+ */
+export function startInformer<K extends Kind>(
+  client: Client,
+  clock: Clock,
+  random: Random,
+  kind: K,
+  options: InformerOptions,
+  signal: AbortSignal,
+): Informer<ObjectOf<K>> {
+  // An object of a kind has what every object has.
+  type T = ObjectOf<K> & KubernetesObject;
+  const { transform, onError = () => {}, ...reflectorOptions } = options;
+  const store = createObjectStore<T>();
+  const listeners = new Set<Listener<T>>();
+  const { promise: synced, resolve: announceSynced } = Promise.withResolvers<void>();
+  let version: string | undefined;
+
+  const tell = (change: Change<T>) => {
+    for (const listener of listeners) listener.tell(change);
+  };
+  const put = (key: Key, object: T, cause: Change<T>['cause']) => {
+    const known = store.get(key);
+    // A list shows what has not changed, too.
+    if (known !== undefined && isSameVersion(known, object)) return;
+    const kept = transform ? (transform(object) as T) : object;
+    store.set(key, kept);
+    if (known === undefined) {
+      tell({ type: 'added', object: kept, cause });
+    } else if (known.metadata.uid !== kept.metadata.uid) {
+      // One was deleted and another made of its name while nobody watched.
+      tell({ type: 'deleted', object: known, cause: 'event' });
+      tell({ type: 'added', object: kept, cause: 'event' });
+    } else {
+      tell({ type: 'updated', object: kept, previous: known, cause: 'event' });
+    }
+  };
+  const take = (key: Key, last: T | undefined) => {
+    const known = store.remove(key);
+    if (known !== undefined) tell({ type: 'deleted', object: last ?? known, cause: 'event' });
+  };
+
+  void runReflector(
+    client,
+    clock,
+    random,
+    kind,
+    { ...reflectorOptions, onError },
+    {
+      replace(objects, listVersion) {
+        const cause = version === undefined ? 'initial' : 'event';
+        const left = new Set(version === undefined ? [] : store.keys());
+        version = listVersion;
+        for (const object of objects as readonly T[]) {
+          const key = keyOf(object);
+          left.delete(key);
+          put(key, object, cause);
+        }
+        for (const key of left) take(key, undefined);
+        announceSynced();
+      },
+      change(type, object) {
+        const found = object as T;
+        version = found.metadata.resourceVersion;
+        if (type === 'DELETED') take(keyOf(found), found);
+        else put(keyOf(found), found, 'event');
+      },
+      progress(reached) {
+        version = reached;
+      },
+    },
+    signal,
+  );
+
+  return {
+    get: store.get,
+    list: store.list,
+    byIndex: store.byIndex,
+    ownedBy: store.ownedBy,
+    controlledBy: store.controlledBy,
+    get size() {
+      return store.size;
+    },
+    handle(handler, { resyncMs, signal: ending } = {}) {
+      const ended = ending ? AbortSignal.any([signal, ending]) : signal;
+      if (ended.aborted) return;
+      const listener = createListener<T>(handler, onError);
+      ended.addEventListener('abort', () => listeners.delete(listener), { once: true });
+      for (const object of store.list()) listener.tell({ type: 'added', object, cause: 'initial' });
+      listeners.add(listener);
+      if (!resyncMs) return;
+      const wait = () => {
+        clock.setTimer(
+          jitter(random, resyncMs, 0.1),
+          () => {
+            for (const object of store.list()) {
+              listener.tell({ type: 'updated', object, previous: object, cause: 'resync' });
+            }
+            wait();
+          },
+          ended,
+        );
+      };
+      wait();
+    },
+    hasSynced: () => version !== undefined,
+    synced,
+    hasReached: (wanted) => isAtLeast(version, wanted),
+  };
+}
+
+function isSameVersion(a: KubernetesObject, b: KubernetesObject): boolean {
+  return a.metadata.resourceVersion === b.metadata.resourceVersion && a.metadata.uid === b.metadata.uid;
+}
+
+type Listener<T> = { tell(change: Change<T>): void };
+
+/**
+ * Tells one handler of changes in order. A handler that is ready is called at once; one that waits for something finds
+ * what happened meanwhile in its own backlog, and keeps nobody else waiting. The backlog has no bound: to drop a change
+ * would be to lie, and a handler that is not to fall behind puts keys into a queue and returns.
+ */
+function createListener<T>(handler: Handler<T>, onError: (error: unknown) => void): Listener<T> {
+  let backlog: Change<T>[] = [];
+  let isBusy = false;
+
+  const call = (change: Change<T>): Promise<void> | undefined => {
+    try {
+      const pending = handler(change);
+      return pending instanceof Promise ? pending.catch(onError) : undefined;
+    } catch (error) {
+      onError(error);
+      return undefined;
+    }
+  };
+  const catchUp = async (pending: Promise<void> | undefined) => {
+    await pending;
+    while (backlog.length > 0) {
+      const batch = backlog;
+      backlog = [];
+      for (const change of batch) await call(change);
+    }
+    isBusy = false;
+  };
+  return {
+    tell(change) {
+      if (isBusy) {
+        backlog.push(change);
+        return;
+      }
+      // What a handler itself brings about, in this very call, comes after the change it is at.
+      isBusy = true;
+      const pending = call(change);
+      if (pending || backlog.length > 0) void catchUp(pending);
+      else isBusy = false;
+    },
+  };
+}
+
+/** Where the kinds of one process are read. */
+export type Caches = {
+  /** What is known of a kind. The kind is listed and watched from the first time it is asked for. */
+  of<K extends Kind>(kind: K, selection?: Selection): ObjectReader<ObjectOf<K>>;
+  /** The informer behind it, for handlers and for waiting. */
+  informer<K extends Kind>(kind: K, selection?: Selection): Informer<ObjectOf<K>>;
+  /** Resolves once every kind asked for so far has its first state. */
+  synced(): Promise<void>;
+};
+
+export type CachesOptions = Omit<InformerOptions, keyof Selection> & {
+  /** What is kept of a kind unless something else is asked for: only one namespace, say. */
+  readonly defaults?: Selection;
+};
+
+/**
+ * The caches of a process: one informer for each kind and selection.
+ *
+ * ```ts
+ * const caches = createCaches(client, clock, random, {}, signal);
+ * caches.of(pod).ownedBy(job);
+ * ```
+ */
+export function createCaches(
+  client: Client,
+  clock: Clock,
+  random: Random,
+  options: CachesOptions,
+  signal: AbortSignal,
+): Caches {
+  const { defaults = {}, ...informerOptions } = options;
+  const informers = new Map<string, Informer<unknown>>();
+
+  const informer = <K extends Kind>(kind: K, selection: Selection = defaults): Informer<ObjectOf<K>> => {
+    const { namespace = '', labelSelector = '', fieldSelector = '' } = selection;
+    const id = [kind.group, kind.version, kind.plural, namespace, labelSelector, fieldSelector].join('\n');
+    let found = informers.get(id);
+    if (!found) {
+      found = startInformer(client, clock, random, kind, { ...informerOptions, ...selection }, signal);
+      informers.set(id, found);
+    }
+    // It was made for this very kind.
+    return found as Informer<ObjectOf<K>>;
+  };
+
+  return {
+    informer,
+    of(kind, selection) {
+      const found = informer(kind, selection);
+      if (!found.hasSynced()) throw new NotSyncedError(kind, found.synced);
+      return found;
+    },
+    async synced() {
+      await Promise.all([...informers.values()].map(({ synced }) => synced));
+    },
+  };
+}

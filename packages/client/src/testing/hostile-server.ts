@@ -1,0 +1,182 @@
+/**
+ * A server of one kind that keeps its promises and a transport that does everything to hide it: answers that are
+ * refused, late, garbled or never come; watches that break, end, fall silent or have lost the past.
+ */
+import type { ConfigMap } from '@kruise/api/core/configmap';
+import { expired, failure, StatusError, tooLargeResourceVersion, tooManyRequests } from '@kruise/machinery/status';
+import { after, type Clock } from '@kruise/values/clock';
+import { pick, type Random, randomInteger } from '@kruise/values/random';
+import type { ApiRequest, Transport, WatchEvent } from '../transport.ts';
+
+/** A change the server has acknowledged. */
+export type Logged = {
+  readonly revision: number;
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly object: ConfigMap;
+};
+
+export type HostileServer = Transport & {
+  /** Makes an object, or changes it if it is there. */
+  put(name: string): void;
+  remove(name: string): void;
+  /** Forgets all changes up to now. */
+  compact(): void;
+  /** From now on nothing goes wrong. */
+  calm(): void;
+  /** Every change since the beginning, also those the server itself has forgotten. */
+  readonly log: readonly Logged[];
+  stateAt(revision: number): readonly ConfigMap[];
+  readonly revision: number;
+  /** How many faults there were, by name. */
+  readonly faults: ReadonlyMap<string, number>;
+};
+
+const listFaults = ['none', 'none', 'later', 'broken', 'expired', 'ahead', 'garbage', 'hang', 'slow'] as const;
+const watchFaults = ['none', 'later', 'broken', 'expired', 'garbage', 'silent', 'cut', 'end', 'slow'] as const;
+
+const firstRevision = 100;
+
+/** A server with no objects, at a revision above zero. */
+export function hostileServer(clock: Clock, random: Random, pageLimit: number): HostileServer {
+  const log: Logged[] = [];
+  const faults = new Map<string, number>();
+  let revision = firstRevision;
+  let oldest = firstRevision;
+  let isCalm = false;
+  let uids = 0;
+  let wakers: (() => void)[] = [];
+
+  const chance = <F extends string>(choices: readonly F[]): F | 'none' => {
+    if (isCalm) return 'none';
+    const fault = pick(random, choices);
+    faults.set(fault, (faults.get(fault) ?? 0) + 1);
+    return fault;
+  };
+  const stateAt = (at: number): readonly ConfigMap[] => {
+    const objects = new Map<string, ConfigMap>();
+    for (const { revision: changed, type, object } of log) {
+      if (changed > at) break;
+      if (type === 'DELETED') objects.delete(object.metadata.name!);
+      else objects.set(object.metadata.name!, object);
+    }
+    return [...objects.values()];
+  };
+  const commit = (type: Logged['type'], object: ConfigMap) => {
+    revision++;
+    const { metadata } = object;
+    log.push({ revision, type, object: { ...object, metadata: { ...metadata, resourceVersion: String(revision) } } });
+    const waiting = wakers;
+    wakers = [];
+    for (const wake of waiting) wake();
+  };
+  const broken = () => new StatusError(failure({ code: 500, reason: 'InternalError', message: 'etcd is gone' }));
+
+  function list({ query = {} }: ApiRequest): unknown {
+    const token = typeof query['continue'] === 'string' ? query['continue'] : '';
+    const wanted = Number(query['resourceVersion'] ?? '') || 0;
+    const [at, from] = token === '' ? [0, 0] : (token.split(':').map(Number) as [number, number]);
+    if (wanted > revision) throw tooLargeResourceVersion(wanted, revision);
+    if (at > 0 && at < oldest) throw expired('The provided continue parameter is too old');
+    // A cache may lag behind, as long as it is not asked for more.
+    const lagged = query['resourceVersion'] === '0' ? Math.max(firstRevision, revision - randomInteger(random, 4)) : 0;
+    const served = at || Math.max(wanted, lagged || revision);
+    const items = stateAt(served);
+    const isPaged = token !== '' || (query['limit'] !== undefined && query['resourceVersion'] !== '0');
+    const page = isPaged ? items.slice(from, from + pageLimit) : items;
+    const more = isPaged && from + page.length < items.length;
+    return {
+      metadata: {
+        resourceVersion: String(served),
+        ...(more ? { continue: `${served}:${from + page.length}` } : {}),
+      },
+      // As servers do, items do not say what they are.
+      items: page.map(({ kind: _, apiVersion: __, ...rest }) => rest),
+    };
+  }
+
+  return {
+    log,
+    faults,
+    stateAt,
+    get revision() {
+      return revision;
+    },
+    put(name) {
+      const present = stateAt(revision).find(({ metadata }) => metadata.name === name);
+      const uid = present?.metadata.uid ?? `uid-${uids++}`;
+      const metadata = { name, namespace: 'default', uid };
+      commit(present ? 'MODIFIED' : 'ADDED', { kind: 'ConfigMap', apiVersion: 'v1', metadata });
+    },
+    remove(name) {
+      const present = stateAt(revision).find(({ metadata }) => metadata.name === name);
+      if (present) commit('DELETED', present);
+    },
+    compact() {
+      oldest = revision;
+    },
+    calm() {
+      isCalm = true;
+    },
+    async request(request) {
+      const fault = chance(listFaults);
+      if (fault === 'hang') return new Promise(() => {});
+      if (fault === 'slow') await after(clock, 5000);
+      if (fault === 'later') throw tooManyRequests('not now', 2);
+      if (fault === 'broken') throw broken();
+      if (fault === 'expired') throw expired('too old');
+      if (fault === 'ahead') throw tooLargeResourceVersion(revision + 1, revision);
+      const object = fault === 'garbage' ? { items: [{ metadata: {} }] } : list(request);
+      return { code: 200, object, warnings: [] };
+    },
+    async *watch({ query = {}, signal }): AsyncGenerator<WatchEvent> {
+      const fault = chance(watchFaults);
+      let left = fault === 'none' || fault === 'slow' ? Number.POSITIVE_INFINITY : randomInteger(random, 4);
+      let at = Number(query['resourceVersion']);
+      if (fault === 'later') throw tooManyRequests('not now', 2);
+      if (fault === 'broken' && left === 0) throw broken();
+      if (at < oldest) {
+        yield { type: 'ERROR', object: expired('too old resource version').status };
+        return;
+      }
+      for (;;) {
+        if (fault === 'slow') await after(clock, 3000);
+        const next = log.find((logged) => logged.revision > at);
+        if (left <= 0) {
+          if (fault === 'silent') await new Promise(() => {});
+          if (fault === 'cut') throw new Error('the connection broke in the middle of an event');
+          if (fault === 'broken') yield { type: 'ERROR', object: broken().status };
+          if (fault === 'expired') yield { type: 'ERROR', object: expired('too old').status };
+          // What arrives is whatever the wire made of it.
+          if (fault === 'garbage') yield pick(random, garbage) as WatchEvent;
+          return;
+        }
+        left--;
+        if (next) {
+          at = next.revision;
+          yield { type: next.type, object: next.object };
+        } else if (left < 2 || randomInteger(random, 3) === 0) {
+          at = revision;
+          yield { type: 'BOOKMARK', object: { metadata: { resourceVersion: String(at) } } };
+        }
+        if (revision > at) continue;
+        // Deliberately deaf to the signal from time to time, as a dead connection is.
+        const heeded = randomInteger(random, 2) === 0 ? signal : undefined;
+        await Promise.race([
+          new Promise<void>((resolve) => wakers.push(resolve)),
+          after(clock, 50_000, heeded).catch(() => {}),
+        ]);
+      }
+    },
+  };
+}
+
+const garbage = [
+  { type: 'ADDED', object: { metadata: {} } },
+  { type: 'ADDED', object: null },
+  { type: 'CHANGED', object: { metadata: { name: 'a', resourceVersion: '1' } } },
+  { type: 'MODIFIED', object: { metadata: { name: 'a' } } },
+  { type: 'BOOKMARK', object: { metadata: {} } },
+  { type: 'BOOKMARK', object: 7 },
+  { type: 'ERROR', object: null },
+  {},
+];
