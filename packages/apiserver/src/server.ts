@@ -142,7 +142,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     serviceRanges,
   });
   const serving = createCustomServing(core, {
-    converterOf: createConverters(core, { override: parts.converterOf }),
+    converterOf: createConverters(core, { override: parts.converterOf, inProcess: parts.inProcessWebhooks }),
     changed: createAnnouncer(core, parts.onError),
   });
   await followDefinitions(core, serving, parts.onError);
