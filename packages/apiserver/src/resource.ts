@@ -9,6 +9,7 @@ import type { MergeType } from '@kruise/schema/merge-type';
 import type { PublishedResource } from '@kruise/schema/openapi-v3';
 import type { RequestContext } from './context.ts';
 import type { DeleteOptions, DeletionPlan } from './handlers/deletion.ts';
+import type { Exchange, Headers } from './http/exchange.ts';
 import type { Cached, KubeObject } from './object.ts';
 import type { ObjectStorage } from './storage/object-storage.ts';
 import type { TableColumns } from './table/table.ts';
@@ -150,8 +151,13 @@ export type Subresource =
         object: KubeObject,
       ): Promise<{ readonly code: number; readonly object: KubeObject | Status }>;
     }
-  /** A conversation with what the object stands for: `exec`, `log`, `proxy`. Served by the HTTP layer. */
-  | { readonly type: 'connect'; readonly kind: Kind | undefined; readonly verbs: readonly string[] };
+  /** A conversation with what the object stands for: `exec`, `log`, `proxy`. */
+  | {
+      readonly type: 'connect';
+      readonly methods: readonly string[];
+      /** Asks admission, and answers. What it throws is answered with before anything else was. */
+      converse(context: RequestContext, exchange: Exchange, headers: Headers): Promise<void>;
+    };
 
 /** An object found, and the version of it that was asked for. */
 export type Found = { readonly cached: Cached; readonly object: KubeObject };

@@ -18,6 +18,8 @@ import { bootstrap } from './bootstrap/bootstrap.ts';
 import { keepPresence } from './bootstrap/presence.ts';
 import { startFeed } from './cache/feed.ts';
 import { compactRegularly } from './compaction.ts';
+import { addConversations } from './connect/conversations.ts';
+import { type NodeConnector, networkConnector } from './connect/node-connector.ts';
 import type { Core, Features } from './core.ts';
 import { createAnnouncer } from './custom/announcer.ts';
 import type { Converter } from './custom/converter.ts';
@@ -25,7 +27,7 @@ import { createConverters } from './custom/converters.ts';
 import type { Definition } from './custom/definition.ts';
 import { followDefinitions } from './custom/definitions.ts';
 import { createCustomServing } from './custom/serving.ts';
-import { exchangeOf } from './http/exchange.ts';
+import { exchangeOf, upgradeExchangeOf } from './http/exchange.ts';
 import { createFrameCache } from './http/frame-cache.ts';
 import { createHandler } from './http/handler.ts';
 import { type Listener, listen } from './http/listener.ts';
@@ -58,6 +60,8 @@ export type ServerParts = {
   /** Webhooks in the same process, which may be added to at any time. */
   readonly inProcessWebhooks?: InProcessWebhooks;
   readonly features?: Partial<Features>;
+  /** How nodes and what runs on them are reached; by default over the network, showing no certificate. */
+  readonly nodes?: NodeConnector;
   /** How objects of a definition become another version, where the server itself knows that. */
   readonly converterOf?: (definition: Definition) => Converter | undefined;
   /** Where to count; by default in a registry of its own, shown at `/metrics`. */
@@ -136,6 +140,8 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
   addSubresource(resources, '', 'serviceaccounts', 'token', (accounts) =>
     tokenSubresource(core, accounts, authentication),
   );
+  const connector = parts.nodes ?? networkConnector();
+  addConversations(core, connector);
   await bootstrap(core, {
     clientAuthority: parts.clientAuthority,
     frontProxyAuthority: parts.frontProxyAuthority,
@@ -181,7 +187,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
         key,
         clientAuthorities,
         handle: (request, response) => void handle(exchangeOf(request, response)),
-        upgrade: (_request, socket) => socket.destroy(),
+        upgrade: (request, socket, head) => void handle(upgradeExchangeOf(request, socket, head)),
       });
       address = `${host}:${listener.port}`;
       listeners.push(listener);
@@ -197,6 +203,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
       stopping = true;
       stopped.abort();
       await Promise.all(listeners.map((listener) => listener.close()));
+      connector.close();
       await store.close();
     },
   };

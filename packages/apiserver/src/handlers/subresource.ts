@@ -20,7 +20,7 @@ export async function readSubresource(
   resource: Resource,
   subresource: Subresource,
 ): Promise<Answer> {
-  if (!subresource.verbs.includes('get') || subresource.type === 'action' || subresource.type === 'connect') {
+  if (subresource.type === 'action' || subresource.type === 'connect' || !subresource.verbs.includes('get')) {
     throw methodNotAllowed();
   }
   const found = await readOne(core, context, resource);
@@ -42,7 +42,7 @@ export async function writeSubresource(
   body: Body | undefined,
 ): Promise<Answer> {
   const { verb, subresource: name } = context.info;
-  if (!subresource.verbs.includes(verb)) throw methodNotAllowed();
+  if (subresource.type === 'connect' || !subresource.verbs.includes(verb)) throw methodNotAllowed();
   if (!body) throw badRequest('the request has no body');
   switch (subresource.type) {
     case 'part': {
@@ -65,7 +65,5 @@ export async function writeSubresource(
       const done = await subresource.act(context, object);
       return { type: 'object', ...done, schema: subresource.kind.root };
     }
-    case 'connect':
-      throw methodNotAllowed();
   }
 }

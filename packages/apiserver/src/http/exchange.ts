@@ -1,7 +1,10 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { Duplex, Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { gzip } from 'node:zlib';
+import type { Upgrade } from '@kruise/client/streaming/upgrade';
 import { tooLarge } from '@kruise/machinery/status';
 
 /** The headers of an answer; several of one name are a list. */
@@ -24,6 +27,12 @@ export type Exchange = {
   send(code: number, headers: Headers, body: string | Buffer): Promise<void>;
   /** Begins an answer that goes on until `end`. */
   begin(code: number, headers: Headers): Stream;
+  /** The query as it was sent, without the question mark. */
+  readonly rawQuery: string;
+  /** The body as it comes; for those who do not call `body`. */
+  readonly content: Readable;
+  /** Takes the connection over, where the client asks to speak something else on it. */
+  readonly upgrade?: () => Upgrade;
 };
 
 export type Stream = {
@@ -33,6 +42,8 @@ export type Stream = {
   drained(): Promise<void>;
   readonly pendingBytes: number;
   end(): void;
+  /** Ends it so that the client sees that it is not whole. */
+  abort(): void;
 };
 
 /** As much as Kubernetes takes. */
@@ -48,10 +59,13 @@ export function exchangeOf(request: Http2ServerRequest, response: Http2ServerRes
   });
   const url = request.url ?? '/';
   const mark = url.indexOf('?');
+  const rawQuery = mark < 0 ? '' : url.slice(mark + 1);
   return {
     method: request.method,
     path: mark < 0 ? url : url.slice(0, mark),
-    query: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)),
+    query: new URLSearchParams(rawQuery),
+    rawQuery,
+    content: request,
     headers: request.headers,
     rawHeaders: request.rawHeaders,
     // The server speaks TLS only; HTTP/2 hands out a guarded view of the same socket.
@@ -81,7 +95,30 @@ export function exchangeOf(request: Http2ServerRequest, response: Http2ServerRes
           return response.writableLength;
         },
         end: () => response.end(),
+        // Over HTTP/2 only the stream is reset, over HTTP/1.1 the connection is.
+        abort: () => response.destroy(),
       };
+    },
+  };
+}
+
+/** A request that asks to switch protocols. It may also be answered as any other; the connection ends with that. */
+export function upgradeExchangeOf(request: IncomingMessage, socket: Duplex, head: Buffer): Exchange {
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  // Node types the socket of a request as a plain one, whatever the server listens with.
+  response.assignSocket(socket as Socket);
+  response.once('finish', () => socket.end());
+  const gone = new AbortController();
+  socket.once('close', () => gone.abort());
+  socket.on('error', () => socket.destroy());
+  return {
+    // The compatible part of HTTP/2's requests and answers is made after these.
+    ...exchangeOf(request as unknown as Http2ServerRequest, response as unknown as Http2ServerResponse),
+    signal: gone.signal,
+    upgrade() {
+      response.detachSocket(socket as Socket);
+      return { method: request.method ?? '', headers: request.headers, socket, head };
     },
   };
 }

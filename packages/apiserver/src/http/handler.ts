@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { internalError, StatusError, unauthorized } from '@kruise/machinery/status';
+import { badRequest, internalError, StatusError, unauthorized } from '@kruise/machinery/status';
 import type { Authenticator } from '../authentication/authenticator.ts';
 import { impersonate } from '../authentication/impersonation.ts';
 import { authorize } from '../authorization/authorize.ts';
@@ -8,7 +8,7 @@ import type { Core } from '../core.ts';
 import { type Answer, dispatch } from '../dispatch.ts';
 import type { Body } from '../handlers/body.ts';
 import { HeadedRefusal, PlainRefusal, wrongMethod } from '../handlers/refusal.ts';
-import { requestInfo } from '../request.ts';
+import { type RequestInfo, requestInfo } from '../request.ts';
 import { checkRoute } from '../routing.ts';
 import type { User } from '../user.ts';
 import { type EncodeContext, type Encoded, encodeFound, encodeList, encodeObject } from './encode.ts';
@@ -71,6 +71,14 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
       if (!context.info.isResource) {
         await authorize(core, context);
         await pages.serve(exchange, context, headers);
+        return;
+      }
+      const conversation = conversationAt(core, context.info);
+      if (conversation) {
+        await authorize(core, context);
+        if (!conversation.methods.includes(exchange.method)) throw wrongMethod(conversation.methods);
+        if (context.query.has('dryRun')) throw badRequest('dryRun is not supported');
+        await conversation.converse(context, exchange, headers);
         return;
       }
       const media = await mediaFor(exchange, context);
@@ -164,6 +172,14 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
       await refuse(exchange, headers, error).catch(options.onError);
     }
   };
+}
+
+/** What is spoken with at the end of a path, if it is not an object. */
+function conversationAt(core: Core, { group, version, plural, name, subresource, rest }: RequestInfo) {
+  if (subresource === '' || name === '') return undefined;
+  const found = core.resources.find(group, version, plural)?.subresources.get(subresource);
+  if (found?.type !== 'connect' || (rest.length > 0 && subresource !== 'proxy')) return undefined;
+  return found;
 }
 
 /** A header as the UTF-8 it is in Kubernetes; Node reads headers byte by byte. */

@@ -1,0 +1,145 @@
+import {
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  Agent as PlainAgent,
+  request as requestPlain,
+} from 'node:http';
+import { request as requestSecure, Agent as SecureAgent } from 'node:https';
+import type { Duplex, Readable } from 'node:stream';
+
+/** A server behind this one: a kubelet, or whatever listens in a Pod. */
+export interface Backend {
+  /** `https://10.0.0.7:10250`, for messages. */
+  readonly url: string;
+  send(request: BackendRequest): Promise<BackendAnswer>;
+  /** Asks to speak another protocol from here on. */
+  upgrade(request: BackendRequest): Promise<Switched | BackendAnswer>;
+}
+
+export type BackendRequest = {
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  readonly headers: { readonly [name: string]: string | string[] | undefined };
+  readonly body?: Readable;
+  /** Ends the request, and what came of it. */
+  readonly signal: AbortSignal;
+};
+
+export type BackendAnswer = {
+  readonly code: number;
+  readonly reason: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Readable;
+};
+
+/** The backend agreed, and the socket is the callers'. */
+export type Switched = {
+  readonly code: 101;
+  readonly reason: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+};
+
+export function hasSwitched(answer: Switched | BackendAnswer): answer is Switched {
+  return 'socket' in answer;
+}
+
+/** Where a backend is on the network. */
+export type Location = {
+  readonly scheme: 'http' | 'https';
+  readonly host: string;
+  readonly port: number;
+};
+
+/** How to show and check who is who. */
+export type BackendTls = {
+  readonly certificate?: string;
+  readonly key?: string;
+  /** The authority that the backend's certificate must be of; without one, any is taken. */
+  readonly authority?: string;
+};
+
+/** Reaches backends over the network. Connections for plain requests are kept for the next. */
+export function createNetwork(tls: BackendTls): { at(location: Location): Backend; close(): void } {
+  const trust = {
+    ...(tls.certificate === undefined ? {} : { cert: tls.certificate, key: tls.key }),
+    ...(tls.authority === undefined ? { rejectUnauthorized: false } : { ca: tls.authority }),
+  };
+  const agents = { http: new PlainAgent({ keepAlive: true }), https: new SecureAgent({ ...trust, keepAlive: true }) };
+
+  return {
+    at({ scheme, host, port }) {
+      const begin = ({ method, path, headers, signal }: BackendRequest, upgrade: boolean) => {
+        // Node writes headers byte by byte, and takes them for Latin-1 as it does when it reads them.
+        const options = { host, port, method, path, headers, signal, setHost: headers.host === undefined };
+        if (scheme === 'http') return requestPlain({ ...options, agent: upgrade ? false : agents.http });
+        return upgrade
+          ? requestSecure({ ...options, ...trust, agent: false })
+          : requestSecure({ ...options, agent: agents.https });
+      };
+      return {
+        url: `${scheme}://${hostAndPort(host, port)}`,
+        send: (request) =>
+          new Promise((resolve, reject) => {
+            const outgoing = begin(request, false);
+            outgoing.once('response', (response) => resolve(answerOf(response)));
+            outgoing.once('error', (error) => reject(asGoSays(error, host, port)));
+            if (request.body) {
+              request.body.once('error', (error) => outgoing.destroy(error));
+              request.body.pipe(outgoing);
+            } else outgoing.end();
+          }),
+        upgrade: (request) =>
+          new Promise((resolve, reject) => {
+            const outgoing = begin(request, true);
+            outgoing.once('response', (response) => resolve(answerOf(response)));
+            outgoing.once('upgrade', (response, socket, head) => {
+              socket.on('error', () => socket.destroy());
+              socket.setKeepAlive?.(true, 30_000);
+              socket.setNoDelay?.(true);
+              request.signal.addEventListener('abort', () => socket.destroy(), { once: true });
+              const { headers, statusMessage = '' } = response;
+              resolve({ code: 101, reason: statusMessage, headers, socket, head });
+            });
+            outgoing.once('error', (error) => reject(asGoSays(error, host, port)));
+            outgoing.end();
+          }),
+      };
+    },
+    close() {
+      agents.http.destroy();
+      agents.https.destroy();
+    },
+  };
+}
+
+function answerOf(response: IncomingMessage): BackendAnswer {
+  const { statusCode = 0, statusMessage = '', headers } = response;
+  return { code: statusCode, reason: statusMessage, headers, body: response };
+}
+
+/** An address with a port, as it stands in a URL. */
+export function hostAndPort(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+const connectErrors: { readonly [code: string]: string } = {
+  ECONNREFUSED: 'connect: connection refused',
+  EHOSTUNREACH: 'connect: no route to host',
+  ENETUNREACH: 'connect: network is unreachable',
+  ETIMEDOUT: 'i/o timeout',
+};
+
+/** What failed in the words of Go, which people look for. */
+function asGoSays(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  const { code = '' } = error;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+    return new Error(`dial tcp: lookup ${host}: no such host`, { cause: error });
+  }
+  const known = connectErrors[code];
+  if (known) return new Error(`dial tcp ${hostAndPort(host, port)}: ${known}`, { cause: error });
+  if (code === 'ECONNRESET' || error.message === 'socket hang up') return new Error('EOF', { cause: error });
+  return error;
+}

@@ -1,0 +1,122 @@
+import { pipeline } from 'node:stream/promises';
+import type { Status } from '@kruise/api/meta/status';
+import {
+  acceptRemoteCommand,
+  type CommandStreams,
+  closableCommandProtocol,
+  openRemoteCommand,
+  type RunningCommand,
+  spdyCommandProtocols,
+} from '@kruise/client/streaming/remote-command';
+import { isWebSocket, listOf, UpgradeRefused } from '@kruise/client/streaming/upgrade';
+import { internalError, StatusError } from '@kruise/machinery/status';
+import type { Clock } from '@kruise/values/clock';
+import type { Exchange } from '../http/exchange.ts';
+import { type Backend, hasSwitched } from './backend.ts';
+import { takeUpgrade } from './forward.ts';
+
+/** Whether a client speaks the protocol that kubelets do not. */
+export function needsTranslation({ headers }: Exchange): boolean {
+  return isWebSocket(headers) && listOf(headers['sec-websocket-protocol']).includes(closableCommandProtocol);
+}
+
+/**
+ * Runs a command for a client that speaks the newest protocol over WebSocket, with a kubelet that speaks SPDY. The
+ * client has its WebSocket before the kubelet is asked, so whatever goes wrong is told on the error channel.
+ */
+export async function translateCommand(
+  exchange: Exchange,
+  clock: Clock,
+  backend: Backend,
+  { path, streams }: { readonly path: string; readonly streams: CommandStreams },
+): Promise<void> {
+  let client: Awaited<ReturnType<typeof acceptRemoteCommand>>;
+  try {
+    client = await acceptRemoteCommand(takeUpgrade(exchange), clock, streams, [closableCommandProtocol]);
+  } catch (error) {
+    if (error instanceof UpgradeRefused) return;
+    throw error;
+  }
+  const signal = AbortSignal.any([exchange.signal, client.signal]);
+  let command: RunningCommand | undefined;
+  try {
+    command = await openCommand(backend, clock, { path, streams, signal });
+    const { stdin, stdout, stderr, status } = command;
+    signal.addEventListener('abort', command.close, { once: true });
+    client.onResize(command.resize);
+    // What is typed after the command has ended reaches nobody, and that is no error.
+    if (stdin && client.stdin) pipeline(client.stdin, stdin, { signal }).catch(() => {});
+    const outputs = [
+      stdout && client.stdout ? pipeline(stdout, client.stdout, { end: false, signal }) : undefined,
+      stderr && client.stderr ? pipeline(stderr, client.stderr, { end: false, signal }) : undefined,
+    ];
+    const [ended] = await Promise.all([status, ...outputs]);
+    client.end(shown(ended));
+  } catch (error) {
+    const failure = error instanceof StatusError ? error : internalError((error as Error).message);
+    client.end(withoutType(failure.status));
+  } finally {
+    command?.close();
+  }
+}
+
+/** Asks a kubelet for a command over SPDY. */
+async function openCommand(
+  backend: Backend,
+  clock: Clock,
+  { path, streams, signal }: { readonly path: string; readonly streams: CommandStreams; readonly signal: AbortSignal },
+): Promise<RunningCommand> {
+  const headers = {
+    connection: 'Upgrade',
+    upgrade: 'SPDY/3.1',
+    'x-stream-protocol-version': [...spdyCommandProtocols],
+  };
+  const answer = await backend.upgrade({ method: 'POST', path, headers, signal }).catch((error: Error) => {
+    throw new Error(`error sending request: Post "${backend.url}${path}": ${error.message}`, { cause: error });
+  });
+  if (!hasSwitched(answer)) throw await refusalOf(answer.body);
+  // A kubelet that does not choose is one of the first.
+  const protocol = String(answer.headers['x-stream-protocol-version'] ?? 'channel.k8s.io');
+  return openRemoteCommand(answer.socket, clock, { protocol, head: answer.head, streams });
+}
+
+const maxRefusalBytes = 64 * 1024;
+
+async function refusalOf(body: AsyncIterable<Buffer>): Promise<Error> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > maxRefusalBytes) break;
+  }
+  const text = Buffer.concat(chunks).toString().trim();
+  try {
+    const status = JSON.parse(text) as Status & { readonly kind?: string };
+    if (status.kind === 'Status') return new StatusError(status);
+  } catch {
+    // Kubelets say no in plain words.
+  }
+  return new Error(`unable to upgrade connection: ${text}`);
+}
+
+/** How a command ended, in the words in which the client is told. */
+function shown(status: Status): Status {
+  if (status.status === 'Success') return { metadata: {}, status: 'Success' };
+  const code = status.details?.causes?.find(({ reason }) => reason === 'ExitCode')?.message;
+  if (status.reason !== 'NonZeroExitCode' || code === undefined) {
+    return withoutType(internalError(status.message ?? 'unknown failure').status);
+  }
+  return {
+    metadata: {},
+    status: 'Failure',
+    message: `command terminated with non-zero exit code: command terminated with exit code ${code}`,
+    reason: 'NonZeroExitCode',
+    details: { causes: [{ reason: 'ExitCode', message: code }] },
+  };
+}
+
+/** On the error channel a Status does not say that it is one. */
+function withoutType({ kind: _kind, apiVersion: _apiVersion, ...status }: Status): Status {
+  return status;
+}

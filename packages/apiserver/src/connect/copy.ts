@@ -1,0 +1,18 @@
+import type { Readable } from 'node:stream';
+import type { Stream } from '../http/exchange.ts';
+
+/** Sends on what comes, as fast as it is taken. What a backend does not end itself is not made to look whole. */
+export async function copyTo(stream: Stream, body: Readable, signal: AbortSignal): Promise<void> {
+  const gone = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      if (signal.aborted) return;
+      if (!stream.write(chunk)) await Promise.race([stream.drained(), gone]);
+    }
+    stream.end();
+  } catch {
+    stream.abort();
+  } finally {
+    body.destroy();
+  }
+}

@@ -1,0 +1,128 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { isUpgrade, type Upgrade, writeHead } from '@kruise/client/streaming/upgrade';
+import { badRequest, type StatusError, unclassified } from '@kruise/machinery/status';
+import type { Exchange } from '../http/exchange.ts';
+import { type Backend, type BackendAnswer, hasSwitched, type Switched } from './backend.ts';
+
+/** Passing requests on: which headers go along, and how two sockets become one. */
+
+/** Headers that are about one connection, not about what is sent over it. */
+const hopByHop = new Set([
+  'connection',
+  'proxy-connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** What tells this server who is asking is nobody else's business. */
+function isCredential(name: string): boolean {
+  return name === 'authorization' || name.startsWith('impersonate-') || name.startsWith('x-remote-');
+}
+
+/** The headers of a request as they go on to a backend. */
+export function forwardedHeaders(exchange: Exchange): { [name: string]: string | string[] | undefined } {
+  const headers: { [name: string]: string | string[] | undefined } = {};
+  for (const [name, value] of Object.entries(exchange.headers)) {
+    if (!name.startsWith(':') && !isCredential(name)) headers[name] = value;
+  }
+  headers.host = exchange.headers.host ?? exchange.headers[':authority'];
+  const before = exchange.headers['x-forwarded-for'];
+  const from = exchange.socket.remoteAddress ?? '';
+  headers['x-forwarded-for'] = before === undefined ? from : `${[before].flat().join(', ')}, ${from}`;
+  return headers;
+}
+
+/** The headers that go from one connection to the next. */
+export function endToEnd<T>(headers: { readonly [name: string]: T | undefined }): { [name: string]: T } {
+  const named = new Set(
+    String(headers.connection ?? '')
+      .toLowerCase()
+      .split(',')
+      .map((name) => name.trim()),
+  );
+  const kept: { [name: string]: T } = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined && !hopByHop.has(name) && !named.has(name)) kept[name] = value;
+  }
+  return kept;
+}
+
+/** Takes the socket of a request that asks to switch protocols. */
+export function takeUpgrade(exchange: Exchange): Upgrade {
+  if (!exchange.upgrade || !isUpgrade(exchange.headers)) throw badRequest('Upgrade request required');
+  return exchange.upgrade();
+}
+
+/** Lets a client speak with a backend in whatever protocol they agree on. */
+export async function passUpgrade(
+  exchange: Exchange,
+  backend: Backend,
+  request: { readonly method: string; readonly path: string; readonly headers: IncomingHttpHeaders },
+): Promise<void> {
+  if (!exchange.upgrade || !isUpgrade(exchange.headers)) throw badRequest('Upgrade request required');
+  const answer = await upgradeOf(exchange, backend, request);
+  const { socket, head } = exchange.upgrade();
+  if (!hasSwitched(answer)) {
+    await relayRefusal(socket, answer);
+    return;
+  }
+  writeHead(socket, 101, answer.headers, answer.reason);
+  if (answer.head.length > 0) socket.write(answer.head);
+  if (head.length > 0) answer.socket.write(head);
+  await join(socket, answer.socket);
+}
+
+/** Asks a backend to switch protocols. What is neither agreement nor refusal is an error. */
+export async function upgradeOf(
+  exchange: Exchange,
+  backend: Backend,
+  request: { readonly method: string; readonly path: string; readonly headers: IncomingHttpHeaders },
+): Promise<Switched | BackendAnswer> {
+  const answer = await backend.upgrade({ ...request, signal: exchange.signal }).catch((error: Error) => {
+    throw dialFailure(error);
+  });
+  if (!hasSwitched(answer) && answer.code < 400) {
+    answer.body.destroy();
+    throw unclassified(`invalid upgrade response: status code ${answer.code}`);
+  }
+  return answer;
+}
+
+function dialFailure({ message }: Error): StatusError {
+  return unclassified(`error dialing backend: ${message}`);
+}
+
+/** Passes on that a backend would not switch, and hangs up. */
+export async function relayRefusal(socket: Duplex, { code, reason, headers, body }: BackendAnswer): Promise<void> {
+  writeHead(socket, code, { ...endToEnd(headers), connection: 'close' }, reason);
+  body.pipe(socket);
+  await ended(socket);
+}
+
+/** Makes two sockets one, until either is closed. */
+export async function join(one: Duplex, other: Duplex): Promise<void> {
+  one.on('error', () => one.destroy());
+  other.on('error', () => other.destroy());
+  one.pipe(other);
+  other.pipe(one);
+  one.once('close', () => endSoon(other));
+  other.once('close', () => endSoon(one));
+  await Promise.all([ended(one), ended(other)]);
+}
+
+/** Closes a socket after what was written to it. */
+function endSoon(socket: Duplex): void {
+  if (socket.destroyed) return;
+  if (socket.writableFinished) socket.destroy();
+  else socket.end(() => socket.destroy());
+}
+
+function ended(socket: Duplex): Promise<void> {
+  return socket.closed ? Promise.resolve() : new Promise((resolve) => socket.once('close', () => resolve()));
+}

@@ -1,0 +1,143 @@
+import type { Readable } from 'node:stream';
+import type { PodLogOptions } from '@kruise/api/core/pod-options';
+import { isWebSocket, UpgradeRefused } from '@kruise/client/streaming/upgrade';
+import { acceptWebSocket } from '@kruise/client/streaming/websocket';
+import { badRequest, failure, internalError, StatusError, unclassified } from '@kruise/machinery/status';
+import type { RequestContext } from '../context.ts';
+import type { Core } from '../core.ts';
+import type { Exchange, Headers } from '../http/exchange.ts';
+import type { BackendAnswer } from './backend.ts';
+import { copyTo } from './copy.ts';
+import { takeUpgrade } from './forward.ts';
+import type { NodeConnector } from './node-connector.ts';
+import { logOptions } from './pod-options.ts';
+import { containerOf, nodeOf, podOf } from './target.ts';
+
+/** Reads what a container has written, and what it goes on to write. */
+export async function log(
+  core: Core,
+  connector: NodeConnector,
+  context: RequestContext,
+  exchange: Exchange,
+  headers: Headers,
+): Promise<void> {
+  const { name, namespace } = context.info;
+  const options = logOptions(context.query, name);
+  const pod = await podOf(core, context);
+  const container = containerOf(pod, options.container);
+  const nodeName = pod.spec?.nodeName;
+  if (!nodeName) {
+    exchange.begin(204, headers).end();
+    return;
+  }
+  const unchecked = options.insecureSkipTLSVerifyBackend ?? false;
+  const kubelet = connector.kubelet(await nodeOf(core, nodeName), { unchecked });
+  const query = kubeletQuery(options);
+  const path = `/containerLogs/${namespace}/${name}/${container}${query === '' ? '' : `?${query}`}`;
+  const { signal } = exchange;
+  const answer = await kubelet.send({ method: 'GET', path, headers: {}, signal }).catch((error: Error) => {
+    throw unclassified(`Get "${kubelet.url}${path}": ${error.message}`);
+  });
+  if (answer.code < 200 || answer.code > 206) throw await refusalOf(answer, name);
+  if (exchange.upgrade && isWebSocket(exchange.headers)) return overWebSocket(exchange, answer.body);
+  await copyTo(exchange.begin(200, { ...headers, 'content-type': 'text/plain' }), answer.body, signal);
+}
+
+/** The options as kubelets take them, in the order of their names. */
+function kubeletQuery(options: PodLogOptions): string {
+  const query = new URLSearchParams();
+  for (const name of [
+    'follow',
+    'limitBytes',
+    'previous',
+    'sinceSeconds',
+    'sinceTime',
+    'tailLines',
+    'timestamps',
+  ] as const) {
+    const value = options[name];
+    if (value != null) query.set(name, String(value));
+  }
+  return query.toString();
+}
+
+const maxRefusalBytes = 50_000;
+
+/** What is said of each code that a kubelet may answer with. */
+const meanings: { readonly [code: number]: { readonly reason: string; readonly message: string } } = {
+  401: { reason: 'Unauthorized', message: 'the server has asked for the client to provide credentials' },
+  404: { reason: 'NotFound', message: 'the server could not find the requested resource' },
+  405: { reason: 'MethodNotAllowed', message: 'the server does not allow this method on the requested resource' },
+  409: { reason: 'Conflict', message: 'the server reported a conflict' },
+  422: { reason: 'Invalid', message: 'the server rejected our request due to an error in our request' },
+  429: {
+    reason: 'TooManyRequests',
+    message: 'the server has received too many requests and has asked us to try again later',
+  },
+  503: { reason: 'ServiceUnavailable', message: 'the server is currently unable to handle the request' },
+  504: {
+    reason: 'Timeout',
+    message: 'the server was unable to return a response in the time allotted, but may still be processing the request',
+  },
+};
+
+async function refusalOf({ code, body }: BackendAnswer, name: string): Promise<StatusError> {
+  const text = await textOf(body);
+  if (code === 500) return internalError(text);
+  if (code === 400) return badRequest(text);
+  const { reason, message } = meanings[code] ?? meaningOf(code, text);
+  return new StatusError(
+    failure({ code, reason, message: `${message} ( pods/log ${name})`, details: { name, kind: 'pods/log' } }),
+  );
+}
+
+function meaningOf(code: number, text: string): { readonly reason: string; readonly message: string } {
+  if (code === 403) return { reason: 'Forbidden', message: text };
+  if (code > 500) {
+    const message = `an error on the server (${JSON.stringify(text)}) has prevented the request from succeeding`;
+    return { reason: 'InternalError', message };
+  }
+  return {
+    reason: '',
+    message: `the server responded with the status code ${code} but did not return more information`,
+  };
+}
+
+async function textOf(body: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size >= maxRefusalBytes) break;
+  }
+  return Buffer.concat(chunks).subarray(0, maxRefusalBytes).toString();
+}
+
+/** Programs in a browser read logs this way: messages of nothing but the log. */
+async function overWebSocket(exchange: Exchange, body: Readable): Promise<void> {
+  let socket: Awaited<ReturnType<typeof acceptWebSocket>>;
+  try {
+    socket = await acceptWebSocket(takeUpgrade(exchange), ['', 'binary.k8s.io', 'base64.binary.k8s.io']);
+  } catch (error) {
+    body.destroy();
+    if (error instanceof UpgradeRefused) return;
+    throw error;
+  }
+  const encoded = socket.protocol.startsWith('base64');
+  const send = (chunk: Buffer) =>
+    new Promise<void>((resolve, reject) => {
+      socket.send(encoded ? chunk.toString('base64') : chunk, (error) => (error ? reject(error) : resolve()));
+    });
+  socket.on('error', () => {});
+  socket.once('close', () => body.destroy());
+  try {
+    // The first message tells the client that it is connected.
+    await send(Buffer.alloc(0));
+    for await (const chunk of body as AsyncIterable<Buffer>) await send(chunk);
+  } catch {
+    // Either side has gone away, and so has whoever could be told.
+  } finally {
+    socket.close(1000);
+  }
+}

@@ -1,0 +1,74 @@
+import { posix } from 'node:path';
+import { isUpgrade } from '@kruise/client/streaming/upgrade';
+import { serviceUnavailable } from '@kruise/machinery/status';
+import type { RequestContext } from '../context.ts';
+import type { Core } from '../core.ts';
+import { admitConnect } from '../handlers/admit.ts';
+import type { Exchange, Headers } from '../http/exchange.ts';
+import type { KubeObject } from '../object.ts';
+import type { Resource } from '../resource.ts';
+import { copyTo } from './copy.ts';
+import { endToEnd, forwardedHeaders, passUpgrade } from './forward.ts';
+import type { NodeConnector } from './node-connector.ts';
+import { type ProxiedAt, rewriteUrl } from './redirect.ts';
+import { proxyTarget } from './target.ts';
+
+/** Passes any request on to what a Pod, Service or node serves. */
+export async function proxy(
+  core: Core,
+  connector: NodeConnector,
+  resource: Resource,
+  context: RequestContext,
+  exchange: Exchange,
+  headers: Headers,
+): Promise<void> {
+  const { info } = context;
+  const kind = `${resource.kind.kind}ProxyOptions`;
+  const path = pathOf(info.rest, info.path.endsWith('/'));
+  // Options are no objects: they have no metadata, and nobody looks for any.
+  const options = { kind, apiVersion: 'v1', ...(path === '' ? {} : { path }) } as unknown as KubeObject;
+  await admitConnect(core, context, resource, { group: '', version: 'v1', kind }, options);
+  const backend = await proxyTarget(core, connector, context);
+  const escaped = escapePath(path);
+  const query = exchange.rawQuery === '' ? '' : `?${exchange.rawQuery}`;
+  const forwarded = forwardedHeaders(exchange);
+  if (exchange.upgrade && isUpgrade(exchange.headers)) {
+    const request = { method: exchange.method, path: `${escaped || '/'}${query}`, headers: forwarded };
+    return passUpgrade(exchange, backend, request);
+  }
+  if (path === '' && (exchange.method === 'GET' || exchange.method === 'HEAD')) {
+    await exchange.send(301, { ...headers, location: `${info.path}/${query}` }, '');
+    return;
+  }
+
+  const prefix = info.path.endsWith(path) ? info.path.slice(0, info.path.length - path.length) : info.path;
+  const at: ProxiedAt = { backendHost: new URL(backend.url).host, requestHost: forwarded.host as string, prefix };
+  const { signal } = exchange;
+  const answer = await backend
+    .send({
+      method: exchange.method,
+      path: `${escaped || '/'}${query}`,
+      headers: { ...endToEnd(forwarded), 'x-forwarded-uri': `${prefix}${escaped}` },
+      body: exchange.content,
+      signal,
+    })
+    .catch((error: Error) => {
+      throw serviceUnavailable(`error trying to reach service: ${error.message}`);
+    });
+
+  const answerHeaders: Headers = { ...headers, ...endToEnd<string | string[]>(answer.headers) };
+  const { location } = answer.headers;
+  const moved: Headers = location ? { location: rewriteUrl(location, at) } : {};
+  return copyTo(exchange.begin(answer.code, { ...answerHeaders, ...moved }), answer.body, signal);
+}
+
+/** What follows `/proxy`, without the dots and slashes that mean nothing. */
+function pathOf(rest: readonly string[], slash: boolean): string {
+  const path = rest.length === 0 ? '' : posix.normalize(`/${rest.join('/')}`);
+  return slash && !path.endsWith('/') ? `${path}/` : path;
+}
+
+/** A path as Go writes it in a request. */
+function escapePath(path: string): string {
+  return encodeURI(path.toWellFormed()).replace(/[?#!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+}

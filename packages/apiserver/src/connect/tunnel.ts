@@ -1,0 +1,52 @@
+import { tunnelPrefix } from '@kruise/client/streaming/port-forward';
+import { isWebSocket, listOf, refuseUpgrade, UpgradeRefused } from '@kruise/client/streaming/upgrade';
+import { acceptWebSocket } from '@kruise/client/streaming/websocket';
+import { createWebSocketStream } from 'ws';
+import type { Exchange } from '../http/exchange.ts';
+import { type Backend, hasSwitched } from './backend.ts';
+import { forwardedHeaders, join, relayRefusal, takeUpgrade, upgradeOf } from './forward.ts';
+
+/** The protocols a client wants SPDY to carry inside its WebSocket. */
+function tunnelled({ headers }: Exchange): string[] {
+  return listOf(headers['sec-websocket-protocol'])
+    .filter((protocol) => protocol.startsWith(tunnelPrefix) && protocol.endsWith('.k8s.io'))
+    .map((protocol) => protocol.slice(tunnelPrefix.length));
+}
+
+/** Whether a client wants to speak SPDY inside a WebSocket. */
+export function needsTunnel(exchange: Exchange): boolean {
+  return isWebSocket(exchange.headers) && tunnelled(exchange).length > 0;
+}
+
+/** Carries SPDY between a kubelet and a client that has it inside a WebSocket. */
+export async function tunnel(exchange: Exchange, backend: Backend, path: string): Promise<void> {
+  const headers = forwardedHeaders(exchange);
+  for (const name of Object.keys(headers)) if (name.startsWith('sec-websocket-')) delete headers[name];
+  const request = {
+    method: 'POST',
+    path,
+    headers: {
+      ...headers,
+      connection: 'Upgrade',
+      upgrade: 'SPDY/3.1',
+      'x-stream-protocol-version': tunnelled(exchange),
+    },
+  };
+  const answer = await upgradeOf(exchange, backend, request);
+  const upgrade = takeUpgrade(exchange);
+  if (!hasSwitched(answer)) return relayRefusal(upgrade.socket, answer);
+  if (!String(answer.headers.upgrade).toLowerCase().includes('spdy/3.1')) {
+    answer.socket.destroy();
+    refuseUpgrade(upgrade, 500, 'unable to upgrade: missing upgrade headers in response');
+    return;
+  }
+  const chosen = answer.headers['x-stream-protocol-version'];
+  try {
+    const socket = await acceptWebSocket(upgrade, [chosen === undefined ? '' : `${tunnelPrefix}${chosen}`]);
+    if (answer.head.length > 0) answer.socket.unshift(answer.head);
+    await join(createWebSocketStream(socket), answer.socket);
+  } catch (error) {
+    answer.socket.destroy();
+    if (!(error instanceof UpgradeRefused)) throw error;
+  }
+}
