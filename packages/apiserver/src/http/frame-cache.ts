@@ -1,23 +1,24 @@
-import type { Cached } from '../object.ts';
+import type { KubeObject } from '../object.ts';
 
 /**
  * The newest events as they are written on watches, so that an event is written down once however many watch it. An
  * event is shown to all its watchers in one go, which is why few need to be kept.
  */
 export interface FrameCache {
-  get(cached: Cached, form: string, make: () => Buffer): Buffer;
+  /** `object` is what is shown: of one stored object different versions show different ones. */
+  get(object: KubeObject, form: string, make: () => Buffer): Buffer;
 }
 
 const keptFrames = 256;
 
 export function createFrameCache(): FrameCache {
-  const frames = new Map<Cached, Map<string, Buffer>>();
+  const frames = new Map<KubeObject, Map<string, Buffer>>();
   return {
-    get(cached, form, make) {
-      let forms = frames.get(cached);
+    get(object, form, make) {
+      let forms = frames.get(object);
       if (!forms) {
         forms = new Map();
-        frames.set(cached, forms);
+        frames.set(object, forms);
         if (frames.size > keptFrames) frames.delete(frames.keys().next().value!);
       }
       let frame = forms.get(form);

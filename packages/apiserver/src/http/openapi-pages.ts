@@ -13,6 +13,8 @@ import type { Page } from './pages.ts';
 
 /** A document as it is sent, and what tells it from an earlier one. */
 type Document = { readonly bytes: Buffer; readonly hash: string };
+/** What a document tells of, and the way to make it. */
+type Described = { readonly of: readonly object[]; readonly make: () => Json };
 
 const jsonType = 'application/json';
 const v2Protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
@@ -26,6 +28,7 @@ function document(bytes: Uint8Array): Document {
 export function openApiPages(core: Core): ReadonlyMap<string, Page> {
   let generation = -1;
   let documents = new Map<string, Document>();
+  const kept = new Map<string, { readonly of: Described['of']; readonly document: Document }>();
 
   function known(name: string, make: () => Uint8Array): Document {
     if (generation !== core.resources.generation) {
@@ -52,18 +55,27 @@ export function openApiPages(core: Core): ReadonlyMap<string, Page> {
     return found;
   }
 
-  /** The documents there are, each with the way to make it. */
-  function described(): Map<string, () => Json> {
-    const found = new Map<string, () => Json>();
-    for (const page of publishedPages) found.set(page.path.slice(1, -1), () => openApiV3OfPage(page, vocabulary));
+  /** The documents there are. */
+  function described(): Map<string, Described> {
+    const found = new Map<string, Described>();
+    for (const page of publishedPages) {
+      found.set(page.path.slice(1, -1), { of: [page], make: () => openApiV3OfPage(page, vocabulary) });
+    }
     for (const [path, published] of byGroupVersion()) {
-      found.set(path, () => openApiV3(published[0]!.kind, published, vocabulary));
+      found.set(path, { of: published, make: () => openApiV3(published[0]!.kind, published, vocabulary) });
     }
     return found;
   }
 
-  function v3(path: string, make: () => Json): Document {
-    return known(`v3 ${path}`, () => Buffer.from(JSON.stringify(make())));
+  /** When kinds change, most documents stay as they are: those of other groups. */
+  function v3(path: string, { of, make }: Described): Document {
+    const last = kept.get(path);
+    if (last && last.of.length === of.length && last.of.every((each, index) => each === of[index])) {
+      return last.document;
+    }
+    const made = document(Buffer.from(JSON.stringify(make())));
+    kept.set(path, { of, document: made });
+    return made;
   }
 
   async function send(exchange: Exchange, { bytes, hash }: Document, type: string, headers: Headers): Promise<void> {
@@ -90,29 +102,31 @@ export function openApiPages(core: Core): ReadonlyMap<string, Page> {
   /** Where the documents are; clients read this as JSON, whatever its type says. */
   async function serveIndex(exchange: Exchange, headers: Headers): Promise<void> {
     const root = known('v3', () => {
-      const paths = [...described()]
+      const all = described();
+      for (const path of kept.keys()) if (!all.has(path)) kept.delete(path);
+      const paths = [...all]
         .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([path, make]) => [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${v3(path, make).hash}` }]);
+        .map(([path, each]) => [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${v3(path, each).hash}` }]);
       return Buffer.from(JSON.stringify({ paths: Object.fromEntries(paths) }));
     });
     return send(exchange, root, 'text/plain; charset=utf-8', headers);
   }
 
   async function serveV3(exchange: Exchange, path: string, headers: Headers): Promise<void> {
-    const make = described().get(path);
-    if (!make) return exchange.send(404, headers, '');
+    const asked = described().get(path);
+    if (!asked) return exchange.send(404, headers, '');
     const types = parseAccept(exchange.headers.accept ?? '').map(({ type }) => type);
     if (types.length > 0 && !types.some((type) => [jsonType, '*/*', 'application/*'].includes(type))) {
       return exchange.send(406, headers, '');
     }
-    const found = v3(path, make);
-    const asked = exchange.query.get('hash');
-    if (asked !== null && asked !== found.hash) {
+    const found = v3(path, asked);
+    const hash = exchange.query.get('hash');
+    if (hash !== null && hash !== found.hash) {
       await exchange.send(301, { ...headers, location: `/openapi/v3/${path}?hash=${found.hash}` }, '');
       return;
     }
     const lasting =
-      asked === null
+      hash === null
         ? headers
         : {
             ...headers,

@@ -40,7 +40,7 @@ export function watchResponse(
   }
 
   function objectFrame(type: string, found: Found): Buffer | string {
-    return context.frames.get(found.cached, `${type} ${media.format} ${kind.version}`, () =>
+    return context.frames.get(found.object, `${type} ${media.format} ${apiVersionOf(kind)}`, () =>
       Buffer.from(
         frame(
           type,
