@@ -1,5 +1,5 @@
 import { partialObjectMetadata, partialObjectMetadataList } from '@kruise/api/meta/partial-object-metadata';
-import { status } from '@kruise/api/meta/status';
+import { type Status, status } from '@kruise/api/meta/status';
 import { badRequest, notAcceptable } from '@kruise/machinery/status';
 import type { ObjectNode } from '@kruise/schema';
 import { codecOf } from '@kruise/schema/codec';
@@ -10,7 +10,8 @@ import { stringify } from '@kruise/values/go-json';
 import type { Listed } from '../handlers/read.ts';
 import { type KubeObject, whole } from '../object.ts';
 import type { Found, Resource } from '../resource.ts';
-import { type IncludeObject, tableOf } from '../table/table.ts';
+import { customScaleTable, scaleTable, tableColumnsOf } from '../table/columns.ts';
+import { type IncludeObject, type TableColumns, tableOf } from '../table/table.ts';
 import type { Media } from './negotiation.ts';
 import { foundText, itemText } from './object-text.ts';
 
@@ -107,17 +108,48 @@ export function table(
   metadata: { readonly [field: string]: unknown },
   withColumns: boolean,
 ): unknown {
-  const include = query.get('includeObject') || 'Metadata';
-  if (include !== 'None' && include !== 'Metadata' && include !== 'Object') {
-    throw badRequest(`unrecognized includeObject value: ${JSON.stringify(include)}`);
-  }
+  const include = includeOf(query);
   return tableOf(resource.table, found.map(include === 'None' ? ({ object }) => object : wholeOf), {
     metadata,
-    include: include satisfies IncludeObject,
+    include,
     version: media.viewVersion,
     withColumns,
     nowMs,
   });
+}
+
+function includeOf(query: URLSearchParams): IncludeObject {
+  const include = query.get('includeObject') || 'Metadata';
+  if (include === 'None' || include === 'Metadata' || include === 'Object') return include;
+  throw badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(include)}: must be 'Metadata', 'Object', 'None', or empty`,
+  );
+}
+
+/** Something made for the answer, such as a Scale or a review, in the view asked for. */
+export function encodeMade(
+  { media, query, nowMs }: EncodeContext,
+  object: KubeObject | Status,
+  schema: ObjectNode | undefined,
+  isCustom: boolean,
+): Encoded {
+  const columns = media.view === 'table' ? columnsOfMade(object.kind, isCustom) : undefined;
+  if (columns) {
+    const { items, metadata } = object as KubeObject & { readonly items?: readonly KubeObject[] };
+    const { resourceVersion } = metadata;
+    const options = { include: includeOf(query), version: media.viewVersion, withColumns: true, nowMs };
+    const described = { ...options, metadata: resourceVersion ? { resourceVersion } : {} };
+    return encodeValue(media, tableOf(columns, items ?? [object as KubeObject], described));
+  }
+  if (media.view === 'metadata' && object.kind !== 'Status') {
+    return encodeMetadata(media, metadataOf(media, object as KubeObject));
+  }
+  return encodeObject(media, object, schema);
+}
+
+function columnsOfMade(kind: string | undefined, isCustom: boolean): TableColumns | undefined {
+  if (kind === 'Scale') return isCustom ? customScaleTable : scaleTable;
+  return kind?.startsWith('ComponentStatus') ? tableColumnsOf({ kind: 'ComponentStatus' }) : undefined;
 }
 
 /** What is left of an object for those who only ask for its metadata. */

@@ -9,9 +9,10 @@ import { type Answer, dispatch } from '../dispatch.ts';
 import type { Body } from '../handlers/body.ts';
 import { HeadedRefusal, PlainRefusal, wrongMethod } from '../handlers/refusal.ts';
 import { type RequestInfo, requestInfo } from '../request.ts';
+import type { Resource } from '../resource.ts';
 import { checkRoute } from '../routing.ts';
 import type { User } from '../user.ts';
-import { type EncodeContext, type Encoded, encodeFound, encodeList, encodeObject } from './encode.ts';
+import { type EncodeContext, type Encoded, encodeFound, encodeList, encodeMade, encodeObject } from './encode.ts';
 import type { Exchange, Headers } from './exchange.ts';
 import type { FrameCache } from './frame-cache.ts';
 import {
@@ -42,6 +43,14 @@ export type HandlerOptions = {
 };
 
 const customOffer: Offer = { ...builtinOffer, formats: ['json', 'yaml'] };
+const noTableOffer: Offer = { ...builtinOffer, views: ['object', 'metadata', 'metadataList'] };
+
+/** What may be asked for: nothing is listed of what is only done or answered. */
+function offerOf({ subresource, plural }: RequestInfo, resource: Resource | undefined): Offer {
+  if (resource?.custom) return customOffer;
+  if (!resource) return plural === 'componentstatuses' ? builtinOffer : noTableOffer;
+  return resource.subresources.get(subresource)?.type === 'action' ? noTableOffer : builtinOffer;
+}
 
 /** Answers requests: finds out who asks and what for, has it done, and writes down what came of it. */
 export function createHandler(options: HandlerOptions): (exchange: Exchange) => Promise<void> {
@@ -89,21 +98,26 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
     }
   }
 
+  function isCustom({ info }: RequestContext): boolean {
+    return core.resources.find(info.group, info.version, info.plural)?.custom ?? false;
+  }
+
   /** The form of the answer. A request that cannot have one is still told first whether it may ask at all. */
   async function mediaFor(exchange: Exchange, context: RequestContext): Promise<Media> {
     const { info } = context;
     const { accept } = exchange.headers;
-    const isCustom = core.resources.find(info.group, info.version, info.plural)?.custom ?? false;
+    const resource = core.resources.find(info.group, info.version, info.plural);
+    const custom = resource?.custom ?? false;
     try {
       if (exchange.method === 'HEAD') throw wrongMethod(['GET']);
-      if (!isCustom) checkForm(accept, info.verb === 'list' || info.verb === 'watch' ? listRouteTypes : routeTypes);
+      if (!custom) checkForm(accept, info.verb === 'list' || info.verb === 'watch' ? listRouteTypes : routeTypes);
       const pretty = wantsPretty(context.query, context.userAgent);
-      const media = negotiate(accept ?? '', isCustom ? customOffer : builtinOffer, pretty);
+      const media = negotiate(accept ?? '', offerOf(info, resource), pretty);
       if (info.verb === 'watch') checkStream(media);
       return media;
     } catch (refusal) {
       await authorize(core, context);
-      if (!isCustom) checkRoute(info);
+      if (!custom) checkRoute(info);
       throw refusal;
     }
   }
@@ -123,7 +137,12 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
       case 'list':
         return send(exchange, 200, headers, encodeList(encoding, answer.resource, answer.listed));
       case 'object':
-        return send(exchange, answer.code, headers, encodeObject(media, answer.object, answer.schema));
+        return send(
+          exchange,
+          answer.code,
+          headers,
+          encodeMade(encoding, answer.object, answer.schema, isCustom(context)),
+        );
       case 'watch': {
         const type = media.format === 'protobuf' ? `${mediaTypes.protobuf};stream=watch` : mediaTypes[media.format];
         const closed = new AbortController();

@@ -2,6 +2,7 @@ import { humanDuration } from '@kruise/values/human-duration';
 import {
   age,
   ageColumn,
+  type Column,
   flag,
   integer,
   type Loose,
@@ -158,6 +159,21 @@ const limited =
     return value ?? '<none>';
   };
 
+/** Flow schemas as they are asked: by precedence, then by name. */
+function byPrecedence(a: Loose, b: Loose): number {
+  const difference = (a.spec?.matchingPrecedence ?? 0) - (b.spec?.matchingPrecedence ?? 0);
+  return difference || (a.metadata.name < b.metadata.name ? -1 : 1);
+}
+
+/** A table whose rows have an age that no column is declared for, as Kubernetes has it. */
+function withAgeUnnamed(columns: readonly Column[]): TableColumns {
+  const declared = tableOfColumns(columns);
+  return {
+    ...declared,
+    cells: (object, nowMs) => [...declared.cells(object, nowMs), age(object.metadata.creationTimestamp, nowMs)],
+  };
+}
+
 export const clusterTables: { readonly [kind: string]: TableColumns } = {
   Namespace: tableOfColumns([
     nameColumn,
@@ -304,7 +320,7 @@ export const clusterTables: { readonly [kind: string]: TableColumns } = {
       ({ reclaimPolicy }) => reclaimPolicy ?? 'Delete',
     ),
     text('VolumeBindingMode', 'When a volume is made.', ({ volumeBindingMode }) => volumeBindingMode ?? 'Immediate'),
-    flag(
+    text(
       'AllowVolumeExpansion',
       'Whether volumes can grow.',
       ({ allowVolumeExpansion }) => allowVolumeExpansion ?? false,
@@ -381,18 +397,25 @@ export const clusterTables: { readonly [kind: string]: TableColumns } = {
     text('ParamRef', 'The parameters it hands over.', paramReference),
     ageColumn,
   ]),
-  FlowSchema: tableOfColumns([
-    nameColumn,
-    text('PriorityLevel', 'How its requests are treated.', ({ spec }) => spec?.priorityLevelConfiguration?.name ?? ''),
-    text('MatchingPrecedence', 'Which schema is asked first.', ({ spec }) => spec?.matchingPrecedence ?? 0),
-    text('DistinguisherMethod', 'What tells flows apart.', ({ spec }) => spec?.distinguisherMethod?.type ?? '<none>'),
-    ageColumn,
-    text(
-      'MissingPL',
-      'Whether its priority level does not exist.',
-      (schema) => condition(schema, 'Dangling')?.status ?? '?',
-    ),
-  ]),
+  FlowSchema: tableOfColumns(
+    [
+      nameColumn,
+      text(
+        'PriorityLevel',
+        'How its requests are treated.',
+        ({ spec }) => spec?.priorityLevelConfiguration?.name ?? '',
+      ),
+      text('MatchingPrecedence', 'Which schema is asked first.', ({ spec }) => spec?.matchingPrecedence ?? 0),
+      text('DistinguisherMethod', 'What tells flows apart.', ({ spec }) => spec?.distinguisherMethod?.type ?? '<none>'),
+      ageColumn,
+      text(
+        'MissingPL',
+        'Whether its priority level does not exist.',
+        (schema) => condition(schema, 'Dangling')?.status ?? '?',
+      ),
+    ],
+    { order: byPrecedence },
+  ),
   PriorityLevelConfiguration: tableOfColumns([
     nameColumn,
     text('Type', 'Whether requests are limited.', ({ spec }) => spec?.type ?? ''),
@@ -440,7 +463,7 @@ export const clusterTables: { readonly [kind: string]: TableColumns } = {
     text('CIDRs', 'The addresses Services are given.', ({ spec }) => (spec?.cidrs ?? []).join(',')),
     ageColumn,
   ]),
-  IPAddress: tableOfColumns([
+  IPAddress: withAgeUnnamed([
     nameColumn,
     text('ParentRef', 'What has the address.', ({ spec }) => {
       const parent = spec?.parentRef;

@@ -1,5 +1,5 @@
 import type { Kind } from '@kruise/schema/kind';
-import { nameColumn, tableOfColumns } from './cells.ts';
+import { ageColumn, integer, nameColumn, tableOfColumns } from './cells.ts';
 import { clusterTables } from './cluster.ts';
 import { networkTables } from './network.ts';
 import { podTable } from './pod.ts';
@@ -7,15 +7,26 @@ import type { TableColumns } from './table.ts';
 import { workloadTables } from './workloads.ts';
 
 /** What a kind without columns of its own shows: its name, and when it was made. */
-const nameAndCreation = tableOfColumns([
-  nameColumn,
-  {
-    name: 'Created At',
-    type: 'date',
-    doc: 'When the object was created.',
-    cell: ({ metadata }) => metadata.creationTimestamp ?? '<unknown>',
-  },
-]);
+const nameAndCreation = tableOfColumns(
+  [
+    nameColumn,
+    {
+      name: 'Created At',
+      type: 'date',
+      doc: 'When the object was created.',
+      cell: ({ metadata }) => metadata.creationTimestamp ?? '<unknown>',
+    },
+  ],
+  { nullIfEmpty: true },
+);
+
+const desired = integer('Desired', 'How many there should be.', ({ spec }) => spec?.replicas ?? 0);
+const available = integer('Available', 'How many there are.', ({ status }) => status?.replicas ?? 0);
+
+/** How many of a workload there are and should be. */
+export const scaleTable = tableOfColumns([{ ...nameColumn, format: '' }, desired, available, ageColumn]);
+/** The same of a custom resource. */
+export const customScaleTable = tableOfColumns([nameColumn, desired, available, { ...ageColumn, type: 'date' }]);
 
 const tables: { readonly [kind: string]: TableColumns } = {
   Pod: podTable,
@@ -25,6 +36,6 @@ const tables: { readonly [kind: string]: TableColumns } = {
 };
 
 /** The columns of a built-in kind. */
-export function tableColumnsOf({ kind }: Kind): TableColumns {
+export function tableColumnsOf({ kind }: Pick<Kind, 'kind'>): TableColumns {
   return tables[kind] ?? nameAndCreation;
 }

@@ -22,6 +22,10 @@ export type TableColumns = {
   readonly columns: readonly ColumnDefinition[];
   cells(object: KubeObject, nowMs: number): readonly unknown[];
   conditions?(object: KubeObject): readonly RowCondition[];
+  /** The order of rows, where it is not that of the objects. */
+  order?(a: KubeObject, b: KubeObject): number;
+  /** A table without rows says null rather than that there are none. */
+  readonly nullIfEmpty?: boolean;
 };
 
 /** What a row carries besides its cells. */
@@ -46,19 +50,21 @@ export function tableOf(
   },
 ): unknown {
   const apiVersion = `meta.k8s.io/${options.version}`;
+  const ordered = table.order ? [...objects].sort(table.order) : objects;
+  const row = (object: KubeObject): Row => {
+    const conditions = table.conditions?.(object) ?? [];
+    return {
+      cells: table.cells(object, options.nowMs),
+      ...(conditions.length === 0 ? {} : { conditions }),
+      object: carried(object, options.include, apiVersion),
+    };
+  };
   return {
     kind: 'Table',
     apiVersion,
     metadata: options.metadata,
     columnDefinitions: options.withColumns ? table.columns : null,
-    rows: objects.map((object): Row => {
-      const conditions = table.conditions?.(object) ?? [];
-      return {
-        cells: table.cells(object, options.nowMs),
-        ...(conditions.length === 0 ? {} : { conditions }),
-        object: carried(object, options.include, apiVersion),
-      };
-    }),
+    rows: objects.length === 0 && table.nullIfEmpty ? null : ordered.map(row),
   };
 }
 
