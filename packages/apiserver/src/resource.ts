@@ -38,6 +38,8 @@ export type Resource = {
   readonly published?: PublishedResource;
   /** Its definition is being deleted, and its objects with it: nothing new is created. */
   readonly terminating?: boolean;
+  /** What messages call the kind, where its objects are those of another. */
+  readonly calledKind?: { readonly group: string; readonly kind: string };
   /** A text each answer carries in a Warning header: the version is deprecated. */
   readonly deprecation?: string;
 };
@@ -119,7 +121,7 @@ export type Strategy = {
   released?(object: KubeObject, context: RequestContext): Promise<void>;
 };
 
-export type Reservation = { commit(): void; rollback(): void };
+export type Reservation = { commit(): Promise<void>; rollback(): Promise<void> };
 
 /** Another way to an object. */
 export type Subresource =
@@ -161,3 +163,8 @@ export type Subresource =
 
 /** An object found, and the version of it that was asked for. */
 export type Found = { readonly cached: Cached; readonly object: KubeObject };
+
+/** The kind as messages name it. */
+export function called({ calledKind, kind }: Resource): { readonly group: string; readonly kind: string } {
+  return calledKind ?? kind;
+}

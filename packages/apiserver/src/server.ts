@@ -6,6 +6,7 @@ import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import { type AdmissionPlugin, admissionChain } from './admission/admission.ts';
 import { defaultPlugins } from './admission/default-chain.ts';
+import { allocateForServices } from './allocation/attach.ts';
 import { type AuthenticationOptions, createAuthentication } from './authentication/authentication.ts';
 import { anonymousUsers, authenticators } from './authentication/authenticator.ts';
 import { bearerTokens } from './authentication/bearer-tokens.ts';
@@ -105,6 +106,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
   compactRegularly(store, clock, { signal: stopped.signal, onError: parts.onError });
   const resources = createResourceRegistry();
   for (const resource of await builtinResources(store, feed)) resources.add(resource);
+  await allocateForServices(resources, { store, clock, random, serviceRanges });
   const { authorizer, rbac } = createAuthorization(resources, stopped.signal);
   const authentication = createAuthentication(resources, clock, random, {
     ...parts.authentication,

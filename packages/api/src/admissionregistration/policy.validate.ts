@@ -9,7 +9,7 @@ import { validateConditions } from '../meta/condition.validate.ts';
 import { invalidBare, invalidStructure } from '../meta/go-value.ts';
 import { validateLabelSelector } from '../meta/label-selector.validate.ts';
 import { subdomainName } from '../meta/name-rules.ts';
-import { validateKindMeta } from '../meta/object-meta.validate.ts';
+import { validateObjectMeta } from '../meta/object-meta.validate.ts';
 import { isSame } from '../meta/same.ts';
 import { oneOf, refusals } from '../meta/value.validate.ts';
 import type { ExpressionCheck } from './expression-check.ts';
@@ -80,7 +80,7 @@ function* validate(
   old: ValidatingAdmissionPolicy | undefined,
   check: ExpressionCheck,
 ): Generator<Cause> {
-  yield* validateKindMeta(metadata, { namespaced: false, name: subdomainName });
+  yield* validateObjectMeta(metadata, { namespaced: false, name: subdomainName });
   const { paramKind, matchConstraints, matchConditions = [], variables = [], validations = [] } = spec;
   const { failurePolicy, auditAnnotations = [] } = spec;
   const before = old?.spec ?? {};
@@ -247,7 +247,7 @@ export function* validateValidatingAdmissionPolicyBinding({
   metadata,
   spec = {},
 }: ValidatingAdmissionPolicyBinding): Generator<Cause> {
-  yield* validateKindMeta(metadata, { namespaced: false, name: subdomainName });
+  yield* validateObjectMeta(metadata, { namespaced: false, name: subdomainName });
   const { policyName, paramRef, matchResources, validationActions = [] } = spec;
   if (!policyName) yield required('spec.policyName');
   else yield* refusals('spec.policyName', policyName, validateDns1123Subdomain(policyName));

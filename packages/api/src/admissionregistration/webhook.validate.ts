@@ -9,7 +9,7 @@ import {
 import { ParseError } from '@kruise/values/parse-error';
 import { validateLabelSelector } from '../meta/label-selector.validate.ts';
 import { subdomainName } from '../meta/name-rules.ts';
-import { validateKindMeta } from '../meta/object-meta.validate.ts';
+import { validateObjectMeta } from '../meta/object-meta.validate.ts';
 import { isSame } from '../meta/same.ts';
 import { oneOf, refusals } from '../meta/value.validate.ts';
 import type { ExpressionCheck } from './expression-check.ts';
@@ -41,7 +41,7 @@ export function validateWebhookConfigurationUpdate(
 
 /** What the webhooks that are there already did not have to keep to, others beside them need not either. */
 function* validate(object: Configuration, old: Configuration | undefined, check: ExpressionCheck): Generator<Cause> {
-  yield* validateKindMeta(object.metadata, { namespaced: false, name: subdomainName });
+  yield* validateObjectMeta(object.metadata, { namespaced: false, name: subdomainName });
   const webhooks: readonly Webhook[] = object.webhooks ?? [];
   const before: readonly Webhook[] = old?.webhooks ?? [];
   const asksSideEffects = before.every((webhook) => withoutSideEffects.includes(webhook.sideEffects ?? ''));

@@ -7,7 +7,7 @@ import {
   validatePathSegment,
   validatePortNumber,
 } from '@kruise/values/names';
-import { validateKindMeta, validateKindMetaUpdate } from '../meta/object-meta.validate.ts';
+import { validateObjectMeta, validateObjectMetaUpdate } from '../meta/object-meta.validate.ts';
 import { refusals } from '../meta/value.validate.ts';
 import type { APIService } from './apiservice.ts';
 
@@ -40,7 +40,7 @@ export function* validateAPIService({ metadata, spec }: APIService): Generator<C
     if (faults.length > 0 || name === expected) return faults;
     return [`must be \`spec.version+"."+spec.group\`: ${quote(expected)}`];
   };
-  yield* validateKindMeta(metadata, { namespaced: false, name: { whole: nameFaults, prefix: nameFaults } });
+  yield* validateObjectMeta(metadata, { namespaced: false, name: { whole: nameFaults, prefix: nameFaults } });
   if (group) yield* refusals('spec.group', group, validateDns1123Subdomain(group));
   else if (version !== 'v1') {
     yield required('spec.group', 'only v1 may have an empty group and it better be legacy kube');
@@ -71,12 +71,12 @@ export function* validateAPIService({ metadata, spec }: APIService): Generator<C
 }
 
 export function* validateAPIServiceUpdate(object: APIService, old: APIService): Generator<Cause> {
-  yield* validateKindMetaUpdate(object.metadata, old.metadata);
+  yield* validateObjectMetaUpdate(object.metadata, old.metadata);
   yield* validateAPIService(object);
 }
 
 export function* validateAPIServiceStatusUpdate({ metadata, status }: APIService, old: APIService): Generator<Cause> {
-  yield* validateKindMetaUpdate(metadata, old.metadata);
+  yield* validateObjectMetaUpdate(metadata, old.metadata);
   const statuses = ['True', 'False', 'Unknown'];
   for (const [index, condition] of (status?.conditions ?? []).entries()) {
     if (statuses.includes(condition.status)) continue;

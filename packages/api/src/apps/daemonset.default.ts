@@ -2,7 +2,12 @@ import type { Draft } from '@kruise/schema/draft';
 import { defaultPodTemplate } from '../core/pod-spec.default.ts';
 import type { DaemonSet } from './daemonset.ts';
 
-export function defaultDaemonSet({ spec }: Draft<DaemonSet>): void {
+/** How often the template changed: a field of the spec once, and kept as an annotation for who still looks for it. */
+export const templateGeneration = 'deprecated.daemonset.template.generation';
+
+export function defaultDaemonSet({ metadata, spec }: Draft<DaemonSet>): void {
+  const annotations = (metadata.annotations ??= {});
+  annotations[templateGeneration] ??= '0';
   if (spec === undefined) return;
   const strategy = (spec.updateStrategy ??= {});
   strategy.type ||= 'RollingUpdate';

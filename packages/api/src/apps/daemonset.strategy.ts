@@ -2,10 +2,8 @@ import type { Draft } from '@kruise/schema/draft';
 import { dropDisabledTemplateFields } from '../core/pod-spec.strategy.ts';
 import { isSame } from '../meta/same.ts';
 import { countGeneration, keepSpec, keepStatus, startAfresh } from '../meta/strategy.ts';
+import { templateGeneration } from './daemonset.default.ts';
 import type { DaemonSet } from './daemonset.ts';
-
-/** How often the template changed: a field of the spec once, and kept as an annotation for who still looks for it. */
-const templateGeneration = 'deprecated.daemonset.template.generation';
 
 export function prepareDaemonSetForCreate(object: Draft<DaemonSet>): void {
   startAfresh(object);

@@ -1,5 +1,6 @@
 import type { Draft } from '@kruise/schema/draft';
 import { type Cause, forbidden, invalid, notSupported, required } from '@kruise/schema/field-error';
+import { quote } from '@kruise/values/go-syntax';
 import { validateDns1123Label, validatePathSegment } from '@kruise/values/names';
 import { parseQuantity, quantitySign } from '@kruise/values/quantity';
 import { isNegative, validateContainerResourceName } from '../core/resources.validate.ts';
@@ -150,12 +151,19 @@ const checks: { readonly [N in SourceName]: (source: Source<N>, path: string) =>
   },
   *containerResource({ name, container, target }, path) {
     if (!name) yield required(`${path}.name`, 'must specify a resource name');
-    else yield* validateContainerResourceName(name, `${path}.name`);
+    else yield* validateResource(name, `${path}.name`);
     if (!container) yield required(`${path}.container`, 'must specify a container');
     else yield* refusals(`${path}.container`, container, validateDns1123Label(container));
     yield* validateUse(target, path);
   },
 };
+
+/** Here the name of a resource is plain text, and shown so. */
+function* validateResource(name: string, path: string): Generator<Cause> {
+  for (const cause of validateContainerResourceName(name, path)) {
+    yield { ...cause, message: cause.message.replace(`Invalid value: ${name}`, () => `Invalid value: ${quote(name)}`) };
+  }
+}
 
 /** Of what was requested, either a share or an amount. */
 function* validateUse(target: MetricTarget, path: string): Generator<Cause> {

@@ -1,7 +1,7 @@
 import type { Draft } from '@kruise/schema/draft';
 import { type Cause, forbidden, invalid } from '@kruise/schema/field-error';
 import { subdomainName } from '../meta/name-rules.ts';
-import { validateKindMeta, validateKindMetaUpdate } from '../meta/object-meta.validate.ts';
+import { validateObjectMeta, validateObjectMetaUpdate } from '../meta/object-meta.validate.ts';
 import { nonNegative } from '../meta/value.validate.ts';
 import type { Lease } from './lease.ts';
 
@@ -13,12 +13,12 @@ export function prepareLease({ spec }: Draft<Lease>, old?: Lease): void {
 }
 
 export function* validateLease({ metadata, spec }: Lease): Generator<Cause> {
-  yield* validateKindMeta(metadata, { namespaced: true, name: subdomainName });
+  yield* validateObjectMeta(metadata, { namespaced: true, name: subdomainName });
   yield* validateSpec(spec);
 }
 
 export function* validateLeaseUpdate({ metadata, spec }: Lease, old: Lease): Generator<Cause> {
-  yield* validateKindMetaUpdate(metadata, old.metadata);
+  yield* validateObjectMetaUpdate(metadata, old.metadata);
   yield* validateSpec(spec);
 }
 

@@ -1,12 +1,13 @@
 import { type Cause, duplicate, forbidden, invalid, required } from '@kruise/schema/field-error';
 import { validateQualifiedName } from '@kruise/values/names';
 import { compareQuantities, MILLI, parseQuantity, type Quantity, scaledValue } from '@kruise/values/quantity';
+import { invalidBare } from '../meta/go-value.ts';
 import { subdomainName } from '../meta/name-rules.ts';
 import { validateKindMeta } from '../meta/object-meta.validate.ts';
 import { refusals } from '../meta/value.validate.ts';
 import type { LimitRange, LimitRangeItem } from './limitrange.ts';
 import { isOvercommitAllowed } from './resource-name.ts';
-import { validateContainerResourceName, validateResourceName } from './resources.validate.ts';
+import { goQuantity, validateContainerResourceName, validateResourceName } from './resources.validate.ts';
 
 const types: readonly string[] = ['Pod', 'Container', 'PersistentVolumeClaim'];
 
@@ -100,7 +101,7 @@ function* validateAmounts(limit: LimitRangeItem, path: string): Generator<Cause>
       if (low === undefined || high === undefined) continue;
       if (compareQuantities(parseQuantity(low), parseQuantity(high)) <= 0) continue;
       const detail = `${named[0]} value ${low} is greater than ${named[1]} value ${high}`;
-      yield invalid(`${path}.${at}[${name}]`, amount(shown), detail);
+      yield invalidBare(`${path}.${at}[${name}]`, goQuantity(amount(shown)!), detail);
     }
     const ratio = maxLimitRequestRatio?.[name];
     if (ratio !== undefined)
@@ -109,7 +110,7 @@ function* validateAmounts(limit: LimitRangeItem, path: string): Generator<Cause>
     if (isOvercommitAllowed(name) || limited === undefined || requested === undefined) continue;
     if (compareQuantities(parseQuantity(limited), parseQuantity(requested)) !== 0) {
       const detail = `default value ${limited} must equal to defaultRequest value ${requested} in ${name}`;
-      yield invalid(`${path}.defaultRequest[${name}]`, requested, detail);
+      yield invalidBare(`${path}.defaultRequest[${name}]`, goQuantity(requested), detail);
     }
   }
 }
@@ -123,11 +124,11 @@ function* validateRatio(
   path: string,
 ): Generator<Cause> {
   const wanted = parseQuantity(ratio);
-  if (compareQuantities(wanted, one) < 0) yield invalid(path, ratio, `ratio ${ratio} is less than 1`);
+  if (compareQuantities(wanted, one) < 0) yield invalidBare(path, goQuantity(ratio), `ratio ${ratio} is less than 1`);
   if (min === undefined || max === undefined) return;
   const thousandths = (quantity: Quantity) => Number(scaledValue(quantity, MILLI));
   const possible = thousandths(parseQuantity(max)) / thousandths(parseQuantity(min));
   if (thousandths(wanted) / 1000 > possible) {
-    yield invalid(path, ratio, `ratio ${ratio} is greater than max/min = ${possible.toFixed(6)}`);
+    yield invalidBare(path, goQuantity(ratio), `ratio ${ratio} is greater than max/min = ${possible.toFixed(6)}`);
   }
 }

@@ -11,8 +11,9 @@ export function defaultNode({ spec, status }: Draft<Node>): void {
   defaultResourceList(status.allocatable);
 }
 
-/** The older field for one block and the newer for several say the same; where they do not, the newer is right. */
+/** The older field for one block and the newer for several say the same; where they do not, the older is right. */
 function mirrorPodCIDR(spec: Draft<NonNullable<Node['spec']>>): void {
-  if (spec.podCIDR && !(spec.podCIDRs && spec.podCIDRs.length > 0)) spec.podCIDRs = [spec.podCIDR];
-  else if (spec.podCIDRs?.[0]) spec.podCIDR = spec.podCIDRs[0];
+  const [first] = spec.podCIDRs ?? [];
+  if (spec.podCIDR && first !== spec.podCIDR) spec.podCIDRs = [spec.podCIDR];
+  else if (first) spec.podCIDR = first;
 }

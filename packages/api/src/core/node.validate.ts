@@ -7,7 +7,7 @@ import {
   validateDns1123Subdomain,
   validateLabelValue,
 } from '@kruise/values/names';
-import { legacyPrefixOf, validateLegacyCIDR } from '../meta/address.validate.ts';
+import { cidrWarnings, legacyPrefixOf, validateLegacyCIDR } from '../meta/address.validate.ts';
 import { choice } from '../meta/choice.validate.ts';
 import { duplicateBare, invalidStructure } from '../meta/go-value.ts';
 import { validateLabelKey } from '../meta/labels.validate.ts';
@@ -137,4 +137,10 @@ function* validateConfigMapSource(
     if (!source[field]) yield required(`${path}.${field}`, `${field} must be set`);
     else yield* refusals(`${path}.${field}`, source[field], rules[field](source[field]));
   }
+}
+
+export function* nodeWarnings({ spec = {} }: Node): Generator<string> {
+  if (spec.configSource) yield 'spec.configSource: the feature is removed';
+  if (spec.externalID) yield 'spec.externalID: this field is deprecated, and is unused by Kubernetes';
+  for (const [index, block] of (spec.podCIDRs ?? []).entries()) yield* cidrWarnings(block, `spec.podCIDRs[${index}]`);
 }

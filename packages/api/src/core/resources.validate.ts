@@ -115,7 +115,7 @@ export function isNegative(quantity: string): boolean {
 }
 
 /** The structure Kubernetes keeps a quantity in, which it prints here instead of the quantity. */
-function goQuantity(text: string): string {
+export function goQuantity(text: string): string {
   const { unscaled, scale, family } = parseQuantity(text);
   const amount = `resource.int64Amount{value:${unscaled}, scale:${scale}}`;
   const decimal = 'resource.infDecAmount{Dec:(*inf.Dec)(nil)}';

@@ -1,6 +1,6 @@
 import type { Draft } from '@kruise/schema/draft';
 import { type Cause, forbidden, invalid, required, tooLong } from '@kruise/schema/field-error';
-import { validateDns1123Label, validateDomainPrefixedPath } from '@kruise/values/names';
+import { validateDns1123Label, validateDns1123Subdomain, validateDomainPrefixedPath } from '@kruise/values/names';
 import { subdomainName } from '../meta/name-rules.ts';
 import { validateKindMeta, validateKindMetaUpdate } from '../meta/object-meta.validate.ts';
 import { isImmutable, oneOf, refusals } from '../meta/value.validate.ts';
@@ -18,8 +18,16 @@ export function* validateIngressClass({ metadata, spec = {} }: IngressClass): Ge
   const { controller = '', parameters } = spec;
   if (Buffer.byteLength(controller) > maxControllerLength) yield tooLong('spec.controller', maxControllerLength);
   if (controller === '') yield required('spec.controller');
-  else yield* refusals('spec.controller', controller, validateDomainPrefixedPath(controller));
+  else yield* validateController(controller);
   if (parameters) yield* validateParameters(parameters, 'spec.parameters');
+}
+
+function* validateController(controller: string): Generator<Cause> {
+  const [domain = '', path = ''] = controller.split(/\/(.*)/s, 2);
+  // Of a faulty domain Kubernetes shows no more than that.
+  const isDomainFaulty = domain !== '' && path !== '' && validateDns1123Subdomain(domain).length > 0;
+  if (isDomainFaulty) yield* refusals('spec.controller', domain, validateDns1123Subdomain(domain));
+  else yield* refusals('spec.controller', controller, validateDomainPrefixedPath(controller));
 }
 
 function* validateParameters(parameters: IngressClassParametersReference, path: string): Generator<Cause> {

@@ -9,7 +9,7 @@ import { validateTolerations } from '../core/toleration.validate.ts';
 import { duplicateBare } from '../meta/go-value.ts';
 import { validateLabels } from '../meta/labels.validate.ts';
 import { subdomainName } from '../meta/name-rules.ts';
-import { validateKindMeta, validateKindMetaUpdate } from '../meta/object-meta.validate.ts';
+import { validateObjectMeta, validateObjectMetaUpdate } from '../meta/object-meta.validate.ts';
 import { isImmutable, refusals } from '../meta/value.validate.ts';
 import type { RuntimeClass } from './runtimeclass.ts';
 
@@ -18,7 +18,7 @@ export function defaultRuntimeClass({ overhead }: Draft<RuntimeClass>): void {
 }
 
 export function* validateRuntimeClass({ metadata, handler, overhead, scheduling }: RuntimeClass): Generator<Cause> {
-  yield* validateKindMeta(metadata, { namespaced: false, name: subdomainName });
+  yield* validateObjectMeta(metadata, { namespaced: false, name: subdomainName });
   yield* refusals('handler', handler, validateDns1123Label(handler));
   if (overhead?.podFixed) yield* validateOverhead(overhead.podFixed, 'overhead');
   if (!scheduling) return;
@@ -42,6 +42,6 @@ function goToleration({ key, operator, value, effect }: Toleration): string {
 }
 
 export function* validateRuntimeClassUpdate({ metadata, handler }: RuntimeClass, old: RuntimeClass): Generator<Cause> {
-  yield* validateKindMetaUpdate(metadata, old.metadata);
+  yield* validateObjectMetaUpdate(metadata, old.metadata);
   if (handler !== old.handler) yield invalid('handler', handler, isImmutable);
 }

@@ -20,7 +20,7 @@ export function* validateCSINode({ metadata, spec }: CSINode): Generator<Cause> 
 }
 
 function* validateDriver(driver: CSINodeDriver, names: ReadonlySet<string>, path: string): Generator<Cause> {
-  const { name, nodeID, allocatable, topologyKeys = [] } = driver;
+  const { name, nodeID, allocatable } = driver;
   yield* validateCSIDriverName(name, `${path}.name`);
   if (!nodeID) yield required(`${path}.nodeID`);
   if (Buffer.byteLength(nodeID) > maxNodeIdLength) {
@@ -29,7 +29,7 @@ function* validateDriver(driver: CSINodeDriver, names: ReadonlySet<string>, path
   yield* nonNegative(`${path}.allocatable.count`, allocatable?.count);
   if (names.has(name)) yield duplicate(`${path}.name`, name);
   const keys = new Set<string>();
-  for (const key of topologyKeys) {
+  for (const key of driver.topologyKeys ?? []) {
     if (!key) yield required(path);
     if (keys.has(key)) yield duplicate(path, key);
     keys.add(key);

@@ -45,7 +45,8 @@ function* validateTopologies(terms: readonly TopologySelectorTerm[]): Generator<
   for (const [index, { matchLabelExpressions = [] }] of terms.entries()) {
     const path = `allowedTopologies[${index}].matchLabelExpressions`;
     const allowed: { [key: string]: readonly string[] } = {};
-    for (const [at, { key, values = [] }] of matchLabelExpressions.entries()) {
+    for (const [at, { key, values: given }] of matchLabelExpressions.entries()) {
+      const values = given ?? [];
       const seen = new Set<string>();
       if (values.length === 0) yield required(`${path}[${at}].values`);
       for (const [position, value] of values.entries()) {
@@ -56,7 +57,7 @@ function* validateTopologies(terms: readonly TopologySelectorTerm[]): Generator<
       if (Object.hasOwn(allowed, key)) yield duplicate(`${path}[${at}].key`, key);
       allowed[key] = [...seen].sort();
     }
-    if (earlier.some((other) => isSame(other, allowed))) yield duplicate(path, '');
+    for (const other of earlier) if (isSame(other, allowed)) yield duplicate(path, '');
     earlier.push(allowed);
   }
 }

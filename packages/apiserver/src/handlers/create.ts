@@ -7,9 +7,15 @@ import { type Attributes, isResource } from '../admission/admission.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import { type Cached, type KubeObject, split } from '../object.ts';
-import type { Found, Resource, Strategy } from '../resource.ts';
+import { called, type Found, type Resource, type Strategy } from '../resource.ts';
 import { shownOptions } from './admit.ts';
-import { dropRepeatedOwners, fillInSystemFields, placeInNamespace } from './metadata.ts';
+import {
+  checkUnversioned,
+  dropRepeatedOwners,
+  dropSystemFields,
+  fillInSystemFields,
+  placeInNamespace,
+} from './metadata.ts';
 import { inVersion, keyOf } from './read.ts';
 import { tracker } from './tracking.ts';
 import type { WriteOptions } from './write-options.ts';
@@ -48,6 +54,7 @@ async function createOnce(
   draft: Draft<KubeObject>,
 ): Promise<Found> {
   placeInNamespace(context, resource, draft);
+  dropSystemFields(draft);
   dropRepeatedOwners(context, draft, false);
   const track = tracker(context, resource, options, { name: '', strategy: resource.strategy });
   return admitAndStore(core, context, resource, options, track.created(draft));
@@ -79,22 +86,22 @@ export async function admitAndStore(
   const admitted = (await core.admission.mutate(attributes)) as Draft<KubeObject>;
   dropRepeatedOwners(context, admitted, true);
 
-  const { strategy, kind } = resource;
+  const { strategy } = resource;
   strategy.prepareForCreate(admitted, context);
   fillInSystemFields(context, admitted);
   strategy.completeCreate?.(admitted, context);
   const reservation = await strategy.reserve?.(admitted, undefined, context);
   try {
     const object = resource.serializer.canonical(admitted as KubeObject);
-    refuseFaulty(kind, object, createFaults(strategy, resource, object, context));
+    refuseFaulty(called(resource), object, createFaults(strategy, resource, object, context));
     for (const warning of strategy.warnings?.(object, undefined) ?? []) context.warnings.add(warning);
     await core.admission.validate({ ...attributes, object, name: object.metadata.name ?? '' });
     const found = await store(core, resource, options, object);
-    if (options.dryRun) reservation?.rollback();
-    else reservation?.commit();
+    if (options.dryRun) await reservation?.rollback();
+    else await reservation?.commit();
     return found;
   } catch (error) {
-    reservation?.rollback();
+    await reservation?.rollback();
     throw error;
   }
 }
@@ -133,6 +140,7 @@ async function store(core: Core, resource: Resource, options: WriteOptions, obje
     if (existing) throw taken(resource, name, existing);
     return { cached: { key, ...split(object), revision: 0 }, object };
   }
+  checkUnversioned(object);
   const stored = await conversion.toStorage(object);
   const written = await storage.create(key, stored, strategy.ttlSeconds);
   if (!written.ok) throw taken(resource, name, written.current);

@@ -5,7 +5,7 @@ import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import { type Cached, type KubeObject, whole } from '../object.ts';
 import { isTrue } from '../request.ts';
-import type { Resource } from '../resource.ts';
+import { called, type Resource } from '../resource.ts';
 import { type DeleteOptions, planDeletion } from './deletion.ts';
 import { type ListOptions, parseInteger } from './list-options.ts';
 import { inVersion, keyOf, type Listed, readMany } from './read.ts';
@@ -152,7 +152,8 @@ function farewell(resource: Resource, seen: Cached, object: KubeObject, revision
 function checkPreconditions(resource: Resource, { metadata }: KubeObject, { preconditions }: DeleteOptions): void {
   if (!preconditions) return;
   const { uid, resourceVersion } = preconditions;
-  const named = { group: resource.kind.group, plural: resource.kind.kind };
+  const { group, kind } = called(resource);
+  const named = { group, plural: kind };
   if (uid !== undefined && uid !== metadata.uid) {
     throw conflict(
       named,

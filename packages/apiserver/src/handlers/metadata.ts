@@ -20,13 +20,25 @@ export function placeInNamespace(context: RequestContext, resource: Resource, dr
   }
 }
 
-/** Gives a new object what only the server can: identity and birth. What the client sent of these is dropped. */
-export function fillInSystemFields(context: RequestContext, draft: Draft<KubeObject>): void {
-  const { metadata } = draft;
-  if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== '0') {
+/** Takes from a new object what only the server can say, so that nobody comes to own it. */
+export function dropSystemFields({ metadata }: Draft<KubeObject>): void {
+  delete metadata.selfLink;
+  delete metadata.uid;
+  delete metadata.creationTimestamp;
+  delete metadata.deletionTimestamp;
+  delete metadata.deletionGracePeriodSeconds;
+}
+
+/** Refuses to store a new object as if it were a certain version of an old one. */
+export function checkUnversioned({ metadata }: KubeObject): void {
+  if (/^[0-9]+$/.test(metadata.resourceVersion ?? '') && Number(metadata.resourceVersion) !== 0) {
     throw unclassified('resourceVersion should not be set on objects to be created');
   }
-  delete metadata.resourceVersion;
+}
+
+/** Gives a new object what only the server can: identity and birth. */
+export function fillInSystemFields(context: RequestContext, draft: Draft<KubeObject>): void {
+  const { metadata } = draft;
   delete metadata.selfLink;
   delete metadata.deletionTimestamp;
   delete metadata.deletionGracePeriodSeconds;

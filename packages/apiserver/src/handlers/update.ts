@@ -1,14 +1,15 @@
 import { validateObjectMeta, validateObjectMetaUpdate } from '@kruise/api/meta/object-meta.validate';
 import { isSame } from '@kruise/machinery/json-value';
 import { keepTimes } from '@kruise/machinery/server-side-apply/managed-fields';
-import { conflict, invalid, modifiedMeanwhile, notFound } from '@kruise/machinery/status';
+import { conflict, invalid, modifiedMeanwhile, notFound, unclassified } from '@kruise/machinery/status';
 import type { Draft } from '@kruise/schema/draft';
 import { invalid as invalidField } from '@kruise/schema/field-error';
+import { quote } from '@kruise/values/go-syntax';
 import type { Attributes } from '../admission/admission.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import { type Cached, type KubeObject, whole, withoutRevision } from '../object.ts';
-import type { Found, Resource, Strategy } from '../resource.ts';
+import { called, type Found, type Resource, type Strategy } from '../resource.ts';
 import { shownOptions } from './admit.ts';
 import { refuseFaulty } from './create.ts';
 import { dropRepeatedOwners, keepSystemFields } from './metadata.ts';
@@ -95,19 +96,26 @@ async function attempt(
   const reservation = await strategy.reserve?.(admitted, live, context);
   try {
     const object = resource.serializer.canonical(admitted as KubeObject);
-    refuseFaulty(resource.kind, object, [
+    refuseFaulty(called(resource), object, [
       ...validateObjectMeta(object.metadata, { namespaced: resource.kind.scope === 'Namespaced' }),
       ...validateObjectMetaUpdate(object.metadata, live.metadata),
       ...strategy.validateUpdate(object, live, context),
     ]);
     for (const warning of strategy.warnings?.(object, live) ?? []) context.warnings.add(warning);
     await core.admission.validate({ ...attributes, object });
-    const outcome = await write(resource, request, seen, live, keepTimes({ live, updated: object }) as KubeObject);
-    if (outcome.done && !options.dryRun) reservation?.commit();
-    else reservation?.rollback();
+    const outcome = await write(
+      context,
+      resource,
+      request,
+      seen,
+      live,
+      keepTimes({ live, updated: object }) as KubeObject,
+    );
+    if (outcome.done && !options.dryRun) await reservation?.commit();
+    else await reservation?.rollback();
     return outcome;
   } catch (error) {
-    reservation?.rollback();
+    await reservation?.rollback();
     throw error;
   }
 }
@@ -124,10 +132,13 @@ function checkVersion(resource: Resource, strategy: Strategy, draft: Draft<KubeO
       { ...cause, message: 'Invalid value: 0x0: must be specified for an update' },
     ]);
   }
-  if (version !== String(seen.revision)) throw conflict(kind, name, modifiedMeanwhile);
+  if (version === String(seen.revision)) return;
+  if (!/^[0-9]+$/.test(version)) throw unclassified(`strconv.ParseUint: parsing ${quote(version)}: invalid syntax`);
+  throw conflict(kind, name, modifiedMeanwhile);
 }
 
 async function write(
+  context: RequestContext,
   resource: Resource,
   { strategy, options }: Update,
   seen: Cached,
@@ -142,9 +153,9 @@ async function write(
   if (options.dryRun) return done({ ...seen, object, managedFields: undefined }, object);
   if (isFinished(object)) {
     const removed = await resource.storage.remove(seen);
-    return removed.ok
-      ? done({ ...seen, object, managedFields: undefined }, object)
-      : { done: false, current: removed.current };
+    if (!removed.ok) return { done: false, current: removed.current };
+    await resource.strategy.released?.(object, context);
+    return done({ ...seen, object, managedFields: undefined }, object);
   }
   const stored = await resource.conversion.toStorage(object);
   const written = await resource.storage.replace(seen, stored, strategy.ttlSeconds);

@@ -38,8 +38,11 @@ function openStorage(store: Store, feed: Feed, kind: Kind): Promise<ObjectStorag
 function builtinResource(kind: Kind, storage: ObjectStorage): Resource {
   const rules = rulesOf(kind);
   const serializer = serializerOf(kind, rules);
+  const stored = otherForm(kind)?.stored;
   return {
     kind,
+    ...(stored ? { calledKind: stored } : {}),
+    ...(rules.deprecation === undefined ? {} : { deprecation: rules.deprecation }),
     custom: false,
     storage,
     serializer,

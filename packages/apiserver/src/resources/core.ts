@@ -11,6 +11,7 @@ import { defaultLimitRange } from '@kruise/api/core/limitrange.default';
 import { validateLimitRange } from '@kruise/api/core/limitrange.validate';
 import { defaultNode } from '@kruise/api/core/node.default';
 import {
+  nodeWarnings,
   prepareNodeForCreate,
   prepareNodeForUpdate,
   prepareNodeStatusUpdate,
@@ -125,6 +126,7 @@ export const coreRules: RulesByResource = {
   }),
   endpoints: rulesFor({
     createOnUpdate: true,
+    deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
     default: defaultEndpoints,
     validate: validateEndpoints,
     validateUpdate: validateEndpointsUpdate,
@@ -202,5 +204,6 @@ export const coreRules: RulesByResource = {
     validate: validateNode,
     validateUpdate: validateNodeUpdate,
     validateStatusUpdate: validateNodeStatusUpdate,
+    warnings: nodeWarnings,
   }),
 };

@@ -1,3 +1,4 @@
+import { countGeneration } from '@kruise/api/meta/strategy';
 import type { CSIDriver } from '@kruise/api/storage/csidriver';
 import {
   defaultCSIDriver,
@@ -32,10 +33,14 @@ export const storageRules: RulesByResource = {
   'csidrivers.storage.k8s.io': rulesFor<CSIDriver>({
     unconditionalUpdate: false,
     returnsDeleted: true,
-    generation: 'spec',
+    generation: 'none',
     default: defaultCSIDriver,
     prepareForCreate: (driver) => prepareCSIDriver(driver),
-    prepareForUpdate: (driver, old) => prepareCSIDriver(driver, old),
+    prepareForUpdate(driver, old) {
+      prepareCSIDriver(driver, old);
+      // Changes are counted, but nobody begins to count.
+      countGeneration(driver, old);
+    },
     validate: validateCSIDriver,
     validateUpdate: validateCSIDriverUpdate,
   }),

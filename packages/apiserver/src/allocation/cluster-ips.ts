@@ -1,0 +1,160 @@
+import type { ServiceCIDR } from '@kruise/api/networking/servicecidr';
+import { uuid } from '@kruise/machinery/uuid';
+import {
+  type Address,
+  addressAt,
+  contains,
+  formatAddress,
+  masked,
+  offsetOf,
+  type Prefix,
+  parseLegacyAddress,
+  parsePrefix,
+  prefixSize,
+  unmap,
+} from '@kruise/values/address';
+import type { Clock } from '@kruise/values/clock';
+import type { Random } from '@kruise/values/random';
+import type { KubeObject } from '../object.ts';
+import type { ObjectStorage } from '../storage/object-storage.ts';
+import { inRandomOrder, reservedBand } from './band.ts';
+
+export type Family = 'IPv4' | 'IPv6';
+
+/** The Service something is for. */
+export type Owner = { readonly namespace: string; readonly name: string };
+
+/** Why an address or a port cannot be had; the text is for the one who asked. */
+export class Unavailable extends Error {
+  override readonly name = 'Unavailable';
+}
+
+/** The addresses Services can have. */
+export interface ClusterIPs {
+  /** Takes one address; throws `Unavailable`. */
+  take(address: string, owner: Owner): Promise<void>;
+  /** Takes any address of a family. */
+  takeAny(family: Family, owner: Owner): Promise<string>;
+  /** The same without taking anything. */
+  offer(address: string): void;
+  offerAny(family: Family): string;
+  release(address: string, owner: Owner): Promise<void>;
+}
+
+type Options = {
+  readonly addresses: ObjectStorage;
+  readonly ranges: ObjectStorage;
+  /** The ranges the server was started with, which are there before any object says so. */
+  readonly configured: readonly string[];
+  readonly clock: Clock;
+  readonly random: Random;
+};
+
+const managedBy = { 'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io' };
+const familyLabel = 'ipaddress.kubernetes.io/ip-family';
+const bounds = { min: 16, max: 256 };
+/** A range with more addresses than can be counted is as good as one with so many. */
+const mostOffsets = 2 ** 31;
+
+export function createClusterIPs({ addresses, ranges, configured, clock, random }: Options): ClusterIPs {
+  const initial = configured.map((text) => parsePrefix(text));
+
+  function* prefixes(): Generator<Prefix> {
+    yield* initial;
+    for (const { object } of ranges.cache.list({ keyPrefix: ranges.prefix })) {
+      const { spec, status, metadata } = object as unknown as ServiceCIDR;
+      const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+      if (metadata.deletionTimestamp || (ready && ready.status !== 'True')) continue;
+      for (const text of spec?.cidrs ?? []) if (!configured.includes(text)) yield parsePrefix(text);
+    }
+  }
+
+  const keyOf = (address: Address) => addresses.keyOf(undefined, formatAddress(address));
+
+  function checked(text: string): Address {
+    const parsed = parseLegacyAddress(text);
+    if (!parsed) throw new Unavailable(`${text} is not an address`);
+    const address = unmap(parsed);
+    const range = prefixes().find((prefix) => contains(prefix, address));
+    if (!range) throw new Unavailable('the provided network does not match the current range');
+    const offset = offsetOf(range, address);
+    const { first, last } = usable(range);
+    if (offset < first || offset > last) {
+      const shown = `${formatAddress(masked(range).address)}/${range.length}`;
+      throw new Unavailable(
+        `the provided IP (${formatAddress(address)}) is not in the valid range. The range of valid IPs is ${shown}`,
+      );
+    }
+    return address;
+  }
+
+  async function write(address: Address, { namespace, name }: Owner): Promise<boolean> {
+    const text = formatAddress(address);
+    const object: KubeObject = {
+      kind: 'IPAddress',
+      apiVersion: 'networking.k8s.io/v1',
+      metadata: {
+        name: text,
+        uid: uuid(random),
+        creationTimestamp: `${new Date(clock.now()).toISOString().slice(0, 19)}Z`,
+        labels: { [familyLabel]: address.family === 4 ? 'IPv4' : 'IPv6', ...managedBy },
+      },
+      spec: { parentRef: { resource: 'services', namespace, name } },
+    };
+    return (await addresses.create(keyOf(address), object)).ok;
+  }
+
+  /** Free addresses as far as this server knows. */
+  function* candidates(family: Family): Generator<Address> {
+    for (const range of prefixes()) {
+      if (range.address.family !== (family === 'IPv4' ? 4 : 6)) continue;
+      const { first, last } = usable(range);
+      const size = Number(last - first + 1n < BigInt(mostOffsets) ? last - first + 1n : BigInt(mostOffsets));
+      for (const offset of inRandomOrder(random, size, reservedBand(size, 16, bounds))) {
+        const address = addressAt(masked(range), first + BigInt(offset));
+        if (!addresses.cache.get(keyOf(address))) yield address;
+      }
+    }
+  }
+
+  const full = () => new Unavailable('range is full');
+
+  return {
+    async take(text, owner) {
+      if (!(await write(checked(text), owner))) throw taken();
+    },
+    async takeAny(family, owner) {
+      for (const address of candidates(family)) if (await write(address, owner)) return formatAddress(address);
+      throw full();
+    },
+    offer(text) {
+      if (addresses.cache.get(keyOf(checked(text)))) throw taken();
+    },
+    offerAny(family) {
+      for (const address of candidates(family)) return formatAddress(address);
+      throw full();
+    },
+    async release(text, { namespace, name }) {
+      const parsed = parseLegacyAddress(text);
+      if (!parsed) return;
+      let seen = addresses.cache.get(keyOf(unmap(parsed)));
+      while (seen) {
+        const { parentRef } = seen.object.spec as { readonly parentRef?: Owner };
+        if (parentRef?.namespace !== namespace || parentRef.name !== name) return;
+        const removed = await addresses.remove(seen);
+        if (removed.ok) return;
+        seen = removed.current;
+      }
+    },
+  };
+}
+
+function taken(): Unavailable {
+  return new Unavailable('provided IP is already allocated');
+}
+
+/** The first address names the network, and of IPv4 the last is for broadcasts. */
+function usable(range: Prefix): { readonly first: bigint; readonly last: bigint } {
+  const size = prefixSize(range);
+  return { first: 1n, last: range.address.family === 4 ? size - 2n : size - 1n };
+}
