@@ -336,6 +336,26 @@ test('who owns fields of another version owns them in that version', async () =>
   assert.deepEqual((await world.get(`${toys}/a`)).spec, { a: 'x', d: 'one' });
 });
 
+test('a definition of what is built in changes nothing, and can be deleted', async () => {
+  const name = 'customresourcedefinitions.apiextensions.k8s.io';
+  const names = { plural: 'customresourcedefinitions', kind: 'Toy' };
+  const plain = definition([version('v1', fields({}))], names);
+  const overlapping: KubeObject = {
+    ...plain,
+    metadata: { name, annotations: { 'api-approved.kubernetes.io': 'unapproved, a test' } },
+    spec: { ...(plain['spec'] as object), group: 'apiextensions.k8s.io', scope: 'Cluster' },
+  };
+  await using world = await start(overlapping);
+  const { kind } = await world.get(`${definitions}/${name}`);
+  assert.equal(kind, 'CustomResourceDefinition');
+  const over = new AbortController();
+  const events = world.watch(definitions, over.signal);
+  await world.remove(`${definitions}/${name}`);
+  await eventually(events, (type) => type === 'DELETED');
+  over.abort();
+  await installDefinitions(world.core, [definition([version('v1', fields({}))])]);
+});
+
 test('another server on the same store serves what is established there', async () => {
   const store = createMemoryStore({ clock: systemClock });
   const parts = {

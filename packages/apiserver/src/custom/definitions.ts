@@ -123,7 +123,7 @@ export async function followDefinitions(
         ? await deleteInstances(core, stored, signal, (reason, message) =>
             note(name, terminating('True', reason, message)),
           )
-        : terminating('False', 'NeverEstablished', 'resource was never established');
+        : withoutInstances(asDefinition(object));
     const last = current(name);
     if (!last || signal.aborted) return;
     const { finalizers, ...metadata } = last.metadata;
@@ -154,6 +154,12 @@ export async function followDefinitions(
     },
   );
   await Promise.all(items.map((cached) => received(cached, false)));
+}
+
+function withoutInstances(definition: Definition): Terminating {
+  return holds(definition, 'Established')
+    ? terminating('False', 'OverlappingBuiltInResource', 'instances overlap with built-in resources in storage')
+    : terminating('False', 'NeverEstablished', 'resource was never established');
 }
 
 /** Writes the status of a definition, provided it is still as it was seen. */

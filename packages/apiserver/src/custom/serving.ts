@@ -88,11 +88,19 @@ export function createCustomServing(core: Core, { converterOf, changed }: Servin
     for (const version of versions) changed({ group: any!.kind.group, version });
   }
 
+  /** What the server has by itself stays what it is, whoever defines something of the same name. */
+  function isBuiltIn({ spec }: Definition): boolean {
+    const { group, names } = spec;
+    if (core.resources.versionsOf(group, names.plural).some(({ custom }) => !custom)) return true;
+    return Array.from(core.virtual.values()).some(({ kind }) => kind.group === group && kind.plural === names.plural);
+  }
+
   return {
     async prepare(definition) {
-      await opened(definition);
+      if (!isBuiltIn(definition)) await opened(definition);
     },
     serve(definition) {
+      if (isBuiltIn(definition)) return undefined;
       const entry = opened(definition);
       if (entry instanceof Promise) return entry.then((ready) => offer(ready, definition));
       offer(entry, definition);
