@@ -16,6 +16,7 @@ import { noteLegacyUse } from './authentication/legacy-use.ts';
 import { createAuthorization } from './authorization/authorization.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
+import { followFlowSchemas } from './bootstrap/flow-schema-status.ts';
 import { keepPresence } from './bootstrap/presence.ts';
 import { startFeed } from './cache/feed.ts';
 import { compactRegularly } from './compaction.ts';
@@ -149,6 +150,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     frontProxyAuthority: parts.frontProxyAuthority,
     serviceRanges,
   });
+  followFlowSchemas(core, parts.onError);
   const serving = createCustomServing(core, {
     converterOf: createConverters(core, { override: parts.converterOf, inProcess: parts.inProcessWebhooks }),
     changed: createAnnouncer(core, parts.onError),

@@ -3,7 +3,7 @@ import { isAlreadyExists } from '@kruise/machinery/status';
 import type { Core } from '../core.ts';
 import type { KubeObject } from '../object.ts';
 import { apiService, type GroupVersion } from './api-services.ts';
-import { defaultFlowControl, foundLevel, reconcileFlowControl } from './flow-control.ts';
+import { defaultFlowControl, reconcileFlowControl } from './flow-control.ts';
 import {
   extensionAuthentication,
   namespaces,
@@ -30,7 +30,7 @@ export async function bootstrap(core: Core, options: BootstrapOptions): Promise<
   await Promise.all(namespaces().map((object) => createMissing(writer, object)));
   await Promise.all([
     ...defaultPolicy().map((object) => keepPolicy(writer, object)),
-    ...keepFlowControl(core, now),
+    ...keepFlowControl(core),
     ...priorityClasses().map((object) => createMissing(writer, object)),
     ...builtinVersions().map((version) => createMissing(writer, apiService(version, 'onstart'))),
     keepData(writer, extensionAuthentication(options)),
@@ -62,17 +62,13 @@ async function keepPolicy(writer: Writer, object: KubeObject): Promise<void> {
   }
 }
 
-function keepFlowControl(core: Core, now: string): Promise<void>[] {
-  const producer = createWriter(core, 'api-priority-and-fairness-config-producer-v1');
-  const consumer = createWriter(core, 'api-priority-and-fairness-config-consumer-v1');
+function keepFlowControl(core: Core): Promise<void>[] {
+  const writer = createWriter(core, 'api-priority-and-fairness-config-producer-v1');
   return defaultFlowControl().map(async (object) => {
-    const existing = producer.current(object);
-    if (existing) {
-      const repaired = reconcileFlowControl(existing, object);
-      if (repaired) await producer.update(repaired);
-    } else if ((await createMissing(producer, object)) && object.kind === 'FlowSchema') {
-      await consumer.applyStatus(foundLevel(object, now));
-    }
+    const existing = writer.current(object);
+    if (!existing) return void (await createMissing(writer, object));
+    const repaired = reconcileFlowControl(existing, object);
+    if (repaired) await writer.update(repaired);
   });
 }
 

@@ -167,24 +167,3 @@ function specOf(existing: KubeObject, expected: KubeObject): unknown {
   const isExempt = expected.kind === 'PriorityLevelConfiguration' && expected.metadata.name === 'exempt';
   return isExempt && spec?.exempt ? { ...(expected.spec as object), exempt: spec.exempt } : expected.spec;
 }
-
-/** Says of a schema that the level it names exists. */
-export function foundLevel({ metadata, spec }: KubeObject, now: string): KubeObject {
-  const { name } = (spec as FlowSchemaSpec).priorityLevelConfiguration;
-  return {
-    apiVersion,
-    kind: 'FlowSchema',
-    metadata: { name: metadata.name! },
-    status: {
-      conditions: [
-        {
-          type: 'Dangling',
-          status: 'False',
-          lastTransitionTime: now,
-          reason: 'Found',
-          message: `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(name)} and it exists`,
-        },
-      ],
-    },
-  };
-}

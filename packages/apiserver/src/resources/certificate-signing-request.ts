@@ -108,7 +108,7 @@ function ofType({ status }: Request, type: string): readonly CertificateSigningR
 export function* validateRequest(request: Request, old?: Request): Generator<Cause> {
   const { metadata, spec, status } = request;
   yield* validateKindMeta(metadata, { namespaced: false, name: anyName });
-  yield* validatePem(spec.request ?? '');
+  yield* validatePem(spec.request);
   yield* validateUsages(spec.usages ?? [], old?.spec.usages);
   const signer = spec.signerName ?? '';
   if (signer === legacySigner && old?.spec.signerName !== legacySigner) {
@@ -125,14 +125,15 @@ export function* validateRequest(request: Request, old?: Request): Generator<Cau
   if (fault !== undefined) yield invalid('status.certificate', '<certificate data>', fault);
 }
 
-function* validatePem(base64: string): Generator<Cause> {
-  const bytes = Buffer.from(base64, 'base64');
+function* validatePem(base64: string | null | undefined): Generator<Cause> {
+  const bytes = Buffer.from(base64 ?? '', 'base64');
   const text = bytes.toString('latin1');
   const fault = /-----BEGIN CERTIFICATE REQUEST-----/.test(text)
     ? requestFault(text)
     : 'PEM block type must be CERTIFICATE REQUEST';
   if (fault === undefined) return;
-  const shown = `[]byte{${[...bytes].map((byte) => `0x${byte.toString(16)}`).join(', ')}}`;
+  const isMissing = base64 === undefined || base64 === null;
+  const shown = isMissing ? '[]byte(nil)' : `[]byte{${[...bytes].map((byte) => `0x${byte.toString(16)}`).join(', ')}}`;
   yield invalidBare('spec.request', shown, fault);
 }
 

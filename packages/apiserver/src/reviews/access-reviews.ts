@@ -2,6 +2,7 @@ import type { SubjectAccessReviewSpec, SubjectAccessReviewStatus } from '@kruise
 import { localSubjectAccessReview } from '@kruise/api/authorization/localsubjectaccessreview';
 import { selfSubjectAccessReview } from '@kruise/api/authorization/selfsubjectaccessreview';
 import { subjectAccessReview } from '@kruise/api/authorization/subjectaccessreview';
+import { invalidStructure } from '@kruise/api/meta/go-value';
 import { badRequest, invalid } from '@kruise/machinery/status';
 import { type Cause, invalid as invalidField } from '@kruise/schema/field-error';
 import type { Authorizer } from '../authorization/authorizer.ts';
@@ -9,7 +10,14 @@ import type { RequestContext } from '../context.ts';
 import type { KubeObject } from '../object.ts';
 import type { User } from '../user.ts';
 import type { VirtualResource } from '../virtual-resource.ts';
-import { type Asked, askedFaults, attributesAsked, selectorFaults, subjectFaults } from './attributes.ts';
+import {
+  type Asked,
+  askedFaults,
+  attributesAsked,
+  nonResourceFault,
+  selectorFaults,
+  subjectFaults,
+} from './attributes.ts';
 import { reviewOf } from './review.ts';
 
 /** Says whether someone may do something. */
@@ -61,7 +69,7 @@ function* specFaults(spec: SubjectAccessReviewSpec): Generator<Cause> {
 /** A question has no name and no past. */
 function* metadataFaults({ metadata }: KubeObject, detail: string): Generator<Cause> {
   const { managedFields: _, namespace: __, creationTimestamp: ___, ...rest } = metadata;
-  if (Object.keys(rest).length > 0) yield invalidField('metadata', metadata, detail);
+  if (Object.keys(rest).length > 0) yield invalidStructure('metadata', 'v1.ObjectMeta', metadata, detail);
 }
 
 function* localFaults(spec: SubjectAccessReviewSpec, namespace: string): Generator<Cause> {
@@ -74,7 +82,7 @@ function* localFaults(spec: SubjectAccessReviewSpec, namespace: string): Generat
     );
   }
   if (nonResourceAttributes) {
-    yield invalidField('spec.nonResourceAttributes', nonResourceAttributes, 'disallowed on this kind of request');
+    yield nonResourceFault(nonResourceAttributes, 'disallowed on this kind of request');
   }
 }
 

@@ -3,6 +3,7 @@ import type {
   ResourceAttributes,
   SubjectAccessReviewSpec,
 } from '@kruise/api/authorization/attributes';
+import { invalidStructure } from '@kruise/api/meta/go-value';
 import { validateLabelKey } from '@kruise/api/meta/labels.validate';
 import { escapeValue, parseFieldSelector } from '@kruise/machinery/field-selector';
 import { parseSelector } from '@kruise/machinery/label-selector';
@@ -20,11 +21,7 @@ export type Asked = {
 /** What is wrong with what is asked about. */
 export function* askedFaults({ resourceAttributes, nonResourceAttributes }: Asked): Generator<Cause> {
   if (resourceAttributes && nonResourceAttributes) {
-    yield invalid(
-      'spec.nonResourceAttributes',
-      nonResourceAttributes,
-      'cannot be specified in combination with resourceAttributes',
-    );
+    yield nonResourceFault(nonResourceAttributes, 'cannot be specified in combination with resourceAttributes');
   }
   if (!resourceAttributes && !nonResourceAttributes) {
     yield {
@@ -32,6 +29,11 @@ export function* askedFaults({ resourceAttributes, nonResourceAttributes }: Aske
       message: 'Invalid value: "null": exactly one of nonResourceAttributes or resourceAttributes must be specified',
     };
   }
+}
+
+/** What is wrong with asking about a path. */
+export function nonResourceFault(asked: NonResourceAttributes, detail: string): Cause {
+  return invalidStructure('spec.nonResourceAttributes', 'authorization.NonResourceAttributes', asked, detail);
 }
 
 export function* subjectFaults({ user, groups }: SubjectAccessReviewSpec): Generator<Cause> {

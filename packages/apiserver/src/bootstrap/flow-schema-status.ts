@@ -1,0 +1,78 @@
+import type { FlowSchema } from '@kruise/api/flowcontrol/flowschema';
+import { isNotFound } from '@kruise/machinery/status';
+import type { Core } from '../core.ts';
+import type { KubeObject } from '../object.ts';
+import { createWriter } from './writer.ts';
+
+const apiVersion = 'flowcontrol.apiserver.k8s.io/v1';
+const conditionType = 'Dangling';
+
+/** Says of every flow schema, from now on, whether the priority level it names exists. */
+export function followFlowSchemas(core: Core, onError: (error: unknown) => void): void {
+  const objects = (plural: string) => {
+    const resource = core.resources.find('flowcontrol.apiserver.k8s.io', 'v1', plural);
+    if (!resource) throw new Error(`there is no resource ${plural}`);
+    return resource.storage;
+  };
+  const schemas = objects('flowschemas');
+  const levels = objects('prioritylevelconfigurations');
+  const writer = createWriter(core, 'api-priority-and-fairness-config-consumer-v1');
+  const busy = new Set<string>();
+
+  /** Writes until there is nothing to write: the schema may change while it is written. */
+  async function settle(name: string): Promise<void> {
+    if (busy.has(name)) return;
+    busy.add(name);
+    try {
+      for (;;) {
+        const schema = schemas.cache.get(`${schemas.prefix}${name}`)?.object as FlowSchema | undefined;
+        if (!schema || core.signal.aborted) return;
+        const level = schema.spec?.priorityLevelConfiguration?.name ?? '';
+        const wanted = statusOf(
+          schema,
+          level,
+          levels.cache.get(`${levels.prefix}${level}`) !== undefined,
+          core.clock.now(),
+        );
+        if (!wanted) return;
+        await writer.applyStatus(wanted);
+        await core.feed.caughtUp();
+      }
+    } catch (error) {
+      if (!isNotFound(error) && !core.signal.aborted) onError(error);
+    } finally {
+      busy.delete(name);
+    }
+  }
+
+  const end = () => {};
+  const { signal } = core;
+  const receive = ({ cached }: { readonly cached: { readonly object: KubeObject } }) =>
+    void settle(cached.object.metadata.name ?? '');
+  const settleAll = () => {
+    for (const cached of schemas.cache.list({ keyPrefix: schemas.prefix })) receive({ cached });
+  };
+  schemas.cache.listAndWatch({ keyPrefix: schemas.prefix }, { signal, receive, end });
+  levels.cache.listAndWatch(
+    { keyPrefix: levels.prefix },
+    { signal, end, receive: ({ type }) => void (type !== 'MODIFIED' && settleAll()) },
+  );
+  settleAll();
+}
+
+/** The status a schema should have, as it is applied; undefined if it has it. */
+export function statusOf(schema: FlowSchema, level: string, exists: boolean, nowMs: number): KubeObject | undefined {
+  const named = `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(level)}`;
+  const condition = exists
+    ? { type: conditionType, status: 'False', reason: 'Found', message: `${named} and it exists` }
+    : { type: conditionType, status: 'True', reason: 'NotFound', message: `${named} but there is no such object` };
+  const current = schema.status?.conditions?.find(({ type }) => type === conditionType);
+  if (current?.status === condition.status && current.message === condition.message) return undefined;
+  const lastTransitionTime = `${new Date(nowMs).toISOString().slice(0, 19)}Z`;
+  return {
+    apiVersion,
+    kind: 'FlowSchema',
+    metadata: { name: schema.metadata.name! },
+    status: { conditions: [{ ...condition, lastTransitionTime }] },
+  };
+}
