@@ -7,23 +7,26 @@ import type { KubeObject } from '../object.ts';
 
 type Given = { readonly kind: Kind; readonly objects: readonly object[] };
 
-/** What plugins find in memory: these objects, and no others. */
+/** What plugins find in memory: these objects, as they are when they are asked for, and no others. */
 export function lookupOf(...given: readonly Given[]): Lookup {
   return {
     async caughtUp() {},
     of<T>(kind: Kind<T>): Objects<T> {
-      const all = given.filter((each) => each.kind.plural === kind.plural).flatMap(({ objects }) => objects) as T[];
+      const all = () =>
+        given.filter((each) => each.kind.plural === kind.plural).flatMap(({ objects }) => objects) as T[];
       const metadataOf = (object: T) => (object as KubeObject).metadata;
       return {
         get: (name, namespace) =>
-          all.find((object) => {
+          all().find((object) => {
             const metadata = metadataOf(object);
             return (
               metadata.name === name && (namespace === undefined || (metadata.namespace ?? namespace) === namespace)
             );
           }),
         list: (namespace) =>
-          all.filter((object) => namespace === undefined || (metadataOf(object).namespace ?? namespace) === namespace),
+          all().filter(
+            (object) => namespace === undefined || (metadataOf(object).namespace ?? namespace) === namespace,
+          ),
         changedAt: 1,
       };
     },

@@ -47,7 +47,7 @@ export function roleEscalation(rbac: Rbac, authorizer: Authorizer): AdmissionPlu
     const plural = roleRef.kind === 'ClusterRole' ? 'clusterroles' : 'roles';
     if (await may(attributes, 'bind', plural, roleRef.name)) return undefined;
     const referred = rbac.rulesOf(roleRef, namespace);
-    if (!referred) throw notFound({ group, plural: roleRef.kind.toLowerCase() }, roleRef.name);
+    if (!referred) throw notFound(resource.kind, roleRef.name);
     return referred;
   }
 
