@@ -5,9 +5,11 @@ import type {
 } from '@kruise/api/authorization/attributes';
 import { invalidStructure } from '@kruise/api/meta/go-value';
 import { validateLabelKey } from '@kruise/api/meta/labels.validate';
+import { refusals } from '@kruise/api/meta/value.validate';
 import { escapeValue, parseFieldSelector } from '@kruise/machinery/field-selector';
 import { parseSelector } from '@kruise/machinery/label-selector';
 import { type Cause, forbidden, invalid, required } from '@kruise/schema/field-error';
+import { validateLabelValue } from '@kruise/values/names';
 import { ParseError } from '@kruise/values/parse-error';
 import type { Attributes } from '../authorization/authorizer.ts';
 import type { User } from '../user.ts';
@@ -72,8 +74,12 @@ function* requirementFaults(requirement: Requirement, path: string, isLabel: boo
   if ((operator === 'Exists' || operator === 'DoesNotExist') && count > 0) {
     yield forbidden(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
   }
-  if (isLabel) yield* validateLabelKey(key, `${path}.key`);
-  else if (key === '') yield required(`${path}.key`, 'must be specified');
+  if (isLabel) {
+    yield* validateLabelKey(key, `${path}.key`);
+    for (const [index, value] of (values ?? []).entries()) {
+      yield* refusals(`${path}.values[${index}]`, value, validateLabelValue(value));
+    }
+  } else if (key === '') yield required(`${path}.key`, 'must be specified');
 }
 
 /** The request a review asks about, and which of its selectors could not be read. */

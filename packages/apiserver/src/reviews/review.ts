@@ -41,6 +41,14 @@ export function reviewOf(
   return {
     kind,
     serializer,
-    create: async (context, object) => answer(context, track(context, object)),
+    create: async (context, object) => answer(context, track(context, withoutSystemFields(kind, object))),
   };
+}
+
+/** What only the server says of objects, it does not say of questions. */
+function withoutSystemFields({ scope }: Kind, object: KubeObject): KubeObject {
+  const { uid: _, selfLink: __, deletionTimestamp: ___, deletionGracePeriodSeconds: ____, ...rest } = object.metadata;
+  const { namespace, ...others } = rest;
+  const metadata = { ...(scope === 'Namespaced' && namespace !== undefined ? { namespace } : {}), ...others };
+  return { ...object, metadata: { ...metadata, creationTimestamp: null } } as unknown as KubeObject;
 }
