@@ -3,7 +3,7 @@
  * have alike (a schema, subresources, columns, selectable fields) is moved up to the spec, and faults are told with
  * their paths there. So it is here.
  */
-import { type Cause, duplicate, forbidden, invalid, notSupported, required, tooMany } from '@kruise/schema/field-error';
+import { type Cause, duplicate, invalid, notSupported, required, tooMany } from '@kruise/schema/field-error';
 import type { JsonSchema } from '@kruise/schema/structural';
 import { followFieldPath } from '@kruise/schema/structural/field-path';
 import { validateSchema } from '@kruise/schema/structural/schema-rules';
@@ -14,11 +14,10 @@ import { subdomainName } from '../meta/name-rules.ts';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../meta/object-meta.validate.ts';
 import { isSame } from '../meta/same.ts';
 import { isImmutable } from '../meta/value.validate.ts';
-import { isValidCaBundle, validateWebhookService, validateWebhookUrl } from '../meta/webhook.validate.ts';
 import { approvalAnnotation, approvalOf, isProtectedGroup } from './api-approval.ts';
+import { validateConversion } from './conversion.validate.ts';
 import type {
   CustomResourceColumnDefinition,
-  CustomResourceConversion,
   CustomResourceDefinition,
   CustomResourceDefinitionNames,
   CustomResourceDefinitionSpec,
@@ -26,6 +25,7 @@ import type {
   CustomResourceSubresources,
   SelectableField,
 } from './customresourcedefinition.ts';
+import { isEstablished } from './established.ts';
 
 export function* validateCustomResourceDefinition(sent: CustomResourceDefinition): Generator<Cause> {
   const object = withVersions(sent);
@@ -105,7 +105,9 @@ function* validateSpec(
   old: CustomResourceDefinition | undefined,
 ): Generator<Cause> {
   yield* validateGroup(spec.group);
-  yield* oneOfOrRequired('spec.scope', spec.scope, ['Cluster', 'Namespaced']);
+  const scopes = ['Cluster', 'Namespaced'];
+  if (spec.scope === '') yield required('spec.scope');
+  else if (!scopes.includes(spec.scope)) yield notSupported('spec.scope', spec.scope, scopes);
   for (const [index, { schema }] of spec.versions.entries()) {
     if (schema?.openAPIV3Schema === undefined) {
       yield required(`spec.versions[${index}].schema.openAPIV3Schema`, 'schemas are required');
@@ -157,11 +159,6 @@ function* validateGroup(group: string): Generator<Cause> {
   const faults = validateDns1123Subdomain(group);
   if (faults.length > 0) yield invalid('spec.group', group, faults.join(','));
   else if (!group.includes('.')) yield invalid('spec.group', group, 'should be a domain with at least one dot');
-}
-
-function* oneOfOrRequired(field: string, value: string, known: readonly string[]): Generator<Cause> {
-  if (value === '') yield required(field);
-  else if (!known.includes(value)) yield notSupported(field, value, known);
 }
 
 function hasDefaults(schema: unknown): boolean {
@@ -331,76 +328,6 @@ function* validateNames(names: Partial<CustomResourceDefinitionNames> | undefine
 function* labelFaults(field: string, value: string, label: string, prefix = ''): Generator<Cause> {
   const faults = validateDns1035Label(label);
   if (faults.length > 0) yield invalid(field, value, prefix + faults.join(','));
-}
-
-const reviewVersions = ['v1', 'v1beta1'];
-
-function* validateConversion(
-  conversion: CustomResourceConversion | undefined,
-  old: CustomResourceDefinition | undefined,
-): Generator<Cause> {
-  if (!conversion) return;
-  const { strategy, webhook } = conversion;
-  yield* oneOfOrRequired('spec.conversion.strategy', strategy, ['None', 'Webhook']);
-  const at = 'spec.conversion.webhookClientConfig';
-  const versions = webhook?.conversionReviewVersions ?? [];
-  if (strategy !== 'Webhook') {
-    const detail = 'should not be set when strategy is not set to Webhook';
-    if (webhook?.clientConfig) yield forbidden(at, detail);
-    if (versions.length > 0) yield forbidden('spec.conversion.conversionReviewVersions', detail);
-    return;
-  }
-  const config = webhook?.clientConfig;
-  if (!config) yield required(at, 'required when strategy is set to Webhook');
-  else {
-    const { url, service, caBundle } = config;
-    if ((url === undefined) === (service === undefined)) {
-      yield required(at, 'exactly one of url or service is required');
-    } else if (url !== undefined) yield* validateWebhookUrl(`${at}.url`, url);
-    // Exactly one of the two is there.
-    else yield* validateWebhookService(`${at}.service`, service!);
-    if (!isValidCaBundle(caBundle) && !mayHaveInvalidBundle(old)) {
-      yield unreadableBundle(`${at}.caBundle`, caBundle ?? '');
-    }
-  }
-  yield* validateReviewVersions(versions, old);
-}
-
-function unreadableBundle(field: string, base64: string): Cause {
-  const bytes = Array.from(Buffer.from(base64, 'base64'), (byte) => `0x${byte.toString(16)}`);
-  const detail = 'unable to load root certificates: unable to parse bytes as PEM block';
-  return { reason: 'FieldValueInvalid', field, message: `Invalid value: []byte{${bytes.join(', ')}}: ${detail}` };
-}
-
-/** A bundle that cannot be read is taken until the definition is in use, and as long as it has been so all along. */
-function mayHaveInvalidBundle(old: CustomResourceDefinition | undefined): boolean {
-  if (!old || !isEstablished(old)) return true;
-  return !isValidCaBundle(old.spec.conversion?.webhook?.clientConfig?.caBundle);
-}
-
-function* validateReviewVersions(
-  versions: readonly string[],
-  old: CustomResourceDefinition | undefined,
-): Generator<Cause> {
-  const at = 'spec.conversion.conversionReviewVersions';
-  if (versions.length === 0) {
-    yield required(at);
-    return;
-  }
-  for (const [index, version] of versions.entries()) {
-    if (versions.indexOf(version) < index) yield invalid(`${at}[${index}]`, version, 'duplicate version');
-    else for (const fault of validateDns1035Label(version)) yield invalid(`${at}[${index}]`, version, fault);
-  }
-  const before = old?.spec.conversion?.webhook?.conversionReviewVersions ?? [];
-  const hadNone = before.length > 0 && !before.some((version) => reviewVersions.includes(version));
-  if (!hadNone && !versions.some((version) => reviewVersions.includes(version))) {
-    yield invalid(at, versions, `must include at least one of ${reviewVersions.join(', ')}`);
-  }
-}
-
-/** Whether objects of the definition can be or could once be stored: from then on some things are settled. */
-export function isEstablished({ status }: CustomResourceDefinition): boolean {
-  return status?.conditions?.some(({ type, status: holds }) => type === 'Established' && holds === 'True') ?? false;
 }
 
 function* validateImmutable(spec: CustomResourceDefinitionSpec, old: CustomResourceDefinition): Generator<Cause> {

@@ -3,20 +3,15 @@ import { type JsonPath, jsonPath, printValues } from '@kruise/machinery/json-pat
 import { humanDuration } from '@kruise/values/human-duration';
 import { parseTime } from '@kruise/values/time';
 import type { KubeObject } from '../object.ts';
-import type { ColumnDefinition, TableColumns } from '../table/table.ts';
+import { nameColumn, tableOfColumns } from '../table/cells.ts';
+import type { TableColumns } from '../table/table.ts';
 
-const nameColumn: ColumnDefinition = {
-  name: 'Name',
-  type: 'string',
-  format: 'name',
-  description: 'The name of the object, unique in its namespace.',
-  priority: 0,
-};
+const { columns: nameColumns } = tableOfColumns([nameColumn]);
 const ageColumn: Column = {
   name: 'Age',
   type: 'date',
   jsonPath: '.metadata.creationTimestamp',
-  description: 'When the object was created.',
+  description: 'How long ago the object was created.',
 };
 
 /** The columns a version has by its definition; its age if that names none. */
@@ -24,10 +19,10 @@ export function customColumns(columns: readonly Column[] | undefined): TableColu
   const shown = columns && columns.length > 0 ? columns : [ageColumn];
   const paths = parsed(shown);
   // One path that cannot be read costs all columns, as in Kubernetes.
-  if (!paths) return { columns: [nameColumn], cells: ({ metadata }) => [metadata.name ?? ''] };
+  if (!paths) return { columns: nameColumns, cells: ({ metadata }) => [metadata.name ?? ''] };
   return {
     columns: [
-      nameColumn,
+      ...nameColumns,
       ...shown.map(({ name, type, format = '', description, jsonPath: path, priority = 0 }) => ({
         name,
         type,
