@@ -1,9 +1,11 @@
+import { refusalOf } from '@kruise/client/http/refusal';
 import type { ApiAnswer, ApiRequest, Transport, WatchEvent } from '@kruise/client/transport';
 import { apiVersionOf } from '@kruise/schema/kind';
 import type { RequestContext } from './context.ts';
 import type { Core } from './core.ts';
 import { type Answer, dispatch } from './dispatch.ts';
 import type { Body } from './handlers/body.ts';
+import { PlainRefusal } from './handlers/refusal.ts';
 import { requestInfo } from './request.ts';
 import type { User } from './user.ts';
 
@@ -38,15 +40,23 @@ export function inProcessTransport(core: Core, user: User, userAgent = 'kruise')
     const { body: value, contentType } = request;
     const body: Body | undefined =
       value === undefined ? undefined : { type: 'value', value, ...(contentType === undefined ? {} : { contentType }) };
-    return { context, answer: await dispatch(core, context, body) };
+    try {
+      return { context, answer: await dispatch(core, context, body) };
+    } catch (error) {
+      // Over the network this is a page of text, of which the other side makes this Status.
+      if (error instanceof PlainRefusal) throw refusalOf({ code: error.code, body: error.message });
+      throw error;
+    }
   }
 
   return {
     async request(request): Promise<ApiAnswer> {
+      request.signal?.throwIfAborted();
       const { context, answer: result } = await answer(request);
       return { code: 'code' in result ? result.code : 200, object: objectOf(result), warnings: [...context.warnings] };
     },
     async *watch(request) {
+      if (request.signal?.aborted) return;
       const { answer: result } = await answer(request);
       if (result.type !== 'watch') throw new Error(`${request.path} cannot be watched`);
       yield* eventsOf(result, request.signal ?? core.signal);
@@ -107,7 +117,7 @@ async function* eventsOf(answer: Extract<Answer, { type: 'watch' }>, signal: Abo
       queue = [];
       yield* events;
       if (queue.length > 0) continue;
-      if (over) return;
+      if (over || signal.aborted) return;
       await new Promise<void>((resolve) => {
         wake = resolve;
       });

@@ -6,6 +6,7 @@ import type { ApiRequest, Transport, WatchEvent } from './transport.ts';
 /** Which object of a kind. */
 export type Reference = { readonly name: string; readonly namespace?: string };
 
+/** Which objects, and how fresh. */
 export type ListOptions = {
   /** Only this namespace; all of them where it is left out. */
   readonly namespace?: string;
@@ -18,12 +19,14 @@ export type ListOptions = {
   readonly signal?: AbortSignal;
 };
 
+/** Which objects, from when on, and for how long. */
 export type WatchOptions = Omit<ListOptions, 'limit' | 'continue'> & {
   readonly timeoutSeconds?: number;
   readonly allowWatchBookmarks?: boolean;
   readonly sendInitialEvents?: boolean;
 };
 
+/** Who writes, how strictly it is read, and whether it is meant. */
 export type WriteOptions = {
   readonly fieldManager?: string;
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
@@ -33,6 +36,7 @@ export type WriteOptions = {
   readonly signal?: AbortSignal;
 };
 
+/** How an object goes, and what becomes of those it owns. */
 export type DeleteOptions = {
   readonly gracePeriodSeconds?: number;
   readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
@@ -63,17 +67,23 @@ const applyType = 'application/apply-patch+yaml';
 
 type Object = { readonly metadata: ObjectMeta };
 
-/** Reads and writes the objects of a cluster. */
+/** Reads and writes the objects of a cluster. Every refusal is thrown as a `StatusError`. */
 export interface Client {
+  /** One object. */
   get<K extends Kind>(
     kind: K,
     reference: Reference,
     options?: { readonly subresource?: string; readonly signal?: AbortSignal },
   ): Promise<ObjectOf<K>>;
+  /** The objects of a selection, or as many of them as `limit` allows; `eachPage` goes on from there. */
   list<K extends Kind>(kind: K, options?: ListOptions): Promise<List<ObjectOf<K>>>;
+  /** What becomes of the objects of a selection, from a revision on, until the server ends it or the signal is aborted. */
   watch<K extends Kind>(kind: K, options?: WatchOptions): AsyncIterable<WatchEvent<ObjectOf<K>>>;
+  /** Stores an object that does not exist yet. */
   create<K extends Kind>(kind: K, object: Partial<ObjectOf<K>>, options?: WriteOptions): Promise<ObjectOf<K>>;
+  /** Replaces an object; refused if it has a resourceVersion and someone else wrote meanwhile. */
   update<K extends Kind>(kind: K, object: ObjectOf<K>, options?: WriteOptions): Promise<ObjectOf<K>>;
+  /** Changes some fields of an object. */
   patch<K extends Kind>(
     kind: K,
     reference: Reference,
@@ -86,7 +96,17 @@ export interface Client {
     object: Partial<ObjectOf<K>>,
     options: WriteOptions & { readonly fieldManager: string; readonly force?: boolean },
   ): Promise<ObjectOf<K>>;
+  /** Sends something to a subresource that takes more than it is: an Eviction, a Binding, a TokenRequest. */
+  post<K extends Kind, S extends Kind>(
+    kind: K,
+    reference: Reference,
+    subresource: { readonly name: string; readonly kind: S },
+    body: Partial<ObjectOf<S>>,
+    options?: Omit<WriteOptions, 'subresource'>,
+  ): Promise<ObjectOf<S>>;
+  /** Deletes an object. The answer is what is left of it, or a Status once nothing is. */
   delete<K extends Kind>(kind: K, reference: Reference, options?: DeleteOptions): Promise<unknown>;
+  /** Deletes all objects of a selection. */
   deleteMany<K extends Kind>(kind: K, selection: ListOptions, options?: DeleteOptions): Promise<void>;
   /** A request of any other sort. */
   readonly transport: Transport;
@@ -181,6 +201,14 @@ export function createClient(transport: Transport): Client {
         query: { ...writeQuery(options), force: options.force },
         body: typed(kind, object),
         contentType: applyType,
+        ...withSignal(options.signal),
+      }),
+    post: (kind, reference, subresource, body, options = {}) =>
+      send({
+        method: 'POST',
+        path: pathOf(kind, reference, subresource.name),
+        query: writeQuery(options),
+        body: typed(subresource.kind, body),
         ...withSignal(options.signal),
       }),
     delete: (kind, reference, options = {}) =>

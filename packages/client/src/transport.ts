@@ -3,12 +3,16 @@
  * answers to the same requests, so nothing above can tell them apart.
  */
 export interface Transport {
-  /** One request and its answer. A refusal is thrown as a StatusError. */
+  /** One request and its answer. A refusal is thrown as a StatusError; an aborted signal as its reason. */
   request(request: ApiRequest): Promise<ApiAnswer>;
-  /** A watch: its events one after the other until the server ends it or the signal is aborted. */
+  /**
+   * A watch: its events one after the other until the server ends it or the signal is aborted, which is no error. A
+   * connection that breaks is one.
+   */
   watch(request: ApiRequest): AsyncIterable<WatchEvent>;
 }
 
+/** A request, whichever way it goes. */
 export type ApiRequest = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
@@ -20,6 +24,7 @@ export type ApiRequest = {
   readonly signal?: AbortSignal;
 };
 
+/** What came of a request. */
 export type ApiAnswer = {
   readonly code: number;
   readonly object: unknown;

@@ -11,9 +11,10 @@ export function warningHeaders({ warnings }: RequestContext): Headers {
   const texts = [...warnings].map((text) => [...text.replace(/[\x00-\x1f\x7f]/g, ' ')]);
   const total = texts.reduce((sum, characters) => sum + characters.length, 0);
   return {
+    // Headers are written byte by byte; Kubernetes writes UTF-8.
     warning: texts.map((characters) => {
       const shown = (total > maxTotal ? characters.slice(0, maxEach) : characters).join('');
-      return `299 - "${shown.replace(/["\\]/g, '\\$&')}"`;
+      return Buffer.from(`299 - "${shown.replace(/["\\]/g, '\\$&')}"`).toString('latin1');
     }),
   };
 }

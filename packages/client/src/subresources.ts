@@ -1,0 +1,72 @@
+import { type TokenRequest, tokenRequest } from '@kruise/api/authentication/tokenrequest';
+import { type Scale, scale as scaleKind } from '@kruise/api/autoscaling/scale';
+import { binding } from '@kruise/api/core/binding';
+import { pod } from '@kruise/api/core/pod';
+import { serviceAccount } from '@kruise/api/core/serviceaccount';
+import { eviction } from '@kruise/api/policy/eviction';
+import type { Kind } from '@kruise/schema/kind';
+import { apiVersionOf } from '@kruise/schema/kind';
+import { type Client, type DeleteOptions, pathOf, type Reference, type WriteOptions } from './client.ts';
+
+type Options = Omit<WriteOptions, 'subresource'>;
+
+/** The size of a workload, of whichever kind. */
+export async function getScale(client: Client, kind: Kind, reference: Reference, signal?: AbortSignal): Promise<Scale> {
+  const { object } = await client.transport.request({
+    method: 'GET',
+    path: pathOf(kind, reference, 'scale'),
+    ...(signal ? { signal } : {}),
+  });
+  // Whatever the workload, its scale is a Scale.
+  return object as Scale;
+}
+
+/** Wants another size of a workload. */
+export async function setScale(
+  client: Client,
+  kind: Kind,
+  reference: Reference,
+  replicas: number,
+  options: Options = {},
+): Promise<Scale> {
+  const { object } = await client.transport.request({
+    method: 'PATCH',
+    path: pathOf(kind, reference, 'scale'),
+    contentType: 'application/merge-patch+json',
+    query: { fieldManager: options.fieldManager, dryRun: options.dryRun ? 'All' : undefined },
+    body: { kind: scaleKind.kind, apiVersion: apiVersionOf(scaleKind), spec: { replicas } },
+    ...(options.signal ? { signal: options.signal } : {}),
+  });
+  return object as Scale;
+}
+
+/** Deletes a Pod unless too few of its kind would be left: then 429 is thrown. */
+export async function evict(
+  client: Client,
+  reference: Reference,
+  { signal, ...deleteOptions }: DeleteOptions = {},
+): Promise<void> {
+  const { dryRun, ...rest } = deleteOptions;
+  const subresource = { name: 'eviction', kind: eviction };
+  const body = { metadata: { ...reference }, deleteOptions: rest };
+  await client.post(pod, reference, subresource, body, {
+    ...(dryRun ? { dryRun } : {}),
+    ...(signal ? { signal } : {}),
+  });
+}
+
+/** Gives a Pod its node, as a scheduler does. */
+export async function bind(client: Client, reference: Reference, node: string, options?: Options): Promise<void> {
+  const body = { metadata: { ...reference }, target: { kind: 'Node', name: node } };
+  await client.post(pod, reference, { name: 'binding', kind: binding }, body, options);
+}
+
+/** A token of a service account, for a while. */
+export async function requestToken(
+  client: Client,
+  account: Reference,
+  spec: TokenRequest['spec'],
+  options?: Options,
+): Promise<TokenRequest> {
+  return client.post(serviceAccount, account, { name: 'token', kind: tokenRequest }, { spec }, options);
+}
