@@ -22,6 +22,9 @@ const dictionaryTail =
   'chunked,text/html,image/png,image/jpg,image/gif,application/xml,application/xhtml+xml,text/plain,' +
   'text/javascript,publicprivatemax-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.';
 
+/** A block of nothing, which has readers of zlib hand out all they have; Go's would wait for more. */
+const flushMark = Buffer.of(0, 0, 0, 0xff, 0xff);
+
 /** The dictionary of SPDY/3: words with their lengths before them, and a tail without any. */
 export const spdyDictionary = Buffer.concat([
   ...[
@@ -58,7 +61,7 @@ export function createHeaderEncoder(): (headers: SpdyHeaders) => Buffer {
     const { length } = block;
     const inverse = ~length & 0xffff;
     const stored = [...start, 0, length & 0xff, length >> 8, inverse & 0xff, inverse >> 8];
-    return Buffer.concat([Buffer.from(stored), block]);
+    return Buffer.concat([Buffer.from(stored), block, flushMark]);
   };
 }
 
