@@ -41,7 +41,7 @@ export async function proxy(
     return;
   }
 
-  const prefix = info.path.endsWith(path) ? info.path.slice(0, info.path.length - path.length) : info.path;
+  const prefix = prefixOf(info.path, info.rest.length);
   const at: ProxiedAt = { backendHost: new URL(backend.url).host, requestHost: forwarded.host as string, prefix };
   const { signal } = exchange;
   const answer = await backend
@@ -66,6 +66,12 @@ export async function proxy(
 function pathOf(rest: readonly string[], slash: boolean): string {
   const path = rest.length === 0 ? '' : posix.normalize(`/${rest.join('/')}`);
   return slash && !path.endsWith('/') ? `${path}/` : path;
+}
+
+/** The part of a path that leads to this server: all but what is the backend's. */
+function prefixOf(path: string, theirs: number): string {
+  const segments = path.split('/').filter((segment) => segment !== '');
+  return `/${segments.slice(0, segments.length - theirs).join('/')}`;
 }
 
 /** A path as Go writes it in a request. */

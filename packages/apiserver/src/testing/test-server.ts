@@ -28,7 +28,10 @@ export type TestServerOptions = {
   readonly random?: Random;
   /** Told of what goes wrong within the server. By default `close` fails with it. */
   readonly onError?: (error: unknown) => void;
-} & Pick<ServerParts, 'admission' | 'authorizer' | 'converterOf' | 'features' | 'freezeObjects' | 'inProcessWebhooks'>;
+} & Pick<
+  ServerParts,
+  'admission' | 'authorizer' | 'converterOf' | 'features' | 'freezeObjects' | 'nodes' | 'inProcessWebhooks'
+>;
 
 /** A whole API server, for one test. */
 export type TestServer = {
