@@ -38,6 +38,7 @@ import { serverPages } from './http/server-pages.ts';
 import { inProcessTransport } from './in-process.ts';
 import { addSubresource, createResourceRegistry } from './registry.ts';
 import { builtinResources } from './resources/builtin.ts';
+import { addPodActions, coreVirtualResources } from './resources/pod-actions.ts';
 import { tokenSubresource } from './resources/token-request.ts';
 import { reviews } from './reviews/reviews.ts';
 import type { Store } from './store/store.ts';
@@ -115,13 +116,14 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
   });
   const send: Transport['request'] = (request) =>
     inProcessTransport(core, serverItself, 'kube-apiserver').request(request);
+  const virtual = new Map(reviews({ authorizer: parts.authorizer ?? authorizer, rbac, authentication }));
   const core: Core = {
     clock,
     random,
     store,
     feed,
     resources,
-    virtual: reviews({ authorizer: parts.authorizer ?? authorizer, rbac, authentication }),
+    virtual,
     admission: admissionChain(
       parts.admission ??
         defaultPlugins({
@@ -140,6 +142,9 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     features: { watchList: false, ...parts.features },
     signal: stopped.signal,
   };
+  for (const each of coreVirtualResources(core))
+    virtual.set(`${each.kind.group}/${each.kind.version}/${each.kind.plural}`, each);
+  addPodActions(core);
   addSubresource(resources, '', 'serviceaccounts', 'token', (accounts) =>
     tokenSubresource(core, accounts, authentication),
   );

@@ -23,7 +23,9 @@ const carried = ['metrics', 'behavior', 'scale-down-tolerance', 'scale-up-tolera
 /** The same autoscaler in version 1. */
 export function toVersion1({ metadata, spec, status, ...rest }: HorizontalPodAutoscaler): HorizontalPodAutoscalerV1 {
   const { metrics = [], behavior, ...common } = spec ?? { scaleTargetRef: { kind: '', name: '' }, maxReplicas: 0 };
-  const { currentMetrics = [], conditions, ...commonStatus } = status ?? { desiredReplicas: 0 };
+  const { currentMetrics: found, conditions, ...commonStatus } = status ?? { desiredReplicas: 0 };
+  // Written out, a status without metrics has null for them.
+  const currentMetrics = found ?? [];
   const cpu = metrics.find(isCpuShare)?.resource?.target.averageUtilization;
   const currentCpu = currentMetrics.findLast(({ type, resource }) => type === 'Resource' && resource?.name === 'cpu');
   const others = metrics.filter((metric) => !isCpuShare(metric));

@@ -1,7 +1,6 @@
 import type { Draft } from '@kruise/schema/draft';
 import { type Cause, forbidden, invalid, notSupported, required } from '@kruise/schema/field-error';
-import { quote } from '@kruise/values/go-syntax';
-import { validateDns1123Label, validatePathSegment } from '@kruise/values/names';
+import { validateDns1123Label, validatePathSegment, validateQualifiedName } from '@kruise/values/names';
 import { parseQuantity, quantitySign } from '@kruise/values/quantity';
 import { isNegative, validateContainerResourceName } from '../core/resources.validate.ts';
 import { validateCounts } from '../core/workload.validate.ts';
@@ -158,11 +157,12 @@ const checks: { readonly [N in SourceName]: (source: Source<N>, path: string) =>
   },
 };
 
-/** Here the name of a resource is plain text, and shown so. */
+/** Here a name that cannot be one of a resource is shown as the text it is. */
 function* validateResource(name: string, path: string): Generator<Cause> {
-  for (const cause of validateContainerResourceName(name, path)) {
-    yield { ...cause, message: cause.message.replace(`Invalid value: ${name}`, () => `Invalid value: ${quote(name)}`) };
-  }
+  const faults = validateQualifiedName(name);
+  yield* refusals(path, name, faults);
+  const others = [...validateContainerResourceName(name, path)];
+  yield* others.slice(faults.length);
 }
 
 /** Of what was requested, either a share or an amount. */

@@ -1,7 +1,7 @@
 import { type Cause, invalid, required } from '@kruise/schema/field-error';
 import { validatePrefixText } from '@kruise/values/address';
 import { legacyPrefixOf } from '../meta/address.validate.ts';
-import { invalidStructure } from '../meta/go-value.ts';
+import { invalidBare, invalidStructure } from '../meta/go-value.ts';
 import { subdomainName } from '../meta/name-rules.ts';
 import { validateKindMeta, validateKindMetaUpdate } from '../meta/object-meta.validate.ts';
 import { isImmutable, refusals } from '../meta/value.validate.ts';
@@ -33,7 +33,9 @@ export function* validateServiceCIDRUpdate({ metadata, spec = {} }: ServiceCIDR,
   yield* validateKindMetaUpdate(metadata, old.metadata);
   const [now, before] = [spec.cidrs ?? [], old.spec?.cidrs ?? []];
   const isExtended = before.length === 1 && now.length === 2;
-  if (now.length !== before.length && !isExtended) return yield invalid(path, now, isImmutable);
+  if (now.length !== before.length && !isExtended) {
+    return yield now.length === 0 ? invalidBare(path, '[]string(nil)', isImmutable) : invalid(path, now, isImmutable);
+  }
   for (const [index, cidr] of before.entries()) {
     if (cidr !== now[index]) yield invalid(`${path}[${index}]`, now[index], isImmutable);
   }

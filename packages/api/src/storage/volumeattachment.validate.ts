@@ -64,6 +64,8 @@ function* validateError(error: VolumeError | undefined, path: string): Generator
 }
 
 export function* validateVolumeAttachmentUpdate(attachment: VolumeAttachment, old: VolumeAttachment): Generator<Cause> {
+  // Told twice, as clients of Kubernetes know it.
+  yield* validateWhole(attachment);
   yield* validateWhole(attachment);
   if (!isSame(attachment.spec, old.spec)) {
     yield invalidStructure('spec', 'storage.VolumeAttachmentSpec', attachment.spec, isImmutable);

@@ -87,7 +87,7 @@ export async function deleteOne(
     context.signal.throwIfAborted();
     if (!seen) throw notFound(kind, name);
     const object = await inVersion(resource, seen);
-    checkPreconditions(resource, object, options);
+    checkPreconditions(resource, object, options.preconditions);
     await admit(core, context, resource, name, seen, object, options);
     const plan =
       strategy.planDeletion?.(object, options, context) ?? planDeletion(strategy, object, options, context.clock.now());
@@ -149,7 +149,12 @@ function farewell(resource: Resource, seen: Cached, object: KubeObject, revision
   });
 }
 
-function checkPreconditions(resource: Resource, { metadata }: KubeObject, { preconditions }: DeleteOptions): void {
+/** Refuses to delete an object that is not the one meant. */
+export function checkPreconditions(
+  resource: Resource,
+  { metadata }: KubeObject,
+  preconditions: DeleteOptions['preconditions'],
+): void {
   if (!preconditions) return;
   const { uid, resourceVersion } = preconditions;
   const { group, kind } = called(resource);

@@ -9,7 +9,7 @@ import { admitAndStore } from './create.ts';
 import { checkNamed, dropRepeatedOwners } from './metadata.ts';
 import { type Part, tracker } from './tracking.ts';
 import { type Updated, update } from './update.ts';
-import { writeOptions } from './write-options.ts';
+import { type WriteOptions, writeOptions } from './write-options.ts';
 
 /** Replaces an object, or the part of it that a subresource stands for. */
 export async function put(
@@ -37,7 +37,7 @@ export async function put(
     change(live) {
       const draft = next ?? decode();
       next = undefined;
-      checkIdentity(resource, draft, live);
+      checkIdentity(resource, draft, live, options);
       return track.changed(live, draft);
     },
     ...(strategy.createOnUpdate && part.name === ''
@@ -47,11 +47,18 @@ export async function put(
 }
 
 /** Whoever puts an object with a uid means that one, not another that has its name now. */
-function checkIdentity({ kind, storage }: Resource, draft: Draft<KubeObject>, live: KubeObject): void {
+function checkIdentity(
+  { kind, storage }: Resource,
+  draft: Draft<KubeObject>,
+  live: KubeObject,
+  { dryRun }: WriteOptions,
+): void {
   const { uid } = draft.metadata;
   const { uid: stored, name = '', namespace } = live.metadata;
   if (!uid || uid === stored) return;
-  const key = storage.keyOf(kind.scope === 'Namespaced' ? namespace : undefined, name);
+  const whole = storage.keyOf(kind.scope === 'Namespaced' ? namespace : undefined, name);
+  // Where nothing is stored, the key is not yet that of the store.
+  const key = dryRun ? whole.replace('/registry/', '/') : whole;
   throw conflict(
     kind,
     name,

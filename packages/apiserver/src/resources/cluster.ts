@@ -27,6 +27,7 @@ export const clusterRules: RulesByResource = {
     validateUpdate: validateLeaseUpdate,
   }),
   'runtimeclasses.node.k8s.io': rulesFor({
+    validatesWholeOnUpdate: true,
     createOnUpdate: true,
     unconditionalUpdate: false,
     default: defaultRuntimeClass,

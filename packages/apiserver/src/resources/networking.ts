@@ -46,6 +46,7 @@ export const networkingRules: RulesByResource = {
     validateUpdate: validateIngressClassUpdate,
   }),
   'networkpolicies.networking.k8s.io': rulesFor({
+    validatesWholeOnUpdate: true,
     generation: 'spec',
     default: defaultNetworkPolicy,
     validate: validateNetworkPolicy,
@@ -53,6 +54,7 @@ export const networkingRules: RulesByResource = {
     warnings: networkPolicyWarnings,
   }),
   'ipaddresses.networking.k8s.io': rulesFor({
+    validatesWholeOnUpdate: true,
     validate: validateIPAddress,
     validateUpdate: validateIPAddressUpdate,
   }),

@@ -34,6 +34,8 @@ export type Rules<T extends object = KubeObject> = {
   prepareForCreate?(draft: Draft<T>, context: RequestContext): void;
   completeCreate?(draft: Draft<T>, context: RequestContext): void;
   prepareForUpdate?(draft: Draft<T>, old: T, context: RequestContext): void;
+  /** A change is asked as well what a new object is; some faults are then told twice, as clients know them. */
+  readonly validatesWholeOnUpdate?: boolean;
   validate?(object: T, context: RequestContext): Iterable<Cause>;
   validateUpdate?(object: T, old: T, context: RequestContext): Iterable<Cause>;
   prepareForStatusUpdate?(draft: Draft<T>, old: T, context: RequestContext): void;
@@ -96,7 +98,10 @@ export function strategyOf(kind: Kind, rules: Rules): Strategy {
       if (changed) draft.metadata.generation = (old.metadata.generation ?? 0) + 1;
     },
     validate: (object, context) => rules.validate?.(object, context) ?? nothing,
-    validateUpdate: (object, old, context) => rules.validateUpdate?.(object, old, context) ?? nothing,
+    *validateUpdate(object, old, context) {
+      if (rules.validatesWholeOnUpdate) yield* rules.validate?.(object, context) ?? nothing;
+      yield* rules.validateUpdate?.(object, old, context) ?? nothing;
+    },
   };
 }
 

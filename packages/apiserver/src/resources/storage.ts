@@ -25,6 +25,7 @@ import { type RulesByResource, rulesFor } from './rules.ts';
 
 export const storageRules: RulesByResource = {
   'storageclasses.storage.k8s.io': rulesFor({
+    validatesWholeOnUpdate: true,
     returnsDeleted: true,
     default: defaultStorageClass,
     validate: validateStorageClass,
@@ -45,12 +46,14 @@ export const storageRules: RulesByResource = {
     validateUpdate: validateCSIDriverUpdate,
   }),
   'csinodes.storage.k8s.io': rulesFor({
+    validatesWholeOnUpdate: true,
     unconditionalUpdate: false,
     returnsDeleted: true,
     validate: validateCSINode,
     validateUpdate: validateCSINodeUpdate,
   }),
   'csistoragecapacities.storage.k8s.io': rulesFor({
+    validatesWholeOnUpdate: true,
     unconditionalUpdate: false,
     validate: validateCSIStorageCapacity,
     validateUpdate: validateCSIStorageCapacityUpdate,

@@ -1,0 +1,16 @@
+import type { Pod, PodCondition } from '@kruise/api/core/pod';
+import { isSame } from '@kruise/machinery/json-value';
+
+type Told = Pick<PodCondition, 'type' | 'status'> & Partial<Pick<PodCondition, 'reason' | 'message'>>;
+
+/** The Pod with a condition, whose time is kept unless its status is another. */
+export function withCondition(pod: Pod, told: Told, now: string): Pod {
+  const conditions = pod.status?.conditions ?? [];
+  const index = conditions.findIndex(({ type }) => type === told.type);
+  const old = conditions[index];
+  const lastTransitionTime = old?.status === told.status ? (old.lastTransitionTime ?? now) : now;
+  const condition: PodCondition = { ...told, lastProbeTime: null, lastTransitionTime };
+  if (old && isSame({ lastProbeTime: null, ...old }, condition)) return pod;
+  const next = old ? conditions.with(index, condition) : [...conditions, condition];
+  return { ...pod, status: { ...pod.status, conditions: next } };
+}

@@ -1,0 +1,229 @@
+import type { Pod } from '@kruise/api/core/pod';
+import { selects } from '@kruise/api/meta/label-selector.validate';
+import { type Eviction, eviction } from '@kruise/api/policy/eviction';
+import type { PodDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
+import {
+  badRequest,
+  failure,
+  forbidden,
+  isConflict,
+  notFound,
+  StatusError,
+  success,
+  timeout,
+  tooManyRequests,
+  unclassified,
+} from '@kruise/machinery/status';
+import { type RequestContext, timestamp } from '../context.ts';
+import type { Core } from '../core.ts';
+import { checkPreconditions, deleteOne } from '../handlers/delete.ts';
+import type { DeleteOptions } from '../handlers/deletion.ts';
+import { type Cached, type KubeObject, whole } from '../object.ts';
+import type { Resource, Subresource } from '../resource.ts';
+import { withCondition } from './pod-condition.ts';
+import { serializerOf } from './serializer.ts';
+
+/** How often someone else may write first before the asker is told to come back. */
+const attempts = 20;
+/** Evictions the disruption controller has not yet seen to; more than so many, and it is not at work. */
+const maxUnconfirmed = 2000;
+const retrySeconds = 10;
+const refusal = "Cannot evict pod as it would violate the pod's disruption budget.";
+const budgetName = { group: 'policy', plural: 'poddisruptionbudget' };
+
+/** `pods/eviction`: deletes a Pod if its disruption budget allows. */
+export function evictionSubresource(core: Core, pods: Resource, budgets: Resource): Subresource {
+  async function act(context: RequestContext, object: KubeObject) {
+    const { namespace, name } = context.info;
+    if (object.metadata.name !== name) throw badRequest('name in URL does not match name in Eviction object');
+    const options = optionsOf(context, object as unknown as Eviction);
+    await core.feed.caughtUp();
+    const done = { code: 201, object: { ...success(), code: 201 } };
+
+    const pod = await deleteUnguarded(namespace, name, context, options);
+    if (!pod) return done;
+    const guards = budgetsOf(pod);
+    const [guard] = guards;
+    if (guards.length > 1) {
+      const message =
+        'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
+      throw new StatusError(failure({ code: 500, message }));
+    }
+    const isSpare = guard !== undefined && isEvictedFreely(pod, guard.object as unknown as PodDisruptionBudget);
+    if (guard && !isSpare) await spend(guard, pod, context, options.dryRun);
+    const preconditions = { ...options.preconditions, resourceVersion: pod.metadata.resourceVersion ?? '' };
+    try {
+      await remove(context, name, isSpare ? { ...options, preconditions } : options);
+    } catch (error) {
+      // It may have become ready meanwhile, and count.
+      if (guard && isSpare && isConflict(error) && options.preconditions?.resourceVersion === undefined) {
+        throw unsettled(guard.object.metadata.name ?? '');
+      }
+      throw error;
+    }
+    return done;
+  }
+
+  const podOf = (namespace: string, name: string) => pods.storage.cache.get(pods.storage.keyOf(namespace, name));
+
+  /** A Pod that has ended, not begun, or is on its way out disrupts nothing. Answers with one that would. */
+  async function deleteUnguarded(
+    namespace: string,
+    name: string,
+    context: RequestContext,
+    options: DeleteOptions,
+  ): Promise<Pod | undefined> {
+    for (let attempt = 1; ; attempt++) {
+      const seen = podOf(namespace, name);
+      if (!seen) throw notFound(pods.kind, name);
+      const pod = seen.object as unknown as Pod;
+      const phase = pod.status?.phase;
+      const isOver = phase === 'Succeeded' || phase === 'Failed' || Boolean(pod.metadata.deletionTimestamp);
+      if (!isOver && phase !== 'Pending') return pod;
+      const isFree = options.preconditions?.resourceVersion === undefined;
+      const resourceVersion = pod.metadata.resourceVersion ?? '';
+      const pinned = { ...options, preconditions: { ...options.preconditions, resourceVersion } };
+      try {
+        await remove(context, name, isOver || !isFree ? options : pinned);
+        return undefined;
+      } catch (error) {
+        if (!isConflict(error) || !isFree || attempt === attempts) throw error;
+        await core.feed.caughtUp();
+      }
+    }
+  }
+
+  function budgetsOf(pod: Pod): readonly Cached[] {
+    const { cache, prefix } = budgets.storage;
+    return cache.list({ keyPrefix: `${prefix}${pod.metadata.namespace}/` }).filter(({ object }) => {
+      const { spec } = object as unknown as PodDisruptionBudget;
+      return spec?.selector !== undefined && selects(spec.selector, pod.metadata.labels ?? {});
+    });
+  }
+
+  async function spend(guard: Cached, pod: Pod, context: RequestContext, dryRun: boolean): Promise<void> {
+    let seen: Cached | undefined = guard;
+    const name = guard.object.metadata.name ?? '';
+    for (let attempt = 1; attempt <= attempts; attempt++) {
+      if (!seen) throw notFound(budgets.kind, name);
+      const spent = spendOne(whole(seen) as unknown as PodDisruptionBudget, pod, timestamp(context));
+      if (dryRun) return;
+      const object = budgets.serializer.canonical(spent as unknown as KubeObject);
+      const written = await budgets.storage.replace(seen, object);
+      if (written.ok) return;
+      seen = written.current;
+    }
+    throw timeout(`couldn't update PodDisruptionBudget ${JSON.stringify(name)} due to conflicts`, retrySeconds);
+  }
+
+  /** Says why on the Pod, then deletes it. */
+  async function remove(context: RequestContext, name: string, options: DeleteOptions): Promise<void> {
+    let { preconditions } = options;
+    if (!options.dryRun) {
+      const marked = await mark(context, name, options);
+      if (preconditions?.resourceVersion !== undefined) {
+        preconditions = { ...preconditions, resourceVersion: String(marked.revision) };
+      }
+    }
+    await deleteOne(core, context, pods, name, { ...options, ...(preconditions ? { preconditions } : {}) });
+  }
+
+  async function mark(context: RequestContext, name: string, { preconditions }: DeleteOptions): Promise<Cached> {
+    const { storage, kind, serializer } = pods;
+    let seen = podOf(context.info.namespace, name);
+    for (;;) {
+      if (!seen) throw notFound(kind, name);
+      checkPreconditions(pods, seen.object, preconditions);
+      const pod = withCondition(
+        whole(seen) as unknown as Pod,
+        {
+          type: 'DisruptionTarget',
+          status: 'True',
+          reason: 'EvictionByEvictionAPI',
+          message: 'Eviction API: evicting',
+        },
+        timestamp(context),
+      );
+      const written = await storage.replace(seen, serializer.canonical(pod as unknown as KubeObject));
+      if (written.ok) return written.cached;
+      seen = written.current;
+    }
+  }
+
+  return { type: 'action', kind: eviction, verbs: ['create'], serializer: serializerOf(eviction, {}), act };
+}
+
+/** The options of the deletion: those in the body, and a dry run if either asks for one. */
+function optionsOf({ query }: RequestContext, { deleteOptions }: Eviction): DeleteOptions {
+  const [asked, inside] = [query.getAll('dryRun'), deleteOptions?.dryRun ?? []];
+  if (asked.length > 0 && inside.length > 0 && asked.join() !== inside.join()) {
+    const shown = `[${asked.join(' ')}] and [${inside.join(' ')}]`;
+    throw unclassified(`Non-matching dry-run options in request and content: ${shown}`);
+  }
+  const { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions } = deleteOptions ?? {};
+  return {
+    dryRun: asked.length + inside.length > 0,
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: Number(gracePeriodSeconds) }),
+    ...(propagationPolicy === undefined ? {} : { propagationPolicy: propagationPolicy as 'Orphan' }),
+    ...(orphanDependents === undefined ? {} : { orphanDependents }),
+    ...(preconditions === undefined ? {} : { preconditions }),
+  };
+}
+
+/** A Pod that is not ready does not count; whether it may go all the same is for its budget to say. */
+function isEvictedFreely({ status }: Pod, { spec, status: found }: PodDisruptionBudget): boolean {
+  const isReady = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
+  if (isReady) return false;
+  if (spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;
+  const { currentHealthy = 0, desiredHealthy = 0 } = found ?? {};
+  return currentHealthy >= desiredHealthy && desiredHealthy > 0;
+}
+
+/** The budget with one disruption less, if it has one to spare. */
+function spendOne(budget: PodDisruptionBudget, pod: Pod, now: string): PodDisruptionBudget {
+  const { metadata, status = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 } } =
+    budget;
+  const name = metadata.name ?? '';
+  const { disruptionsAllowed, disruptedPods = {}, conditions = [], observedGeneration = 0 } = status;
+  if (observedGeneration < (metadata.generation ?? 0)) throw unsettled(name);
+  if (disruptionsAllowed < 0) throw forbidden(budgetName, name, 'pdb disruptions allowed is negative');
+  if (Object.keys(disruptedPods).length > maxUnconfirmed) {
+    const why = 'DisruptedPods map too big - too many evictions not confirmed by PDB controller';
+    throw forbidden(budgetName, name, why);
+  }
+  if (disruptionsAllowed === 0)
+    throw tooManyRequests(refusal, 0, [{ reason: 'DisruptionBudget', message: why(budget) }]);
+  const left = disruptionsAllowed - 1;
+  const exhausted = {
+    type: 'DisruptionAllowed',
+    status: 'False',
+    observedGeneration,
+    lastTransitionTime: now,
+    reason: 'InsufficientPods',
+    message: '',
+  } as const;
+  return {
+    ...budget,
+    status: {
+      ...status,
+      disruptionsAllowed: left,
+      disruptedPods: { ...disruptedPods, [pod.metadata.name ?? '']: now },
+      ...(left > 0 ? {} : { conditions: [...conditions.filter(({ type }) => type !== exhausted.type), exhausted] }),
+    },
+  };
+}
+
+function why({ metadata, status }: PodDisruptionBudget): string {
+  const { name } = metadata;
+  const allowed = status?.conditions?.find(({ type }) => type === 'DisruptionAllowed');
+  if (allowed?.status === 'False' && allowed.reason === 'SyncFailed') {
+    return `The disruption budget ${name} does not allow evicting pods currently because it failed sync: ${allowed.message}`;
+  }
+  const { desiredHealthy = 0, currentHealthy = 0 } = status ?? {};
+  return `The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`;
+}
+
+function unsettled(name: string): Error {
+  const message = `The disruption budget ${name} is still being processed by the server.`;
+  return tooManyRequests(refusal, retrySeconds, [{ reason: 'DisruptionBudget', message }]);
+}
