@@ -46,14 +46,6 @@ export function customConversion(
     return { object: first!, type: wanted.mergeType };
   }
 
-  return {
-    storageVersion: storage.name,
-    toStorage: (object) => (version === storage ? object : converted(object, storage, versions, converter)),
-    fromStorage,
-    ...(converter === renaming ? {} : { toVersion }),
-    ...(converter === renaming ? {} : { prepare }),
-  };
-
   async function prepare(stored: readonly KubeObject[]): Promise<void> {
     const foreign = stored.filter((object) => object.apiVersion !== version.apiVersion && !known.has(object));
     if (foreign.length === 0) return;
@@ -61,6 +53,13 @@ export function customConversion(
     const all = await converter.convert(complete, version.apiVersion);
     for (const [index, object] of all.entries()) known.set(foreign[index]!, version.formConverted(object));
   }
+
+  return {
+    storageVersion: storage.name,
+    toStorage: (object) => (version === storage ? object : converted(object, storage, versions, converter)),
+    fromStorage,
+    ...(converter === renaming ? {} : { toVersion, prepare }),
+  };
 }
 
 /** An object in a version, in its form; with the defaults of the version it was stored or sent in. */

@@ -71,6 +71,7 @@ async function watch(
   if (fromState) {
     if (version === '') await core.feed.caughtUp();
     else if (version !== '0') await core.feed.reached(parseVersion(version));
+    await prepareState(resource, scope);
     const { items, revision } = resource.storage.cache.listAndWatch(scope, watcher);
     for (const cached of items) show('ADDED', cached);
     if (options.sendInitialEvents && options.allowWatchBookmarks) sink.bookmark(revision, true);
@@ -111,6 +112,13 @@ function keepTime(
       () => {},
     );
   void next();
+}
+
+/** Converts the state a watch begins with at once. Where that fails, so will the first object; its watcher is told. */
+async function prepareState({ conversion, storage }: Resource, { keyPrefix, matches }: Scope): Promise<void> {
+  if (!conversion.prepare) return;
+  const objects = storage.cache.list({ keyPrefix }).map(({ object }) => object);
+  await conversion.prepare(matches ? objects.filter(matches) : objects).catch(() => {});
 }
 
 type Show = (type: WatchEvent['type'], cached: Found['cached']) => void;
