@@ -145,9 +145,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
   for (const each of coreVirtualResources(core))
     virtual.set(`${each.kind.group}/${each.kind.version}/${each.kind.plural}`, each);
   addPodActions(core);
-  addSubresource(resources, '', 'serviceaccounts', 'token', (accounts) =>
-    tokenSubresource(core, accounts, authentication),
-  );
+  addSubresource(resources, '', 'serviceaccounts', 'token', () => tokenSubresource(core, authentication));
   const connector = parts.nodes ?? networkConnector();
   addConversations(core, connector);
   await bootstrap(core, {

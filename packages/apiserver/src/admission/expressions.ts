@@ -107,10 +107,7 @@ export function compileExpression(text: string, declarations: Declarations, resu
   }
   const { type } = program;
   if (!results || results.some((result) => isSameType(result, type))) return { text, program };
-  const wanted =
-    results.length === 1
-      ? formatType(results[0]!)
-      : `one of [${results.map((result) => formatType(result)).join(' ')}]`;
+  const wanted = results.length === 1 ? results[0]!.name : `one of [${results.map(({ name }) => name).join(' ')}]`;
   return { text, error: `must evaluate to ${wanted} but got ${formatType(type)}` };
 }
 

@@ -7,7 +7,7 @@ import { type Bound, identityOf } from '../authentication/token-issuer.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import type { KubeObject } from '../object.ts';
-import type { Resource, Subresource } from '../resource.ts';
+import type { Subresource } from '../resource.ts';
 import { trackingOf } from '../reviews/review.ts';
 import { serializerOf } from './serializer.ts';
 
@@ -21,7 +21,7 @@ const yearSeconds = 365 * 24 * 3600;
 type Spec = TokenRequestSpec & { readonly expirationSeconds: number };
 
 /** `serviceaccounts/token`: makes a token for an account. */
-export function tokenSubresource(core: Core, accounts: Resource, authentication: Authentication): Subresource {
+export function tokenSubresource(core: Core, authentication: Authentication): Subresource {
   const { objects, issuer, audiences: apiAudiences } = authentication;
   const serializer = serializerOf(tokenRequest, {
     default(draft) {
@@ -33,21 +33,7 @@ export function tokenSubresource(core: Core, accounts: Resource, authentication:
 
   async function act(context: RequestContext, sent: KubeObject) {
     const { namespace, name } = context.info;
-    const tracked = track(context, sent, 'token');
-    const attributes = {
-      context,
-      operation: 'CREATE' as const,
-      resource: accounts,
-      kind: tokenRequest,
-      subresource: 'token',
-      namespace,
-      name,
-      object: tracked,
-      oldObject: undefined,
-      options: { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1' },
-      dryRun: context.query.getAll('dryRun').length > 0,
-    };
-    const request = (await core.admission.mutate(attributes)) ?? tracked;
+    const request = track(context, sent, 'token');
     refuse(name, [...metadataFaults(request, namespace, name)]);
     await core.feed.caughtUp();
     const account = find(objects.serviceAccounts, namespace, name);
@@ -61,7 +47,6 @@ export function tokenSubresource(core: Core, accounts: Resource, authentication:
       spec,
       status: { token: '', expirationTimestamp: null },
     });
-    await core.admission.validate({ ...attributes, object: made });
 
     const bound = boundObject(objects, namespace, name, spec);
     const isPatient =
