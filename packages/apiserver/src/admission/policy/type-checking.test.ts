@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ValidatingAdmissionPolicy } from '@kruise/api/admissionregistration/validatingadmissionpolicy';
+import { deployment } from '@kruise/api/apps/deployment';
+import { configMap } from '@kruise/api/core/configmap';
+import type { Kind } from '@kruise/schema/kind';
+import { type Kinds, typeCheck } from './type-checking.ts';
+
+const all: readonly Kind[] = [deployment, configMap];
+const kinds: Kinds = {
+  ofResource: (group, version, plural) =>
+    all.find((kind) => kind.group === group && kind.version === version && kind.plural === plural),
+  ofKind: (apiVersion, name) => all.find(({ kind, version }) => kind === name && version === apiVersion),
+};
+const deployments = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['*'], resources: ['deployments'] };
+const configMaps = {
+  apiGroups: [''],
+  apiVersions: ['v1'],
+  operations: ['*'],
+  resources: ['configmaps', 'configmaps/*'],
+};
+
+const warningsOf = (spec: object, ...resourceRules: readonly object[]) =>
+  typeCheck(
+    { metadata: {}, spec: { matchConstraints: { resourceRules }, ...spec } } as unknown as ValidatingAdmissionPolicy,
+    kinds,
+  );
+const expression = (text: string) => ({ validations: [{ expression: text }] });
+
+test('fields that are there raise no doubts', () => {
+  assert.deepEqual(warningsOf(expression('object.spec.replicas > 1 && has(object.metadata.labels)'), deployments), []);
+});
+
+test('a field that is not there does', () => {
+  assert.deepEqual(warningsOf(expression('object.spec.replica > 1'), deployments), [
+    {
+      fieldRef: 'spec.validations[0].expression',
+      warning:
+        "apps/v1, Kind=Deployment: ERROR: <input>:1:12: undefined field 'replica'\n | object.spec.replica > 1\n | ...........^\n",
+    },
+  ]);
+});
+
+test('each kind the rules name is looked at', () => {
+  const [warning] = warningsOf(expression('object.spec.replicas > 1'), deployments, configMaps);
+  assert.match(warning?.warning ?? '', /^\/v1, Kind=ConfigMap: ERROR: .*undefined field 'spec'/);
+});
+
+test('messages, variables and parameters are looked at too', () => {
+  const warnings = warningsOf(
+    {
+      paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+      variables: [{ name: 'replicas', expression: 'object.spec.replicas' }],
+      validations: [{ expression: 'variables.replicas == "x"', messageExpression: 'params.data.a + params.nothing' }],
+    },
+    deployments,
+  );
+  assert.deepEqual(
+    warnings.map(({ fieldRef, warning }) => [fieldRef, warning.split('\n')[0]?.replace(/.*?:\d+:\d+: /, '')]),
+    [
+      ['spec.validations[0].expression', "found no matching overload for '_==_' applied to '(int, string)'"],
+      ['spec.validations[0].messageExpression', "undefined field 'nothing'"],
+    ],
+  );
+});
+
+test('rules for everything say nothing of what they are about', () => {
+  assert.deepEqual(warningsOf(expression('object.anything'), { ...deployments, apiGroups: ['*'] }), []);
+});

@@ -1,0 +1,95 @@
+/**
+ * What is doubtful in the expressions of a policy, given the kinds it is about. Expressions are compiled against any
+ * object whatever when they are evaluated; only here are they held against the fields a kind has. For the controller
+ * that writes `status.typeChecking`.
+ */
+import type { Rule } from '@kruise/api/admissionregistration/rule';
+import type {
+  ExpressionWarning,
+  ValidatingAdmissionPolicy,
+} from '@kruise/api/admissionregistration/validatingadmissionpolicy';
+import { compile } from '@kruise/cel/compile';
+import { dynType, type Type } from '@kruise/cel/types';
+import { structuralSchemaOf } from '@kruise/schema/crd';
+import type { Kind } from '@kruise/schema/kind';
+import { celType } from '@kruise/schema/structural/cel-type';
+import { type Declarations, environmentOf } from '../expressions.ts';
+
+/** Finds kinds as policies name them. */
+export type Kinds = {
+  ofResource(group: string, version: string, plural: string): Kind | undefined;
+  ofKind(apiVersion: string, kind: string): Kind | undefined;
+};
+
+/** No more kinds than this are looked at. */
+const maxKinds = 10;
+
+/** Warnings about the expressions of a policy, by the paths they stand at. */
+export function typeCheck({ spec }: ValidatingAdmissionPolicy, kinds: Kinds): readonly ExpressionWarning[] {
+  const { validations = [], variables = [], matchConstraints, paramKind } = spec ?? {};
+  const about = kindsOf(matchConstraints?.resourceRules ?? [], kinds);
+  const params = paramKind && kinds.ofKind(paramKind.apiVersion ?? '', paramKind.kind ?? '');
+  const paramsType = params && typeOf(params);
+  const checks = about.map((kind) => {
+    const base = {
+      params: paramsType !== undefined,
+      authorizer: true,
+      objectType: typeOf(kind),
+      ...(paramsType ? { paramsType } : {}),
+    };
+    return { kind, declarations: { ...base, variables: variableTypes(variables, base) } };
+  });
+  const warningOf = (expression: string): string =>
+    checks
+      .flatMap(({ kind, declarations }) => {
+        const program = compile(environmentOf(declarations), expression);
+        return program.ok ? [] : [`${printed(kind)}: ${program.message}\n`];
+      })
+      .join('\n');
+  return validations.flatMap(({ expression, messageExpression }, index) =>
+    [
+      { fieldRef: `spec.validations[${index}].expression`, warning: warningOf(expression) },
+      ...(messageExpression
+        ? [{ fieldRef: `spec.validations[${index}].messageExpression`, warning: warningOf(messageExpression) }]
+        : []),
+    ].filter(({ warning }) => warning !== ''),
+  );
+}
+
+function typeOf(kind: Kind): Type {
+  return celType(structuralSchemaOf(kind.root), kind.kind, false) ?? dynType;
+}
+
+function variableTypes(
+  variables: readonly { readonly name: string; readonly expression: string }[],
+  declarations: Declarations,
+): ReadonlyMap<string, Type> {
+  const types = new Map<string, Type>();
+  for (const { name, expression } of variables) {
+    const program = compile(environmentOf({ ...declarations, variables: types }), expression);
+    types.set(name, program.ok ? program.type : dynType);
+  }
+  return types;
+}
+
+/** The kinds rules name outright, in order. */
+function kindsOf(rules: readonly Rule[], kinds: Kinds): readonly Kind[] {
+  const found = new Map<string, Kind>();
+  for (const { apiGroups = [], apiVersions = [], resources = [] } of rules) {
+    if ([...apiGroups, ...apiVersions].some((each) => each.includes('*'))) continue;
+    const named = resources.filter((each) => !/[*/]/.test(each));
+    for (const group of apiGroups.toSorted()) {
+      for (const version of apiVersions.toSorted()) {
+        for (const plural of named.toSorted()) {
+          const kind = kinds.ofResource(group, version, plural);
+          if (kind && found.size < maxKinds) found.set(printed(kind), kind);
+        }
+      }
+    }
+  }
+  return [...found.entries()].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, kind]) => kind);
+}
+
+function printed({ group, version, kind }: Kind): string {
+  return `${group}/${version}, Kind=${kind}`;
+}
