@@ -30,13 +30,21 @@ export type Structural = {
    * Faults mean that the object cannot be read.
    */
   readonly read: (object: JsonObject, pruned?: string[]) => Reading;
-  /** Every fault of an object that is to be created. */
-  readonly validate: (object: JsonObject) => Cause[];
+  /**
+   * Every fault of an object that is to be created. `earlier` are those that others have found: rules are not checked
+   * on an object that is plainly wrong, in whatever respect.
+   */
+  readonly validate: (object: JsonObject, earlier?: readonly Cause[]) => Cause[];
   /**
    * Every fault of an object that is to replace `old`. Faults of what does not change are forgiven; of rules that it
    * goes on breaking, texts are added to `warnings`.
    */
-  readonly validateUpdate: (object: JsonObject, old: JsonObject, warnings?: string[]) => Cause[];
+  readonly validateUpdate: (
+    object: JsonObject,
+    old: JsonObject,
+    warnings?: string[],
+    earlier?: readonly Cause[],
+  ) => Cause[];
   /** The same where only the status is to be replaced, and only that is looked at. */
   readonly validateStatusUpdate: (object: JsonObject, old: JsonObject, warnings?: string[]) => Cause[];
 };
@@ -60,9 +68,15 @@ export function structuralSchema(schema: JsonSchema, { metadata }: { readonly me
     return causes.length > 0 && findDuplicates(old).length > 0 ? [] : causes;
   };
 
-  const withRules = (causes: Cause[], object: JsonObject, options: CheckRulesOptions): Cause[] => {
+  const withRules = (
+    causes: Cause[],
+    object: JsonObject,
+    options: CheckRulesOptions,
+    earlier: readonly Cause[] = [],
+  ): Cause[] => {
     if (!checkRules) return causes;
-    if (!causes.some(({ reason }) => blocking.has(reason))) return [...causes, ...checkRules(object, options)];
+    const isBlocking = ({ reason }: Cause) => blocking.has(reason);
+    if (!causes.some(isBlocking) && !earlier.some(isBlocking)) return [...causes, ...checkRules(object, options)];
     return [...causes, fault('FieldValueInvalid', '<nil>', null, rulesNotChecked)];
   };
 
@@ -75,15 +89,15 @@ export function structuralSchema(schema: JsonSchema, { metadata }: { readonly me
         return { object, faults: [tooDeep(error)] };
       }
     },
-    validate: guarded((object) => {
+    validate: guarded((object, earlier: readonly Cause[] = []) => {
       const causes = [...validateValue(object), ...(embedded?.validate(object) ?? []), ...findDuplicates(object)];
-      return withRules(causes, object, {});
+      return withRules(causes, object, {}, earlier);
     }),
-    validateUpdate: guarded((object, old: JsonObject, warnings: string[] = []) => {
+    validateUpdate: guarded((object, old: JsonObject, warnings: string[] = [], earlier: readonly Cause[] = []) => {
       const correlation = new Correlation(object, old, schema);
       const causes = validateValue(object, { correlation });
       causes.push(...(embedded?.validate(object) ?? []), ...findNewDuplicates(object, old));
-      return withRules(causes, object, { correlation, warnings });
+      return withRules(causes, object, { correlation, warnings }, earlier);
     }),
     validateStatusUpdate: guarded((object, old: JsonObject, warnings: string[] = []) => {
       const correlation = new Correlation(object, old, schema);

@@ -166,6 +166,18 @@ test('an object is scaled where its definition says', async () => {
   );
 });
 
+test('rules are not checked on an object whose metadata is wrong', async () => {
+  const rules = { 'x-kubernetes-validations': [{ rule: 'false', message: 'never' }] };
+  await using world = await start(definition([version('v1', fields({}, rules))]));
+  await assert.rejects(
+    world.post(toys, toy({}, { name: undefined })),
+    refusal(
+      422,
+      'Toy.example.com "" is invalid: [metadata.name: Required value: name or generateName is required, <nil>: Invalid value: "null": some validation rules were not checked because the object was invalid; correct the existing errors to complete validation]',
+    ),
+  );
+});
+
 test('faults that were there before are forgiven where nothing changes', async () => {
   const loose = fields({ s: { type: 'string' }, e: { type: 'string' } });
   const strict = fields({ s: { type: 'string', maxLength: 3 }, e: { type: 'string' } });

@@ -42,13 +42,15 @@ export function customStrategy(version: CustomVersion, namespaced: boolean): Str
       }
     },
     *validate(object) {
-      yield* validateObjectMeta(object.metadata, { namespaced, name: subdomainName });
-      yield* version.structural.validate(object);
+      const earlier = [...validateObjectMeta(object.metadata, { namespaced, name: subdomainName })];
+      yield* earlier;
+      yield* version.structural.validate(object, earlier);
       yield* validateScale(version, object);
     },
     *validateUpdate(object, old, context) {
-      yield* validateObjectMetaUpdate(object.metadata, old.metadata);
-      yield* ratcheted(context, (warnings) => version.structural.validateUpdate(object, old, warnings));
+      const earlier = [...validateObjectMetaUpdate(object.metadata, old.metadata)];
+      yield* earlier;
+      yield* ratcheted(context, (warnings) => version.structural.validateUpdate(object, old, warnings, earlier));
       yield* validateScale(version, object);
     },
     warnings: finalizerWarnings,
