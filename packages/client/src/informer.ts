@@ -2,6 +2,7 @@
  * Shared informers: however many controllers read a kind, it is listed and watched once and kept once. Reads never
  * wait; handlers are told of every change in order, each at its own pace.
  */
+import { parseSelector } from '@kruise/machinery/label-selector';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import type { Clock } from '@kruise/values/clock';
 import { jitter, type Random } from '@kruise/values/random';
@@ -233,6 +234,8 @@ export type Caches = {
   of<K extends Kind>(kind: K, selection?: Selection): ObjectReader<ObjectOf<K>>;
   /** The informer behind it, for handlers and for waiting. */
   informer<K extends Kind>(kind: K, selection?: Selection): Informer<ObjectOf<K>>;
+  /** The informers of a kind that will see an object, as far as that can be told. */
+  seeing(kind: Kind, object: KubernetesObject): readonly Informer<KubernetesObject>[];
   /** Resolves once every kind asked for so far has its first state. */
   synced(): Promise<void>;
 };
@@ -258,18 +261,20 @@ export function createCaches(
   signal: AbortSignal,
 ): Caches {
   const { defaults = {}, ...informerOptions } = options;
-  const informers = new Map<string, Informer<unknown>>();
+  const informers = new Map<string, Selected>();
 
   const informer = <K extends Kind>(kind: K, selection: Selection = defaults): Informer<ObjectOf<K>> => {
     const { namespace = '', labelSelector = '', fieldSelector = '' } = selection;
     const id = [kind.group, kind.version, kind.plural, namespace, labelSelector, fieldSelector].join('\n');
     let found = informers.get(id);
     if (!found) {
-      found = startInformer(client, clock, random, kind, { ...informerOptions, ...selection }, signal);
+      const started = startInformer(client, clock, random, kind, { ...informerOptions, ...selection }, signal);
+      // An object of a kind has what every object has.
+      found = { kind, sees: coverageOf(selection), informer: started as unknown as Informer<KubernetesObject> };
       informers.set(id, found);
     }
     // It was made for this very kind.
-    return found as Informer<ObjectOf<K>>;
+    return found.informer as unknown as Informer<ObjectOf<K>>;
   };
 
   return {
@@ -279,8 +284,23 @@ export function createCaches(
       if (!found.hasSynced()) throw new NotSyncedError(kind, found.synced);
       return found;
     },
+    seeing: (kind, object) =>
+      [...informers.values()].filter((each) => each.kind === kind && each.sees(object)).map(({ informer }) => informer),
     async synced() {
-      await Promise.all([...informers.values()].map(({ synced }) => synced));
+      await Promise.all([...informers.values()].map(({ informer: { synced } }) => synced));
     },
   };
+}
+
+type Selected = {
+  readonly kind: Kind;
+  readonly sees: (object: KubernetesObject) => boolean;
+  readonly informer: Informer<KubernetesObject>;
+};
+
+/** Whether an object is among those selected. What field selectors choose is known to the server alone. */
+function coverageOf({ namespace, labelSelector, fieldSelector }: Selection): (object: KubernetesObject) => boolean {
+  if (fieldSelector) return () => false;
+  const { matches } = parseSelector(labelSelector ?? '');
+  return ({ metadata }) => (!namespace || metadata.namespace === namespace) && matches(metadata.labels);
 }

@@ -1,0 +1,129 @@
+/**
+ * What a controller can decide to do, as plain data: `decide` returns it, tests compare it, and the shell does it.
+ */
+import type { DeleteOptions, PatchType } from './client.ts';
+import type { KubernetesObject } from './object-key.ts';
+
+/** Something to be done. */
+export type Action = CreateAction | UpdateAction | PatchAction | ApplyAction | RemoveAction | RecordAction;
+
+/** What can be said of any action on an object. */
+export type Details = {
+  /** Events to record of it once it is done, or has failed. */
+  readonly announcement?: Announcement;
+  /** Is done only if this object, asked for anew, is there with its uid and not being deleted. */
+  readonly confirm?: KubernetesObject;
+};
+
+export type CreateAction = Details & { readonly type: 'create'; readonly object: KubernetesObject };
+
+/** Writes the whole object, or with a subresource a part of it; fails if someone else wrote since it was read. */
+export type UpdateAction = Details & {
+  readonly type: 'update';
+  readonly object: KubernetesObject;
+  readonly subresource?: string;
+};
+
+export type PatchAction = Details & {
+  readonly type: 'patch';
+  readonly object: KubernetesObject;
+  readonly patch: unknown;
+  readonly patchType: PatchType;
+  readonly subresource?: string;
+};
+
+/** Server-side apply: these fields, and only these, are the controller's. */
+export type ApplyAction = Details & { readonly type: 'apply'; readonly object: KubernetesObject };
+
+export type RemoveAction = Details & {
+  readonly type: 'remove';
+  readonly object: KubernetesObject;
+  readonly options?: Omit<DeleteOptions, 'signal'>;
+};
+
+export type RecordAction = { readonly type: 'record'; readonly event: NewEvent };
+
+/** Something worth telling about an object. */
+export type NewEvent = {
+  readonly about: KubernetesObject;
+  readonly type: 'Normal' | 'Warning';
+  /** A word in CamelCase for programs. */
+  readonly reason: string;
+  /** A sentence for people. */
+  readonly message: string;
+};
+
+/** Events about an object that tell how an action on another went: `{name}` and `{error}` stand for what they say. */
+export type Announcement = {
+  readonly about: KubernetesObject;
+  readonly done?: { readonly reason: string; readonly message: string };
+  readonly failed?: { readonly reason: string; readonly message: string };
+};
+
+/** Makes an object. */
+export function create(object: KubernetesObject): CreateAction {
+  return { type: 'create', object };
+}
+
+/** Writes an object in place of the one it was made from. */
+export function update(object: KubernetesObject): UpdateAction {
+  return { type: 'update', object };
+}
+
+/** Changes some fields of an object: `patch(pod, { metadata: { labels: { ready: 'yes' } } })`. A merge patch. */
+export function patch(object: KubernetesObject, changes: unknown): PatchAction {
+  return { type: 'patch', object, patch: changes, patchType: 'merge' };
+}
+
+/** Says which fields of an object the controller wants, and leaves the others to whom they belong. */
+export function apply(object: KubernetesObject): ApplyAction {
+  return { type: 'apply', object };
+}
+
+/** Deletes this very object, not a later one of its name: `pods.map(remove)`. */
+export function remove(object: KubernetesObject): RemoveAction {
+  return { type: 'remove', object };
+}
+
+/** Tells something about an object. */
+export function record(event: NewEvent): RecordAction {
+  return { type: 'record', event };
+}
+
+/** The action, and what is told of how it went. */
+export function announced<A extends Exclude<Action, RecordAction>>(action: A, announcement: Announcement): A {
+  return { ...action, announcement };
+}
+
+/** The action, done only if an object is really there: what a cache says may be out of date. */
+export function confirmed<A extends Exclude<Action, RecordAction>>(action: A, confirm: KubernetesObject): A {
+  return { ...action, confirm };
+}
+
+/** Keeps an object from vanishing before the finalizer is taken away again. */
+export function addFinalizer(object: KubernetesObject, finalizer: string): PatchAction {
+  return patchFinalizers(object, [...(object.metadata.finalizers ?? []), finalizer]);
+}
+
+/** Lets an object go, as far as one finalizer is concerned. */
+export function removeFinalizer(object: KubernetesObject, finalizer: string): PatchAction {
+  return patchFinalizers(
+    object,
+    (object.metadata.finalizers ?? []).filter((present) => present !== finalizer),
+  );
+}
+
+/** Whether an object has a finalizer. */
+export function hasFinalizer({ metadata }: KubernetesObject, finalizer: string): boolean {
+  return metadata.finalizers?.includes(finalizer) ?? false;
+}
+
+/** Whether an object is on its way out. */
+export function isBeingDeleted({ metadata }: KubernetesObject): boolean {
+  return metadata.deletionTimestamp != null;
+}
+
+function patchFinalizers(object: KubernetesObject, finalizers: readonly string[]): PatchAction {
+  // A list is replaced as a whole: the version makes sure that no one else's finalizer is lost.
+  return patch(object, { metadata: { resourceVersion: object.metadata.resourceVersion, finalizers } });
+}

@@ -1,0 +1,330 @@
+/**
+ * Controllers: what one is (`defineController`) and the one shell that runs them all (`runController`). A controller
+ * says what it is for, what wakes it, where it looks and what it decides; the shell does what was decided, waits until
+ * the caches show it, and tries again what failed. Nothing is remembered between two passes but in the cluster, so a
+ * controller can be killed at any point and goes on from there when it is started again.
+ */
+import { isSame } from '@kruise/machinery/json-value';
+import { controllerOf } from '@kruise/machinery/owner-references';
+import type { Kind, ObjectOf } from '@kruise/schema/kind';
+import type { Clock } from '@kruise/values/clock';
+import type { Instant } from '@kruise/values/time';
+import type { Action, NewEvent } from './actions.ts';
+import type { Client } from './client.ts';
+import type { ControllerMetrics, ReconcileResult } from './controller-metrics.ts';
+import { execute, isNamespaceTerminating, type Means, type Outcome } from './execute.ts';
+import { createExpectations, type Expectations } from './expectations.ts';
+import { type Caches, type Change, NotSyncedError } from './informer.ts';
+import type { Log } from './log.ts';
+import { type Key, type KubernetesObject, keyFor, keyOf } from './object-key.ts';
+import { defaultRateLimiter, type RateLimiter } from './rate-limiter.ts';
+import type { Selection } from './reflector.ts';
+import { createWorkQueue, type Priority, type WorkQueue } from './work-queue.ts';
+
+/** What a controller has made up its mind to do. */
+export type Decision<S = unknown> = {
+  readonly actions: readonly Action[];
+  /** The status the object is to have once the actions are done; or what it is to have given how they went. */
+  readonly status?: S | ((outcome: Outcome) => S);
+  /** When to look again though nothing happens. */
+  readonly requeueAfterSeconds?: number;
+};
+
+/** The type of a kind's status. */
+export type StatusOf<T> = T extends { readonly status?: infer S } ? S : unknown;
+
+/** What a controller is made of: `K` is the kind it is for, `O` what it looks at. */
+export type ControllerDefinition<K extends Kind, O> = {
+  /** Names it in logs, metrics and queues; by default after its kind. */
+  readonly name?: string;
+  readonly for: K;
+  /** Only these objects of its kind. */
+  readonly selection?: Selection;
+  /** Which changes of its own kind matter; all of them by default. */
+  readonly wakes?: (change: Change<ObjectOf<K>>) => boolean;
+  /** The kinds it makes objects of, as their controller: their changes wake their owner. */
+  readonly owns?: readonly Kind[];
+  /** What else wakes it: `watch(node, keysOf)`. */
+  readonly watches?: readonly Watch[];
+  /** Kinds it reads or writes without being woken by them. */
+  readonly uses?: readonly Kind[];
+  /** Gathers what the decision depends on from the caches. Nothing is to be done where it returns undefined. */
+  readonly observe: (caches: Caches, key: Key) => O | undefined;
+  /** Decides by what was observed and the time, and by nothing else. */
+  readonly decide: (observed: O, now: Instant) => Decision<StatusOf<ObjectOf<K>> | undefined>;
+  /** Keys worked on at a time. */
+  readonly workers?: number;
+  /** Looks at everything again after so long. */
+  readonly resyncMs?: number;
+  /** How long a failed key waits; by default as in Kubernetes. */
+  readonly rateLimiter?: (clock: Clock) => RateLimiter;
+  /** Whose the fields are that it writes; by default its name. */
+  readonly fieldManager?: string;
+};
+
+/** A controller, ready to be run. */
+export type Controller = {
+  readonly name: string;
+  readonly for: Kind;
+  readonly kinds: readonly Kind[];
+  readonly watches: readonly Watch[];
+  readonly uses: readonly Kind[];
+  readonly workers: number;
+  readonly fieldManager: string;
+  readonly rateLimiter: (clock: Clock) => RateLimiter;
+  /** Observes and decides; undefined where there is nothing to decide about. */
+  consider(caches: Caches, key: Key, now: Instant): Considered | undefined;
+};
+
+/** A decision, and the object it is about, if that is there. */
+export type Considered = { readonly object: KubernetesObject | undefined; readonly decision: Decision };
+
+/** A kind whose changes wake keys of another. */
+export type Watch = {
+  readonly kind: Kind;
+  readonly selection: Selection | undefined;
+  /** Calls back with the keys each change wakes, until the signal is aborted. */
+  follow(caches: Caches, wake: (key: Key, priority: Priority) => void, signal: AbortSignal): void;
+};
+
+/**
+ * Defines a controller.
+ *
+ * ```ts
+ * export const greeter = defineController({
+ *   for: namespace,
+ *   observe: (caches, key) => caches.of(namespace).get(key),
+ *   decide: (found) => ({ actions: [patch(found, { metadata: { labels: { greeted: 'yes' } } })] }),
+ * });
+ * ```
+ */
+export function defineController<K extends Kind, O>(definition: ControllerDefinition<K, O>): Controller {
+  const { for: kind, selection, observe, decide } = definition;
+  const name = definition.name ?? kind.kind.toLowerCase();
+  const resync = definition.resyncMs === undefined ? {} : { resyncMs: definition.resyncMs };
+  const { wakes } = definition;
+  const own = watch(kind, (change) => (wakes && !wakes(change) ? [] : [keyOf(asObject(change.object))]), {
+    ...(selection ? { selection } : {}),
+    ...resync,
+  });
+  const owned = (definition.owns ?? []).map((child) => watch(child, (change) => ownersOf(kind, change)));
+  const watches = [own, ...owned, ...(definition.watches ?? [])];
+  const uses = definition.uses ?? [];
+  return {
+    name,
+    for: kind,
+    kinds: [...new Set([...watches.map((each) => each.kind), ...uses])],
+    watches,
+    uses,
+    workers: definition.workers ?? 5,
+    fieldManager: definition.fieldManager ?? name,
+    rateLimiter: definition.rateLimiter ?? defaultRateLimiter,
+    consider(caches, key, now) {
+      const observed = observe(caches, key);
+      if (observed === undefined) return undefined;
+      // An object of a kind has what every object has. It is the one that was just observed: nothing has been awaited.
+      const object = caches.of(kind, selection).get(key) as KubernetesObject | undefined;
+      return { object, decision: decide(observed, now) as Decision };
+    },
+  };
+}
+
+export type WatchSettings = {
+  /** Only these objects. */
+  readonly selection?: Selection;
+  /** Looks at everything again after so long. */
+  readonly resyncMs?: number;
+};
+
+/**
+ * Wakes keys when objects of another kind change.
+ *
+ * ```ts
+ * watch(node, (change, caches) => caches.of(daemonSet).list().map(keyOf))
+ * ```
+ */
+export function watch<K extends Kind>(
+  kind: K,
+  keysOf: (change: Change<ObjectOf<K>>, caches: Caches) => readonly Key[],
+  { selection, resyncMs }: WatchSettings = {},
+): Watch {
+  return {
+    kind,
+    selection,
+    follow(caches, wake, signal) {
+      caches.informer(kind, selection).handle(
+        (change) => {
+          const priority = change.cause === 'event' ? 'change' : 'background';
+          for (const key of keysOf(change, caches)) wake(key, priority);
+        },
+        { signal, ...(resyncMs === undefined ? {} : { resyncMs }) },
+      );
+    },
+  };
+}
+
+function asObject(object: unknown): KubernetesObject {
+  return object as KubernetesObject;
+}
+
+/** The owners an object has, or had before the change, of a kind. */
+function ownersOf(kind: Kind, { object, previous }: Change<unknown>): readonly Key[] {
+  const keys = new Set<Key>();
+  for (const state of [object, previous]) {
+    if (state === undefined) continue;
+    const { metadata } = asObject(state);
+    const owner = controllerOf({ metadata: { ownerReferences: metadata.ownerReferences ?? [] } });
+    // Any version of the owner's kind is the same object.
+    if (owner?.kind !== kind.kind || groupOf(owner.apiVersion) !== kind.group) continue;
+    const namespace = kind.scope === 'Namespaced' && metadata.namespace ? { namespace: metadata.namespace } : {};
+    keys.add(keyFor({ name: owner.name, ...namespace }));
+  }
+  return [...keys];
+}
+
+function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf('/');
+  return slash < 0 ? '' : apiVersion.slice(0, slash);
+}
+
+/** What controllers run with. */
+export type ControllerContext = {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly caches: Caches;
+  /** Records an event, without waiting. */
+  readonly record: (event: NewEvent) => void;
+  readonly log: Log;
+  readonly metrics?: ControllerMetrics;
+  /** How long a write may stay out of sight before the controller goes on without having seen it. */
+  readonly expectationTimeoutMs?: number;
+};
+
+/** If nothing else does, this wakes a key whose writes are not in sight yet. */
+const lookAgainMs = 1000;
+
+/**
+ * Runs a controller until the signal is aborted. Then nothing new is begun: what is under way stops after the action it
+ * is at, and the promise resolves when all of it has.
+ */
+export async function runController(
+  controller: Controller,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, caches, metrics } = context;
+  const informers = [
+    ...controller.watches.map(({ kind, selection }) => caches.informer(kind, selection)),
+    ...controller.uses.map((kind) => caches.informer(kind)),
+  ];
+  const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  // Whoever maps a change to keys may look anything up, so nothing is told before everything is known.
+  await Promise.race([Promise.all(informers.map(({ synced }) => synced)), aborted]);
+  if (signal.aborted) return;
+
+  const observer = metrics?.queueOf(controller.name, clock);
+  const queue = createWorkQueue(clock, {
+    rateLimiter: controller.rateLimiter(clock),
+    ...(observer ? { observer } : {}),
+  });
+  if (observer) observer.startTimes = () => queue.startTimes();
+  signal.addEventListener('abort', () => queue.close(), { once: true });
+  const timeoutMs = context.expectationTimeoutMs;
+  const expectations = createExpectations(clock, timeoutMs === undefined ? {} : { timeoutMs });
+  for (const each of controller.watches) {
+    each.follow(caches, (key, priority) => queue.add(key, priority), signal);
+  }
+  const pass = passOf(controller, context, { queue, expectations, signal });
+  const work = async () => {
+    for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
+      if (!signal.aborted) await pass(key);
+      queue.done(key);
+    }
+  };
+  metrics?.workersOf(controller.name, controller.workers);
+  await Promise.all(Array.from({ length: controller.workers }, work));
+}
+
+type Run = { readonly queue: WorkQueue; readonly expectations: Expectations; readonly signal: AbortSignal };
+
+/** One look at a key and what follows from it, with every way it can end. */
+function passOf(controller: Controller, context: ControllerContext, { queue, expectations, signal }: Run) {
+  const { clock, caches, log, metrics } = context;
+  const means: Means = {
+    client: context.client,
+    expectations,
+    kinds: controller.kinds,
+    witnessesOf: (kind, object) => caches.seeing(kind, object),
+    record: context.record,
+    fieldManager: controller.fieldManager,
+    signal,
+  };
+
+  async function reconcile(key: Key): Promise<ReconcileResult> {
+    const outstanding = expectations.outstanding(key);
+    if (outstanding && !outstanding.isOverdue) {
+      queue.addAfter(key, lookAgainMs, 'background');
+      return 'requeue_after';
+    }
+    if (outstanding) {
+      log.warn({ controller: controller.name, key, ...outstanding }, 'writes have not come into sight; going on');
+      expectations.forget(key);
+    }
+    const considered = controller.consider(caches, key, clock.now());
+    if (considered === undefined) {
+      expectations.forget(key);
+      queue.forget(key);
+      return 'success';
+    }
+    const { object, decision } = considered;
+    const outcome = await execute(means, key, decision.actions);
+    const reported = object && !signal.aborted ? await report(key, object, decision, outcome) : outcome;
+    const failures = [...outcome.failures, ...(reported === outcome ? [] : reported.failures)];
+    const serious = failures.filter(({ error }) => !isNamespaceTerminating(error));
+    if (serious.length > 0) throw errorOf(serious);
+    if (signal.aborted) return 'success';
+    if (outcome.isStale || reported.isStale) {
+      queue.addRateLimited(key);
+      return 'requeue';
+    }
+    queue.forget(key);
+    if (decision.requeueAfterSeconds === undefined) return 'success';
+    queue.addAfter(key, decision.requeueAfterSeconds * 1000);
+    return 'requeue_after';
+  }
+
+  /** Writes the status, if it is another than the object has. */
+  async function report(key: Key, object: KubernetesObject, decision: Decision, outcome: Outcome): Promise<Outcome> {
+    const { status: wanted } = decision;
+    const status = typeof wanted === 'function' ? wanted(outcome) : wanted;
+    // What the actions made of the object is newer than what was observed.
+    const newest = outcome.written.get(object.metadata.uid ?? '') ?? object;
+    if (status === undefined || isSame(status, (newest as { readonly status?: unknown }).status)) return outcome;
+    const subresource = controller.for.subresources.includes('status') ? { subresource: 'status' } : {};
+    // An object with another status is an object of the same kind.
+    const changed = { ...newest, status } as KubernetesObject;
+    return execute(means, key, [{ type: 'update', object: changed, ...subresource }]);
+  }
+
+  return async (key: Key): Promise<void> => {
+    const startedAt = clock.now();
+    let result: ReconcileResult;
+    try {
+      result = await reconcile(key);
+    } catch (error) {
+      if (error instanceof NotSyncedError) {
+        void error.synced.then(() => queue.add(key));
+        return;
+      }
+      result = 'error';
+      queue.addRateLimited(key);
+      log.error({ controller: controller.name, key, failures: queue.failures(key), error }, 'a pass failed');
+    }
+    metrics?.reconciled(controller.name, result, clock.now() - startedAt);
+  };
+}
+
+function errorOf(failures: Outcome['failures']): unknown {
+  const errors = failures.map(({ error }) => error);
+  return errors.length === 1 ? errors[0] : new AggregateError(errors, `${errors.length} actions failed`);
+}

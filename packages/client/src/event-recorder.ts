@@ -1,0 +1,153 @@
+/**
+ * Records Events without ever making anyone wait. The same event again is counted, not written anew; many that differ
+ * only in their message become one; and an object that is told about without end is told about seldom.
+ */
+import { type Event, event as eventKind } from '@kruise/api/core/event';
+import { isNotFound, StatusError } from '@kruise/machinery/status';
+import { after, type Clock } from '@kruise/values/clock';
+import type { Random } from '@kruise/values/random';
+import { formatTime } from '@kruise/values/time';
+import type { NewEvent } from './actions.ts';
+import type { Client } from './client.ts';
+import { type Correlated, createCorrelator } from './event-correlator.ts';
+import type { KubernetesObject } from './object-key.ts';
+
+export type EventRecorderOptions = {
+  /** Who reports: `deployment-controller`. */
+  readonly component: string;
+  /** On which machine, where that matters. */
+  readonly host?: string;
+  readonly onError?: (error: unknown) => void;
+};
+
+/** Records events. */
+export type EventRecorder = {
+  /** Notes an event; it is written when there is time, and dropped where there are too many. */
+  record(event: NewEvent): void;
+  /** Resolves when all that was noted so far has been written or given up. */
+  flush(): Promise<void>;
+};
+
+/** Events that wait to be written; what comes on top is dropped, as they are only for people to read. */
+const maxWaiting = 1000;
+const maxAttempts = 12;
+const retryMs = 10_000;
+
+/** A recorder that writes through a client until the signal is aborted. */
+export function createEventRecorder(
+  client: Client,
+  clock: Clock,
+  random: Random,
+  { component, host = '', onError = () => {} }: EventRecorderOptions,
+  signal: AbortSignal,
+): EventRecorder {
+  const correlate = createCorrelator(clock, { source: `${component}/${host}` });
+  const waiting: NewEvent[] = [];
+  let writing: Promise<void> | undefined;
+
+  async function write(told: NewEvent, correlated: Correlated): Promise<void> {
+    const { entry, message, count, firstAt, lastAt } = correlated;
+    let stored: Event | undefined;
+    if (entry.stored) {
+      try {
+        stored = await client.patch(
+          eventKind,
+          entry.stored,
+          { count, message, lastTimestamp: formatTime(lastAt) },
+          { type: 'strategic', signal },
+        );
+      } catch (error) {
+        // Events are kept for an hour; what happens again after that is written again.
+        if (!isNotFound(error)) throw error;
+      }
+    }
+    if (!stored) {
+      const body = eventOf(told, { component, host, message, count, firstAt, lastAt, id: serial(lastAt) });
+      stored = await client.create(eventKind, body, { signal });
+    }
+    const { name = '', namespace = '' } = stored.metadata;
+    entry.stored = { name, namespace };
+  }
+
+  // Go takes nanoseconds for a name that nothing else has; here a counter stands for what the clock cannot tell.
+  let serials = 0;
+  const serial = (at: number) => (BigInt(Math.floor(at)) * 1_000_000n + BigInt(serials++ % 1_000_000)).toString(16);
+
+  async function writeWithRetries(told: NewEvent): Promise<void> {
+    const correlated = correlate(told);
+    if (correlated === undefined) return;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await write(told, correlated);
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        // The server has understood and refused; asking again changes nothing.
+        if (error instanceof StatusError && error.code < 500 && error.code !== 429) return onError(error);
+        if (attempt === maxAttempts) return onError(error);
+        // The first wait differs, so that not all come back at once after an outage.
+        await after(clock, attempt === 1 ? random.next() * retryMs : retryMs, signal).catch(() => {});
+      }
+    }
+  }
+
+  async function writeAll(): Promise<void> {
+    for (let told = waiting.shift(); told && !signal.aborted; told = waiting.shift()) await writeWithRetries(told);
+    writing = undefined;
+  }
+
+  return {
+    record(told) {
+      if (signal.aborted) return;
+      if (waiting.length >= maxWaiting) {
+        onError(new Error(`an event was dropped: ${told.reason} ${told.message}`));
+        return;
+      }
+      waiting.push(told);
+      writing ??= writeAll();
+    },
+    flush: async () => writing,
+  };
+}
+
+type Facts = {
+  readonly component: string;
+  readonly host: string;
+  readonly message: string;
+  readonly count: number;
+  readonly firstAt: number;
+  readonly lastAt: number;
+  readonly id: string;
+};
+
+function eventOf({ about, type, reason }: NewEvent, facts: Facts): Event {
+  const { name = '', namespace = 'default' } = about.metadata;
+  const { component, host } = facts;
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name: `${name}.${facts.id}`, namespace },
+    involvedObject: referenceTo(about),
+    reason,
+    message: facts.message,
+    source: { component, ...(host === '' ? {} : { host }) },
+    firstTimestamp: formatTime(facts.firstAt),
+    lastTimestamp: formatTime(facts.lastAt),
+    count: facts.count,
+    type,
+    reportingComponent: component,
+    reportingInstance: host,
+  };
+}
+
+function referenceTo({ apiVersion, kind, metadata }: KubernetesObject): Event['involvedObject'] {
+  const { namespace, name, uid, resourceVersion } = metadata;
+  return {
+    kind,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(name === undefined ? {} : { name }),
+    ...(uid === undefined ? {} : { uid }),
+    apiVersion,
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  };
+}

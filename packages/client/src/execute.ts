@@ -1,0 +1,187 @@
+/**
+ * Does what a controller decided, in order. Creations, and removals, of one kind that follow each other go out
+ * together, first one, then two, then four: where all would fail, as with a quota used up, few are tried.
+ */
+import { isAlreadyExists, isConflict, isNotFound, StatusError } from '@kruise/machinery/status';
+import type { Kind } from '@kruise/schema/kind';
+import { apiVersionOf } from '@kruise/schema/kind';
+import type { Action, NewEvent, RecordAction } from './actions.ts';
+import type { Client, Reference } from './client.ts';
+import type { Expectations, Witness } from './expectations.ts';
+import { type Key, type KubernetesObject, keyOf, referenceOf } from './object-key.ts';
+
+/** How it went. */
+export type Outcome = {
+  /** What failed, and why. What comes after a failure is not tried. */
+  readonly failures: readonly { readonly action: Action; readonly error: unknown }[];
+  /** What was decided no longer fits the world: someone else wrote. Deciding again will do. */
+  readonly isStale: boolean;
+  /** What the server answered to what was done, by uid: newer than any cache. */
+  readonly written: ReadonlyMap<string, KubernetesObject>;
+};
+
+/** What it takes to do something. */
+export type Means = {
+  readonly client: Client;
+  readonly expectations: Expectations;
+  /** The kinds the controller has to do with. */
+  readonly kinds: readonly Kind[];
+  /** The caches that are to see a write. */
+  readonly witnessesOf: (kind: Kind, object: KubernetesObject) => readonly Witness[];
+  readonly record: (event: NewEvent) => void;
+  readonly fieldManager: string;
+  readonly signal: AbortSignal;
+};
+
+type ObjectAction = Exclude<Action, RecordAction>;
+
+/** Does actions on behalf of an owner; stops between two of them when the signal is aborted. */
+export async function execute(means: Means, owner: Key, actions: readonly Action[]): Promise<Outcome> {
+  const failures: { readonly action: Action; readonly error: unknown }[] = [];
+  const written = new Map<string, KubernetesObject>();
+  let isStale = false;
+
+  const attempt = async (action: ObjectAction): Promise<void> => {
+    try {
+      const result = await perform(means, owner, action);
+      if (result?.metadata.uid) written.set(result.metadata.uid, result);
+      announce(means, action, result);
+    } catch (error) {
+      if (isOutdated(error, action)) {
+        isStale = true;
+        return;
+      }
+      failures.push({ action, error });
+      if (!isNamespaceTerminating(error)) announce(means, action, undefined, error);
+    }
+  };
+
+  for (const batch of batchesOf(actions)) {
+    if (means.signal.aborted || isStale || failures.length > 0) break;
+    await Promise.all(batch.map((action) => (action.type === 'record' ? means.record(action.event) : attempt(action))));
+  }
+  return { failures, isStale, written };
+}
+
+/** Actions that may go out together, in order. */
+function* batchesOf(actions: readonly Action[]): Generator<readonly Action[]> {
+  let batch: Action[] = [];
+  let size = 1;
+  for (const action of actions) {
+    const previous = batch[0];
+    const isAlike = previous === undefined || areAlike(previous, action);
+    if (!isAlike || batch.length === size) {
+      yield batch;
+      size = isAlike ? size * 2 : 1;
+      batch = [];
+    }
+    batch.push(action);
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function areAlike(a: Action, b: Action): boolean {
+  if (a.type !== b.type || (a.type !== 'create' && a.type !== 'remove') || b.type === 'record') return false;
+  return a.object.kind === b.object.kind && a.object.apiVersion === b.object.apiVersion;
+}
+
+/** Does one thing; returns the object as the server has it now, if it still has it. */
+async function perform(means: Means, owner: Key, action: ObjectAction): Promise<KubernetesObject | undefined> {
+  const { client, expectations, fieldManager } = means;
+  const { object } = action;
+  if (action.confirm) await confirm(means, action.confirm);
+  const kind = kindOf(means, object);
+  const reference = referenceTo(object);
+  const seen = (result: unknown): KubernetesObject => {
+    // What a server answers to a write is the object as written.
+    const written = result as KubernetesObject;
+    for (const witness of means.witnessesOf(kind, written)) expectations.expectVersion(owner, witness, written);
+    return written;
+  };
+  switch (action.type) {
+    case 'create':
+      return seen(await client.create(kind, object, { fieldManager }));
+    case 'update': {
+      const { subresource } = action;
+      return seen(await client.update(kind, object, { fieldManager, ...(subresource ? { subresource } : {}) }));
+    }
+    case 'patch': {
+      const { patchType: type, subresource } = action;
+      const options = { type, fieldManager, ...(subresource ? { subresource } : {}) };
+      return seen(await client.patch(kind, reference, withUid(action.patch, object, type), options));
+    }
+    case 'apply':
+      return seen(await client.apply(kind, object, { fieldManager, force: true }));
+    case 'remove': {
+      const { uid } = object.metadata;
+      const { preconditions, ...options } = action.options ?? {};
+      try {
+        await client.delete(kind, reference, {
+          ...options,
+          preconditions: { ...(uid === undefined ? {} : { uid }), ...preconditions },
+        });
+      } catch (error) {
+        // Whatever is there now under its name, this object is not.
+        const isGone = isNotFound(error) || (isConflict(error) && preconditions?.resourceVersion === undefined);
+        if (!isGone) throw error;
+      }
+      for (const witness of means.witnessesOf(kind, object)) expectations.expectDeletion(owner, witness, object);
+      return undefined;
+    }
+  }
+}
+
+/** A patch that cannot hit a later object of the same name. */
+function withUid(patch: unknown, { metadata: { uid } }: KubernetesObject, type: string): unknown {
+  if (type === 'json' || uid === undefined) return patch;
+  const { metadata, ...rest } = patch as { readonly metadata?: object };
+  return { metadata: { uid, ...metadata }, ...rest };
+}
+
+/** Throws what makes the decision a stale one if an object is not there any more, or on its way out. */
+async function confirm(means: Means, object: KubernetesObject): Promise<void> {
+  // Every object has metadata.
+  const found = (await means.client.get(kindOf(means, object), referenceTo(object))) as KubernetesObject;
+  if (found.metadata.uid !== object.metadata.uid || found.metadata.deletionTimestamp != null) {
+    throw new OutdatedError(`${object.kind} ${keyOf(object)} is not what it was`);
+  }
+}
+
+class OutdatedError extends Error {
+  override readonly name = 'OutdatedError';
+}
+
+/** Whether an error says no more than that the caches lag behind. */
+function isOutdated(error: unknown, { type }: ObjectAction): boolean {
+  if (isConflict(error) || error instanceof OutdatedError) return true;
+  return type === 'create' ? isAlreadyExists(error) : isNotFound(error);
+}
+
+/** Whether a namespace takes in nothing more, because it is going. */
+export function isNamespaceTerminating(error: unknown): boolean {
+  return (
+    error instanceof StatusError &&
+    (error.status.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') ?? false)
+  );
+}
+
+function kindOf({ kinds }: Means, { apiVersion, kind }: KubernetesObject): Kind {
+  const found = kinds.find((each) => each.kind === kind && apiVersionOf(each) === apiVersion);
+  if (!found) throw new TypeError(`the controller does not say that it writes ${apiVersion} ${kind}`);
+  return found;
+}
+
+function referenceTo(object: KubernetesObject): Reference {
+  return referenceOf(keyOf(object));
+}
+
+function announce(means: Means, action: ObjectAction, result?: KubernetesObject, error?: unknown): void {
+  const { about, done, failed } = action.announcement ?? {};
+  const told = error === undefined ? done : failed;
+  if (!about || !told) return;
+  const name = (result ?? action.object).metadata.name ?? '';
+  const message = told.message
+    .replaceAll('{name}', () => name)
+    .replaceAll('{error}', () => (error instanceof Error ? error.message : String(error)));
+  means.record({ about, type: error === undefined ? 'Normal' : 'Warning', reason: told.reason, message });
+}

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { virtualClock } from '@kruise/values/virtual-clock';
+import fc from 'fast-check';
+import { defaultRateLimiter, exponentialBackOff, tokenBucket } from './rate-limiter.ts';
+import { createWorkQueue, type WorkQueue } from './work-queue.ts';
+
+/** What is taken without waiting for anything to be added. */
+async function takeAll(queue: WorkQueue): Promise<string[]> {
+  const taken: string[] = [];
+  while (queue.depth > 0) {
+    const key = await queue.take();
+    taken.push(key!);
+    queue.done(key!);
+  }
+  return taken;
+}
+
+test('a key is in the queue once, in the order it first came', async () => {
+  const queue = createWorkQueue(virtualClock());
+  for (const key of ['a', 'b', 'a', 'c', 'b']) queue.add(key);
+  assert.deepEqual(await takeAll(queue), ['a', 'b', 'c']);
+});
+
+test('a key added while it is worked on comes back when that is done, not before', async () => {
+  const queue = createWorkQueue(virtualClock());
+  queue.add('a');
+  assert.equal(await queue.take(), 'a');
+  queue.add('a');
+  queue.add('a');
+  assert.equal(queue.depth, 0);
+  queue.done('a');
+  assert.deepEqual(await takeAll(queue), ['a']);
+});
+
+test('whoever waits is given the next key', async () => {
+  const queue = createWorkQueue(virtualClock());
+  const first = queue.take();
+  const second = queue.take();
+  queue.add('a');
+  queue.add('b');
+  assert.deepEqual(await Promise.all([first, second]), ['a', 'b']);
+});
+
+test('changes go before the background, and a change promotes a key', async () => {
+  const queue = createWorkQueue(virtualClock());
+  queue.add('a', 'background');
+  queue.add('b', 'background');
+  queue.add('c');
+  queue.add('b');
+  assert.deepEqual(await takeAll(queue), ['c', 'b', 'a']);
+});
+
+test('the background gets a turn however many changes there are', async () => {
+  const queue = createWorkQueue(virtualClock());
+  queue.add('patient', 'background');
+  for (let index = 0; index < 100; index++) queue.add(`busy-${index}`);
+  assert.equal((await takeAll(queue)).indexOf('patient'), 8);
+});
+
+test('a delayed key comes at its time, or when it is added; the earlier of two delays counts', async () => {
+  const clock = virtualClock();
+  const queue = createWorkQueue(clock);
+  queue.addAfter('a', 1000);
+  queue.addAfter('a', 500);
+  queue.addAfter('a', 2000);
+  queue.addAfter('b', 800);
+  queue.addAfter('c', 100);
+  queue.add('c');
+  assert.deepEqual(await takeAll(queue), ['c']);
+  clock.advance(499);
+  assert.equal(queue.depth, 0);
+  clock.advance(1);
+  assert.deepEqual(await takeAll(queue), ['a']);
+  clock.advance(5000);
+  assert.deepEqual(await takeAll(queue), ['b']);
+});
+
+test('each failure of a key makes it wait twice as long, until it is forgotten', () => {
+  const limiter = exponentialBackOff();
+  const waits = Array.from({ length: 20 }, () => limiter.delayMs('a'));
+  assert.deepEqual(waits.slice(0, 4), [5, 10, 20, 40]);
+  assert.equal(waits.at(-1), 1_000_000);
+  assert.equal(limiter.failures('a'), 20);
+  assert.equal(limiter.delayMs('b'), 5);
+  limiter.forget('a');
+  assert.equal(limiter.delayMs('a'), 5);
+});
+
+test('a bucket gives its burst at once and then so many a second', () => {
+  const clock = virtualClock();
+  const bucket = tokenBucket(clock, { perSecond: 10, burst: 2 });
+  assert.deepEqual([bucket.reserveMs(), bucket.reserveMs(), bucket.reserveMs(), bucket.reserveMs()], [0, 0, 100, 200]);
+  assert.equal(bucket.tryTake(), false);
+  clock.advance(1000);
+  assert.equal(bucket.tryTake(), true);
+});
+
+test('many keys that fail together are spread over time', () => {
+  const limiter = defaultRateLimiter(virtualClock());
+  const waits = Array.from({ length: 120 }, (_, index) => limiter.delayMs(`key-${index}`));
+  assert.equal(waits[99], 5);
+  assert.equal(waits[119], 2000);
+});
+
+test('a closed queue takes in nothing, and ends when it is empty', async () => {
+  const clock = virtualClock();
+  const queue = createWorkQueue(clock);
+  queue.add('a');
+  queue.addAfter('b', 10);
+  queue.close();
+  queue.add('c');
+  clock.advance(100);
+  assert.deepEqual(await takeAll(queue), ['a']);
+  assert.equal(await queue.take(), undefined);
+});
+
+test('draining waits for what waits and for what is worked on', async () => {
+  const clock = virtualClock();
+  const queue = createWorkQueue(clock);
+  queue.add('a');
+  queue.add('b');
+  const working = await queue.take();
+  const idle = createWorkQueue(clock);
+  let isDrained = false;
+  const drained = queue.drain().then(() => (isDrained = true));
+  await idle.drain();
+  queue.done(working!);
+  await clock.advanceAsync(0);
+  assert.equal(isDrained, false);
+  queue.done((await queue.take())!);
+  await drained;
+});
+
+test('an observer sees depth, waits, work and retries', async () => {
+  const clock = virtualClock();
+  const seen: string[] = [];
+  const queue = createWorkQueue(clock, {
+    observer: {
+      added: (depth) => seen.push(`added, ${depth}`),
+      taken: (depth, waitedMs) => seen.push(`taken after ${waitedMs}, ${depth}`),
+      done: (workedMs) => seen.push(`done in ${workedMs}`),
+      retried: () => seen.push('retried'),
+    },
+  });
+  queue.add('a');
+  queue.add('a');
+  clock.advance(7);
+  const key = await queue.take();
+  clock.advance(3);
+  queue.addRateLimited(key!);
+  assert.deepEqual([...queue.startTimes()], [7]);
+  queue.done(key!);
+  assert.deepEqual(seen, ['added, 1', 'taken after 7, 0', 'retried', 'done in 3']);
+});
+
+test('nothing added is lost, nothing is worked on twice at once, and the background is not starved', async () => {
+  const step = fc.oneof(
+    fc.record({ do: fc.constant('add'), key: fc.nat(9), priority: fc.constantFrom('change', 'background') }),
+    fc.record({ do: fc.constant('later'), key: fc.nat(9), priority: fc.constantFrom('change', 'background') }),
+    fc.record({ do: fc.constantFrom('take', 'done', 'pass'), key: fc.nat(9), priority: fc.constant('change') }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 200 }), async (steps) => {
+      const clock = virtualClock();
+      const queue = createWorkQueue<number>(clock);
+      const owed = new Set<number>();
+      const working = new Set<number>();
+      const take = async () => {
+        const key = (await queue.take())!;
+        assert.ok(!working.has(key));
+        assert.ok(owed.delete(key), 'nobody asked for it');
+        working.add(key);
+      };
+      const finish = (key: number) => {
+        working.delete(key);
+        queue.done(key);
+      };
+      for (const { do: what, key, priority } of steps) {
+        if (what === 'add' || what === 'later') owed.add(key);
+        if (what === 'add') queue.add(key, priority as 'change');
+        if (what === 'later') queue.addAfter(key, 10 * key, priority as 'change');
+        if (what === 'take' && queue.depth > 0) await take();
+        if (what === 'done' && working.has(key)) finish(key);
+        if (what === 'pass') clock.advance(15);
+      }
+      clock.advance(1000);
+      for (const key of [...working]) finish(key);
+      while (queue.depth > 0) await take();
+      for (const key of [...working]) finish(key);
+      while (queue.depth > 0) await take();
+      assert.deepEqual([...owed], []);
+    }),
+  );
+});

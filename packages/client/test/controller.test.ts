@@ -1,0 +1,312 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ConfigMap, configMap } from '@kruise/api/core/configmap';
+import { event } from '@kruise/api/core/event';
+import { type Service, service } from '@kruise/api/core/service';
+import {
+  addFinalizer,
+  announced,
+  create,
+  hasFinalizer,
+  isBeingDeleted,
+  patch,
+  remove,
+  removeFinalizer,
+} from '@kruise/client/actions';
+import { type Client, createClient } from '@kruise/client/client';
+import { type Controller, type Decision, defineController, watch } from '@kruise/client/controller';
+import { createControllerMetrics } from '@kruise/client/controller-metrics';
+import type { Caches } from '@kruise/client/informer';
+import type { Log } from '@kruise/client/log';
+import { runControllers } from '@kruise/client/manager';
+import { createMetrics } from '@kruise/client/metrics';
+import { type Key, keyOf } from '@kruise/client/object-key';
+import type { ApiRequest, Transport } from '@kruise/client/transport';
+import { withCondition } from '@kruise/machinery/conditions';
+import { controllerReference } from '@kruise/machinery/owner-references';
+import { conflict, internalError } from '@kruise/machinery/status';
+import { pick, seededRandom } from '@kruise/values/random';
+import type { Instant } from '@kruise/values/time';
+import fc from 'fast-check';
+import { type Cluster, startCluster } from './cluster.ts';
+
+/** A set of ConfigMaps: as many as the Service it belongs to says, and one more or less at a time costs a creation. */
+type Observed = { readonly set: Service; readonly members: readonly ConfigMap[] };
+
+const wantedOf = ({ metadata }: Service) => Number(metadata.annotations?.['members'] ?? 0);
+
+const counted = (members: readonly ConfigMap[]) => ({
+  type: 'Counted',
+  status: 'True',
+  reason: 'Counted',
+  message: `There are ${members.length}`,
+});
+
+function decide({ set, members }: Observed, now: Instant): Decision<Service['status']> {
+  const missing = Math.max(0, wantedOf(set) - members.length);
+  const surplus = members.slice(wantedOf(set));
+  return {
+    actions: [
+      ...Array.from({ length: missing }, () => announced(create(memberOf(set)), announcement(set))),
+      ...surplus.map(remove),
+    ],
+    status: { ...set.status, conditions: withCondition(set.status?.conditions, counted(members), now) },
+  };
+}
+
+const announcement = (set: Service) => ({
+  about: set,
+  done: { reason: 'SuccessfulCreate', message: 'Created member: {name}' },
+  failed: { reason: 'FailedCreate', message: 'Error creating: {error}' },
+});
+
+function memberOf(set: Service): ConfigMap {
+  const { name = '', namespace = '', uid = '' } = set.metadata;
+  const owner = controllerReference({ apiVersion: 'v1', kind: 'Service', metadata: { name, uid } });
+  const metadata = { generateName: `${name}-`, namespace, ownerReferences: [owner] };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata };
+}
+
+function observe(caches: Caches, key: Key): Observed | undefined {
+  const set = caches.of(service).get(key);
+  if (!set || wantedOf(set) === 0) return undefined;
+  return { set, members: caches.of(configMap).controlledBy(set) };
+}
+
+const members = defineController({ name: 'members', for: service, owns: [configMap], observe, decide });
+
+const setNamed = (name: string, count: number): Partial<Service> => ({
+  metadata: { name, namespace: 'default', annotations: { members: String(count) } },
+  spec: { clusterIP: 'None', ports: [{ port: 80 }] },
+});
+
+function run(cluster: Cluster, controllers: readonly Controller[], options: { client?: Client; log?: Log } = {}) {
+  const stop = new AbortController();
+  const { client, clock, random } = cluster;
+  const done = runControllers(controllers, { client, clock, random, ...options }, stop.signal);
+  return {
+    async stop() {
+      stop.abort();
+      await cluster.pass(0);
+      await done;
+    },
+  };
+}
+
+async function membersIn({ client }: Cluster): Promise<readonly ConfigMap[]> {
+  const { items } = await client.list(configMap, { namespace: 'default' });
+  return items.filter(({ metadata }) => metadata.ownerReferences);
+}
+
+test('a controller brings about what is wanted, reports it, and follows what changes', async () => {
+  const cluster = await startCluster();
+  const { client } = cluster;
+  await client.create(service, setNamed('web', 5));
+  const running = run(cluster, [members]);
+  await cluster.pass(1);
+  assert.equal((await membersIn(cluster)).length, 5);
+  const reference = { namespace: 'default', name: 'web' };
+  const statusOf = async () => (await client.get(service, reference)).status?.conditions?.[0]?.message;
+  assert.equal(await statusOf(), 'There are 5');
+
+  await client.delete(configMap, { namespace: 'default', name: (await membersIn(cluster))[0]!.metadata.name! });
+  await cluster.pass(1);
+  assert.equal((await membersIn(cluster)).length, 5);
+
+  await client.patch(service, reference, { metadata: { annotations: { members: '2' } } }, { type: 'merge' });
+  await cluster.pass(1);
+  assert.equal((await membersIn(cluster)).length, 2);
+  assert.equal(await statusOf(), 'There are 2');
+
+  const { items } = await client.list(event, { namespace: 'default' });
+  assert.equal(items.filter(({ reason }) => reason === 'SuccessfulCreate').length, 6);
+  assert.match(items[0]?.message ?? '', /^Created member: web-\w{5}$/);
+  await running.stop();
+  await cluster.close();
+});
+
+test('nothing is written where nothing has to change', async () => {
+  const cluster = await startCluster();
+  await cluster.client.create(service, setNamed('web', 3));
+  const running = run(cluster, [members]);
+  await cluster.pass(1);
+  const before = await cluster.server.core.store.currentRevision();
+  await cluster.pass(600);
+  assert.equal(await cluster.server.core.store.currentRevision(), before);
+  await running.stop();
+  await cluster.close();
+});
+
+/** A transport whose requests fail, are answered late, or break off after they were carried out. */
+function troubled(transport: Transport, { clock }: Cluster, seed: number) {
+  const random = seededRandom(seed);
+  let isCalm = false;
+  return {
+    calm() {
+      isCalm = true;
+    },
+    watch: transport.watch,
+    async request(request: ApiRequest) {
+      const trouble =
+        isCalm || request.method === 'GET'
+          ? 'none'
+          : pick(random, ['none', 'none', 'refused', 'cut', 'late', 'conflict']);
+      if (trouble === 'refused') throw internalError('no');
+      if (trouble === 'conflict') throw conflict({ group: '', plural: 'configmaps' }, 'x', 'modified');
+      const answer = await transport.request(request);
+      if (trouble === 'cut') throw new Error('the connection broke');
+      if (trouble === 'late') await new Promise<void>((resolve) => clock.setTimer(50, resolve));
+      return answer;
+    },
+  };
+}
+
+test('however often it is killed, and whatever fails, it ends with exactly what is wanted', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer(),
+      fc.array(fc.record({ wanted: fc.integer({ min: 1, max: 12 }), afterMs: fc.nat(300) }), { maxLength: 6 }),
+      async (seed, steps) => {
+        const cluster = await startCluster();
+        await cluster.client.create(service, setNamed('web', 3));
+        const transport = troubled(cluster.client.transport, cluster, seed);
+        const client = createClient(transport);
+        let running = run(cluster, [members], { client });
+        for (const { wanted, afterMs } of steps) {
+          await cluster.pass(afterMs / 1000);
+          const annotations = { members: String(wanted) };
+          await cluster.client.patch(
+            service,
+            { namespace: 'default', name: 'web' },
+            { metadata: { annotations } },
+            { type: 'merge' },
+          );
+          // As good as killed: it stops at whatever it is doing.
+          void running.stop();
+          running = run(cluster, [members], { client });
+        }
+        transport.calm();
+        await cluster.pass(60);
+        const wanted = steps.at(-1)?.wanted ?? 3;
+        assert.equal((await membersIn(cluster)).length, wanted);
+        await running.stop();
+        await cluster.close();
+      },
+    ),
+    { numRuns: 15 },
+  );
+});
+
+test('no more is made than is wanted, however slowly the caches follow', async () => {
+  const cluster = await startCluster();
+  const { client, clock } = cluster;
+  let most = 0;
+  const slow: Transport = {
+    request: client.transport.request,
+    async *watch(request) {
+      for await (const each of client.transport.watch(request)) {
+        await new Promise<void>((resolve) => clock.setTimer(700, resolve));
+        yield each;
+      }
+    },
+  };
+  await client.create(service, setNamed('web', 8));
+  const running = run(cluster, [members], { client: createClient(slow) });
+  for (let second = 0; second < 60; second++) {
+    await cluster.pass(1);
+    most = Math.max(most, (await membersIn(cluster)).length);
+  }
+  assert.equal(most, 8);
+  await running.stop();
+  await cluster.close();
+});
+
+test('a finalizer keeps an object until the controller has cleaned up', async () => {
+  const finalizer = 'example.com/tidy';
+  const cleaned: string[] = [];
+  const tidy = defineController({
+    name: 'tidy',
+    for: configMap,
+    observe: (caches, key) => caches.of(configMap).get(key),
+    decide(found) {
+      if (!found.metadata.labels?.['tidy']) return { actions: [] };
+      if (!isBeingDeleted(found))
+        return { actions: hasFinalizer(found, finalizer) ? [] : [addFinalizer(found, finalizer)] };
+      if (!hasFinalizer(found, finalizer)) return { actions: [] };
+      cleaned.push(keyOf(found));
+      return { actions: [removeFinalizer(found, finalizer)] };
+    },
+  });
+  const cluster = await startCluster();
+  const { client } = cluster;
+  const reference = { namespace: 'default', name: 'kept' };
+  await client.create(configMap, { metadata: { ...reference, labels: { tidy: 'yes' } } });
+  const running = run(cluster, [tidy]);
+  await cluster.pass(1);
+  assert.deepEqual((await client.get(configMap, reference)).metadata.finalizers, [finalizer]);
+  await client.delete(configMap, reference);
+  await cluster.pass(1);
+  assert.deepEqual(cleaned, ['default/kept']);
+  await assert.rejects(client.get(configMap, reference), { code: 404 });
+  await running.stop();
+  await cluster.close();
+});
+
+test('a change of another kind wakes the keys it maps to, and one can look again later', async () => {
+  const passes: string[] = [];
+  const cluster = await startCluster();
+  const { client, clock } = cluster;
+  const start = clock.now();
+  const follower = defineController({
+    name: 'follower',
+    for: service,
+    watches: [watch(configMap, ({ object }) => (object.data?.['wakes'] ? [object.data['wakes']] : []))],
+    observe: (caches, key) => (caches.of(service).get(key)?.metadata.name === 'web' ? key : undefined),
+    decide(key, now) {
+      passes.push(`${key} at ${Math.round((now - start) / 1000)}`);
+      return { actions: [], ...(passes.length === 2 ? { requeueAfterSeconds: 30 } : {}) };
+    },
+  });
+  await client.create(service, setNamed('web', 1));
+  const running = run(cluster, [follower]);
+  await cluster.pass(5);
+  await client.create(configMap, { metadata: { name: 'a', namespace: 'default' }, data: { wakes: 'default/web' } });
+  await cluster.pass(100);
+  assert.deepEqual(passes, ['default/web at 0', 'default/web at 5', 'default/web at 35']);
+  await running.stop();
+  await cluster.close();
+});
+
+test('what fails is tried again later each time, told, and counted', async () => {
+  const cluster = await startCluster();
+  const { client, clock, random } = cluster;
+  const errors: string[] = [];
+  const log: Log = { info() {}, warn() {}, error: (_fields, message) => errors.push(message) };
+  const registry = createMetrics();
+  let attempts = 0;
+  const faulty = defineController({
+    name: 'faulty',
+    for: service,
+    observe: (caches, key) => (key === 'default/web' ? caches.of(service).get(key) : undefined),
+    decide(found) {
+      if (++attempts < 4) throw new Error('not yet');
+      return {
+        actions: found.metadata.labels?.['done'] ? [] : [patch(found, { metadata: { labels: { done: 'yes' } } })],
+      };
+    },
+  });
+  await client.create(service, setNamed('web', 1));
+  const stop = new AbortController();
+  const metrics = createControllerMetrics(registry);
+  const done = runControllers([faulty], { client, clock, random, log, metrics }, stop.signal);
+  await cluster.pass(1);
+  assert.equal((await client.get(service, { namespace: 'default', name: 'web' })).metadata.labels?.['done'], 'yes');
+  assert.deepEqual(errors, ['a pass failed', 'a pass failed', 'a pass failed']);
+  const text = registry.text();
+  assert.match(text, /controller_runtime_reconcile_errors_total\{controller="faulty"\} 3/);
+  assert.match(text, /workqueue_retries_total\{name="faulty",controller="faulty"\} 3/);
+  assert.match(text, /workqueue_depth\{name="faulty",controller="faulty"\} 0/);
+  stop.abort();
+  await done;
+  await cluster.close();
+});

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ConfigMap, configMap } from '@kruise/api/core/configmap';
+import { createCaches, startInformer } from '@kruise/client/informer';
+import { runReflector } from '@kruise/client/reflector';
+import { isExpired } from '@kruise/machinery/status';
+import { startCluster } from './cluster.ts';
+
+const named = (name: string, data: Record<string, string> = {}): Partial<ConfigMap> => ({
+  metadata: { name, namespace: 'default' },
+  data,
+});
+
+for (const stream of [false, true]) {
+  const how = stream ? 'streamed' : 'listed';
+  test(`what is ${how} and what changes after it is what the server has`, async () => {
+    const cluster = await startCluster({ watchList: true });
+    const { client, clock, random } = cluster;
+    for (let index = 0; index < 30; index++) await client.create(configMap, named(`before-${index}`));
+    const stop = new AbortController();
+    const informer = startInformer(
+      client,
+      clock,
+      random,
+      configMap,
+      { stream, namespace: 'default', pageSize: 7 },
+      stop.signal,
+    );
+    await informer.synced;
+    for (let index = 0; index < 30; index++) await client.create(configMap, named(`after-${index}`));
+    for (let index = 0; index < 30; index += 2) {
+      await client.delete(configMap, { namespace: 'default', name: `before-${index}` });
+      await client.patch(
+        configMap,
+        { namespace: 'default', name: `after-${index}` },
+        { data: { changed: 'yes' } },
+        { type: 'merge' },
+      );
+    }
+    // Long enough for watches to end and begin anew.
+    await cluster.pass(1500);
+    await client.create(configMap, named('last'));
+    await cluster.pass(0);
+    const { items } = await client.list(configMap, { namespace: 'default' });
+    const byName = (objects: readonly ConfigMap[]) =>
+      [...objects].sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1));
+    assert.deepEqual(byName(informer.list()), byName(items));
+    assert.equal(items.length, 46);
+    stop.abort();
+    await cluster.close();
+  });
+}
+
+test('a server that does not stream is listed', async () => {
+  const cluster = await startCluster({ watchList: false });
+  const stop = new AbortController();
+  const errors: unknown[] = [];
+  const informer = startInformer(
+    cluster.client,
+    cluster.clock,
+    cluster.random,
+    configMap,
+    { stream: true, onError: (error) => errors.push(error) },
+    stop.signal,
+  );
+  await cluster.pass(0);
+  assert.equal(informer.hasSynced(), true);
+  assert.equal(errors.length, 1);
+  stop.abort();
+  await cluster.close();
+});
+
+test('in one process, what two informers know is one and the same object', async () => {
+  const cluster = await startCluster();
+  await cluster.client.create(configMap, named('shared'));
+  const stop = new AbortController();
+  const first = createCaches(cluster.client, cluster.clock, cluster.random, {}, stop.signal);
+  const second = createCaches(cluster.client, cluster.clock, cluster.random, {}, stop.signal);
+  await Promise.all([first.informer(configMap).synced, second.informer(configMap).synced]);
+  const key = 'default/shared';
+  assert.ok(first.of(configMap).get(key));
+  assert.equal(first.of(configMap).get(key), second.of(configMap).get(key));
+  await cluster.client.patch(
+    configMap,
+    { namespace: 'default', name: 'shared' },
+    { data: { a: 'b' } },
+    { type: 'merge' },
+  );
+  await cluster.pass(0);
+  assert.deepEqual(first.of(configMap).get(key)?.data, { a: 'b' });
+  assert.equal(first.of(configMap).get(key), second.of(configMap).get(key));
+  stop.abort();
+  await cluster.close();
+});
+
+test('history that the server has compacted is made up for by a list', async () => {
+  const cluster = await startCluster();
+  const { client, clock, random, server } = cluster;
+  await client.create(configMap, named('first'));
+  const stop = new AbortController();
+  let isCut = false;
+  const errors: unknown[] = [];
+  const flaky = {
+    ...client,
+    watch: ((kind, options) => {
+      if (isCut) throw new Error('no route');
+      return client.watch(kind, options);
+    }) as typeof client.watch,
+  };
+  const seen = new Set<string>();
+  void runReflector(
+    flaky,
+    clock,
+    random,
+    configMap,
+    { namespace: 'default', maxSilenceMs: 30_000, onError: (error) => errors.push(error) },
+    {
+      replace: (objects) => {
+        seen.clear();
+        for (const { metadata } of objects) seen.add(metadata.name!);
+      },
+      change: (type, { metadata }) => (type === 'DELETED' ? seen.delete(metadata.name!) : seen.add(metadata.name!)),
+      progress() {},
+    },
+    stop.signal,
+  );
+  await cluster.pass(1);
+  isCut = true;
+  await cluster.pass(60);
+  await client.delete(configMap, { namespace: 'default', name: 'first' });
+  await client.create(configMap, named('second'));
+  // More than the server keeps in memory of what its store forgets.
+  for (let index = 0; index < 2100; index++) {
+    const change = { data: { index: String(index) } };
+    await client.patch(configMap, { namespace: 'default', name: 'second' }, change, { type: 'merge' });
+  }
+  await server.core.store.compact(await server.core.store.currentRevision());
+  isCut = false;
+  await cluster.pass(120);
+  assert.deepEqual(seen, new Set(['second']));
+  assert.ok(errors.some(isExpired));
+  stop.abort();
+  await cluster.close();
+});
