@@ -301,7 +301,12 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
       }
       case 'reset': {
         const state = streams.get(frame.streamId);
-        if (state) fail(state, new Error(`the peer has reset the stream (${frame.status})`));
+        if (!state) return;
+        state.opened?.reject(new Error(`the peer has refused the stream (${frame.status})`));
+        // Go resets all streams as it closes a connection, whole as they may be: what was read before stays.
+        state.localEnd = true;
+        endRemote(state);
+        wake();
         return;
       }
       case 'settings': {
@@ -383,12 +388,12 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
 
   socket.on('drain', wake);
   socket.on('error', (error) => finish(error));
-  socket.once('close', () => finish());
+  socket.once('close', () => finish(leaving ? undefined : new Error('the connection was lost')));
   socket.write(
     Buffer.concat([settingsFrame(windowBytes), windowUpdateFrame(0, connectionWindowBytes - defaultWindowBytes)]),
   );
   run().then(
-    () => finish(),
+    () => finish(leaving ? undefined : new Error('the connection was lost')),
     (error: Error) => finish(error),
   );
 
