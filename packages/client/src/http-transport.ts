@@ -176,6 +176,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
           if (text !== '') yield eventOf(text, server);
           if (signal?.aborted) return;
         }
+        if (!answer.isWhole() && !signal?.aborted) throw new Error('the connection was lost');
       } catch (error) {
         // Whoever aborts a watch knows that it is over.
         if (signal?.aborted) return;
@@ -249,6 +250,7 @@ async function textOf(answer: WireAnswer, signal: AbortSignal | undefined): Prom
       if (size > maxAnswerBytes) throw new RangeError(`the answer is longer than ${maxAnswerBytes} bytes`);
       chunks.push(chunk);
     }
+    if (!answer.isWhole()) throw new Error('the connection was lost');
   } catch (error) {
     signal?.throwIfAborted();
     throw new TransportError(`the answer broke off: ${reasonOf(error)}`, { wasSent: true, cause: error });

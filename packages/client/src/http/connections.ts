@@ -28,6 +28,8 @@ export type WireAnswer = {
   readonly code: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readable;
+  /** Whether the server has ended the answer, rather than the connection: asked once the body is over. */
+  readonly isWhole: () => boolean;
 };
 
 /** The connections to one server, made when needed. */
@@ -211,7 +213,9 @@ function sessionOf(server: URL, http2: ClientHttp2Session, options: ConnectionOp
           reject(broken(server, wasSent, cause));
         });
         stream.once('response', (received) => {
-          resolve({ code: received[':status'] ?? 0, headers: received, body: stream });
+          // A stream that is lost with its connection ends as if nothing had happened, but for this code.
+          const isWhole = () => stream.rstCode === constants.NGHTTP2_NO_ERROR;
+          resolve({ code: received[':status'] ?? 0, headers: received, body: stream, isWhole });
         });
         if (body !== undefined) stream.end(body);
       });
@@ -288,7 +292,8 @@ function createHttp1(endpoint: Endpoint, options: DialOptions, first: Socket): H
         request.once('response', (response) => {
           // Node tells of an answer cut off by an error of the answer, which whoever reads it sees.
           response.on('error', () => {});
-          resolve({ code: response.statusCode ?? 0, headers: response.headers, body: response });
+          const isWhole = () => response.complete;
+          resolve({ code: response.statusCode ?? 0, headers: response.headers, body: response, isWhole });
         });
         request.end(body);
       }),

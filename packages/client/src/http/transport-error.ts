@@ -1,6 +1,6 @@
 /** The server could not be reached, or the connection broke before its answer was whole. */
 export class TransportError extends Error {
-  override readonly name = 'TransportError';
+  override readonly name: string = 'TransportError';
   /** Whether the server may have seen the request: if not, it can be sent again without harm. */
   readonly wasSent: boolean;
 
@@ -12,6 +12,8 @@ export class TransportError extends Error {
 
 /** There is no connection to the server, and so it has seen nothing. */
 export class ConnectError extends TransportError {
+  override readonly name = 'ConnectError';
+
   constructor(message: string, options: ErrorOptions = {}) {
     super(message, { ...options, wasSent: false });
   }
