@@ -84,6 +84,7 @@ export async function runAsLeader(
         return true;
       }
     }
+    deadline.throwIfAborted();
     const { lease: found, since } = seen!;
     if (isHeldByAnother(found.spec, identity, clock.now() - since)) return false;
     const spec = specAt(now, found.spec, { identity, leaseDurationSeconds });
@@ -134,46 +135,59 @@ export async function runAsLeader(
   }
 
   /** Gives the lease up, so that another need not wait until it has run out. */
-  async function release(): Promise<void> {
-    if (seen?.lease.spec?.holderIdentity !== identity) return;
+  async function release(deadline: AbortSignal): Promise<void> {
+    if (!isOwn) look(await client.get(lease, reference, { signal: deadline }));
+    const { lease: found } = seen!;
+    if (found.spec?.holderIdentity !== identity) return;
     const time = formatMicroTime(clock.now());
-    const spec = {
-      ...seen.lease.spec,
-      holderIdentity: '',
-      leaseDurationSeconds: 1,
-      renewTime: time,
-      acquireTime: time,
-    };
-    await client.update(lease, { ...seen.lease, spec }).catch(onError);
+    const released = { holderIdentity: '', leaseDurationSeconds: 1, renewTime: time, acquireTime: time };
+    await client.update(lease, { ...found, spec: { ...found.spec, ...released } }, { signal: deadline });
+  }
+
+  /** Runs something that may take as long as a leader has to renew its lease. */
+  async function inTime<T>(ended: AbortSignal, run: (deadline: AbortSignal) => Promise<T>): Promise<T | undefined> {
+    const late = new AbortController();
+    const cancel = clock.setTimer(renewDeadlineMs, () => late.abort(), ended);
+    const deadline = AbortSignal.any([ended, late.signal]);
+    try {
+      return await orAborted(run(deadline), deadline);
+    } finally {
+      cancel();
+    }
   }
 
   let heldSince: Instant | undefined;
   while (!signal.aborted) {
     const begun = clock.now();
-    if (await attempt(signal)) {
+    // An answer that takes longer comes too late to lead by.
+    if (await inTime(signal, attempt)) {
       heldSince = begun;
       break;
     }
     await after(clock, jitter(random, retryPeriodMs, 1.2), signal).catch(() => {});
   }
   if (heldSince === undefined) return 'stopped';
+
   const over = new AbortController();
+  const finished = new AbortController();
   const stop = () => over.abort(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
-  const finished = new AbortController();
-  const kept = renew(heldSince, AbortSignal.any([over.signal, finished.signal]));
-  void kept.then(() => over.abort());
-  let wasLost = false;
+  let isLost = false;
+  // Until the work has come to its end, though it is to: whoever is still at work still leads.
+  const kept = renew(heldSince, finished.signal).then(() => {
+    isLost = !finished.signal.aborted;
+    over.abort();
+  });
   try {
     await lead(over.signal);
   } finally {
-    wasLost = over.signal.aborted && !signal.aborted;
-    finished.abort();
     signal.removeEventListener('abort', stop);
-    if (!wasLost) await release();
+    finished.abort();
+    await kept;
+    if (!isLost) await inTime(new AbortController().signal, release).catch(onError);
   }
-  return wasLost ? 'lost' : 'stopped';
+  return isLost && !signal.aborted ? 'lost' : 'stopped';
 }
 
 type Claim = { readonly identity: string; readonly leaseDurationSeconds: number };

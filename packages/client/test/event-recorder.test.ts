@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { event } from '@kruise/api/core/event';
+import { namespace } from '@kruise/api/core/namespace';
+import type { NewEvent } from '@kruise/client/actions';
+import { createClient } from '@kruise/client/client';
+import { createEventRecorder } from '@kruise/client/event-recorder';
+import { internalError } from '@kruise/machinery/status';
+import { type Cluster, startCluster } from './cluster.ts';
+
+async function recording(cluster: Cluster, client = cluster.client) {
+  const about = await cluster.client.get(namespace, { name: 'default' });
+  const stop = new AbortController();
+  const errors: unknown[] = [];
+  const recorder = createEventRecorder(
+    client,
+    cluster.clock,
+    cluster.random,
+    { component: 'test-controller', host: 'here', onError: (error) => errors.push(error) },
+    stop.signal,
+  );
+  const tell = (message: string, more: Partial<NewEvent> = {}) =>
+    recorder.record({ about, type: 'Normal', reason: 'Tested', message, ...more });
+  return { about, recorder, tell, errors, stop };
+}
+
+const eventsOf = async ({ client }: Cluster) => (await client.list(event, { namespace: 'default' })).items;
+
+test('an event says what happened to what, who says so, and when', async () => {
+  const cluster = await startCluster();
+  const { about, tell, recorder } = await recording(cluster);
+  tell('all is well');
+  await recorder.flush();
+  const [written] = await eventsOf(cluster);
+  assert.match(written?.metadata.name ?? '', /^default\.[0-9a-f]{16}$/);
+  const { uid, resourceVersion } = about.metadata;
+  assert.deepEqual(written?.involvedObject, {
+    kind: 'Namespace',
+    name: 'default',
+    uid,
+    apiVersion: 'v1',
+    resourceVersion,
+  });
+  assert.deepEqual(
+    [written?.reason, written?.message, written?.type, written?.count, written?.firstTimestamp],
+    ['Tested', 'all is well', 'Normal', 1, '2026-01-01T00:00:00Z'],
+  );
+  assert.deepEqual(written?.source, { component: 'test-controller', host: 'here' });
+  assert.equal(written?.reportingComponent, 'test-controller');
+  await cluster.close();
+});
+
+test('the same event again is counted', async () => {
+  const cluster = await startCluster();
+  const { tell, recorder } = await recording(cluster);
+  for (let time = 0; time < 3; time++) {
+    tell('again');
+    await recorder.flush();
+    await cluster.pass(10);
+  }
+  const events = await eventsOf(cluster);
+  assert.equal(events.length, 1);
+  assert.deepEqual(
+    [events[0]?.count, events[0]?.firstTimestamp, events[0]?.lastTimestamp],
+    [3, '2026-01-01T00:00:00Z', '2026-01-01T00:00:20Z'],
+  );
+  await cluster.close();
+});
+
+test('a counted event that has been deleted is written anew', async () => {
+  const cluster = await startCluster();
+  const { tell, recorder } = await recording(cluster);
+  tell('again');
+  await recorder.flush();
+  await cluster.client.deleteMany(event, { namespace: 'default' });
+  tell('again');
+  await recorder.flush();
+  assert.deepEqual(
+    (await eventsOf(cluster)).map(({ count }) => count),
+    [2],
+  );
+  await cluster.close();
+});
+
+test('the tenth of those that differ only in their message, and all after it, become one', async () => {
+  const cluster = await startCluster();
+  const { tell, recorder } = await recording(cluster);
+  for (let index = 1; index <= 15; index++) tell(`number ${index}`);
+  await recorder.flush();
+  const events = await eventsOf(cluster);
+  assert.equal(events.length, 10);
+  const combined = events.find(({ message }) => message?.startsWith('(combined'));
+  assert.deepEqual([combined?.message, combined?.count], ['(combined from similar events): number 15', 6]);
+  await cluster.close();
+});
+
+test('an object that is told about without end is told about once in five minutes', async () => {
+  const cluster = await startCluster();
+  const { tell, recorder } = await recording(cluster);
+  for (let index = 0; index < 100; index++) tell('spam');
+  await recorder.flush();
+  const count = async () => (await eventsOf(cluster))[0]?.count;
+  assert.equal(await count(), 25);
+  await cluster.pass(299);
+  tell('spam');
+  await recorder.flush();
+  assert.equal(await count(), 25);
+  await cluster.pass(1);
+  tell('spam');
+  await recorder.flush();
+  assert.equal(await count(), 102);
+  await cluster.close();
+});
+
+test('a server that fails is asked again, and nobody waits for it', async () => {
+  const cluster = await startCluster();
+  let failures = 3;
+  const { transport } = cluster.client;
+  const failing = createClient({
+    watch: transport.watch,
+    async request(request) {
+      if (failures-- > 0) throw internalError('not now');
+      return transport.request(request);
+    },
+  });
+  const { tell, errors } = await recording(cluster, failing);
+  tell('patience');
+  await cluster.pass(60);
+  assert.deepEqual(
+    (await eventsOf(cluster)).map(({ message, count }) => [message, count]),
+    [['patience', 1]],
+  );
+  assert.deepEqual(errors, []);
+  await cluster.close();
+});
+
+test('what is too much to be written is dropped and said', async () => {
+  const cluster = await startCluster();
+  const stuck = createClient({ ...cluster.client.transport, request: () => new Promise(() => {}) });
+  const { tell, errors } = await recording(cluster, stuck);
+  for (let index = 0; index < 1010; index++) tell(`number ${index}`);
+  assert.equal(errors.length, 9);
+  await cluster.close();
+});

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { lease } from '@kruise/api/coordination/lease';
+import { createClient } from '@kruise/client/client';
+import { type LeadershipEnd, runAsLeader } from '@kruise/client/leader-election';
+import type { ApiRequest, Transport } from '@kruise/client/transport';
+import { internalError } from '@kruise/machinery/status';
+import type { Clock } from '@kruise/values/clock';
+import { pick, seededRandom } from '@kruise/values/random';
+import fc from 'fast-check';
+import { type Cluster, startCluster } from './cluster.ts';
+
+const reference = { namespace: 'default', name: 'the-lease' };
+
+/** A candidate: what it has done so far, and how it ended. */
+function candidate(
+  cluster: Cluster,
+  identity: string,
+  { transport, clock }: { transport?: Transport; clock?: Clock } = {},
+) {
+  const stop = new AbortController();
+  const log: string[] = [];
+  const client = transport ? createClient(transport) : cluster.client;
+  let finish = () => {};
+  let end: LeadershipEnd | undefined;
+  let isLeading = false;
+  const done = runAsLeader(
+    client,
+    clock ?? cluster.clock,
+    seededRandom(identity),
+    { ...reference, identity, onNewLeader: (leader) => log.push(`sees ${leader}`) },
+    async (signal) => {
+      isLeading = true;
+      log.push('leads');
+      await new Promise<void>((resolve) => {
+        finish = resolve;
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      isLeading = false;
+    },
+    stop.signal,
+  ).then((ended) => {
+    end = ended;
+    log.push(ended);
+  });
+  return {
+    log,
+    done,
+    stop: () => stop.abort(),
+    finish: () => finish(),
+    isLeading: () => isLeading,
+    end: () => end,
+  };
+}
+
+test('one of two leads, and the other takes over at once when it stops in good order', async () => {
+  const cluster = await startCluster();
+  const first = candidate(cluster, 'first');
+  await cluster.pass(1);
+  const second = candidate(cluster, 'second');
+  await cluster.pass(60);
+  assert.deepEqual([first.isLeading(), second.isLeading()], [true, false]);
+  assert.deepEqual(second.log, ['sees first']);
+  first.stop();
+  await cluster.pass(0);
+  assert.equal((await cluster.client.get(lease, reference)).spec?.holderIdentity, '');
+  await cluster.pass(5);
+  assert.deepEqual(first.log, ['sees first', 'leads', 'stopped']);
+  assert.deepEqual([first.isLeading(), second.isLeading()], [false, true]);
+  const { spec } = await cluster.client.get(lease, reference);
+  assert.equal(spec?.holderIdentity, 'second');
+  assert.equal(spec?.leaseTransitions, 1);
+  assert.equal(spec?.leaseDurationSeconds, 15);
+  second.stop();
+  await cluster.pass(0);
+  await cluster.close();
+});
+
+test('a lease is renewed for as long as its holder leads', async () => {
+  const cluster = await startCluster();
+  const only = candidate(cluster, 'only');
+  await cluster.pass(600);
+  const { spec } = await cluster.client.get(lease, reference);
+  assert.equal(spec?.acquireTime, '2026-01-01T00:00:00.000000Z');
+  assert.ok(Date.parse(spec?.renewTime ?? '') >= cluster.clock.now() - 3000);
+  assert.equal(spec?.leaseTransitions, 0);
+  only.stop();
+  await cluster.pass(0);
+  await cluster.close();
+});
+
+/** A transport that can be cut: requests then hang for ever, whatever their signal says. */
+function cuttable(transport: Transport) {
+  let isCut = false;
+  return {
+    cut: () => {
+      isCut = true;
+    },
+    watch: transport.watch,
+    request: (request: ApiRequest) => (isCut ? new Promise<never>(() => {}) : transport.request(request)),
+  };
+}
+
+test('a leader that cannot reach the server gives up before another takes over', async () => {
+  const cluster = await startCluster();
+  const transport = cuttable(cluster.client.transport);
+  const first = candidate(cluster, 'first', { transport });
+  await cluster.pass(1);
+  const second = candidate(cluster, 'second');
+  transport.cut();
+  await cluster.pass(10);
+  assert.deepEqual([first.end(), second.isLeading()], ['lost', false]);
+  await cluster.pass(15);
+  assert.equal(second.isLeading(), true);
+  second.stop();
+  await cluster.pass(0);
+  await cluster.close();
+});
+
+test('a leader whose lease was taken gives up', async () => {
+  const cluster = await startCluster();
+  const first = candidate(cluster, 'first');
+  await cluster.pass(1);
+  await cluster.client.patch(lease, reference, { spec: { holderIdentity: 'thief' } }, { type: 'merge' });
+  await cluster.pass(3);
+  assert.deepEqual(first.log, ['sees first', 'leads', 'sees thief', 'lost']);
+  assert.equal((await cluster.client.get(lease, reference)).spec?.holderIdentity, 'thief');
+  await cluster.close();
+});
+
+test('work that ends by itself releases the lease', async () => {
+  const cluster = await startCluster();
+  const first = candidate(cluster, 'first');
+  await cluster.pass(1);
+  first.finish();
+  await first.done;
+  assert.equal(first.end(), 'stopped');
+  assert.equal((await cluster.client.get(lease, reference)).spec?.holderIdentity, '');
+  await cluster.close();
+});
+
+test('a leader that takes its time to stop keeps the lease until it has', async () => {
+  const cluster = await startCluster();
+  const stop = new AbortController();
+  let finish = () => {};
+  const ended = runAsLeader(
+    cluster.client,
+    cluster.clock,
+    cluster.random,
+    { ...reference, identity: 'slow' },
+    () => new Promise<void>((resolve) => (finish = resolve)),
+    stop.signal,
+  );
+  await cluster.pass(1);
+  const second = candidate(cluster, 'second');
+  stop.abort();
+  await cluster.pass(60);
+  assert.equal(second.isLeading(), false);
+  finish();
+  await cluster.pass(10);
+  assert.equal(await ended, 'stopped');
+  assert.equal(second.isLeading(), true);
+  second.stop();
+  await cluster.pass(0);
+  await cluster.close();
+});
+
+test('a lease that cannot be kept is refused from the start', async () => {
+  const cluster = await startCluster();
+  const impossible = { ...reference, identity: 'a', leaseDurationSeconds: 5, renewDeadlineSeconds: 10 };
+  await assert.rejects(
+    runAsLeader(
+      cluster.client,
+      cluster.clock,
+      cluster.random,
+      impossible,
+      async () => {},
+      new AbortController().signal,
+    ),
+    RangeError,
+  );
+  await cluster.close();
+});
+
+test('never do two lead, whatever their clocks show and whatever requests come to', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer(),
+      fc.array(fc.integer({ min: -1e9, max: 1e9 }), { minLength: 2, maxLength: 4 }),
+      async (seed, offsets) => {
+        const cluster = await startCluster();
+        const random = seededRandom(seed);
+        const transport: Transport = {
+          watch: cluster.client.transport.watch,
+          async request(request) {
+            const trouble = pick(random, ['none', 'none', 'none', 'refused', 'cut', 'late', 'hang']);
+            if (trouble === 'refused') throw internalError('no');
+            if (trouble === 'hang') return new Promise(() => {});
+            const delayMs = random.next() * 8000;
+            if (trouble === 'late') await new Promise<void>((resolve) => cluster.clock.setTimer(delayMs, resolve));
+            const answer = await cluster.client.transport.request(request);
+            if (trouble === 'late') await new Promise<void>((resolve) => cluster.clock.setTimer(delayMs, resolve));
+            if (trouble === 'cut') throw new Error('the connection broke');
+            return answer;
+          },
+        };
+        const running = new Map<number, ReturnType<typeof candidate>>();
+        const start = (index: number) => {
+          const clock = { ...cluster.clock, now: () => cluster.clock.now() + offsets[index]! };
+          running.set(index, candidate(cluster, `candidate-${index}`, { transport, clock }));
+        };
+        for (const index of offsets.keys()) start(index);
+        let ledSeconds = 0;
+        for (let second = 0; second < 300; second++) {
+          await cluster.pass(1);
+          const leading = [...running.values()].filter((each) => each.isLeading());
+          assert.ok(leading.length <= 1, `${leading.length} lead in second ${second}`);
+          ledSeconds += leading.length;
+          for (const [index, each] of running) if (each.end()) start(index);
+        }
+        assert.ok(ledSeconds > 0);
+        for (const each of running.values()) each.stop();
+        await cluster.pass(0);
+        await cluster.close();
+      },
+    ),
+    { numRuns: 10 },
+  );
+});
