@@ -109,6 +109,8 @@ export type Strategy = {
   warnings?(object: KubeObject, old: KubeObject | undefined): Iterable<string>;
   /** How long the object stays after a DELETE so that what it stands for can end. Absent: not at all. */
   gracePeriodSeconds?(object: KubeObject, asked: number | undefined): number;
+  /** Refuses a DELETE that means another object, for kinds that do so in their own words. */
+  checkPreconditions?(resource: Resource, object: KubeObject, preconditions: DeleteOptions['preconditions']): void;
   /** What a DELETE comes to, for kinds that do not follow the usual rules. */
   planDeletion?(object: KubeObject, options: DeleteOptions, context: RequestContext): DeletionPlan | undefined;
   /** Takes hold of what must be unique in the cluster (addresses, ports) before a write; given back if it fails. */
@@ -123,6 +125,17 @@ export type Strategy = {
 
 export type Reservation = { commit(): Promise<void>; rollback(): Promise<void> };
 
+/** Who owns the fields of a view: those who own what it shows of the object, under the names they have there. */
+export type ViewTracking = {
+  readonly tracked: TrackedKind;
+  /** The owners of the view, of those of the object. */
+  shown(entries: ObjectMeta['managedFields']): ObjectMeta['managedFields'];
+  /** The owners of the object after a write to the view. */
+  written(entries: { readonly object: Entries; readonly view: Entries }): Entries;
+};
+
+type Entries = ObjectMeta['managedFields'];
+
 /** Another way to an object. */
 export type Subresource =
   /** The same object under other rules: `status`, `resize`, `approval`. */
@@ -136,6 +149,8 @@ export type Subresource =
       show(object: KubeObject): KubeObject;
       /** Who owns which field after a write by this way, where that is not tracked as any other write is. */
       owners?(entries: ObjectMeta['managedFields']): ObjectMeta['managedFields'];
+      /** How the fields of the view are owned, where whoever writes it comes to own them. */
+      readonly tracking?: ViewTracking;
       /** What is shown to those who only read, where that is not the same. */
       read?(object: KubeObject): KubeObject;
       write(view: KubeObject, object: KubeObject): KubeObject;

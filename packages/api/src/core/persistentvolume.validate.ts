@@ -135,7 +135,8 @@ function* validateCapacity(capacity: { readonly [name: string]: string }, path: 
   if (!capacity['storage'] || names.length > 1) {
     const shown = names.map((name) => `"${name}":resource.Quantity{…}`).join(', ');
     const cause = notSupported(path, '', ['storage']);
-    yield { ...cause, message: cause.message.replace('""', () => `core.ResourceList{${shown}}`) };
+    const list = names.length === 0 ? 'core.ResourceList(nil)' : `core.ResourceList{${shown}}`;
+    yield { ...cause, message: cause.message.replace('""', () => list) };
   }
   for (const name of names) {
     const amount = parseQuantity(capacity[name]!);

@@ -1,4 +1,5 @@
-import { badRequest, unsupportedMediaType } from '@kruise/machinery/status';
+import { builtinKinds } from '@kruise/api/builtin';
+import { badRequest, unclassified, unsupportedMediaType } from '@kruise/machinery/status';
 import { type Codec, DecodeError } from '@kruise/schema/codec';
 import { JsonSyntaxError } from '@kruise/schema/json-text';
 import { apiVersionOf, type Kind } from '@kruise/schema/kind';
@@ -31,26 +32,27 @@ export function decodeBody(
   body: Body,
   validation: FieldValidation,
 ): Decoded['draft'] {
-  const decoded = reading(expected, () => decode(expected, body));
+  const decoded = reading(expected, body, () => decode(expected, body));
   settleStrictErrors(context, expected, decoded, validation);
   return decoded.draft;
 }
 
-function decode({ kind, serializer }: Expected, body: Body): Decoded {
-  if (body.type === 'value') return checked(kind, serializer.decodeValue(body.value));
+function decode(expected: Expected, body: Body): Decoded {
+  const { serializer } = expected;
+  if (body.type === 'value') return checked(expected, serializer.decodeValue(body.value));
   switch (mediaType(body.contentType)) {
     case 'application/json':
-      return checked(kind, serializer.decodeText(body.bytes));
+      return checked(expected, serializer.decodeText(body.bytes));
     case 'application/yaml': {
       const { value, duplicates } = parseYamlText(body.bytes);
-      const { draft, strictErrors } = checked(kind, serializer.decodeValue(value));
+      const { draft, strictErrors } = checked(expected, serializer.decodeValue(value));
       return { draft, strictErrors: [...duplicates, ...strictErrors] };
     }
     case 'application/vnd.kubernetes.protobuf': {
       if (!serializer.protobuf) break;
       const { apiVersion, kind: named, raw } = decodeEnvelope(body.bytes);
-      checkKind(kind, apiVersion, named);
-      return checked(kind, { draft: serializer.protobuf.decode(raw), strictErrors: [] });
+      checkKind(expected, apiVersion, named);
+      return checked(expected, { draft: serializer.protobuf.decode(raw), strictErrors: [] });
     }
   }
   throw unsupportedMediaType([
@@ -64,44 +66,125 @@ function decode({ kind, serializer }: Expected, body: Body): Decoded {
 export function decodeOptions(body: Body, codec: Codec): unknown {
   if (body.type === 'value') return body.value;
   if (body.bytes.length === 0) return undefined;
-  return reading({ kind: { group: '', version: 'v1', kind: 'DeleteOptions' } }, () => {
-    switch (mediaType(body.contentType)) {
-      case 'application/vnd.kubernetes.protobuf':
-        return codec.fromProtobuf(decodeEnvelope(body.bytes).raw);
-      case 'application/yaml':
-        return codec.fromJson(parseYaml(body.bytes));
-      default:
-        return codec.decode(body.bytes).object;
-    }
-  });
+  try {
+    const options = readOptions(body, codec) as { readonly apiVersion?: string; readonly kind?: string };
+    const { apiVersion = 'v1', kind = 'DeleteOptions' } = options;
+    // Any group has such options; a group of nothing else is not asked for more.
+    if (kind !== 'DeleteOptions') throw unclassified(notRegistered(apiVersion, kind));
+    return options;
+  } catch (error) {
+    const why = unrecognizedWhy(error);
+    if (why !== undefined) throw unclassified(why);
+    if (error instanceof DecodeError) throw badRequest(error.message);
+    throw error;
+  }
 }
 
-function checked(kind: Expected['kind'], decoded: Decoded): Decoded {
+function readOptions({ contentType, bytes }: Extract<Body, { type: 'bytes' }>, codec: Codec): unknown {
+  switch (mediaType(contentType)) {
+    case 'application/vnd.kubernetes.protobuf':
+      return codec.fromProtobuf(decodeEnvelope(bytes).raw);
+    case 'application/yaml':
+      return codec.fromJson(parseYaml(bytes));
+    default:
+      return codec.decode(bytes).object;
+  }
+}
+
+function checked(expected: Expected, decoded: Decoded): Decoded {
   const { draft } = decoded;
-  checkKind(kind, draft.apiVersion ?? '', draft.kind ?? '');
+  const { kind } = expected;
+  checkKind(expected, draft.apiVersion ?? '', draft.kind ?? '');
   draft.apiVersion = apiVersionOf(kind);
   draft.kind = kind.kind;
   return decoded;
 }
 
 /** A body may leave out what kind it is, but not be of another. */
-function checkKind(expected: Expected['kind'], apiVersion: string, kind: string): void {
+function checkKind({ kind: expected, serializer }: Expected, apiVersion: string, kind: string): void {
   const wanted = apiVersionOf(expected);
-  if (kind !== '' && kind !== expected.kind) {
-    const version = apiVersion === '' ? wanted : apiVersion;
+  const [named, version] = [kind === '' ? expected.kind : kind, apiVersion === '' ? wanted : apiVersion];
+  if (named === expected.kind && version === wanted) return;
+  if (serializer.protobuf) {
+    if (version.split('/').length > 2) throw new Unrecognized(`unexpected GroupVersion string: ${version}`);
+    const last = JSON.stringify(version.split('/').at(-1));
+    const why = isBuiltin(version, named)
+      ? `converting (${goType(version, named)}) to (${internalType(expected)}): unknown conversion`
+      : notRegistered(version, named);
+    throw badRequest(`${named} in version ${last} cannot be handled as a ${expected.kind}: ${why}`);
+  }
+  if (named !== expected.kind) {
+    const last = JSON.stringify(version.split('/').at(-1));
     throw badRequest(
-      `${kind} in version ${JSON.stringify(version.split('/').at(-1))} cannot be handled as a ${expected.kind}: converting (${kind}) to (${expected.kind}): unknown conversion`,
+      `${named} in version ${last} cannot be handled as a ${expected.kind}: converting (${named}) to (${expected.kind}): unknown conversion`,
     );
   }
-  if (apiVersion !== '' && apiVersion !== wanted) {
-    throw badRequest(`the API version in the data (${apiVersion}) does not match the expected API version (${wanted})`);
-  }
+  throw badRequest(`the API version in the data (${version}) does not match the expected API version (${wanted})`);
 }
 
-function reading<T>({ kind }: Pick<Expected, 'kind'>, read: () => T): T {
+/** What Kubernetes says of a kind it has never heard of, down to the place in its source. */
+function notRegistered(apiVersion: string, kind: string): string {
+  return `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:110"`;
+}
+
+const builtin: ReadonlySet<string> = new Set(
+  builtinKinds.flatMap((each) => [each.kind, each.listKind].map((kind) => `${apiVersionOf(each)} ${kind}`)),
+);
+
+function isBuiltin(apiVersion: string, kind: string): boolean {
+  return builtin.has(`${apiVersion} ${kind}`);
+}
+
+function goType(apiVersion: string, kind: string): string {
+  return `${apiVersion.split('/').at(-1)}.${kind}`;
+}
+
+function internalType({ group, kind }: Expected['kind']): string {
+  return `${group === '' ? 'core' : group.split('.')[0]}.${kind}`;
+}
+
+/** A body that does not say what it is. */
+class Unrecognized extends Error {
+  override readonly name = 'Unrecognized';
+}
+
+const typeMeta =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+/** The fault of a text that is no object at all. */
+const wrongRoot = /^json: cannot unmarshal (\w+) into Go value of type \S+$/;
+
+/** What keeps the kind of a body from being read, if that is the trouble with it. */
+function unrecognizedWhy(error: unknown): string | undefined {
+  if (error instanceof Unrecognized || error instanceof YamlError || error instanceof ProtobufError) {
+    return error.message;
+  }
+  const found = "couldn't get version/kind; json parse error";
+  if (error instanceof JsonSyntaxError) return `${found}: ${error.message}`;
+  const [, type] = (error instanceof DecodeError && wrongRoot.exec(error.message)) || [];
+  return type === undefined ? undefined : `${found}: json: cannot unmarshal ${type} into Go value of type ${typeMeta}`;
+}
+
+const shownBytes = 30;
+
+/** The beginning of a body: as text if it looks like JSON, else in hexadecimal. */
+function summaryOf(body: Body): string {
+  if (body.type === 'value') return '<value>';
+  const { bytes } = body;
+  if (bytes.length === 0) return '<empty>';
+  const shown = Buffer.from(bytes.subarray(0, shownBytes)).toString(bytes[0] === 0x7b ? 'utf8' : 'hex');
+  return bytes.length > shownBytes ? `${shown} ...` : shown;
+}
+
+function reading<T>({ kind, serializer }: Expected, body: Body, read: () => T): T {
   try {
     return read();
   } catch (error) {
+    const why = serializer.protobuf && unrecognizedWhy(error);
+    if (why !== undefined) {
+      throw badRequest(
+        `the object provided is unrecognized (must be of type ${kind.kind}): ${why} (${summaryOf(body)})`,
+      );
+    }
     if (
       error instanceof DecodeError ||
       error instanceof JsonSyntaxError ||

@@ -66,7 +66,7 @@ function* optionFaults(given: {
     );
   }
   if (propagationPolicy != null && !['Foreground', 'Background', 'Orphan'].includes(propagationPolicy)) {
-    yield notSupported('propagationPolicy', propagationPolicy, ['Background', 'Foreground', 'Orphan', 'nil']);
+    yield notSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']);
   }
   yield* dryRunFaults(given.dryRun ?? []);
 }
@@ -87,7 +87,7 @@ export async function deleteOne(
     context.signal.throwIfAborted();
     if (!seen) throw notFound(kind, name);
     const object = await inVersion(resource, seen);
-    checkPreconditions(resource, object, options.preconditions);
+    (strategy.checkPreconditions ?? checkPreconditions)(resource, object, options.preconditions);
     await admit(core, context, resource, name, seen, object, options);
     const plan =
       strategy.planDeletion?.(object, options, context) ?? planDeletion(strategy, object, options, context.clock.now());
@@ -130,7 +130,8 @@ async function carryOut(
     revision = removed.revision;
     await strategy.released?.(object, context);
   }
-  return { done: true, deleted: { code: 200, object: farewell(resource, seen, object, revision) } };
+  const last = plan.last ?? object;
+  return { done: true, deleted: { code: 200, object: farewell(resource, seen, last, revision) } };
 }
 
 /** Some kinds answer with the object that is gone, the others only with its name. */

@@ -12,7 +12,8 @@ export type DeleteOptions = {
 
 /** What a DELETE comes to: the object goes at once, or is marked and stays a while, or is on its way already. */
 export type DeletionPlan =
-  | { readonly action: 'remove' }
+  /** `last` is what is left to be seen of it, where that is not as it was. */
+  | { readonly action: 'remove'; readonly last?: KubeObject }
   | { readonly action: 'mark'; readonly object: KubeObject }
   | { readonly action: 'nothing' };
 
@@ -31,7 +32,7 @@ export function planDeletion(
   const grace = strategy.gracePeriodSeconds?.(object, options.gracePeriodSeconds) ?? 0;
 
   if (!metadata.deletionTimestamp) {
-    if (grace === 0 && finalizers.length === 0) return { action: 'remove' };
+    if (grace === 0 && finalizers.length === 0) return removal(strategy, object, nowMs);
     return { action: 'mark', object: marked(object, nowMs + grace * 1000, grace, finalizers) };
   }
 
@@ -42,7 +43,7 @@ export function planDeletion(
     const begun = Date.parse(metadata.deletionTimestamp) - pending * 1000;
     const kept = metadata.finalizers ?? [];
     if (grace === 0) {
-      if (kept.length === 0) return { action: 'remove' };
+      if (kept.length === 0) return removal(strategy, object, begun);
       return { action: 'mark', object: marked(object, begun, 0, kept) };
     }
     const ends = begun + grace * 1000;
@@ -53,6 +54,12 @@ export function planDeletion(
   const same = JSON.stringify(finalizers) === JSON.stringify(metadata.finalizers ?? []);
   if (same) return { action: 'nothing' };
   return { action: 'mark', object: { ...object, metadata: { ...metadata, finalizers } } };
+}
+
+/** What could have had time to end is seen to have been given none. */
+function removal(strategy: Strategy, object: KubeObject, atMs: number): DeletionPlan {
+  if (!strategy.gracePeriodSeconds) return { action: 'remove' };
+  return { action: 'remove', last: marked(object, atMs, 0, object.metadata.finalizers ?? []) };
 }
 
 function marked(object: KubeObject, atMs: number, graceSeconds: number, finalizers: readonly string[]): KubeObject {

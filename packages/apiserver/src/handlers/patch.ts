@@ -1,14 +1,10 @@
-import { isObject, type JsonObject } from '@kruise/machinery/json-value';
-import { reportConflicts } from '@kruise/machinery/server-side-apply/conflict';
-import { applyPatch } from '@kruise/machinery/server-side-apply/field-manager';
-import { managerOf } from '@kruise/machinery/server-side-apply/managed-fields';
-import { badRequest, conflict, failure, StatusError, unclassified } from '@kruise/machinery/status';
+import { conflict } from '@kruise/machinery/status';
 import type { Draft } from '@kruise/schema/draft';
-import { parseYamlText, strictYamlError, YamlError } from '@kruise/schema/yaml-text';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import type { KubeObject } from '../object.ts';
 import type { Resource } from '../resource.ts';
+import { appliedObject, decodeApplied, mergeApplied } from './applying.ts';
 import type { Body } from './body.ts';
 import { admitAndStore } from './create.ts';
 import { checkNamed, dropRepeatedOwners } from './metadata.ts';
@@ -68,28 +64,12 @@ function applyTo(
   options: WriteOptions,
 ): Promise<Updated> {
   const applied = appliedObject(resource, body, options);
-  const manager = managerOf({ fieldManager: options.fieldManager, userAgent: context.userAgent });
   const merge = async (live: KubeObject | undefined): Promise<Draft<KubeObject>> => {
-    const request = {
-      live,
-      applied,
-      manager,
-      subresource: part.name,
-      force: options.force ?? false,
-      now: context.clock.now(),
-    };
-    const result = await withConversions(resource, (each) => applyPatch(trackedKind(each, part), request));
-    if ('conflicts' in result) {
-      const { message, causes } = reportConflicts(result.conflicts);
-      throw new StatusError(failure({ code: 409, reason: 'Conflict', message, details: { causes } }));
-    }
-    if ('error' in result) {
-      throw result.error.reason === 'BadRequest'
-        ? badRequest(result.error.message)
-        : unclassified(result.error.message);
-    }
-    const { draft } = resource.serializer.decodeValue(result.object);
-    return draft;
+    const request = { live, applied, options };
+    const result = await withConversions(resource, (each) =>
+      mergeApplied(context, trackedKind(each, part), request, part.name),
+    );
+    return decodeApplied(resource.serializer, result);
   };
   return update(core, context, resource, {
     subresource: part.name,
@@ -122,32 +102,4 @@ function applyTo(
         }
       : {}),
   });
-}
-
-function appliedObject({ kind }: Resource, body: Body, options: WriteOptions): JsonObject {
-  const value = body.type === 'value' ? body.value : parseApplied(body.bytes, options);
-  if (!isObject(value)) throw badRequest('error decoding YAML: an object is expected');
-  const { apiVersion, kind: named } = value as { readonly apiVersion?: unknown; readonly kind?: unknown };
-  const version = typeof apiVersion === 'string' ? apiVersion : '';
-  const name = typeof named === 'string' ? named : '';
-  const [group, last] = version.includes('/') ? version.split('/') : ['', version];
-  if (name !== kind.kind || group !== kind.group) {
-    throw badRequest(`invalid object type: ${group}/${last}, Kind=${name}`);
-  }
-  return value;
-}
-
-function parseApplied(bytes: Uint8Array, { fieldValidation }: WriteOptions): unknown {
-  try {
-    const { value, duplicates } = parseYamlText(bytes);
-    if (duplicates.length > 0 && fieldValidation === 'Strict') {
-      throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${strictYamlError(duplicates)}`);
-    }
-    return value;
-  } catch (error) {
-    if (error instanceof YamlError) {
-      throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);
-    }
-    throw error;
-  }
 }

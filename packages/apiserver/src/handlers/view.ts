@@ -1,3 +1,5 @@
+import { trackUpdate } from '@kruise/machinery/server-side-apply/field-manager';
+import { managerOf } from '@kruise/machinery/server-side-apply/managed-fields';
 import { badRequest } from '@kruise/machinery/status';
 import type { Draft } from '@kruise/schema/draft';
 import type { Admission } from '../admission/admission.ts';
@@ -6,9 +8,10 @@ import type { Core } from '../core.ts';
 import type { KubeObject } from '../object.ts';
 import type { Resource, Subresource } from '../resource.ts';
 import { shownOptions } from './admit.ts';
+import { appliedObject, decodeApplied, mergeApplied } from './applying.ts';
 import { type Body, decodeBody } from './body.ts';
 import { refuseFaulty } from './create.ts';
-import { decodePatched, patched, patchOf, patchValue, settle } from './patching.ts';
+import { apply, decodePatched, patched, patchOf, patchValue, settle } from './patching.ts';
 import { tracker } from './tracking.ts';
 import { update } from './update.ts';
 import { type WriteOptions, writeOptions } from './write-options.ts';
@@ -25,13 +28,24 @@ export async function updateView(
   change: (shown: KubeObject) => Draft<KubeObject>,
 ): Promise<KubeObject> {
   const { subresource } = context.info;
+  const { tracking } = view;
   const track = tracker(context, resource, options, { name: subresource, strategy: resource.strategy });
+  const own = (live: KubeObject, draft: Draft<KubeObject>, wanted: KubeObject) => {
+    if (!tracking && !view.owners) return track.changed(live, draft);
+    const { managedFields } = live.metadata;
+    const entries = tracking
+      ? tracking.written({ object: managedFields, view: wanted.metadata.managedFields })
+      : view.owners?.(managedFields);
+    if (entries) draft.metadata.managedFields = entries as Draft<typeof entries>;
+    else delete draft.metadata.managedFields;
+    return draft;
+  };
   const { object } = await update({ ...core, admission: admissionOf(core.admission, view) }, context, resource, {
     subresource,
     strategy: resource.strategy,
     options,
     async change(live) {
-      const shown = view.show(live);
+      const shown = withOwners(view, live);
       const wanted = (await core.admission.mutate({
         context,
         operation: 'UPDATE',
@@ -55,14 +69,31 @@ export async function updateView(
       // Whoever names a version has seen that one of the object itself: both carry the same.
       const resourceVersion = wanted.metadata.resourceVersion || live.metadata.resourceVersion;
       if (resourceVersion) draft.metadata.resourceVersion = resourceVersion;
-      if (!view.owners) return track.changed(live, draft);
-      const managedFields = view.owners(live.metadata.managedFields) as typeof draft.metadata.managedFields;
-      if (managedFields) draft.metadata.managedFields = managedFields;
-      else delete draft.metadata.managedFields;
-      return draft;
+      return own(live, draft, wanted);
     },
   });
   return view.show(object);
+}
+
+/** What an object shows of itself, and who owns that. */
+function withOwners({ show, tracking }: View, live: KubeObject): KubeObject {
+  const shown = show(live);
+  const managedFields = tracking?.shown(live.metadata.managedFields);
+  return managedFields ? { ...shown, metadata: { ...shown.metadata, managedFields } } : shown;
+}
+
+/** Records who wrote which fields of a view. */
+function trackedBy(context: RequestContext, { fieldManager }: WriteOptions, { tracking }: View) {
+  return (shown: KubeObject, draft: Draft<KubeObject>): Draft<KubeObject> =>
+    tracking
+      ? (trackUpdate(tracking.tracked, {
+          live: shown,
+          updated: draft as KubeObject,
+          manager: managerOf({ fieldManager, userAgent: context.userAgent }),
+          subresource: context.info.subresource,
+          now: context.clock.now(),
+        }) as Draft<KubeObject>)
+      : draft;
 }
 
 /** Admission is asked about what is written, which is the view; that was already mutated. */
@@ -91,10 +122,11 @@ export function putView(
   const options = writeOptions(context.query, 'UpdateOptions');
   const decode = () => decodeBody(context, view, body, options.fieldValidation);
   let first: Draft<KubeObject> | undefined = decode();
-  return updateView(core, context, resource, view, options, () => {
+  const track = trackedBy(context, options, view);
+  return updateView(core, context, resource, view, options, (shown) => {
     const draft = first ?? decode();
     first = undefined;
-    return draft;
+    return track(shown, draft);
   });
 }
 
@@ -108,11 +140,19 @@ export function patchView(
 ): Promise<KubeObject> {
   const sent = patchOf(resource, body);
   const options = writeOptions(context.query, 'PatchOptions', sent.type);
+  if (sent.type === apply && view.tracking) {
+    const { tracked } = view.tracking;
+    const applied = appliedObject(view, body, options);
+    return updateView(core, context, resource, view, options, (shown) =>
+      decodeApplied(view.serializer, mergeApplied(context, tracked, { live: shown, applied, options })),
+    );
+  }
   const value = patchValue(sent);
+  const track = trackedBy(context, options, view);
   return updateView(core, context, resource, view, options, (shown) => {
     const made = patched(view.mergeType, sent.type, shown, value);
     const decoded = decodePatched(view.serializer, shown, made, sent);
     settle(context, decoded, options, sent, made);
-    return decoded.draft;
+    return track(shown, decoded.draft);
   });
 }

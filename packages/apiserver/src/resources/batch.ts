@@ -13,6 +13,9 @@ import { validateKindMetaUpdate } from '@kruise/api/meta/object-meta.validate';
 import { cronJobWarnings, jobWarnings } from '@kruise/api/workload.warnings';
 import { type RulesByResource, rulesFor } from './rules.ts';
 
+const orphansWarning =
+  'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning';
+
 export const batchRules: RulesByResource = {
   'cronjobs.batch': rulesFor({
     default: defaultCronJob,
@@ -26,6 +29,10 @@ export const batchRules: RulesByResource = {
   }),
   'jobs.batch': rulesFor({
     propagation: 'Orphan',
+    planDeletion(_job, { propagationPolicy, orphanDependents }, { warnings }) {
+      if (propagationPolicy === undefined && orphanDependents === undefined) warnings.add(orphansWarning);
+      return undefined;
+    },
     default: defaultJob,
     completeCreate: prepareJobForCreate,
     prepareForUpdate: prepareJobForUpdate,

@@ -4,7 +4,7 @@ import { badRequest, conflict, notFound, success, unclassified } from '@kruise/m
 import { type Cause, notSupported, required, summary } from '@kruise/schema/field-error';
 import { type RequestContext, timestamp } from '../context.ts';
 import type { Core } from '../core.ts';
-import { type KubeObject, whole } from '../object.ts';
+import { type Cached, type KubeObject, whole } from '../object.ts';
 import type { Resource, Subresource } from '../resource.ts';
 import type { VirtualResource } from '../virtual-resource.ts';
 import { withCondition } from './pod-condition.ts';
@@ -51,7 +51,7 @@ async function bind(
   object: KubeObject,
 ): Promise<void> {
   const wanted = object as unknown as Binding;
-  const { uid, resourceVersion, annotations, labels } = wanted.metadata;
+  const { uid, resourceVersion, annotations } = wanted.metadata;
   if (wanted.metadata.name !== name) throw badRequest('name in URL does not match name in Binding object');
   const causes = [...faultsOf(wanted)];
   if (causes.length > 0) throw unclassified(summary(causes));
@@ -61,9 +61,9 @@ async function bind(
   for (;;) {
     if (!seen) throw notFound(pods.kind, name);
     const { metadata } = seen.object;
-    if (uid && uid !== metadata.uid) throw mismatch(pods, name, 'UID', uid, metadata.uid);
+    if (uid && uid !== metadata.uid) throw mismatch(pods, seen, 'UID', uid, metadata.uid);
     if (resourceVersion && resourceVersion !== metadata.resourceVersion) {
-      throw mismatch(pods, name, 'ResourceVersion', resourceVersion, metadata.resourceVersion);
+      throw mismatch(pods, seen, 'ResourceVersion', resourceVersion, metadata.resourceVersion);
     }
     const pod = whole(seen) as unknown as Pod;
     const obstacle = obstacleOf(pod);
@@ -72,7 +72,6 @@ async function bind(
       ...pod,
       metadata: {
         ...pod.metadata,
-        ...(labels ? { labels: { ...pod.metadata.labels, ...labels } } : {}),
         ...(annotations ? { annotations: { ...pod.metadata.annotations, ...annotations } } : {}),
       },
       spec: { ...(pod.spec ?? { containers: [] }), nodeName: wanted.target.name ?? '' },
@@ -85,12 +84,16 @@ async function bind(
   }
 }
 
-function mismatch({ kind }: Resource, name: string, what: string, wanted: string, found: string | undefined): Error {
-  return conflict(
-    kind,
-    name,
-    `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${found}`,
-  );
+function mismatch(
+  { kind }: Resource,
+  { key, object }: Cached,
+  what: string,
+  wanted: string,
+  found: string | undefined,
+): Error {
+  const why = `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${found}`;
+  const storage = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`;
+  return conflict(kind, object.metadata.name ?? '', storage);
 }
 
 function obstacleOf({ metadata, spec }: Pod): string | undefined {

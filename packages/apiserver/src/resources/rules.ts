@@ -45,6 +45,7 @@ export type Rules<T extends object = KubeObject> = {
   /** Ways to write a part of an object other than its status. */
   readonly parts?: { readonly [subresource: string]: PartRules<T> };
   gracePeriodSeconds?(object: T, asked: number | undefined): number;
+  checkPreconditions?: Strategy['checkPreconditions'];
   planDeletion?(object: T, options: DeleteOptions, context: RequestContext): DeletionPlan | undefined;
 };
 
@@ -84,7 +85,7 @@ export function strategyOf(kind: Kind, rules: Rules): Strategy {
     propagation: rules.propagation ?? 'Background',
     returnsDeleted: rules.returnsDeleted ?? false,
     ...(hasStatus ? { resetFields: rules.resetFields ?? statusFields } : {}),
-    ...optional('ttlSeconds', 'completeCreate', 'warnings', 'gracePeriodSeconds', 'planDeletion'),
+    ...optional('ttlSeconds', 'completeCreate', 'warnings', 'gracePeriodSeconds', 'checkPreconditions', 'planDeletion'),
     prepareForCreate(draft, context) {
       if (hasStatus && !rules.keepsStatusOnCreate) delete draft.status;
       if (generation !== 'none') draft.metadata.generation = 1;

@@ -1,8 +1,10 @@
 import { type Scale, scale } from '@kruise/api/autoscaling/scale';
 import type { LabelSelector } from '@kruise/api/meta/label-selector';
 import { nonNegative } from '@kruise/api/meta/value.validate';
+import { fieldPath } from '@kruise/machinery/field-set/field-path';
 import { selectorOf, selectorOfLabels } from '@kruise/machinery/label-selector';
-import type { Kind } from '@kruise/schema/kind';
+import { entriesAfterScale, scaleEntries } from '@kruise/machinery/server-side-apply/scale';
+import { apiVersionOf, type Kind } from '@kruise/schema/kind';
 import { mergeTypeOf } from '@kruise/schema/merge-type';
 import type { KubeObject } from '../object.ts';
 import type { Subresource } from '../resource.ts';
@@ -18,6 +20,12 @@ type Workload = {
 
 const serializer = serializerOf(scale, {});
 const mergeType = mergeTypeOf(scale.root);
+const tracked = {
+  apiVersion: apiVersionOf(scale),
+  kind: scale.kind,
+  type: mergeType,
+  empty: serializer.canonical({ apiVersion: apiVersionOf(scale), kind: scale.kind, metadata: {} }),
+};
 
 /** The size of a workload of a built-in kind, as something to read and write by itself. */
 export function scaleOf(kind: Kind): Subresource {
@@ -26,6 +34,8 @@ export function scaleOf(kind: Kind): Subresource {
     kind.kind === 'ReplicationController'
       ? selectorOfLabels((selector ?? {}) as { readonly [key: string]: string }).text
       : selectorOf(selector as LabelSelector | undefined).text;
+  const apiVersion = apiVersionOf(kind);
+  const paths = { [apiVersion]: fieldPath('spec', 'replicas') };
   return {
     type: 'view',
     kind: scale,
@@ -50,6 +60,12 @@ export function scaleOf(kind: Kind): Subresource {
     },
     *validate(view) {
       yield* nonNegative('spec.replicas', (view as unknown as Scale).spec?.replicas);
+    },
+    tracking: {
+      tracked,
+      shown: (entries) => scaleEntries(entries, paths) as typeof entries,
+      written: ({ object, view }) =>
+        entriesAfterScale({ parent: object, scale: view }, apiVersion, paths) as typeof object,
     },
   };
 }
