@@ -64,7 +64,8 @@ export function inProcessTransport(core: Core, user: User, userAgent = 'kruise')
   };
 }
 
-function objectOf(answer: Answer): unknown {
+/** The object an answer amounts to. */
+export function objectOf(answer: Answer): unknown {
   switch (answer.type) {
     case 'found':
       return answer.found.object;
@@ -80,7 +81,7 @@ function objectOf(answer: Answer): unknown {
       };
     }
     case 'watch':
-      throw new Error('a watch has no single answer');
+      return undefined;
   }
 }
 

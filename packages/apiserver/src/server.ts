@@ -2,11 +2,12 @@ import { hostname } from 'node:os';
 import { createMetrics, type MetricRegistry } from '@kruise/client/metrics';
 import type { Transport } from '@kruise/client/transport';
 import { addressAt, formatAddress, masked, parsePrefix } from '@kruise/values/address';
-import type { Clock } from '@kruise/values/clock';
+import { after, type Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import { type AdmissionPlugin, admissionChain } from './admission/admission.ts';
 import { defaultPlugins } from './admission/default-chain.ts';
 import { allocateForServices } from './allocation/attach.ts';
+import type { AuditLog } from './audit/audit.ts';
 import { type AuthenticationOptions, createAuthentication } from './authentication/authentication.ts';
 import { anonymousUsers, authenticators } from './authentication/authenticator.ts';
 import { bearerTokens } from './authentication/bearer-tokens.ts';
@@ -29,13 +30,18 @@ import { createConverters } from './custom/converters.ts';
 import type { Definition } from './custom/definition.ts';
 import { followDefinitions } from './custom/definitions.ts';
 import { createCustomServing } from './custom/serving.ts';
+import { createFlowControl } from './flow-control/flow-control.ts';
+import { createConduct } from './http/conduct.ts';
 import { exchangeOf, upgradeExchangeOf } from './http/exchange.ts';
 import { createFrameCache } from './http/frame-cache.ts';
 import { createHandler } from './http/handler.ts';
+import { createInFlight } from './http/in-flight.ts';
 import { type Listener, listen } from './http/listener.ts';
 import { openIdPages } from './http/openid-pages.ts';
 import { serverPages } from './http/server-pages.ts';
 import { inProcessTransport } from './in-process.ts';
+import { addStorageMetrics, createServerMetrics } from './metrics/server-metrics.ts';
+import { timedStore } from './metrics/timed-store.ts';
 import { addSubresource, createResourceRegistry } from './registry.ts';
 import { builtinResources } from './resources/builtin.ts';
 import { addPodActions, coreVirtualResources } from './resources/pod-actions.ts';
@@ -67,6 +73,10 @@ export type ServerParts = {
   readonly nodes?: NodeConnector;
   /** How objects of a definition become another version, where the server itself knows that. */
   readonly converterOf?: (definition: Definition) => Converter | undefined;
+  /** Where requests are recorded, if they are. */
+  readonly audit?: AuditLog;
+  /** How long the server goes on after it has begun to say that it is not ready, so that nobody new comes. */
+  readonly shutdownDelayMs?: number;
   /** Where to count; by default in a registry of its own, shown at `/metrics`. */
   readonly metrics?: MetricRegistry;
   readonly onError: (error: unknown) => void;
@@ -94,14 +104,21 @@ const defaultServiceRanges = ['10.96.0.0/16'];
 /** The common names of the certificates of front proxies. */
 const allowedNames = ['front-proxy-client'];
 
+/** How long requests under way have to come to their end when the server stops: as long as they may take at all. */
+const longestShutdownMs = 60_000;
+
 /** Starts an API server on a store. */
 export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
-  const { store, clock, random, serviceRanges = defaultServiceRanges } = parts;
+  const { clock, random, serviceRanges = defaultServiceRanges } = parts;
   const stopped = new AbortController();
+  // Requests under way when the server stops still read what they write.
+  const feedStopped = new AbortController();
   const metrics = parts.metrics ?? createMetrics();
+  const serverMetrics = createServerMetrics(metrics, () => clock.now());
+  const store = timedStore(parts.store, metrics, () => clock.now());
   const feed = startFeed(store, clock, {
     afterRevision: await store.currentRevision(),
-    signal: stopped.signal,
+    signal: feedStopped.signal,
     onFailure: parts.onError,
     freeze: parts.freezeObjects ?? false,
   });
@@ -167,6 +184,14 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     bearerTokens(authentication.tokens, authentication.audiences),
     anonymousUsers(),
   ]);
+  addStorageMetrics(metrics, core);
+  const inFlight = createInFlight();
+  const conduct = createConduct({
+    flow: createFlowControl(resources, clock, serverMetrics),
+    metrics: serverMetrics,
+    inFlight,
+    ...(parts.audit ? { audit: parts.audit } : {}),
+  });
   const listeners: Listener[] = [];
   let stopping = false;
 
@@ -185,6 +210,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
           onError: parts.onError,
         }),
         frames: createFrameCache(),
+        conduct,
         onError: parts.onError,
       });
       const listener = await listen({
@@ -208,10 +234,22 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     },
     async close() {
       stopping = true;
+      if (parts.shutdownDelayMs) await after(clock, parts.shutdownDelayMs);
+      for (const listener of listeners) listener.stop();
       stopped.abort();
+      await withinTime(clock, longestShutdownMs, inFlight.idle());
+      feedStopped.abort();
       await Promise.all(listeners.map((listener) => listener.close()));
       connector.close();
       await store.close();
     },
   };
+}
+
+/** Waits for something, but not for ever. */
+async function withinTime(clock: Clock, limitMs: number, something: Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const limit = after(clock, limitMs, over.signal).catch(() => {});
+  await Promise.race([something, limit]);
+  over.abort();
 }

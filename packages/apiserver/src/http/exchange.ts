@@ -31,6 +31,12 @@ export type Exchange = {
   readonly rawQuery: string;
   /** The body as it comes; for those who do not call `body`. */
   readonly content: Readable;
+  /** The code of the answer, 0 as long as there is none. */
+  answered(): number;
+  /** Calls back when nothing more will come or go. */
+  whenClosed(callback: () => void): void;
+  /** Has whatever is being done for the request stop. An answer already begun is cut off. */
+  cancel(reason: unknown): void;
   /** Takes the connection over, where the client asks to speak something else on it. */
   readonly upgrade?: () => Upgrade;
 };
@@ -57,6 +63,7 @@ export function exchangeOf(request: Http2ServerRequest, response: Http2ServerRes
   response.once('close', () => {
     if (!response.writableFinished) gone.abort();
   });
+  let answered = 0;
   const url = request.url ?? '/';
   const mark = url.indexOf('?');
   const rawQuery = mark < 0 ? '' : url.slice(mark + 1);
@@ -79,12 +86,23 @@ export function exchangeOf(request: Http2ServerRequest, response: Http2ServerRes
         bytes = await compress(bytes);
         compressed = { 'content-encoding': 'gzip', vary: 'Accept-Encoding' };
       }
-      if (response.closed || response.destroyed) return;
+      if (response.closed || response.destroyed || answered !== 0) return;
+      answered = code;
       response.writeHead(code, { ...headers, ...compressed, 'content-length': String(bytes.length) });
       if (request.method === 'HEAD') response.end();
       else response.end(bytes);
     },
+    answered: () => answered,
+    whenClosed(callback) {
+      if (response.closed) callback();
+      else response.once('close', callback);
+    },
+    cancel(reason) {
+      gone.abort(reason);
+      if (answered !== 0) response.destroy();
+    },
     begin(code, headers) {
+      answered = code;
       response.writeHead(code, headers);
       // Whoever watches waits for the headers before anything happens.
       (response as { flushHeaders?: () => void }).flushHeaders?.();
@@ -116,6 +134,11 @@ export function upgradeExchangeOf(request: IncomingMessage, socket: Duplex, head
     // The compatible part of HTTP/2's requests and answers is made after these.
     ...exchangeOf(request as unknown as Http2ServerRequest, response as unknown as Http2ServerResponse),
     signal: gone.signal,
+    whenClosed: (callback) => void (socket.closed ? callback() : socket.once('close', callback)),
+    cancel(reason) {
+      gone.abort(reason);
+      socket.destroy();
+    },
     upgrade() {
       response.detachSocket(socket as Socket);
       return { method: request.method ?? '', headers: request.headers, socket, head };

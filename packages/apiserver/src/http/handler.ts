@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { badRequest, internalError, StatusError, unauthorized } from '@kruise/machinery/status';
+import { parseYaml } from '@kruise/schema/yaml-text';
+import type { AuditRecord } from '../audit/audit.ts';
 import type { Authenticator } from '../authentication/authenticator.ts';
 import { impersonate } from '../authentication/impersonation.ts';
 import { authorize } from '../authorization/authorize.ts';
@@ -8,10 +10,12 @@ import type { Core } from '../core.ts';
 import { type Answer, dispatch } from '../dispatch.ts';
 import type { Body } from '../handlers/body.ts';
 import { HeadedRefusal, PlainRefusal, wrongMethod } from '../handlers/refusal.ts';
+import { objectOf } from '../in-process.ts';
 import { type RequestInfo, requestInfo } from '../request.ts';
 import type { Resource } from '../resource.ts';
 import { checkRoute } from '../routing.ts';
 import type { User } from '../user.ts';
+import type { Conduct, Work } from './conduct.ts';
 import { type EncodeContext, type Encoded, encodeFound, encodeList, encodeMade, encodeObject } from './encode.ts';
 import type { Exchange, Headers } from './exchange.ts';
 import type { FrameCache } from './frame-cache.ts';
@@ -38,6 +42,8 @@ export type HandlerOptions = {
   /** What is served besides resources: discovery, OpenAPI, health, version, metrics. */
   readonly pages: Pages;
   readonly frames: FrameCache;
+  /** What surrounds every request. */
+  readonly conduct: Conduct;
   /** Told of errors nobody expected. */
   readonly onError: (error: unknown) => void;
 };
@@ -76,26 +82,34 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
     if (!sender) throw unauthorized();
     const user = await impersonate(core.authorizer, sender, exchange);
     const context = await contextOf(exchange, user);
-    try {
-      if (!context.info.isResource) {
-        await authorize(core, context);
-        await pages.serve(exchange, context, headers);
-        return;
-      }
-      const conversation = conversationAt(core, context.info);
-      if (conversation) {
-        await authorize(core, context);
-        if (!conversation.methods.includes(exchange.method)) throw wrongMethod(conversation.methods);
-        if (context.query.has('dryRun')) throw badRequest('dryRun is not supported');
-        await conversation.converse(context, exchange, headers);
-        return;
-      }
-      const media = await mediaFor(exchange, context);
-      const answer = await dispatch(core, context, await bodyOf(exchange));
-      await write(exchange, context, media, answer, headers);
-    } catch (error) {
-      await refuse(exchange, { ...headers, ...warningHeaders(context) }, error);
+    await options.conduct(
+      { exchange, context, sender, headers },
+      (given) => answer(exchange, context, given),
+      (given, error) => refuse(exchange, { ...given.headers, ...warningHeaders(context) }, error, given.record),
+    );
+  }
+
+  async function answer(exchange: Exchange, context: RequestContext, given: Work): Promise<void> {
+    const { headers, record } = given;
+    if (!context.info.isResource) {
+      await authorize(core, context);
+      await pages.serve(exchange, context, headers);
+      return;
     }
+    const conversation = conversationAt(core, context.info);
+    if (conversation) {
+      await authorize(core, context);
+      if (!conversation.methods.includes(exchange.method)) throw wrongMethod(conversation.methods);
+      if (context.query.has('dryRun')) throw badRequest('dryRun is not supported');
+      await conversation.converse(context, exchange, headers);
+      return;
+    }
+    const media = await mediaFor(exchange, context);
+    const body = await bodyOf(exchange);
+    record?.request(() => sentValue(body));
+    const done = await dispatch(core, context, body);
+    record?.response(() => objectOf(done));
+    await write(exchange, context, media, done, given);
   }
 
   function isCustom({ info }: RequestContext): boolean {
@@ -127,7 +141,7 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
     context: RequestContext,
     media: Media,
     answer: Answer,
-    common: Headers,
+    { headers: common, leave }: Work,
   ): Promise<void> {
     const encoding: EncodeContext = { media, query: exchange.query, nowMs: core.clock.now() };
     const headers = { ...common, ...warningHeaders(context), 'content-type': mediaTypes[media.format] };
@@ -151,12 +165,14 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
         const sink = watchResponse({ ...encoding, frames: options.frames }, answer.resource, stream, () =>
           closed.abort(),
         );
-        return answer.open(sink, signal);
+        await answer.open(sink, signal);
+        // What follows is waiting for changes.
+        return leave();
       }
     }
   }
 
-  async function refuse(exchange: Exchange, headers: Headers, error: unknown): Promise<void> {
+  async function refuse(exchange: Exchange, headers: Headers, error: unknown, record?: AuditRecord): Promise<void> {
     if (error instanceof PlainRefusal) {
       const plain = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' };
       await exchange.send(error.code, { ...headers, ...plain }, `${error.message}\n`);
@@ -165,6 +181,7 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
     const known = error instanceof StatusError;
     if (!known && !exchange.signal.aborted) options.onError(error);
     const { status, code } = known ? error : internalError(error instanceof Error ? error.message : String(error));
+    record?.response(() => status);
     const retry = status.details?.retryAfterSeconds;
     const { accept, 'user-agent': userAgent = '' } = exchange.headers;
     const media = errorMedia(accept, wantsPretty(exchange.query, userAgent));
@@ -216,6 +233,16 @@ async function bodyOf({
   const bytes = await body();
   if (bytes.length === 0 && method === 'DELETE') return undefined;
   return { type: 'bytes', contentType: headers['content-type'] ?? '', bytes };
+}
+
+/** What was sent, for those who keep a record of it; what nobody can read is not recorded. */
+function sentValue(body: Body | undefined): unknown {
+  if (body?.type !== 'bytes' || !/json|yaml|^$/.test(body.contentType)) return undefined;
+  try {
+    return parseYaml(Buffer.from(body.bytes).toString());
+  } catch {
+    return undefined;
+  }
 }
 
 /** A list comes in pieces, so that a long one need not stand in memory twice, nor stop everyone else. */

@@ -4,6 +4,7 @@ import {
   type Http2SecureServer,
   type Http2ServerRequest,
   type Http2ServerResponse,
+  type ServerHttp2Session,
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -22,12 +23,19 @@ export type ListenerOptions = {
 
 export type Listener = {
   readonly port: number;
-  /** Stops listening and ends what is under way. */
+  /** Takes no new connections or requests; what is under way goes on. */
+  stop(): void;
+  /** Ends what is under way. */
   close(): Promise<void>;
 };
 
 /** Windows as large as this let a watch or a list run at the speed of the network rather than of its round trips. */
 const windowBytes = 1 << 20;
+
+/** As large as the headers of a request may be, all together. */
+const maxHeaderSize = 1 << 20;
+/** A peer that is silent for this long is asked whether it is still there. */
+const keepAliveMs = 30_000;
 
 /** Listens for HTTP/2 and HTTP/1.1 on one port, over TLS. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
@@ -38,21 +46,27 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     ca: [...options.clientAuthorities],
     requestCert: true,
     rejectUnauthorized: false,
-    settings: { maxConcurrentStreams: 1000, initialWindowSize: windowBytes },
+    settings: { maxConcurrentStreams: 1000, initialWindowSize: windowBytes, maxHeaderListSize: maxHeaderSize },
   });
   const sockets = new Set<Socket>();
   server.on('secureConnection', (socket) => {
     sockets.add(socket);
     socket.setNoDelay(true);
+    socket.setKeepAlive(true, keepAliveMs);
     socket.once('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
   });
-  server.on('session', (session) => session.setLocalWindowSize(16 * windowBytes));
+  const sessions = new Set<ServerHttp2Session>();
+  server.on('session', (session) => {
+    session.setLocalWindowSize(16 * windowBytes);
+    sessions.add(session);
+    session.once('close', () => sessions.delete(session));
+  });
   server.on('sessionError', () => {});
   server.on('request', options.handle);
   server.on('upgrade', options.upgrade);
   // Clients keep a connection for 90 s; whoever closes first should be the client.
-  Object.assign(server, { keepAliveTimeout: 120_000, headersTimeout: 125_000, requestTimeout: 0 });
+  Object.assign(server, { keepAliveTimeout: 120_000, headersTimeout: 125_000, requestTimeout: 0, maxHeaderSize });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, () => {
@@ -60,12 +74,17 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       resolve();
     });
   });
+  const closed = Promise.withResolvers<void>();
   return {
     port: (server.address() as AddressInfo).port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
+    stop() {
+      server.close(() => closed.resolve());
+      for (const session of sessions) session.close();
+    },
+    close() {
+      if (server.listening) server.close(() => closed.resolve());
+      for (const socket of sockets) socket.destroy();
+      return closed.promise;
+    },
   };
 }

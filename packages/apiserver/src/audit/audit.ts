@@ -1,0 +1,122 @@
+import type { RequestContext } from '../context.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { isLongRunning } from '../metrics/server-metrics.ts';
+import type { User } from '../user.ts';
+import { type AuditPolicy, type AuditScope, type AuditStage, scopeOf } from './policy.ts';
+
+/** Where records go: one line each, of JSON. */
+export type AuditSink = (line: string) => void;
+
+/** What is being recorded of a request. */
+export type AuditRecord = {
+  /** What was sent, as a value, if that is recorded. */
+  request(value: () => unknown): void;
+  /** What is answered, if that is recorded. */
+  response(value: () => unknown): void;
+  complete(code: number): void;
+};
+
+export type AuditLog = {
+  begin(request: {
+    readonly exchange: Exchange;
+    readonly context: RequestContext;
+    readonly sender: User;
+    readonly auditId: string;
+  }): AuditRecord | undefined;
+};
+
+/** Records requests as a policy says: who did what to what, when, and what came of it. */
+export function createAuditLog(policy: AuditPolicy, write: AuditSink): AuditLog {
+  return {
+    begin({ exchange, context, sender, auditId }) {
+      const scope = scopeOf(policy, context);
+      if (scope.level === 'None') return undefined;
+      const { info, user, clock } = context;
+      const received = microTime(clock.now());
+      const { rawQuery, path } = exchange;
+      const common = {
+        kind: 'Event',
+        apiVersion: 'audit.k8s.io/v1',
+        level: scope.level,
+        auditID: auditId,
+      };
+      const about = {
+        requestURI: rawQuery === '' ? path : `${path}?${rawQuery}`,
+        verb: info.verb,
+        user: sender,
+        ...(sender === user ? {} : { impersonatedUser: user }),
+        sourceIPs: sourcesOf(exchange),
+        ...(context.userAgent === '' ? {} : { userAgent: context.userAgent }),
+        ...(info.isResource ? { objectRef: referenceOf(context) } : {}),
+      };
+      const record = (stage: AuditStage, more: object): void => {
+        if (scope.omitStages.has(stage)) return;
+        const annotations = Object.fromEntries(context.auditAnnotations);
+        write(
+          JSON.stringify({
+            ...common,
+            stage,
+            ...about,
+            ...more,
+            requestReceivedTimestamp: received,
+            stageTimestamp: microTime(clock.now()),
+            ...(context.auditAnnotations.size === 0 ? {} : { annotations }),
+          }),
+        );
+      };
+      return follow(scope, isLongRunning(info), record);
+    },
+  };
+}
+
+function follow(scope: AuditScope, lasts: boolean, record: (stage: AuditStage, more: object) => void): AuditRecord {
+  const objects: { requestObject?: unknown; responseObject?: unknown } = {};
+  const shown = (value: unknown) => (scope.omitManagedFields ? withoutManagedFields(value) : value);
+  record('RequestReceived', {});
+  if (lasts) record('ResponseStarted', { responseStatus: { metadata: {}, code: 200 } });
+  return {
+    request(value) {
+      if (scope.level !== 'Metadata') objects.requestObject = shown(value());
+    },
+    response(value) {
+      if (scope.level === 'RequestResponse') objects.responseObject = shown(value());
+    },
+    complete(code) {
+      record('ResponseComplete', { responseStatus: { metadata: {}, code }, ...objects });
+    },
+  };
+}
+
+function sourcesOf({ headers, socket }: Exchange): readonly string[] {
+  const forwarded = headers['x-forwarded-for'];
+  const named = typeof forwarded === 'string' ? forwarded.split(',').map((each) => each.trim()) : [];
+  const { remoteAddress } = socket;
+  return remoteAddress === undefined || named.includes(remoteAddress) ? named : [...named, remoteAddress];
+}
+
+function referenceOf({ info }: RequestContext): object {
+  const { plural, namespace, name, group, version, subresource } = info;
+  return {
+    resource: plural,
+    ...(namespace === '' ? {} : { namespace }),
+    ...(name === '' ? {} : { name }),
+    ...(group === '' ? {} : { apiGroup: group }),
+    apiVersion: version,
+    ...(subresource === '' ? {} : { subresource }),
+  };
+}
+
+function microTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 23)}000Z`;
+}
+
+function withoutManagedFields(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const { metadata, items, ...rest } = value as { metadata?: { managedFields?: unknown }; items?: readonly unknown[] };
+  const { managedFields: _, ...kept } = metadata ?? {};
+  return {
+    ...rest,
+    ...(metadata ? { metadata: kept } : {}),
+    ...(Array.isArray(items) ? { items: items.map(withoutManagedFields) } : {}),
+  };
+}

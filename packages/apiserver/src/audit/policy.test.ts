@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { seededRandom } from '@kruise/values/random';
+import { virtualClock } from '@kruise/values/virtual-clock';
+import type { RequestContext } from '../context.ts';
+import { requestInfo } from '../request.ts';
+import { type AuditPolicy, readPolicy, scopeOf } from './policy.ts';
+
+function request(method: string, path: string, username = 'alice', groups: readonly string[] = []): RequestContext {
+  return {
+    info: requestInfo(method, path, new URLSearchParams()),
+    query: new URLSearchParams(),
+    user: { username, groups },
+    userAgent: '',
+    clock: virtualClock(0),
+    random: seededRandom(1),
+    signal: new AbortController().signal,
+    warnings: new Set(),
+    auditAnnotations: new Map(),
+  };
+}
+
+const policy = (...rules: AuditPolicy['rules']): AuditPolicy =>
+  readPolicy({ kind: 'Policy', apiVersion: 'audit.k8s.io/v1', rules });
+
+test('the first rule that matches decides', () => {
+  const rules = policy({ level: 'None', users: ['bob'] }, { level: 'Metadata' });
+  assert.equal(scopeOf(rules, request('GET', '/api/v1/pods', 'bob')).level, 'None');
+  assert.equal(scopeOf(rules, request('GET', '/api/v1/pods')).level, 'Metadata');
+});
+
+test('what no rule speaks of is not recorded', () => {
+  assert.equal(scopeOf(policy({ level: 'Metadata', verbs: ['delete'] }), request('GET', '/version')).level, 'None');
+});
+
+const cases: readonly [string, AuditPolicy['rules'][number], string, string, boolean][] = [
+  [
+    'a resource of the group',
+    { level: 'Request', resources: [{ group: '', resources: ['pods'] }] },
+    'GET',
+    '/api/v1/pods',
+    true,
+  ],
+  [
+    'not its subresources',
+    { level: 'Request', resources: [{ group: '', resources: ['pods'] }] },
+    'GET',
+    '/api/v1/namespaces/a/pods/p/log',
+    false,
+  ],
+  [
+    'unless they are named',
+    { level: 'Request', resources: [{ group: '', resources: ['pods/*'] }] },
+    'GET',
+    '/api/v1/namespaces/a/pods/p/log',
+    true,
+  ],
+  [
+    'a group alone is all of it',
+    { level: 'Request', resources: [{ group: 'apps' }] },
+    'GET',
+    '/apis/apps/v1/deployments',
+    true,
+  ],
+  [
+    'objects by name',
+    { level: 'Request', resources: [{ group: '', resources: ['configmaps'], resourceNames: ['a'] }] },
+    'GET',
+    '/api/v1/namespaces/x/configmaps/b',
+    false,
+  ],
+  ['a namespace', { level: 'Request', namespaces: ['x'] }, 'GET', '/api/v1/namespaces/x/configmaps', true],
+  ['no namespace', { level: 'Request', namespaces: [''] }, 'GET', '/api/v1/nodes', true],
+  ['a path', { level: 'Request', nonResourceURLs: ['/healthz*'] }, 'GET', '/healthz/ping', true],
+  ['a path is no resource', { level: 'Request', nonResourceURLs: ['*'] }, 'GET', '/api/v1/nodes', false],
+];
+for (const [name, rule, method, path, expected] of cases) {
+  test(`a rule about ${name}`, () => {
+    assert.equal(scopeOf(policy(rule), request(method, path)).level !== 'None', expected);
+  });
+}
+
+test('stages omitted by the policy and by the rule add up', () => {
+  const { omitStages } = scopeOf(
+    { ...policy({ level: 'Metadata', omitStages: ['ResponseStarted'] }), omitStages: ['RequestReceived'] },
+    request('GET', '/api/v1/pods'),
+  );
+  assert.deepEqual([...omitStages].sort(), ['RequestReceived', 'ResponseStarted']);
+});
+
+test('a policy that cannot be meant is refused', () => {
+  const head = { kind: 'Policy', apiVersion: 'audit.k8s.io/v1' };
+  assert.throws(() => readPolicy({ kind: 'Pod' }), /not a Policy/);
+  assert.throws(() => readPolicy({ ...head, rules: [] }), /no rules/);
+  assert.throws(() => readPolicy({ ...head, rules: [{ level: 'All' }] }), /rule 1 .* no level/);
+  assert.throws(
+    () => readPolicy({ ...head, rules: [{ level: 'None', namespaces: ['a'], nonResourceURLs: ['/'] }] }),
+    /at once/,
+  );
+});

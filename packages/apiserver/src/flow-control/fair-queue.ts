@@ -1,0 +1,172 @@
+import type { LevelSeats } from './seats.ts';
+
+/** How requests of a level wait when there is no seat for them. */
+export type QueueShape = { readonly queues: number; readonly handSize: number; readonly lengthLimit: number };
+
+/** A request that has a seat. */
+export type Seated = {
+  /** Gives the seat back. */
+  leave(): void;
+};
+
+export type Refusal = 'queue-full' | 'concurrency-limit' | 'time-out' | 'cancelled';
+
+/** The place of one priority level: its seats and the queues before them. */
+export type FairQueue = {
+  /** A seat now, or when its turn comes; whoever has to wait does so until the signal is aborted. */
+  enter(flow: string, width: number, patience: () => AbortSignal): Seated | Promise<Seated>;
+  /** From now on requests wait like this; those that wait already stay where they are. */
+  reshape(shape: QueueShape | undefined): void;
+  readonly waiting: number;
+};
+
+/** Why a request was not let in. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(refusal);
+    this.refusal = refusal;
+  }
+}
+
+type Waiter = {
+  readonly width: number;
+  readonly start: number;
+  readonly queue: Queue;
+  readonly seat: () => void;
+};
+
+/** A queue is charged for the seats its requests take, so that one that has had much comes later. */
+type Queue = { readonly waiters: Waiter[]; nextStart: number };
+
+/** What a request is thought to take until it is known, in seconds. */
+const guessSeconds = 0.003;
+
+/**
+ * Fair queuing: requests of one flow share a few queues of their own, dealt by a hash, so that a flow that sends too
+ * much fills only its own; and the next seat goes to the queue that has had least.
+ */
+export function createFairQueue(seats: LevelSeats, nowMs: () => number, initial: QueueShape | undefined): FairQueue {
+  let shape = initial;
+  let queues: Queue[] = [];
+  /** Those in which someone waits. */
+  const busy = new Set<Queue>();
+  let waiting = 0;
+  /** How far service has got: queues that were idle begin here, and cannot save up. */
+  let served = 0;
+
+  function queueOf(flow: string): Queue {
+    const { queues: count, handSize } = shape!;
+    let best: Queue | undefined;
+    for (const index of deal(hashOf(flow), count, handSize)) {
+      const queue = (queues[index] ??= { waiters: [], nextStart: 0 });
+      if (!best || queue.waiters.length < best.waiters.length) best = queue;
+    }
+    return best!;
+  }
+
+  function seated(width: number, queue: Queue | undefined): Seated {
+    const startedAt = nowMs();
+    let isOver = false;
+    if (queue) queue.nextStart = Math.max(queue.nextStart, served) + width * guessSeconds;
+    return {
+      leave() {
+        if (isOver) return;
+        isOver = true;
+        if (queue) queue.nextStart += width * ((nowMs() - startedAt) / 1000 - guessSeconds);
+        seats.giveBack(width);
+      },
+    };
+  }
+
+  function serveNext(): void {
+    while (waiting > 0) {
+      let next: Waiter | undefined;
+      for (const { waiters } of busy) if (!next || waiters[0]!.start < next.start) next = waiters[0];
+      if (!next || !seats.take(next.width)) return;
+      served = Math.max(served, next.start);
+      remove(next);
+      next.seat();
+    }
+  }
+
+  function remove(waiter: Waiter): void {
+    const { waiters } = waiter.queue;
+    waiters.splice(waiters.indexOf(waiter), 1);
+    if (waiters.length === 0) busy.delete(waiter.queue);
+    waiting--;
+    if (waiting === 0) seats.whenFree(undefined);
+  }
+
+  function wait(queue: Queue, width: number, signal: AbortSignal): Promise<Seated> {
+    return new Promise((resolve, reject) => {
+      const abort = () => {
+        remove(waiter);
+        reject(new RefusedError(signal.reason === timeOut ? 'time-out' : 'cancelled'));
+      };
+      const waiter: Waiter = {
+        width,
+        queue,
+        start: Math.max(queue.nextStart, served) + queue.waiters.length * width * guessSeconds,
+        seat() {
+          signal.removeEventListener('abort', abort);
+          resolve(seated(width, queue));
+        },
+      };
+      queue.waiters.push(waiter);
+      busy.add(queue);
+      if (waiting++ === 0) seats.whenFree(serveNext);
+      signal.addEventListener('abort', abort, { once: true });
+    });
+  }
+
+  return {
+    get waiting() {
+      return waiting;
+    },
+    reshape(next) {
+      if (next?.queues !== shape?.queues) queues = [];
+      shape = next;
+    },
+    enter(flow, width, patience) {
+      if (!shape) {
+        if (!seats.take(width)) throw new RefusedError('concurrency-limit');
+        return seated(width, undefined);
+      }
+      const queue = queueOf(flow);
+      if (waiting === 0 && seats.take(width)) return seated(width, queue);
+      if (queue.waiters.length >= shape.lengthLimit) throw new RefusedError('queue-full');
+      const promise = wait(queue, width, patience());
+      serveNext();
+      return promise;
+    },
+  };
+}
+
+/** The reason of a signal whose request has waited for as long as it may. */
+export const timeOut: unique symbol = Symbol('waited for as long as it may');
+
+/** A hash of a text (FNV-1a). */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  return hash >>> 0;
+}
+
+/** Deals a hand of different cards from a deck, the same for the same hash. */
+export function deal(hash: number, deckSize: number, handSize: number): readonly number[] {
+  const hand: number[] = [];
+  let state = hash;
+  for (let index = 0; index < Math.min(handSize, deckSize); index++) {
+    // A step of a mixing generator, as the bits of one hash do not suffice for a whole hand.
+    state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9;
+    state ^= state >>> 13;
+    let card = (state >>> 0) % (deckSize - index);
+    // The card is counted among those not dealt yet.
+    for (const dealt of [...hand].sort((a, b) => a - b)) if (card >= dealt) card++;
+    hand.push(card);
+  }
+  return hand;
+}

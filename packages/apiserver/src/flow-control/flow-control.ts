@@ -1,0 +1,207 @@
+import type { FlowSchema } from '@kruise/api/flowcontrol/flowschema';
+import type { PriorityLevelConfiguration } from '@kruise/api/flowcontrol/prioritylevelconfiguration';
+import type { Clock } from '@kruise/values/clock';
+import type { RequestContext } from '../context.ts';
+import { isLongRunning, type ServerMetrics } from '../metrics/server-metrics.ts';
+import type { ResourceRegistry } from '../registry.ts';
+import type { Resource } from '../resource.ts';
+import { createFairQueue, type FairQueue, type QueueShape, RefusedError, timeOut } from './fair-queue.ts';
+import { createMatcher, type SchemaMatcher } from './matching.ts';
+import { createSeats, type SeatShare } from './seats.ts';
+
+/** A request let in: what let it in, and its seat. */
+export type Admitted = {
+  readonly schemaUid: string;
+  readonly levelUid: string;
+  leave(): void;
+};
+
+/** Too much is asked at once: the request may come again. */
+export class TooManyRequestsError extends Error {
+  override readonly name = 'TooManyRequestsError';
+  readonly schemaUid: string;
+  readonly levelUid: string;
+
+  constructor(schemaUid: string, levelUid: string) {
+    super('Too many requests, please try again later.');
+    this.schemaUid = schemaUid;
+    this.levelUid = levelUid;
+  }
+}
+
+export type FlowControl = {
+  /** Lets a request in, at once if there is room. */
+  admit(context: RequestContext): Admitted | Promise<Admitted>;
+};
+
+/** As many requests as the two limits of Kubernetes allow together: 400 that read and 200 that write. */
+const totalSeats = 600;
+/** A quarter of the time a request has. */
+const longestWaitMs = 15_000;
+const objectsPerSeat = 100;
+const widestRequest = 10;
+const nothing = (): void => {};
+
+type Level = {
+  readonly uid: string;
+  readonly name: string;
+  /** Absent where requests are exempt from limits. */
+  readonly queue?: FairQueue;
+};
+
+type Configuration = {
+  readonly schemasAt: number;
+  readonly levelsAt: number;
+  readonly match: SchemaMatcher;
+  readonly levels: ReadonlyMap<string, Level>;
+};
+
+/**
+ * Priority and fairness: FlowSchemas say what a request is, PriorityLevelConfigurations how many of that kind are
+ * worked on at once. Both are read from the caches, and looked at again only after one of them has changed.
+ */
+export function createFlowControl(
+  resources: Pick<ResourceRegistry, 'find'>,
+  clock: Clock,
+  metrics: Pick<ServerMetrics, 'rejected' | 'waited'>,
+): FlowControl {
+  const group = 'flowcontrol.apiserver.k8s.io';
+  const schemaResource = resources.find(group, 'v1', 'flowschemas')!;
+  const levelResource = resources.find(group, 'v1', 'prioritylevelconfigurations')!;
+  const seats = createSeats(totalSeats);
+  const queues = new Map<string, FairQueue>();
+  let known: Configuration | undefined;
+
+  function configuration(): Configuration {
+    const schemasAt = schemaResource.storage.cache.changedAt;
+    const levelsAt = levelResource.storage.cache.changedAt;
+    if (known?.schemasAt !== schemasAt || known.levelsAt !== levelsAt) {
+      const levels = levelsOf(objectsOf<PriorityLevelConfiguration>(levelResource));
+      const schemas = objectsOf<FlowSchema>(schemaResource).filter((schema) => levels.has(levelNameOf(schema)));
+      known = { schemasAt, levelsAt, match: createMatcher(schemas), levels };
+    }
+    return known;
+  }
+
+  function levelsOf(objects: readonly PriorityLevelConfiguration[]): ReadonlyMap<string, Level> {
+    const shares = seatShares(objects, totalSeats);
+    const levels = new Map<string, Level>();
+    for (const { metadata, spec } of objects) {
+      const { name = '', uid = '' } = metadata;
+      const share = shares.get(name)!;
+      if (spec?.type === 'Exempt') {
+        seats.allot(name, share);
+        levels.set(name, { name, uid });
+        continue;
+      }
+      const shape = shapeOf(spec?.limited?.limitResponse?.queuing);
+      const taken = seats.allot(name, share);
+      const queue = queues.get(name) ?? createFairQueue(taken, () => clock.now(), shape);
+      queue.reshape(shape);
+      queues.set(name, queue);
+      levels.set(name, { name, uid, queue });
+    }
+    return levels;
+  }
+
+  return {
+    admit(context) {
+      const { info, user } = context;
+      const { match, levels } = configuration();
+      const schema = match(user, info) ?? match(nobody, info);
+      const level = schema && levels.get(levelNameOf(schema));
+      if (!schema || !level) return { schemaUid: '', levelUid: '', leave: nothing };
+      const schemaUid = schema.metadata.uid ?? '';
+      const levelUid = level.uid;
+      const { queue } = level;
+      // What lasts for as long as its client likes would take a seat for as long.
+      if (!queue || (isLongRunning(info) && info.verb !== 'watch')) return { schemaUid, levelUid, leave: nothing };
+
+      const refused = (error: unknown): never => {
+        if (!(error instanceof RefusedError)) throw error;
+        metrics.rejected(level.name, schema.metadata.name ?? '', error.refusal);
+        throw new TooManyRequestsError(schemaUid, levelUid);
+      };
+      let cancel = nothing;
+      const startedAt = clock.now();
+      const patience = () => {
+        const over = new AbortController();
+        cancel = clock.setTimer(longestWaitMs, () => over.abort(timeOut));
+        return AbortSignal.any([over.signal, context.signal]);
+      };
+      try {
+        const entered = queue.enter(flowOf(schema, context), widthOf(context, resources), patience);
+        if (!(entered instanceof Promise)) return { schemaUid, levelUid, leave: entered.leave };
+        const seated = entered.then(({ leave }) => {
+          metrics.waited(level.name, schema.metadata.name ?? '', (clock.now() - startedAt) / 1000);
+          return { schemaUid, levelUid, leave };
+        }, refused);
+        return seated.finally(() => cancel());
+      } catch (error) {
+        return refused(error);
+      }
+    },
+  };
+}
+
+/** Whoever no schema speaks of is treated as someone of whom nothing is known. */
+const nobody = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+
+function objectsOf<T>({ storage }: Resource): readonly T[] {
+  return storage.cache.list({ keyPrefix: storage.prefix }).map(({ object }) => object as T);
+}
+
+export function levelNameOf({ spec }: FlowSchema): string {
+  return spec?.priorityLevelConfiguration?.name ?? '';
+}
+
+/** Requests of one flow are told apart from those of others by who sends them, or where to. */
+function flowOf({ metadata, spec }: FlowSchema, { user, info }: RequestContext): string {
+  const by = spec?.distinguisherMethod?.type;
+  const distinguisher = by === 'ByUser' ? user.username : by === 'ByNamespace' ? info.namespace : '';
+  return `${metadata.name}\0${distinguisher}`;
+}
+
+/** Long lists are more work than anything else. */
+function widthOf({ info, query }: RequestContext, resources: Pick<ResourceRegistry, 'find'>): number {
+  if (info.verb !== 'list') return 1;
+  const size = resources.find(info.group, info.version, info.plural)?.storage.cache.size ?? 0;
+  const limit = Number(query.get('limit') ?? 0);
+  const objects = limit > 0 ? Math.min(limit, size) : size;
+  return Math.min(widestRequest, Math.max(1, Math.ceil(objects / objectsPerSeat)));
+}
+
+type Queuing = { readonly queues?: number; readonly handSize?: number; readonly queueLengthLimit?: number };
+
+function shapeOf(queuing: Queuing | undefined): QueueShape | undefined {
+  if (!queuing) return undefined;
+  const { queues = 64, handSize = 8, queueLengthLimit = 50 } = queuing;
+  return { queues, handSize, lengthLimit: queueLengthLimit };
+}
+
+/** Each level's seats: by its shares of the whole, less what it lends, or more by what it borrows. */
+export function seatShares(
+  levels: readonly PriorityLevelConfiguration[],
+  total: number,
+): ReadonlyMap<string, SeatShare> {
+  const settings = levels.map(({ metadata, spec }) => {
+    const limits = spec?.type === 'Exempt' ? spec.exempt : spec?.limited;
+    const borrowing = spec?.type === 'Exempt' ? undefined : spec?.limited?.borrowingLimitPercent;
+    const usual = spec?.type === 'Exempt' ? 0 : 30;
+    return {
+      name: metadata.name ?? '',
+      shares: limits?.nominalConcurrencyShares ?? usual,
+      lendable: limits?.lendablePercent ?? 0,
+      borrowing: borrowing ?? undefined,
+    };
+  });
+  const sum = settings.reduce((all, { shares }) => all + shares, 0);
+  return new Map(
+    settings.map(({ name, shares, lendable, borrowing }) => {
+      const nominal = sum === 0 ? 0 : Math.ceil((total * shares) / sum);
+      const minimum = nominal - Math.round((nominal * lendable) / 100);
+      const maximum = borrowing === undefined ? total : nominal + Math.round((nominal * borrowing) / 100);
+      return [name, { minimum, maximum }];
+    }),
+  );
+}

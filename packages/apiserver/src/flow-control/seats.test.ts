@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createSeats } from './seats.ts';
+
+test('a level has what it is sure of, however much another takes', () => {
+  const seats = createSeats(10);
+  const sure = seats.allot('sure', { minimum: 4, maximum: 10 });
+  const greedy = seats.allot('greedy', { minimum: 2, maximum: 10 });
+  let taken = 0;
+  while (greedy.take(1)) taken++;
+  assert.equal(taken, 6);
+  for (let count = 0; count < 4; count++) assert.ok(sure.take(1));
+  assert.ok(!sure.take(1));
+});
+
+test('what nobody is sure of goes to whoever asks, up to its maximum', () => {
+  const seats = createSeats(10);
+  const modest = seats.allot('modest', { minimum: 1, maximum: 3 });
+  let taken = 0;
+  while (modest.take(1)) taken++;
+  assert.equal(taken, 3);
+});
+
+test('a request wider than its level is let in when the level is empty', () => {
+  const level = createSeats(10).allot('small', { minimum: 1, maximum: 2 });
+  assert.ok(level.take(5));
+  assert.ok(!level.take(1));
+  level.giveBack(5);
+  assert.ok(level.take(2));
+});
+
+test('a new share holds at once', () => {
+  const seats = createSeats(10);
+  const level = seats.allot('a', { minimum: 1, maximum: 1 });
+  assert.ok(level.take(1));
+  assert.ok(!level.take(1));
+  assert.equal(seats.allot('a', { minimum: 2, maximum: 2 }), level);
+  assert.ok(level.take(1));
+});
+
+test('seats are neither lost nor made', () => {
+  const steps = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.boolean(), fc.integer({ min: 1, max: 3 })));
+  fc.assert(
+    fc.property(steps, (all) => {
+      const seats = createSeats(8);
+      const levels = new Map(
+        ['a', 'b', 'c'].map((name, index) => [name, seats.allot(name, { minimum: index, maximum: 8 })]),
+      );
+      const held: (readonly [string, number])[] = [];
+      for (const [name, takes, width] of all) {
+        if (takes) {
+          if (levels.get(name)!.take(width)) held.push([name, width]);
+        } else {
+          const last = held.pop();
+          if (last) levels.get(last[0])!.giveBack(last[1]);
+        }
+      }
+      for (const [name, width] of held) levels.get(name)!.giveBack(width);
+      for (const level of levels.values()) assert.equal(level.inUse, 0);
+      // As much fits as at the beginning.
+      let taken = 0;
+      while (levels.get('a')!.take(1)) taken++;
+      assert.equal(taken, 8 - 1 - 2);
+    }),
+  );
+});
