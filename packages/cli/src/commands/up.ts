@@ -76,7 +76,7 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
   const listener = await steps.step('HTTPS', () => listen(server, directory, options, pki));
   const url = `https://${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${listener.port}`;
   const file = options.kubeconfig ?? usualKubeconfigFile();
-  const context = mergeKubeconfig(file, 'kruise', url, pki);
+  const context = await mergeKubeconfig(file, 'kruise', url, pki);
   writeWhole(directory.kubeconfig, kubeconfigText(kubeconfigOf('kruise', url, pki)));
   const running: Running = {
     pid: process.pid,
