@@ -109,6 +109,8 @@ export type Strategy = {
   warnings?(object: KubeObject, old: KubeObject | undefined): Iterable<string>;
   /** How long the object stays after a DELETE so that what it stands for can end. Absent: not at all. */
   gracePeriodSeconds?(object: KubeObject, asked: number | undefined): number;
+  /** What whoever sends a DELETE with such options should know. */
+  deletionWarnings?(options: DeleteOptions): Iterable<string>;
   /** Refuses a DELETE that means another object, for kinds that do so in their own words. */
   checkPreconditions?(resource: Resource, object: KubeObject, preconditions: DeleteOptions['preconditions']): void;
   /** What a DELETE comes to, for kinds that do not follow the usual rules. */

@@ -86,6 +86,7 @@ export async function deleteOne(
   for (;;) {
     context.signal.throwIfAborted();
     if (!seen) throw notFound(kind, name);
+    for (const warning of strategy.deletionWarnings?.(options) ?? []) context.warnings.add(warning);
     const object = await inVersion(resource, seen);
     (strategy.checkPreconditions ?? checkPreconditions)(resource, object, options.preconditions);
     await admit(core, context, resource, name, seen, object, options);

@@ -29,10 +29,8 @@ export const batchRules: RulesByResource = {
   }),
   'jobs.batch': rulesFor({
     propagation: 'Orphan',
-    planDeletion(_job, { propagationPolicy, orphanDependents }, { warnings }) {
-      if (propagationPolicy === undefined && orphanDependents === undefined) warnings.add(orphansWarning);
-      return undefined;
-    },
+    deletionWarnings: ({ propagationPolicy, orphanDependents }) =>
+      propagationPolicy === undefined && orphanDependents === undefined ? [orphansWarning] : [],
     default: defaultJob,
     completeCreate: prepareJobForCreate,
     prepareForUpdate: prepareJobForUpdate,

@@ -8,6 +8,7 @@ import type { Resource, Subresource } from '../resource.ts';
 import { type ObjectStorage, openObjectStorage, storagePrefix } from '../storage/object-storage.ts';
 import type { Store } from '../store/store.ts';
 import { tableColumnsOf } from '../table/columns.ts';
+import type { TableColumns } from '../table/table.ts';
 import { conversionOf, inOtherForm, otherForm } from './forms.ts';
 import { rulesOf } from './kinds.ts';
 import { partStrategy, type Rules, statusStrategyOf, strategyOf } from './rules.ts';
@@ -56,9 +57,17 @@ function builtinResource(kind: Kind, storage: ObjectStorage): Resource {
       convert: (object, apiVersion) => inOtherForm(object as KubeObject, apiVersion),
     },
     selectableFields: selectableFieldsOf(kind),
-    table: tableColumnsOf(kind),
+    table: tableOf(kind),
     subresources: subresourcesOf(kind, rules),
   };
+}
+
+/** Rows are made of objects as they are stored, which may know more than the version asked for. */
+function tableOf(kind: Kind): TableColumns {
+  const other = otherForm(kind);
+  if (!other) return tableColumnsOf(kind);
+  const { cells, ...table } = tableColumnsOf(other.stored);
+  return { ...table, cells: (object, nowMs) => cells(other.toStorage(object), nowMs) };
 }
 
 function subresourcesOf(kind: Kind, rules: Rules): ReadonlyMap<string, Subresource> {

@@ -53,7 +53,7 @@ export function componentStatuses(core: Core): VirtualResource {
     async get({ info, warnings }) {
       warnings.add(deprecation);
       const component = components.find(({ name }) => name === info.name);
-      if (!component) throw notFound(componentStatus, info.name);
+      if (!component) throw notFound({ group: '', plural: 'componentstatus' }, info.name);
       return statusOf(component);
     },
     async list({ warnings }) {

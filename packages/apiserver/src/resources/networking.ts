@@ -29,6 +29,8 @@ import {
 } from '@kruise/api/networking/networkpolicy.validate';
 import type { ServiceCIDR } from '@kruise/api/networking/servicecidr';
 import { validateServiceCIDR, validateServiceCIDRUpdate } from '@kruise/api/networking/servicecidr.validate';
+import { fieldPath } from '@kruise/machinery/field-set/field-path';
+import { fieldSetOf } from '@kruise/machinery/field-set/field-set';
 import { type RulesByResource, rulesFor } from './rules.ts';
 
 export const networkingRules: RulesByResource = {
@@ -60,6 +62,9 @@ export const networkingRules: RulesByResource = {
   }),
   'servicecidrs.networking.k8s.io': rulesFor<ServiceCIDR>({
     generation: 'none',
+    // The metadata is as it was; who tried to change it is recorded all the same.
+    statusKeepsMetadata: true,
+    statusResetFields: fieldSetOf(fieldPath('spec')),
     validate: validateServiceCIDR,
     validateUpdate: validateServiceCIDRUpdate,
     validateStatusUpdate: ({ metadata }, old) => validateKindMetaUpdate(metadata, old.metadata),

@@ -46,6 +46,7 @@ export type Rules<T extends object = KubeObject> = {
   readonly parts?: { readonly [subresource: string]: PartRules<T> };
   gracePeriodSeconds?(object: T, asked: number | undefined): number;
   checkPreconditions?: Strategy['checkPreconditions'];
+  deletionWarnings?: Strategy['deletionWarnings'];
   planDeletion?(object: T, options: DeleteOptions, context: RequestContext): DeletionPlan | undefined;
 };
 
@@ -85,7 +86,15 @@ export function strategyOf(kind: Kind, rules: Rules): Strategy {
     propagation: rules.propagation ?? 'Background',
     returnsDeleted: rules.returnsDeleted ?? false,
     ...(hasStatus ? { resetFields: rules.resetFields ?? statusFields } : {}),
-    ...optional('ttlSeconds', 'completeCreate', 'warnings', 'gracePeriodSeconds', 'checkPreconditions', 'planDeletion'),
+    ...optional(
+      'ttlSeconds',
+      'completeCreate',
+      'warnings',
+      'gracePeriodSeconds',
+      'checkPreconditions',
+      'deletionWarnings',
+      'planDeletion',
+    ),
     prepareForCreate(draft, context) {
       if (hasStatus && !rules.keepsStatusOnCreate) delete draft.status;
       if (generation !== 'none') draft.metadata.generation = 1;
