@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type Connected, connect } from '@kruise/client/connect';
+import { systemClock } from '@kruise/values/system';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const main = join(root, 'packages/cli/src/main.ts');
+
+/** What became of a command. */
+export type Outcome = { readonly code: number; readonly stdout: string; readonly stderr: string };
+
+/** The environment of a user who has never heard of any cluster. */
+export function freshEnvironment(home: string): NodeJS.ProcessEnv {
+  const { KUBECONFIG: _, KRUISE_DATA: __, NODE_TEST_CONTEXT: ___, ...rest } = process.env;
+  return {
+    ...rest,
+    HOME: home,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(root, '.cache', 'compile'),
+    PATH: `${join(root, '.cache', 'bin')}:${rest.PATH ?? ''}`,
+  };
+}
+
+/** A folder of its own for a test, in place of a user's home. */
+export function temporaryHome(): string {
+  return mkdtempSync(join(tmpdir(), 'kruise-e2e-'));
+}
+
+/** Runs a `kruise` command to its end. */
+export async function kruise(home: string, args: readonly string[]): Promise<Outcome> {
+  return run(process.execPath, [main, ...args], { env: freshEnvironment(home) });
+}
+
+/** Runs a program to its end. */
+export async function run(
+  command: string,
+  args: readonly string[],
+  options: { readonly env: NodeJS.ProcessEnv; readonly input?: string },
+): Promise<Outcome> {
+  const child = spawn(command, [...args], { env: options.env, stdio: ['pipe', 'pipe', 'pipe'] });
+  child.stdin.end(options.input ?? '');
+  const texts = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      texts[name] += text;
+    });
+  }
+  const [code, signal] = await once(child, 'close');
+  return { code: code ?? (signal ? 128 : 1), ...texts };
+}
+
+/** A cluster in a process of its own. */
+export type Cluster = {
+  readonly data: string;
+  readonly kubeconfig: string;
+  readonly process: ChildProcess;
+  readonly url: string;
+  /** What it has said so far. */
+  output(): string;
+  connect(): Connected;
+  /** Ends it as Ctrl-C does, and tells its exit code. */
+  stop(): Promise<number | null>;
+  /** Ends it as a power failure does. */
+  kill(): Promise<void>;
+};
+
+const patienceMs = 20_000;
+
+/** Starts `kruise up` and waits until it is ready. Data and kubeconfig are below `home`. */
+export async function startCluster(
+  home: string,
+  args: readonly string[] = [],
+  options: { readonly command?: 'up' | 'apiserver'; readonly name?: string } = {},
+): Promise<Cluster> {
+  const { command = 'up', name = 'data' } = options;
+  const data = join(home, name);
+  const kubeconfig = join(home, `${name}.kubeconfig`);
+  const running = join(data, 'running.json');
+  rmSync(running, { force: true });
+  const child = spawn(process.execPath, [main, command, '--data', data, '--kubeconfig', kubeconfig, ...args], {
+    env: freshEnvironment(home),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+  }
+  const exited = once(child, 'exit');
+  const deadline = performance.now() + patienceMs;
+  while (!existsSync(running)) {
+    if (child.exitCode !== null || performance.now() > deadline) {
+      child.kill('SIGKILL');
+      throw new Error(`the cluster did not start:\n${said}`);
+    }
+    await sleep(5);
+  }
+  const { server } = JSON.parse(readFileSync(running, 'utf8')) as { server: string };
+  return {
+    data,
+    kubeconfig,
+    process: child,
+    url: server,
+    output: () => said,
+    connect: () => connect(systemClock, { path: kubeconfig, userAgent: 'e2e' }),
+    async stop() {
+      child.kill('SIGTERM');
+      const [code] = await exited;
+      return code;
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+/** Whether a program that tests drive is there. Where it is not, CI fails; elsewhere the tests say what they leave out. */
+export function hasTool(command: string, whatFor: string): boolean {
+  const found = spawnSync('sh', ['-c', `command -v ${command}`], { env: freshEnvironment('/'), stdio: 'ignore' });
+  if (found.status === 0) return true;
+  if (process.env.CI) throw new Error(`${command} is missing, and with it the tests of ${whatFor}`);
+  console.error(`${command} is missing: ${whatFor} is not tested.`);
+  return false;
+}
