@@ -1,5 +1,6 @@
 import type { Kind } from '@kruise/schema/kind';
 import type { ResourceRegistry } from '../registry.ts';
+import type { ObjectStorage } from '../storage/object-storage.ts';
 
 /** The objects of one kind, from the server's memory. */
 export type Objects<T> = {
@@ -21,18 +22,27 @@ export function createLookup(resources: ResourceRegistry, feed: { caughtUp(): Pr
   return {
     caughtUp: () => feed.caughtUp(),
     of<T>({ group, version, plural }: Kind<T>): Objects<T> {
-      const storage = () => resources.find(group, version, plural)?.storage;
+      let found: ObjectStorage | undefined;
+      let foundAt = -1;
+      // Asked for with every write, so it is looked up only after resources came or went.
+      const storage = () => {
+        if (foundAt !== resources.generation) {
+          found = resources.find(group, version, plural)?.storage;
+          foundAt = resources.generation;
+        }
+        return found;
+      };
       return {
         // The kind is built in, so its objects are stored in the version it is defined in.
         get(name, namespace) {
-          const found = storage();
-          return found?.cache.get(found.keyOf(namespace, name))?.object as T | undefined;
+          const stored = storage();
+          return stored?.cache.get(stored.keyOf(namespace, name))?.object as T | undefined;
         },
         list(namespace) {
-          const found = storage();
-          if (!found) return [];
-          const keyPrefix = namespace === undefined ? found.prefix : `${found.prefix}${namespace}/`;
-          return found.cache.list({ keyPrefix }).map(({ object }) => object as T);
+          const stored = storage();
+          if (!stored) return [];
+          const keyPrefix = namespace === undefined ? stored.prefix : `${stored.prefix}${namespace}/`;
+          return stored.cache.list({ keyPrefix }).map(({ object }) => object as T);
         },
         get changedAt() {
           return storage()?.cache.changedAt ?? 0;

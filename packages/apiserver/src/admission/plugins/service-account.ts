@@ -21,8 +21,14 @@ const defaultAttempts = 10;
 export function serviceAccounts(lookup: Lookup): AdmissionPlugin {
   const accounts = lookup.of(serviceAccount);
 
-  function accountOf(attributes: Attributes, name: string): ServiceAccount | Promise<ServiceAccount> {
-    return accounts.get(name, attributes.namespace) ?? awaited(attributes, name);
+  /** At once where the account is there, as it nearly always is. */
+  function withAccount(
+    attributes: Attributes,
+    name: string,
+    use: (account: ServiceAccount) => void,
+  ): void | Promise<void> {
+    const account = accounts.get(name, attributes.namespace);
+    return account ? use(account) : awaited(attributes, name).then(use);
   }
 
   async function awaited(attributes: Attributes, name: string): Promise<ServiceAccount> {
@@ -47,7 +53,7 @@ export function serviceAccounts(lookup: Lookup): AdmissionPlugin {
       isResource(resource.kind, pod) &&
       ((operation === 'CREATE' && subresource === '') ||
         (operation === 'UPDATE' && subresource === 'ephemeralcontainers')),
-    async mutate(attributes) {
+    mutate(attributes) {
       if (attributes.operation !== 'CREATE') return;
       const draft = draftOf<Pod>(attributes);
       // A mirror must stay what the kubelet has read from its disk, or the kubelet removes it.
@@ -55,16 +61,17 @@ export function serviceAccounts(lookup: Lookup): AdmissionPlugin {
       const spec = draft.spec!;
       // The second field is the first under the name it had of old.
       spec.serviceAccount = spec.serviceAccountName ||= 'default';
-      const account = await accountOf(attributes, spec.serviceAccountName);
-      if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) {
-        mountToken(spec, attributes.context.random);
-      }
-      if ((spec.imagePullSecrets ?? []).length === 0 && account.imagePullSecrets) {
-        spec.imagePullSecrets = account.imagePullSecrets.map(({ name = '' }) => ({ name }));
-      }
-      if (enforces(account)) checkSecrets(attributes, account);
+      return withAccount(attributes, spec.serviceAccountName, (account) => {
+        if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) {
+          mountToken(spec, attributes.context.random);
+        }
+        if ((spec.imagePullSecrets ?? []).length === 0 && account.imagePullSecrets) {
+          spec.imagePullSecrets = account.imagePullSecrets.map(({ name = '' }) => ({ name }));
+        }
+        if (enforces(account)) checkSecrets(attributes, account);
+      });
     },
-    async validate(attributes) {
+    validate(attributes) {
       const object = attributes.object as Pod;
       if (attributes.operation === 'CREATE' && isMirror(object)) return checkMirror(attributes);
       const name = object.spec?.serviceAccountName;
@@ -72,10 +79,11 @@ export function serviceAccounts(lookup: Lookup): AdmissionPlugin {
         const { namespace } = attributes;
         throw refuse(attributes, `no service account specified for pod ${namespace}/${object.metadata.name ?? ''}`);
       }
-      const account = await accountOf(attributes, name);
-      if (!enforces(account)) return;
-      if (attributes.operation === 'CREATE') checkSecrets(attributes, account);
-      else checkEphemeralSecrets(attributes, account);
+      return withAccount(attributes, name, (account) => {
+        if (!enforces(account)) return;
+        if (attributes.operation === 'CREATE') checkSecrets(attributes, account);
+        else checkEphemeralSecrets(attributes, account);
+      });
     },
   };
 }

@@ -13,11 +13,21 @@ const prefix = 'pod-security.kubernetes.io/';
 const levels: readonly Level[] = ['privileged', 'baseline', 'restricted'];
 const privileged: LevelVersion = { level: 'privileged', version: 'latest' };
 
+type Labels = { readonly [name: string]: string };
+type Reading = { readonly policy: Policy; readonly faults: readonly Cause[] };
+
+const none: Labels = {};
+/** Labels of namespaces are read with every Pod, and hardly ever change. */
+const known = new WeakMap<Labels, Reading>();
+
 /** The policy of a namespace, and what is wrong with its labels. */
-export function policyOf(labels: { readonly [name: string]: string } | undefined): {
-  readonly policy: Policy;
-  readonly faults: readonly Cause[];
-} {
+export function policyOf(labels: Labels = none): Reading {
+  let reading = known.get(labels);
+  if (!reading) known.set(labels, (reading = readPolicy(labels)));
+  return reading;
+}
+
+function readPolicy(labels: Labels): Reading {
   const faults: Cause[] = [];
   // What cannot be read is taken for the strictest where it is enforced, for nothing where it only informs.
   const enforce = read(labels, 'enforce', 'restricted', faults);
@@ -36,17 +46,17 @@ export function policyOf(labels: { readonly [name: string]: string } | undefined
 }
 
 function read(
-  labels: { readonly [name: string]: string } | undefined,
+  labels: Labels,
   mode: string,
   ifUnreadable: Level,
   faults: Cause[],
 ): { readonly level?: Level; readonly isValid: boolean; readonly version?: LevelVersion['version'] } {
-  const level = labels?.[`${prefix}${mode}`];
+  const level = labels[`${prefix}${mode}`];
   const isValid = level !== undefined && levels.includes(level as Level);
   if (level !== undefined && !isValid) {
     faults.push(invalid(pathOf(mode), level, `must be one of ${levels.join(', ')}`));
   }
-  const text = labels?.[`${prefix}${mode}-version`];
+  const text = labels[`${prefix}${mode}-version`];
   const minor = /^v1\.(0|[1-9][0-9]*)$/.exec(text ?? '')?.[1];
   if (text !== undefined && text !== 'latest' && minor === undefined) {
     faults.push(invalid(pathOf(`${mode}-version`), text, 'must be "latest" or "v1.x"'));

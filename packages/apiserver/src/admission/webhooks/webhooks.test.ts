@@ -5,6 +5,7 @@ import {
   mutatingWebhookConfiguration,
 } from '@kruise/api/admissionregistration/mutatingwebhookconfiguration';
 import { validatingWebhookConfiguration } from '@kruise/api/admissionregistration/validatingwebhookconfiguration';
+import { customResourceDefinition } from '@kruise/api/apiextensions/customresourcedefinition';
 import { type ConfigMap, configMap } from '@kruise/api/core/configmap';
 import { namespace } from '@kruise/api/core/namespace';
 import { pod } from '@kruise/api/core/pod';
@@ -399,6 +400,59 @@ test('webhook configurations are never shown to webhooks', async () => {
   await server.client.delete(validatingWebhookConfiguration, { name: 'v' });
   assert.equal(hooks.requests.length, 0);
 });
+
+const toys = {
+  metadata: { name: 'toys.example.com' },
+  spec: {
+    group: 'example.com',
+    names: { plural: 'toys', singular: 'toy', kind: 'Toy', listKind: 'ToyList' },
+    scope: 'Namespaced',
+    versions: ['v1', 'v2'].map((name) => ({
+      name,
+      served: true,
+      storage: name === 'v2',
+      schema: {
+        openAPIV3Schema: {
+          type: 'object',
+          properties: {
+            spec: {
+              type: 'object',
+              properties: { size: { type: 'integer', default: 7 }, by: { type: 'string' } },
+            },
+          },
+        },
+      },
+    })),
+  },
+} as never;
+
+const inOtherVersion = [
+  { matchPolicy: 'Equivalent', seen: 'example.com/v2', by: 'hook' },
+  { matchPolicy: 'Exact', seen: undefined, by: undefined },
+];
+for (const { matchPolicy, seen, by } of inOtherVersion) {
+  test(`a webhook for another version ${seen ? 'sees the object in it' : 'is not asked'} if it wants ${matchPolicy}`, async () => {
+    await using hooks = await startWebhookServer(() => ({
+      allowed: true,
+      patch: [{ op: 'add', path: '/spec/by', value: 'hook' }],
+    }));
+    await using server = await cluster();
+    await server.client.create(customResourceDefinition, toys);
+    const rules = [{ apiGroups: ['example.com'], apiVersions: ['v2'], operations: ['*'], resources: ['toys'] }];
+    await mutatedBy(server.client, hook(hooks, { rules, matchPolicy }));
+    const transport = inProcessTransport(server.core, { username: 'a', groups: ['system:masters'] });
+    const body = { apiVersion: 'example.com/v1', kind: 'Toy', metadata: { name: 't' }, spec: {} };
+    const path = '/apis/example.com/v1/namespaces/default/toys';
+    const made = (await transport.request({ method: 'POST', path, body })).object as {
+      apiVersion: string;
+      spec: object;
+    };
+    const [asked] = hooks.requests;
+    assert.equal((asked?.request['object'] as { apiVersion?: string } | undefined)?.apiVersion, seen);
+    assert.deepEqual(asked?.request['requestKind'], seen && { group: 'example.com', version: 'v1', kind: 'Toy' });
+    assert.deepEqual([made.apiVersion, made.spec], ['example.com/v1', { size: 7, ...(by ? { by } : {}) }]);
+  });
+}
 
 test('a webhook in the same process is asked without a socket', async () => {
   const asked: unknown[] = [];
