@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { createMetrics, type MetricRegistry } from '@kruise/client/metrics';
+import { addProcessMetrics, createMetrics, type MetricRegistry } from '@kruise/client/metrics';
 import type { Transport } from '@kruise/client/transport';
 import { addressAt, formatAddress, masked, parsePrefix } from '@kruise/values/address';
 import { after, type Clock } from '@kruise/values/clock';
@@ -114,7 +114,13 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
   // Requests under way when the server stops still read what they write.
   const feedStopped = new AbortController();
   const metrics = parts.metrics ?? createMetrics();
-  const serverMetrics = createServerMetrics(metrics, () => clock.now());
+  const serverMetrics = createServerMetrics(
+    metrics,
+    () => clock.now(),
+    ({ group, version, plural }) =>
+      Boolean(core.resources.find(group, version, plural) ?? core.virtual.get(`${group}/${version}/${plural}`)),
+  );
+  addProcessMetrics(metrics, process, clock.now());
   const store = timedStore(parts.store, metrics, () => clock.now());
   const feed = startFeed(store, clock, {
     afterRevision: await store.currentRevision(),
@@ -211,6 +217,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
         }),
         frames: createFrameCache(),
         conduct,
+        countWatchEvents: serverMetrics.watchEvents,
         onError: parts.onError,
       });
       const listener = await listen({

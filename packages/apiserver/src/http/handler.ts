@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { badRequest, internalError, StatusError, unauthorized } from '@kruise/machinery/status';
+import type { Kind } from '@kruise/schema/kind';
 import { parseYaml } from '@kruise/schema/yaml-text';
 import type { AuditRecord } from '../audit/audit.ts';
 import type { Authenticator } from '../authentication/authenticator.ts';
@@ -42,6 +43,8 @@ export type HandlerOptions = {
   /** What is served besides resources: discovery, OpenAPI, health, version, metrics. */
   readonly pages: Pages;
   readonly frames: FrameCache;
+  /** Counts the events that watchers of a kind are sent. */
+  readonly countWatchEvents: (kind: Kind) => () => void;
   /** What surrounds every request. */
   readonly conduct: Conduct;
   /** Told of errors nobody expected. */
@@ -162,9 +165,9 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
         const closed = new AbortController();
         const signal = AbortSignal.any([exchange.signal, closed.signal]);
         const stream = exchange.begin(200, { ...headers, 'content-type': type });
-        const sink = watchResponse({ ...encoding, frames: options.frames }, answer.resource, stream, () =>
-          closed.abort(),
-        );
+        const counted = options.countWatchEvents(answer.resource.kind);
+        const watching = { ...encoding, frames: options.frames, counted };
+        const sink = watchResponse(watching, answer.resource, stream, () => closed.abort());
         await answer.open(sink, signal);
         // What follows is waiting for changes.
         return leave();

@@ -17,7 +17,11 @@ const maxPendingBytes = 16 * 1024 * 1024;
 
 /** Writes what a watch sees to a stream. */
 export function watchResponse(
-  context: EncodeContext & { readonly frames: FrameCache },
+  context: EncodeContext & {
+    readonly frames: FrameCache;
+    /** Told of each event. */
+    readonly counted: () => void;
+  },
   resource: Resource,
   stream: Stream,
   close: () => void,
@@ -73,6 +77,7 @@ export function watchResponse(
 
   return {
     event(type, found) {
+      context.counted();
       send(eventFrame(type, found));
       first = false;
     },

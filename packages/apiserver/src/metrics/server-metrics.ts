@@ -7,8 +7,8 @@ import { serverVersion } from '../server-version.ts';
 export type ServerMetrics = {
   /** A request begins; what is returned is called when it is over, with the code of its answer. */
   begin(info: RequestInfo, query: URLSearchParams): (code: number) => void;
-  /** An event is sent to a watcher. */
-  watchEvent(kind: { readonly group: string; readonly version: string; readonly kind: string }): void;
+  /** Counts the events sent to watchers of a kind. */
+  watchEvents(kind: { readonly group: string; readonly version: string; readonly kind: string }): () => void;
   /** A request was refused for want of room. */
   rejected(level: string, schema: string, reason: string): void;
   /** How long a request waited for room. */
@@ -27,9 +27,26 @@ export function isLongRunning({ isResource, verb, subresource }: RequestInfo): b
   return isResource && (verb === 'watch' || longRunning.has(subresource));
 }
 
-/** Verbs as the metrics have them: upper case, and for other pages the method. */
+const unserved = { group: '', version: '', plural: '', subresource: '' };
+
+/** Verbs as the metrics have them: in upper case, some by their methods. */
+const verbNames: { readonly [verb: string]: string } = {
+  get: 'GET',
+  list: 'LIST',
+  watch: 'WATCH',
+  create: 'POST',
+  update: 'PUT',
+  patch: 'PATCH',
+  delete: 'DELETE',
+  deletecollection: 'DELETECOLLECTION',
+  post: 'POST',
+  put: 'PUT',
+  head: 'HEAD',
+  options: 'OPTIONS',
+};
+
 function verbOf({ verb }: RequestInfo): string {
-  return verb === 'update' ? 'PUT' : verb === 'create' ? 'POST' : verb.toUpperCase();
+  return verbNames[verb] ?? 'other';
 }
 
 function scopeOf({ isResource, namespace, name, verb }: RequestInfo): string {
@@ -38,7 +55,12 @@ function scopeOf({ isResource, namespace, name, verb }: RequestInfo): string {
   return namespace === '' ? 'cluster' : 'namespace';
 }
 
-export function createServerMetrics(metrics: MetricRegistry, nowMs: () => number): ServerMetrics {
+/** `isServed` says whether a resource exists: what clients make up is not told apart, or they could fill the memory. */
+export function createServerMetrics(
+  metrics: MetricRegistry,
+  nowMs: () => number,
+  isServed: (info: RequestInfo) => boolean,
+): ServerMetrics {
   const about = ['verb', 'dry_run', 'group', 'version', 'resource', 'subresource', 'scope', 'component'];
   const total = metrics.counter('apiserver_request_total', 'Requests answered.', [...about, 'code']);
   const duration = metrics.histogram(
@@ -82,10 +104,10 @@ export function createServerMetrics(metrics: MetricRegistry, nowMs: () => number
 
   return {
     begin(info, query) {
-      const { group, version, plural, subresource } = info;
+      const { group, version, plural, subresource } = isServed(info) ? info : unserved;
       const verb = verbOf(info);
       const scope = scopeOf(info);
-      const dryRun = query.get('dryRun') ?? '';
+      const dryRun = query.get('dryRun') === 'All' ? 'All' : '';
       const startedAt = nowMs();
       const long = isLongRunning(info);
       const current = long
@@ -103,7 +125,10 @@ export function createServerMetrics(metrics: MetricRegistry, nowMs: () => number
           .observe((nowMs() - startedAt) / 1000);
       };
     },
-    watchEvent: ({ group, version, kind }) => watchEvents.of(group, version, kind).increase(),
+    watchEvents({ group, version, kind }) {
+      const series = watchEvents.of(group, version, kind);
+      return () => series.increase();
+    },
     rejected: (level, schema, reason) => rejections.of(level, schema, reason).increase(),
     waited: (level, schema, seconds) => waits.of(level, schema).observe(seconds),
   };
