@@ -4,6 +4,7 @@ import {
 } from '@kruise/api/admissionregistration/mutatingwebhookconfiguration';
 import { applyJsonPatch, type Operation } from '@kruise/machinery/json-patch';
 import { isSame } from '@kruise/machinery/json-value';
+import { faultOfEntries, withEntries } from '@kruise/machinery/server-side-apply/managed-fields';
 import { internalError, timeout } from '@kruise/machinery/status';
 import { quote } from '@kruise/values/go-syntax';
 import type { Authorizer } from '../../authorization/authorizer.ts';
@@ -87,10 +88,22 @@ export function mutatingWebhooks(
         }
         if (hook.webhook.reinvocationPolicy === 'IfNeeded') memory.asked.add(hook.uid);
       }
-      memory.output = canonicalOf(current);
-      return current.object;
+      const object = keepManagers(attributes, current.object);
+      memory.output = canonicalOf({ ...current, object });
+      return object;
     },
   };
+}
+
+/** Whoever garbles who manages which field, through ignorance of it mostly, changes nothing about that. */
+function keepManagers({ object: before, context }: Attributes, after: KubeObject | undefined): KubeObject | undefined {
+  if (!before || !after || after === before) return after;
+  const fault = faultOfEntries(after.metadata.managedFields);
+  if (fault === undefined) return after;
+  context.warnings.add(
+    `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${fault}`,
+  );
+  return withEntries(after, before.metadata.managedFields) as KubeObject;
 }
 
 function memoryOf({ notes }: Passes): Memory {

@@ -384,6 +384,27 @@ test('warnings reach whoever wrote', async () => {
   assert.deepEqual(warnings, ['careful']);
 });
 
+test('a webhook that garbles who manages what changes nothing about that', async () => {
+  await using hooks = await startWebhookServer(() => ({
+    allowed: true,
+    patch: [{ op: 'replace', path: '/metadata/managedFields', value: [{ manager: 'hook' }] }],
+  }));
+  await using server = await cluster();
+  await mutatedBy(server.client, hook(hooks));
+  const transport = inProcessTransport(server.core, { username: 'a', groups: ['system:masters'] });
+  const { warnings } = await transport.request({
+    method: 'POST',
+    path: '/api/v1/namespaces/default/configmaps',
+    body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' }, data: { a: 'b' } },
+  });
+  assert.match(
+    warnings[0] ?? '',
+    /^\.metadata\.managedFields was in an invalid state after admission; .*operation must be/,
+  );
+  const { storage } = server.core.resources.find('', 'v1', 'configmaps')!;
+  assert.match(storage.cache.get(storage.keyOf('default', 'c'))?.managedFields ?? '', /"f:data"/);
+});
+
 test('the older review is answered in kind', async () => {
   await using hooks = await startWebhookServer(() => ({ allowed: true, uid: 'whatever' }));
   await using server = await cluster();
