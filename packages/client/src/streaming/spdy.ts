@@ -62,7 +62,7 @@ const connectionWindowBytes = 16 * 1024 * 1024;
 const maxFrameBytes = 32 * 1024;
 const maxStreams = 1000;
 /** What answers to control frames may pile up before the one who sends them and reads nothing is hung up on. */
-const maxUnsentBytes = 4 * 1024 * 1024;
+const maxUnsentBytes = 1024 * 1024;
 /** How long the other side has to hang up after a goodbye. */
 const lingerMs = 10_000;
 
@@ -117,7 +117,7 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
 
   function control(frame: Buffer): void {
     if (over || !socket.writable) return;
-    if (socket.writableLength > maxUnsentBytes) finish(new SpdyProtocolError('the peer asks but does not read'));
+    if (socket.writableLength > maxUnsentBytes) finish(new Error('the peer asks but does not read'));
     else socket.write(frame);
   }
 
@@ -352,7 +352,8 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
     if (options.head && options.head.length > 0) {
       for (const frame of frames(options.head)) await receive(frame);
     }
-    for await (const chunk of socket) {
+    // Hanging up is up to `finish`, which may have something left to say.
+    for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
       for (const frame of frames(chunk as Buffer)) {
         await receive(frame);
         if (over) return;
@@ -362,9 +363,6 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
 
   function finish(error?: Error): void {
     if (over) return;
-    if (error instanceof SpdyProtocolError && socket.writable) {
-      socket.write(goAwayFrame(lastRemoteId, goAwayStatus.protocolError));
-    }
     over = true;
     headerDecoder.close();
     const lost = error ?? new Error('the connection is closed');
@@ -381,8 +379,14 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
     streams.clear();
     pings.clear();
     wake();
-    if (error || !socket.writable) socket.destroy();
-    else socket.end(() => socket.destroy());
+    const farewell = error instanceof SpdyProtocolError ? goAwayFrame(lastRemoteId, goAwayStatus.protocolError) : '';
+    if (!socket.writable || (error && farewell === '')) socket.destroy();
+    else {
+      socket.resume();
+      socket.end(farewell, () => socket.destroy());
+      // Whoever does not take it is not waited for.
+      clock.setTimer(lingerMs, () => socket.destroy());
+    }
     closed.resolve(error);
   }
 
