@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ConfigMap, configMap } from '@kruise/api/core/configmap';
+import type { Client } from '@kruise/client/client';
+import { TransportError } from '@kruise/client/http-transport';
+import { listAll } from '@kruise/client/pages';
+import { seededRandom } from '@kruise/values/random';
+import { startCluster, temporaryHome } from './cluster.ts';
+
+const rounds = Number(process.env.KRUISE_CRASH_ROUNDS ?? 20);
+const writers = 4;
+const namespace = 'default';
+
+/** What writers know: what was acknowledged, and at which revision. */
+type Ledger = {
+  readonly created: Map<string, string>;
+  readonly counted: Map<string, { acknowledged: number; tried: number }>;
+  readonly revisions: Set<string>;
+};
+
+/** Long enough to be torn, and different at each place. */
+const payload = (name: string) => `${name} `.repeat(300);
+
+/** Creates objects and counts, as fast as answers come, until told to stop. Goes on through every crash. */
+async function write(client: Client, writer: number, ledger: Ledger, signal: AbortSignal): Promise<void> {
+  const counter = `counter-${writer}`;
+  const count = { acknowledged: 0, tried: 0 };
+  ledger.counted.set(counter, count);
+  const attempt = async (act: () => Promise<ConfigMap>): Promise<ConfigMap | undefined> => {
+    try {
+      const written = await act();
+      ledger.revisions.add(written.metadata.resourceVersion!);
+      return written;
+    } catch (error) {
+      if (!(error instanceof TransportError)) throw error;
+      await sleep(5);
+      return undefined;
+    }
+  };
+  for (let index = 1; !signal.aborted; index++) {
+    const name = `writer-${writer}-${index}`;
+    const created = await attempt(() =>
+      client.create(configMap, { metadata: { name, namespace }, data: { payload: payload(name) } }),
+    );
+    if (created) ledger.created.set(name, created.metadata.resourceVersion!);
+    count.tried = index;
+    const applied = await attempt(() =>
+      client.apply(
+        configMap,
+        { metadata: { name: counter, namespace }, data: { count: String(index) } },
+        { fieldManager: 'e2e' },
+      ),
+    );
+    if (applied) count.acknowledged = index;
+  }
+}
+
+/** What a watcher saw, resuming after each crash from the last revision it had seen. */
+async function watch(
+  client: Client,
+  from: string,
+  events: string[],
+  state: Map<string, ConfigMap>,
+  signal: AbortSignal,
+) {
+  let resourceVersion = from;
+  while (!signal.aborted) {
+    try {
+      for await (const { type, object } of client.watch(configMap, { namespace, resourceVersion, signal })) {
+        assert.notEqual(type, 'ERROR', JSON.stringify(object));
+        resourceVersion = object.metadata.resourceVersion!;
+        events.push(resourceVersion);
+        state.set(object.metadata.name!, object);
+      }
+    } catch (error) {
+      if (!(error instanceof TransportError)) throw error;
+      await sleep(5);
+    }
+  }
+}
+
+test(`loses nothing it acknowledged when it is killed ${rounds} times under load`, async () => {
+  const home = temporaryHome();
+  const random = seededRandom(rounds);
+  let cluster = await startCluster(home);
+  const { client, close } = cluster.connect();
+  const { metadata } = await client.list(configMap, { namespace });
+  const ledger: Ledger = { created: new Map(), counted: new Map(), revisions: new Set() };
+  const events: string[] = [];
+  const state = new Map<string, ConfigMap>();
+  const stopWriting = new AbortController();
+  const stopWatching = new AbortController();
+  const watching = watch(client, metadata.resourceVersion!, events, state, stopWatching.signal);
+  const writing = Promise.all(
+    Array.from({ length: writers }, (_, writer) => write(client, writer, ledger, stopWriting.signal)),
+  );
+  let known = 0;
+  for (let round = 0; round < rounds; round++) {
+    while (ledger.revisions.size < known + 20) await sleep(2);
+    await sleep(random.next() * 100);
+    await cluster.kill();
+    known = ledger.revisions.size;
+    cluster = await startCluster(home);
+  }
+  stopWriting.abort();
+  await writing;
+
+  const { items, metadata: listed } = await listAll(client, configMap, { namespace, limit: 1000 });
+  const stored = new Map(items.map((item) => [item.metadata.name!, item]));
+  const lost = [...ledger.created].filter(
+    ([name, revision]) => stored.get(name)?.metadata.resourceVersion !== revision,
+  );
+  assert.deepEqual(lost, []);
+  const torn = items.filter(
+    ({ metadata: { name = '' }, data }) => name.startsWith('writer-') && data?.payload !== payload(name),
+  );
+  assert.deepEqual(torn, []);
+  for (const [name, { acknowledged, tried }] of ledger.counted) {
+    const count = Number(stored.get(name)?.data?.count);
+    assert.ok(acknowledged <= count && count <= tried, `${name}: ${acknowledged} ≤ ${count} ≤ ${tried}`);
+  }
+
+  const newest = Math.max(...items.map((item) => Number(item.metadata.resourceVersion)));
+  while (Number(events.at(-1)) < newest) await sleep(5);
+  stopWatching.abort();
+  await watching;
+  assert.ok(Number(listed.resourceVersion) >= newest);
+  const outOfOrder = events.filter((revision, index) => index > 0 && Number(revision) <= Number(events[index - 1]));
+  assert.deepEqual(outOfOrder, []);
+  const seenOnce = new Set(events);
+  assert.deepEqual(
+    [...ledger.revisions].filter((revision) => !seenOnce.has(revision)),
+    [],
+  );
+  for (const [name, { metadata: seen }] of state) {
+    assert.equal(seen.resourceVersion, stored.get(name)?.metadata.resourceVersion, name);
+  }
+  close();
+  assert.equal(await cluster.stop(), 0);
+  rmSync(home, { recursive: true });
+});
