@@ -6,6 +6,8 @@ import { after, type Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import { type AdmissionPlugin, admissionChain } from './admission/admission.ts';
 import { defaultPlugins } from './admission/default-chain.ts';
+import { startAggregation } from './aggregation/aggregation.ts';
+import type { FrontProxyClient } from './aggregation/remotes.ts';
 import { allocateForServices } from './allocation/attach.ts';
 import type { AuditLog } from './audit/audit.ts';
 import { type AuthenticationOptions, createAuthentication } from './authentication/authentication.ts';
@@ -73,6 +75,8 @@ export type ServerParts = {
   readonly nodes?: NodeConnector;
   /** How objects of a definition become another version, where the server itself knows that. */
   readonly converterOf?: (definition: Definition) => Converter | undefined;
+  /** What this server shows to the servers behind it, so that they believe it who is asking. */
+  readonly frontProxyClient?: FrontProxyClient;
   /** Where requests are recorded, if they are. */
   readonly audit?: AuditLog;
   /** How long the server goes on after it has begun to say that it is not ready, so that nobody new comes. */
@@ -191,6 +195,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     anonymousUsers(),
   ]);
   addStorageMetrics(metrics, core);
+  const aggregation = startAggregation(core, { client: parts.frontProxyClient, send, onError: parts.onError });
   const inFlight = createInFlight();
   const conduct = createConduct({
     flow: createFlowControl(resources, clock, serverMetrics),
@@ -210,6 +215,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
         authenticator,
         pages: serverPages(core, {
           address: () => address,
+          aggregation,
           metrics,
           isStopping: () => stopping,
           more: openIdPages(authentication, () => address),
@@ -217,6 +223,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
         }),
         frames: createFrameCache(),
         conduct,
+        aggregation,
         countWatchEvents: serverMetrics.watchEvents,
         onError: parts.onError,
       });
@@ -248,6 +255,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
       feedStopped.abort();
       await Promise.all(listeners.map((listener) => listener.close()));
       connector.close();
+      aggregation.close();
       await store.close();
     },
   };

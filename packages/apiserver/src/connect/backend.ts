@@ -51,6 +51,8 @@ export type Location = {
   readonly scheme: 'http' | 'https';
   readonly host: string;
   readonly port: number;
+  /** The name its certificate must have, where that is not its host. */
+  readonly serverName?: string;
 };
 
 /** How to show and check who is who. */
@@ -59,21 +61,24 @@ export type BackendTls = {
   readonly key?: string;
   /** The authority that the backend's certificate must be of; without one, any is taken. */
   readonly authority?: string;
+  /** Takes certificates of the authorities that the system trusts, rather than any. */
+  readonly trustsSystem?: boolean;
 };
 
 /** Reaches backends over the network. Connections for plain requests are kept for the next. */
 export function createNetwork(tls: BackendTls): { at(location: Location): Backend; close(): void } {
   const trust = {
     ...(tls.certificate === undefined ? {} : { cert: tls.certificate, key: tls.key }),
-    ...(tls.authority === undefined ? { rejectUnauthorized: false } : { ca: tls.authority }),
+    ...(tls.authority === undefined ? { rejectUnauthorized: tls.trustsSystem ?? false } : { ca: tls.authority }),
   };
   const agents = { http: new PlainAgent({ keepAlive: true }), https: new SecureAgent({ ...trust, keepAlive: true }) };
 
   return {
-    at({ scheme, host, port }) {
+    at({ scheme, host, port, serverName }) {
       const begin = ({ method, path, headers, signal }: BackendRequest, upgrade: boolean) => {
         // Node writes headers byte by byte, and takes them for Latin-1 as it does when it reads them.
-        const options = { host, port, method, path, headers, signal, setHost: headers.host === undefined };
+        const named = serverName === undefined ? {} : { servername: serverName };
+        const options = { host, port, method, path, headers, signal, ...named, setHost: headers.host === undefined };
         if (scheme === 'http') return requestPlain({ ...options, agent: upgrade ? false : agents.http });
         return upgrade
           ? requestSecure({ ...options, ...trust, agent: false })

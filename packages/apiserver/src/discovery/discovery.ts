@@ -16,7 +16,24 @@ export type DiscoveredResource = {
   readonly subresources: readonly SubresourceFacts[];
 };
 
-export type DiscoveredVersion = { readonly version: string; readonly resources: readonly DiscoveredResource[] };
+export type DiscoveredVersion = {
+  readonly version: string;
+  readonly resources: readonly DiscoveredResource[];
+  /** Given where another server answers for the version. */
+  readonly remote?: RemoteVersion;
+};
+
+/** A version that another server answers for. */
+export type RemoteVersion = {
+  readonly group: string;
+  readonly version: string;
+  readonly groupPriority: number;
+  readonly versionPriority: number;
+  readonly isAvailable: boolean;
+  /** Its resources as aggregated discovery shows them, if it ever told. */
+  readonly resources: readonly unknown[] | undefined;
+};
+
 export type DiscoveredGroup = { readonly group: string; readonly versions: readonly DiscoveredVersion[] };
 
 /** A kind that is served as it is defined. */
@@ -60,30 +77,46 @@ const storageVersions: { readonly [resource: string]: string } = {
   'customresourcedefinitions.apiextensions.k8s.io': 'apiextensions.k8s.io/v1beta1',
 };
 
-/** Everything served, in the order discovery shows it. */
-export function groupsOf(resources: Iterable<DiscoveredResource>): readonly DiscoveredGroup[] {
-  const groups = new Map<string, Map<string, DiscoveredResource[]>>();
+/** Everything served, here and by others, in the order discovery shows it. */
+export function groupsOf(
+  resources: Iterable<DiscoveredResource>,
+  remotes: readonly RemoteVersion[] = [],
+): readonly DiscoveredGroup[] {
+  const groups = new Map<string, Map<string, DiscoveredVersion>>();
+  const versionsOf = (group: string): Map<string, DiscoveredVersion> => {
+    const versions = groups.get(group) ?? new Map<string, DiscoveredVersion>();
+    groups.set(group, versions);
+    return versions;
+  };
   for (const resource of resources) {
     const { group, version } = resource.kind;
-    const versions = groups.get(group) ?? new Map<string, DiscoveredResource[]>();
-    groups.set(group, versions);
-    versions.set(version, [...(versions.get(version) ?? []), resource]);
+    const versions = versionsOf(group);
+    versions.set(version, { version, resources: [...(versions.get(version)?.resources ?? []), resource] });
+  }
+  for (const remote of remotes) {
+    const versions = versionsOf(remote.group);
+    if (!versions.has(remote.version)) versions.set(remote.version, { version: remote.version, resources: [], remote });
   }
   return [...groups]
     .map(([group, versions]) => ({
       group,
-      versions: [...versions]
-        .map(([version, all]) => ({
-          version,
-          resources: all.sort((a, b) => (a.kind.plural < b.kind.plural ? -1 : 1)),
-        }))
-        .sort(
-          (a, b) =>
-            versionPriority(group, b.version) - versionPriority(group, a.version) ||
-            compareVersions(a.version, b.version),
-        ),
+      versions: [...versions.values()]
+        .map((version) => ({ ...version, resources: version.resources.toSorted(byPlural) }))
+        .sort((a, b) => versionRank(group, b) - versionRank(group, a) || compareVersions(a.version, b.version)),
     }))
-    .sort((a, b) => groupPriority(b.group) - groupPriority(a.group) || (a.group < b.group ? -1 : 1));
+    .sort((a, b) => groupRank(b) - groupRank(a) || (a.group < b.group ? -1 : 1));
+}
+
+function byPlural(a: DiscoveredResource, b: DiscoveredResource): number {
+  return a.kind.plural < b.kind.plural ? -1 : 1;
+}
+
+function versionRank(group: string, { version, remote }: DiscoveredVersion): number {
+  return remote?.versionPriority ?? versionPriority(group, version);
+}
+
+function groupRank({ group, versions }: DiscoveredGroup): number {
+  return Math.max(...versions.map(({ remote }) => remote?.groupPriority ?? groupPriority(group)));
 }
 
 function storageVersionHash(resource: DiscoveredResource): string | undefined {
@@ -140,12 +173,20 @@ export function apiGroup({ group, versions }: DiscoveredGroup, alone: boolean): 
   };
 }
 
+/** The versions that can be asked now. */
+export function reachable({ group, versions }: DiscoveredGroup): DiscoveredGroup {
+  return { group, versions: versions.filter(({ remote }) => remote === undefined || remote.isAvailable) };
+}
+
 /** `/apis`. */
 export function apiGroupList(groups: readonly DiscoveredGroup[]): unknown {
   return {
     kind: 'APIGroupList',
     apiVersion: 'v1',
-    groups: groups.filter(({ group }) => group !== '').map((group) => apiGroup(group, false)),
+    groups: groups
+      .map(reachable)
+      .filter(({ group, versions }) => group !== '' && versions.length > 0)
+      .map((group) => apiGroup(group, false)),
   };
 }
 
@@ -168,10 +209,10 @@ export function aggregatedDiscovery(groups: readonly DiscoveredGroup[], core: bo
       .filter(({ group }) => (group === '') === core)
       .map(({ group, versions }) => ({
         metadata: { ...(group === '' ? {} : { name: group }), creationTimestamp: null },
-        versions: versions.map(({ version, resources }) => ({
+        versions: versions.map(({ version, resources, remote }) => ({
           version,
-          resources: resources.map(aggregated),
-          freshness: 'Current',
+          resources: remote ? (remote.resources ?? []) : resources.map(aggregated),
+          freshness: remote && !remote.isAvailable ? 'Stale' : 'Current',
         })),
       })),
   };

@@ -3,6 +3,7 @@ import { apiGroupDiscoveryList } from '@kruise/api/apidiscovery/apigroupdiscover
 import { builtinKinds } from '@kruise/api/builtin';
 import * as meta from '@kruise/api/meta/discovery';
 import type { ObjectNode } from '@kruise/schema';
+import type { Aggregation } from '../aggregation/aggregation.ts';
 import type { Core } from '../core.ts';
 import {
   aggregatedDiscovery,
@@ -14,6 +15,7 @@ import {
   discovered,
   discoveredCustom,
   groupsOf,
+  reachable,
   resourceList,
 } from '../discovery/discovery.ts';
 import { noSuchPath, noSuchResource, wrongMethod } from '../handlers/refusal.ts';
@@ -33,14 +35,16 @@ export type DiscoveryPages = {
 };
 
 /** Serves what there is, group by group or all at once: made when first asked for, and again when resources change. */
-export function createDiscoveryPages(core: Core, address: () => string): DiscoveryPages {
-  let known: { readonly generation: number; readonly groups: readonly DiscoveredGroup[] } | undefined;
+export function createDiscoveryPages(core: Core, aggregation: Aggregation, address: () => string): DiscoveryPages {
+  let known: { readonly generation: string; readonly groups: readonly DiscoveredGroup[] } | undefined;
   let documents = new Map<string, { readonly etag: string; readonly encoded: Buffer }>();
 
   function groups(): readonly DiscoveredGroup[] {
-    const { generation } = core.resources;
+    const versions = aggregation.versions();
+    const available = versions.map(({ isAvailable }) => isAvailable);
+    const generation = `${core.resources.generation} ${aggregation.generation} ${available}`;
     if (known?.generation !== generation) {
-      known = { generation, groups: groupsOf(everything()) };
+      known = { generation, groups: groupsOf(everything(), versions) };
       documents = new Map();
     }
     return known.groups;
@@ -108,7 +112,7 @@ export function createDiscoveryPages(core: Core, address: () => string): Discove
       const group = groups().find((each) => each.group === name);
       const missing = isBuiltinGroup(name!) ? noSuchResource() : noSuchPath();
       if (!group || more.length > 0) throw missing;
-      if (versionName === undefined) return send(exchange, headers, apiGroup(group, true), meta.apiGroup);
+      if (versionName === undefined) return send(exchange, headers, apiGroup(reachable(group), true), meta.apiGroup);
       const version = group.versions.find((each) => each.version === versionName);
       if (!version) throw missing;
       return send(exchange, headers, resourceList(group.group, version), meta.apiResourceList);

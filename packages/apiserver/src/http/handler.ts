@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { badRequest, internalError, StatusError, unauthorized } from '@kruise/machinery/status';
 import type { Kind } from '@kruise/schema/kind';
 import { parseYaml } from '@kruise/schema/yaml-text';
+import type { Aggregation } from '../aggregation/aggregation.ts';
 import type { AuditRecord } from '../audit/audit.ts';
 import type { Authenticator } from '../authentication/authenticator.ts';
 import { impersonate } from '../authentication/impersonation.ts';
@@ -43,6 +44,8 @@ export type HandlerOptions = {
   /** What is served besides resources: discovery, OpenAPI, health, version, metrics. */
   readonly pages: Pages;
   readonly frames: FrameCache;
+  /** Other servers behind this one. */
+  readonly aggregation: Pick<Aggregation, 'find'>;
   /** Counts the events that watchers of a kind are sent. */
   readonly countWatchEvents: (kind: Kind) => () => void;
   /** What surrounds every request. */
@@ -94,6 +97,11 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
 
   async function answer(exchange: Exchange, context: RequestContext, given: Work): Promise<void> {
     const { headers, record } = given;
+    const remote = options.aggregation.find(exchange.path);
+    if (remote) {
+      await authorize(core, context);
+      return remote(exchange, context, headers);
+    }
     if (!context.info.isResource) {
       await authorize(core, context);
       await pages.serve(exchange, context, headers);

@@ -6,6 +6,8 @@ import type { Json } from '@kruise/schema/openapi/definitions';
 import { encodeOpenApiV2 } from '@kruise/schema/openapi/gnostic';
 import { openApiV2 } from '@kruise/schema/openapi-v2';
 import { openApiV3, openApiV3OfPage, type PublishedResource } from '@kruise/schema/openapi-v3';
+import type { Aggregation } from '../aggregation/aggregation.ts';
+import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import type { Exchange, Headers } from './exchange.ts';
 import { parseAccept } from './negotiation.ts';
@@ -25,14 +27,15 @@ function document(bytes: Uint8Array): Document {
 }
 
 /** Serves `/openapi/v2` and `/openapi/v3`: each document is made when first asked for, and again when kinds change. */
-export function openApiPages(core: Core): ReadonlyMap<string, Page> {
-  let generation = -1;
+export function openApiPages(core: Core, aggregation: Aggregation): ReadonlyMap<string, Page> {
+  let generation = '';
   let documents = new Map<string, Document>();
   const kept = new Map<string, { readonly of: Described['of']; readonly document: Document }>();
 
   function known(name: string, make: () => Uint8Array): Document {
-    if (generation !== core.resources.generation) {
-      generation = core.resources.generation;
+    const current = `${core.resources.generation} ${aggregation.generation}`;
+    if (generation !== current) {
+      generation = current;
       documents = new Map();
     }
     let found = documents.get(name);
@@ -53,6 +56,16 @@ export function openApiPages(core: Core): ReadonlyMap<string, Page> {
       found.set(path, [...(found.get(path) ?? []), resource]);
     }
     return found;
+  }
+
+  /** With what other servers have, as far as nothing here is called the same. */
+  function wholeV2(): Json {
+    const own = openApiV2(resources(), vocabulary, publishedPages);
+    const remote = aggregation.openApiV2();
+    if (remote.length === 0) return own;
+    const merged = (part: 'paths' | 'definitions'): Json =>
+      Object.assign({}, ...remote.map((each) => each[part]), own[part] as object);
+    return { ...own, paths: merged('paths'), definitions: merged('definitions') };
   }
 
   /** The documents there are. */
@@ -92,10 +105,9 @@ export function openApiPages(core: Core): ReadonlyMap<string, Page> {
         ? jsonType
         : types.find((type) => [jsonType, v2Protobuf, '*/*', 'application/*'].includes(type));
     if (wanted === undefined) return exchange.send(406, headers, '');
-    const json = () =>
-      known('v2', () => Buffer.from(JSON.stringify(openApiV2(resources(), vocabulary, publishedPages))));
+    const json = () => known('v2', () => Buffer.from(JSON.stringify(wholeV2())));
     if (wanted !== v2Protobuf) return send(exchange, json(), jsonType, headers);
-    const protobuf = known('v2 protobuf', () => encodeOpenApiV2(openApiV2(resources(), vocabulary, publishedPages)));
+    const protobuf = known('v2 protobuf', () => encodeOpenApiV2(wholeV2()));
     return send(exchange, protobuf, v2Protobuf, headers);
   }
 
@@ -104,17 +116,22 @@ export function openApiPages(core: Core): ReadonlyMap<string, Page> {
     const root = known('v3', () => {
       const all = described();
       for (const path of kept.keys()) if (!all.has(path)) kept.delete(path);
-      const paths = [...all]
+      const hashes = new Map(aggregation.openApiV3());
+      for (const [path, each] of all) hashes.set(path, v3(path, each).hash);
+      const paths = [...hashes]
         .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([path, each]) => [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${v3(path, each).hash}` }]);
+        .map(([path, hash]) => [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }]);
       return Buffer.from(JSON.stringify({ paths: Object.fromEntries(paths) }));
     });
     return send(exchange, root, 'text/plain; charset=utf-8', headers);
   }
 
-  async function serveV3(exchange: Exchange, path: string, headers: Headers): Promise<void> {
+  async function serveV3(exchange: Exchange, path: string, context: RequestContext, headers: Headers): Promise<void> {
     const asked = described().get(path);
-    if (!asked) return exchange.send(404, headers, '');
+    if (!asked) {
+      const remote = aggregation.find(`/${path}`);
+      return remote ? remote(exchange, context, headers) : exchange.send(404, headers, '');
+    }
     const types = parseAccept(exchange.headers.accept ?? '').map(({ type }) => type);
     if (types.length > 0 && !types.some((type) => [jsonType, '*/*', 'application/*'].includes(type))) {
       return exchange.send(406, headers, '');
@@ -141,9 +158,9 @@ export function openApiPages(core: Core): ReadonlyMap<string, Page> {
     ['/openapi/v3', (exchange, _context, headers) => serveIndex(exchange, headers)],
     [
       '/openapi/v3/',
-      (exchange, _context, headers) => {
+      (exchange, context, headers) => {
         const path = exchange.path.slice('/openapi/v3/'.length);
-        return path === '' ? serveIndex(exchange, headers) : serveV3(exchange, path, headers);
+        return path === '' ? serveIndex(exchange, headers) : serveV3(exchange, path, context, headers);
       },
     ],
   ]);

@@ -1,5 +1,6 @@
 import type { MetricRegistry } from '@kruise/client/metrics';
 import { after } from '@kruise/values/clock';
+import type { Aggregation } from '../aggregation/aggregation.ts';
 import type { Core } from '../core.ts';
 import { healthChecks } from '../health/health.ts';
 import { createDiscoveryPages } from './discovery-pages.ts';
@@ -10,6 +11,7 @@ import { createPages, type Page, type Pages, versionPage } from './pages.ts';
 
 export type ServerPagesOptions = {
   readonly address: () => string;
+  readonly aggregation: Aggregation;
   readonly metrics: MetricRegistry;
   /** Whether the server is about to stop, and takes no new clients. */
   readonly isStopping: () => boolean;
@@ -39,11 +41,11 @@ export function serverPages(core: Core, options: ServerPagesOptions): Pages {
       }
     }),
     ...metricsPages(options.metrics, checks.readyz!),
-    ...openApiPages(core),
+    ...openApiPages(core, options.aggregation),
     ...options.more,
     ['/version', versionPage],
   ]);
-  return createPages({ discovery: createDiscoveryPages(core, options.address), pages });
+  return createPages({ discovery: createDiscoveryPages(core, options.aggregation, options.address), pages });
 }
 
 async function storeAnswers({ store, clock }: Core): Promise<void> {

@@ -1,0 +1,142 @@
+import { type APIService, apiService as apiServiceKind } from '@kruise/api/apiregistration/apiservice';
+import type { Transport } from '@kruise/client/transport';
+import { isConflict, isNotFound } from '@kruise/machinery/status';
+import { every } from '@kruise/values/clock';
+import { createLookup } from '../admission/lookup.ts';
+import type { Core } from '../core.ts';
+import type { RemoteVersion } from '../discovery/discovery.ts';
+import type { Page } from '../http/pages.ts';
+import { createServiceResolver } from '../webhook/service-resolver.ts';
+import { type Aggregated, aggregatedVersions } from './aggregated.ts';
+import { createAsk } from './ask.ts';
+import { type Availability, checkAvailability } from './availability.ts';
+import { passOn } from './proxy.ts';
+import { type OpenApiV2, type RemoteDocuments, readRemote } from './remote-documents.ts';
+import { createRemotes, type FrontProxyClient } from './remotes.ts';
+
+/** Other API servers behind this one, each answering for a version of a group. */
+export type Aggregation = {
+  /** Who answers for a path, if not this server. */
+  find(path: string): Page | undefined;
+  /** What they offer, for discovery. */
+  versions(): readonly RemoteVersion[];
+  /** Their OpenAPI v3 documents: where, and the hash they have. */
+  openApiV3(): ReadonlyMap<string, string>;
+  openApiV2(): readonly OpenApiV2[];
+  /** Grows by one whenever something of the above has changed. */
+  readonly generation: number;
+  close(): void;
+};
+
+export type AggregationOptions = {
+  readonly client: FrontProxyClient | undefined;
+  readonly send: Transport['request'];
+  readonly onError: (error: unknown) => void;
+};
+
+const checkPeriodMs = 30_000;
+
+/** Follows the APIServices that name a Service: asks their servers how they are and what they have, now and then. */
+export function startAggregation(core: Core, { client, send, onError }: AggregationOptions): Aggregation {
+  const lookup = createLookup(core.resources, core.feed);
+  const services = lookup.of(apiServiceKind);
+  const aggregated = aggregatedVersions(lookup);
+  const remotes = createRemotes(createServiceResolver(lookup, core.random), client);
+  const ask = createAsk(remotes, core.clock);
+  const documents = new Map<string, RemoteDocuments>();
+  const checking = new Set<string>();
+  let generation = 0;
+
+  async function check(each: Aggregated): Promise<void> {
+    if (checking.has(each.name)) return;
+    checking.add(each.name);
+    try {
+      const availability = await checkAvailability(lookup, ask, each);
+      if (availability.status === 'True') {
+        const read = await readRemote(ask, each);
+        if (JSON.stringify(read) !== JSON.stringify(documents.get(each.name))) {
+          documents.set(each.name, read);
+          generation++;
+        }
+      }
+      if (await report(each.name, availability)) generation++;
+    } finally {
+      checking.delete(each.name);
+    }
+  }
+
+  /** Writes down what was found, unless it is known; says whether it was news. */
+  async function report(name: string, { status, reason, message }: Availability): Promise<boolean> {
+    const existing = services.get(name)?.status?.conditions?.find(({ type }) => type === 'Available');
+    const isSame = existing?.status === status && existing.reason === reason && existing.message === message;
+    if (isSame || core.signal.aborted) return false;
+    const now = `${new Date(core.clock.now()).toISOString().slice(0, 19)}Z`;
+    const lastTransitionTime = existing?.status === status ? existing.lastTransitionTime : now;
+    const condition = { type: 'Available', status, lastTransitionTime, reason, message };
+    await send({
+      method: 'PATCH',
+      path: `/apis/apiregistration.k8s.io/v1/apiservices/${name}/status`,
+      contentType: 'application/merge-patch+json',
+      body: { status: { conditions: [condition] } },
+    }).catch((error) => {
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    });
+    return true;
+  }
+
+  const checkSoon = (each: Aggregated): void => void check(each).catch(onError);
+  const checkAll = (): void => {
+    for (const each of aggregated().values()) checkSoon(each);
+  };
+
+  const resource = core.resources.find(apiServiceKind.group, apiServiceKind.version, apiServiceKind.plural)!;
+  resource.storage.cache.listAndWatch(
+    { keyPrefix: resource.storage.prefix },
+    {
+      signal: core.signal,
+      end: () => {},
+      receive({ type, cached }) {
+        const { spec, metadata } = cached.object as APIService;
+        if (!spec?.service) return;
+        if (type === 'DELETED') {
+          documents.delete(metadata.name ?? '');
+          generation++;
+        } else checkAll();
+      },
+    },
+  );
+  every(core.clock, checkPeriodMs, checkAll, core.signal);
+  checkAll();
+
+  return {
+    get generation() {
+      return generation;
+    },
+    find(path) {
+      const all = aggregated();
+      if (all.size === 0) return undefined;
+      const [, apis, group = '', version = ''] = path.split('/');
+      const found = apis === 'apis' ? all.get(`${group}/${version}`) : undefined;
+      return found && ((exchange, context, headers) => passOn(remotes, found, exchange, context, headers));
+    },
+    versions: () =>
+      Array.from(aggregated().values(), ({ name, group, version, groupPriority, versionPriority, isAvailable }) => ({
+        group,
+        version,
+        groupPriority,
+        versionPriority,
+        isAvailable,
+        resources: documents.get(name)?.resources,
+      })),
+    openApiV3() {
+      const found = new Map<string, string>();
+      for (const { name, group, version } of aggregated().values()) {
+        const hash = documents.get(name)?.openApiV3Hash;
+        if (hash !== undefined) found.set(`apis/${group}/${version}`, hash);
+      }
+      return found;
+    },
+    openApiV2: () => Array.from(aggregated().values(), ({ name }) => documents.get(name)?.openApiV2 ?? []).flat(),
+    close: () => remotes.close(),
+  };
+}

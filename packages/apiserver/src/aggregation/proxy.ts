@@ -1,0 +1,48 @@
+import { isUpgrade } from '@kruise/client/streaming/upgrade';
+import type { Backend } from '../connect/backend.ts';
+import { copyTo } from '../connect/copy.ts';
+import { endToEnd, forwardedHeaders, passUpgrade } from '../connect/forward.ts';
+import type { RequestContext } from '../context.ts';
+import { PlainRefusal } from '../handlers/refusal.ts';
+import type { Exchange, Headers } from '../http/exchange.ts';
+import type { Aggregated } from './aggregated.ts';
+import { identityHeaders, type Remotes } from './remotes.ts';
+
+/** Passes a request on to the server that answers for its group and version, and tells it who is asking. */
+export async function passOn(
+  remotes: Remotes,
+  aggregated: Aggregated,
+  exchange: Exchange,
+  { user }: RequestContext,
+  headers: Headers,
+): Promise<void> {
+  if (!aggregated.isAvailable) throw new PlainRefusal(503, 'service unavailable');
+  const backend = reach(remotes, aggregated);
+  const path = exchange.rawQuery === '' ? exchange.path : `${exchange.path}?${exchange.rawQuery}`;
+  const forwarded = { ...forwardedHeaders(exchange), ...identityHeaders(user) };
+  if (exchange.upgrade && isUpgrade(exchange.headers)) {
+    return passUpgrade(exchange, backend, { method: exchange.method, path, headers: forwarded as Exchange['headers'] });
+  }
+  const hasBody = exchange.method !== 'GET' && exchange.method !== 'HEAD';
+  const answer = await backend
+    .send({
+      method: exchange.method,
+      path,
+      headers: endToEnd(forwarded),
+      ...(hasBody ? { body: exchange.content } : {}),
+      signal: exchange.signal,
+    })
+    .catch((error: Error) => {
+      throw new PlainRefusal(503, `error trying to reach service: ${error.message}`);
+    });
+  const answered = endToEnd<string | string[]>(answer.headers);
+  return copyTo(exchange.begin(answer.code, { ...headers, ...answered }), answer.body, exchange.signal);
+}
+
+function reach(remotes: Remotes, aggregated: Aggregated): Backend {
+  try {
+    return remotes.at(aggregated);
+  } catch {
+    throw new PlainRefusal(503, 'service unavailable');
+  }
+}

@@ -1,0 +1,55 @@
+import { type Backend, createNetwork } from '../connect/backend.ts';
+import type { User } from '../user.ts';
+import type { ServiceResolver } from '../webhook/service-resolver.ts';
+import type { Aggregated } from './aggregated.ts';
+
+/** What this server shows to those it passes requests on to, so that they believe it who is asking. */
+export type FrontProxyClient = { readonly certificate: string; readonly key: string };
+
+/** Ways to the servers behind APIServices. */
+export type Remotes = {
+  /** Throws where the Service leads nowhere. */
+  at(aggregated: Aggregated): Backend;
+  close(): void;
+};
+
+export function createRemotes(resolve: ServiceResolver, client: FrontProxyClient | undefined): Remotes {
+  const networks = new Map<string, ReturnType<typeof createNetwork>>();
+
+  function networkOf({ authority, insecure }: Aggregated): ReturnType<typeof createNetwork> {
+    const id = insecure ? 'any' : (authority ?? 'system');
+    let network = networks.get(id);
+    if (!network) {
+      const trust = insecure ? {} : authority === undefined ? { trustsSystem: true } : { authority };
+      network = createNetwork({ ...client, ...trust });
+      networks.set(id, network);
+    }
+    return network;
+  }
+
+  return {
+    at(aggregated) {
+      const { namespace, name } = aggregated.service;
+      const place = resolve(aggregated.service);
+      return networkOf(aggregated).at({ scheme: 'https', ...place, serverName: `${name}.${namespace}.svc` });
+    },
+    close() {
+      for (const network of networks.values()) network.close();
+    },
+  };
+}
+
+/** How a server behind this one is told who is asking. */
+export function identityHeaders({ username, uid, groups, extra = {} }: User): { [name: string]: string | string[] } {
+  return {
+    'x-remote-user': username,
+    ...(uid ? { 'x-remote-uid': uid } : {}),
+    'x-remote-group': [...groups],
+    ...Object.fromEntries(
+      Object.entries(extra).map(([key, values]) => [
+        `x-remote-extra-${encodeURIComponent(key).toLowerCase()}`,
+        [...values],
+      ]),
+    ),
+  };
+}
