@@ -236,6 +236,8 @@ export type Caches = {
   informer<K extends Kind>(kind: K, selection?: Selection): Informer<ObjectOf<K>>;
   /** The informers of a kind that will see an object, as far as that can be told. */
   seeing(kind: Kind, object: KubernetesObject): readonly Informer<KubernetesObject>[];
+  /** Whether every kind asked for so far has its first state. */
+  hasSynced(): boolean;
   /** Resolves once every kind asked for so far has its first state. */
   synced(): Promise<void>;
 };
@@ -286,6 +288,7 @@ export function createCaches(
     },
     seeing: (kind, object) =>
       [...informers.values()].filter((each) => each.kind === kind && each.sees(object)).map(({ informer }) => informer),
+    hasSynced: () => [...informers.values()].every(({ informer: each }) => each.hasSynced()),
     async synced() {
       await Promise.all([...informers.values()].map(({ informer: { synced } }) => synced));
     },

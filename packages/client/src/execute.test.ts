@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { configMap } from '@kruise/api/core/configmap';
+import { pod } from '@kruise/api/core/pod';
+import { alreadyExists, conflict, failure, internalError, notFound, StatusError } from '@kruise/machinery/status';
+import { virtualClock } from '@kruise/values/virtual-clock';
+import {
+  type Action,
+  announced,
+  apply,
+  confirmed,
+  create,
+  type NewEvent,
+  patch,
+  record,
+  remove,
+  update,
+} from './actions.ts';
+import { createClient } from './client.ts';
+import { execute } from './execute.ts';
+import { createExpectations } from './expectations.ts';
+import type { KubernetesObject } from './object-key.ts';
+import type { ApiRequest } from './transport.ts';
+
+const objectOf = (kind: string, name: string, more: object = {}): KubernetesObject => ({
+  apiVersion: 'v1',
+  kind,
+  metadata: { name, namespace: 'default', uid: `uid-${name}`, resourceVersion: '1', ...more },
+});
+const podNamed = (name: string) => objectOf('Pod', name);
+const mapNamed = (name: string) => objectOf('ConfigMap', name);
+
+type Answers = (request: ApiRequest) => unknown;
+
+/** Does actions; returns what was asked of the server, those asked for together in one line, and what came of it. */
+async function carryOut(actions: readonly Action[], answer: Answers = ({ body }) => body) {
+  const asked: string[] = [];
+  const bodies: unknown[] = [];
+  const events: NewEvent[] = [];
+  let together: string[] = [];
+  const client = createClient({
+    async request(request) {
+      const { name = '' } = (request.body as KubernetesObject | undefined)?.metadata ?? {};
+      const place = request.path.split('/').at(-1);
+      together.push(`${request.method} ${request.method === 'POST' ? name : place}`);
+      bodies.push(request.body);
+      if (together.length === 1) {
+        setImmediate(() => {
+          asked.push(together.join(', '));
+          together = [];
+        });
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+      return { code: 200, object: answer(request), warnings: [] };
+    },
+    async *watch() {},
+  });
+  const outcome = await execute(
+    {
+      client,
+      expectations: createExpectations(virtualClock()),
+      kinds: [pod, configMap],
+      witnessesOf: () => [],
+      record: (event) => events.push(event),
+      fieldManager: 'tester',
+      signal: new AbortController().signal,
+    },
+    'default/owner',
+    actions,
+  );
+  return { asked, bodies, events, outcome };
+}
+
+test('creations of one kind go out one, two, four at a time', async () => {
+  const { asked } = await carryOut(['a', 'b', 'c', 'd', 'e'].map((name) => create(podNamed(name))));
+  assert.deepEqual(asked, ['POST a', 'POST b, POST c', 'POST d, POST e']);
+});
+
+test('what is of another sort waits for its turn', async () => {
+  const { asked } = await carryOut([
+    create(mapNamed('a')),
+    create(podNamed('b')),
+    patch(podNamed('c'), {}),
+    remove(podNamed('d')),
+    remove(podNamed('e')),
+  ]);
+  assert.deepEqual(asked, ['POST a', 'POST b', 'PATCH c', 'DELETE d', 'DELETE e']);
+});
+
+test('nothing is tried after a failure, and the failure is told', async () => {
+  const error = internalError('no');
+  const actions = ['a', 'b', 'c', 'd'].map((name) => create(podNamed(name)));
+  const { asked, outcome } = await carryOut(actions, ({ body }) => {
+    if ((body as KubernetesObject).metadata.name === 'b') throw error;
+    return body;
+  });
+  assert.deepEqual(asked, ['POST a', 'POST b, POST c']);
+  assert.deepEqual(outcome.failures, [{ action: actions[1], error }]);
+  assert.equal(outcome.isStale, false);
+});
+
+const resource = { group: '', plural: 'pods' };
+const outdated: { name: string; action: Action; error: StatusError }[] = [
+  { name: 'a conflict', action: update(podNamed('a')), error: conflict(resource, 'a', 'modified') },
+  { name: 'a creation of what is there', action: create(podNamed('a')), error: alreadyExists(resource, 'a') },
+  { name: 'a change of what is gone', action: patch(podNamed('a'), {}), error: notFound(resource, 'a') },
+];
+for (const { name, action, error } of outdated) {
+  test(`${name} is no failure, but reason to look again`, async () => {
+    const { asked, outcome } = await carryOut(
+      [action, record({ about: podNamed('a'), type: 'Normal', reason: 'A', message: 'b' })],
+      () => {
+        throw error;
+      },
+    );
+    assert.equal(asked.length, 1);
+    assert.deepEqual([outcome.failures, outcome.isStale], [[], true]);
+  });
+}
+
+for (const error of [notFound(resource, 'a'), conflict(resource, 'a', 'the uid differs')]) {
+  test(`a removal that meets ${error.reason} has nothing left to do`, async () => {
+    const { outcome } = await carryOut([remove(podNamed('a'))], () => {
+      throw error;
+    });
+    assert.deepEqual([outcome.failures, outcome.isStale], [[], false]);
+  });
+}
+
+test('a removal and a patch name the uid they mean', async () => {
+  const { bodies } = await carryOut([
+    remove(podNamed('a')),
+    patch(podNamed('b'), { metadata: { labels: { x: 'y' } } }),
+  ]);
+  assert.deepEqual((bodies[0] as { preconditions: object }).preconditions, { uid: 'uid-a' });
+  assert.deepEqual(bodies[1], { metadata: { uid: 'uid-b', labels: { x: 'y' } } });
+});
+
+test('options of an action are data like the rest', async () => {
+  const { bodies } = await carryOut([{ ...remove(podNamed('a')), options: { gracePeriodSeconds: 0 } }]);
+  assert.equal((bodies[0] as { gracePeriodSeconds: number }).gracePeriodSeconds, 0);
+});
+
+test('events tell how an action went', async () => {
+  const owner = mapNamed('owner');
+  const telling = {
+    about: owner,
+    done: { reason: 'Made', message: 'Created pod: {name}' },
+    failed: { reason: 'NotMade', message: 'Error creating: {error}' },
+  };
+  const generated = announced(create(objectOf('Pod', '', { generateName: 'web-' })), telling);
+  const { events } = await carryOut([generated], () => podNamed('web-$&x'));
+  assert.deepEqual(events, [{ about: owner, type: 'Normal', reason: 'Made', message: 'Created pod: web-$&x' }]);
+  const failed = await carryOut([generated], () => {
+    throw internalError('full');
+  });
+  assert.deepEqual(failed.events, [
+    { about: owner, type: 'Warning', reason: 'NotMade', message: 'Error creating: Internal error occurred: full' },
+  ]);
+});
+
+test('of a namespace on its way out nothing is told', async () => {
+  const telling = { about: mapNamed('owner'), failed: { reason: 'NotMade', message: '{error}' } };
+  const error = new StatusError(
+    failure({
+      code: 403,
+      reason: 'Forbidden',
+      message: 'no',
+      details: { causes: [{ reason: 'NamespaceTerminating' }] },
+    }),
+  );
+  const { events, outcome } = await carryOut([announced(create(podNamed('a')), telling)], () => {
+    throw error;
+  });
+  assert.deepEqual([events, outcome.failures.length], [[], 1]);
+});
+
+test('what is to be confirmed is asked for anew, and left undone if it is gone or going', async () => {
+  const owner = mapNamed('owner');
+  const action = confirmed(patch(podNamed('a'), {}), owner);
+  const answers: { [state: string]: Answers } = {
+    there: ({ method, body }) => (method === 'GET' ? owner : body),
+    going: ({ method, body }) =>
+      method === 'GET' ? objectOf('ConfigMap', 'owner', { deletionTimestamp: 'now' }) : body,
+    another: ({ method, body }) => (method === 'GET' ? objectOf('ConfigMap', 'owner', { uid: 'other' }) : body),
+  };
+  assert.deepEqual((await carryOut([action], answers['there'])).asked, ['GET owner', 'PATCH a']);
+  for (const state of ['going', 'another']) {
+    const { asked, outcome } = await carryOut([action], answers[state]);
+    assert.deepEqual([asked, outcome.isStale], [['GET owner'], true]);
+  }
+});
+
+test('applied fields belong to the controller, whoever had them', async () => {
+  let query: ApiRequest['query'];
+  await carryOut([apply(podNamed('a'))], (request) => {
+    query = request.query;
+    return request.body;
+  });
+  assert.deepEqual([query?.['fieldManager'], query?.['force']], ['tester', true]);
+});
+
+test('writing a kind the controller does not name is a mistake of its own', async () => {
+  const { outcome } = await carryOut([create(objectOf('Secret', 'a'))]);
+  assert.match(String(outcome.failures[0]?.error), /does not say that it writes v1 Secret/);
+});

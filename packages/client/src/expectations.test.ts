@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { virtualClock } from '@kruise/values/virtual-clock';
+import { createExpectations, type Witness } from './expectations.ts';
+import { isAtLeast, type KubernetesObject } from './object-key.ts';
+
+const objectAt = (version: string, more: object = {}): KubernetesObject => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'a', namespace: 'default', uid: 'one', resourceVersion: version, ...more },
+});
+
+/** A cache that knows one object and has got so far. */
+function witness() {
+  let known: KubernetesObject | undefined;
+  let reached = '1';
+  const seen: Witness = { get: () => known, hasReached: (version) => isAtLeast(reached, version) };
+  return {
+    ...seen,
+    show: (object: KubernetesObject | undefined, version: string) => {
+      known = object;
+      reached = version;
+    },
+  };
+}
+
+test('what was written is outstanding until the cache shows that version or a later one', () => {
+  const cache = witness();
+  const expectations = createExpectations(virtualClock());
+  expectations.expectVersion('owner', cache, objectAt('10'));
+  assert.equal(expectations.outstanding('owner')?.count, 1);
+  cache.show(objectAt('9'), '9');
+  assert.equal(expectations.outstanding('owner')?.count, 1);
+  cache.show(objectAt('11'), '11');
+  assert.equal(expectations.outstanding('owner'), undefined);
+});
+
+test('what was made and is gone again has been seen', () => {
+  const cache = witness();
+  const expectations = createExpectations(virtualClock());
+  expectations.expectVersion('owner', cache, objectAt('10'));
+  cache.show(undefined, '12');
+  assert.equal(expectations.outstanding('owner'), undefined);
+});
+
+test('what the cache has shown before the server answered is not waited for', () => {
+  const cache = witness();
+  cache.show(objectAt('10'), '10');
+  const expectations = createExpectations(virtualClock());
+  expectations.expectVersion('owner', cache, objectAt('10'));
+  assert.equal(expectations.outstanding('owner'), undefined);
+});
+
+test('versions are compared as numbers, however long they are', () => {
+  const cache = witness();
+  const expectations = createExpectations(virtualClock());
+  expectations.expectVersion('owner', cache, objectAt('100'));
+  cache.show(objectAt('99'), '99');
+  assert.equal(expectations.outstanding('owner')?.count, 1);
+  cache.show(objectAt('18446744073709551615'), '18446744073709551615');
+  assert.equal(expectations.outstanding('owner'), undefined);
+});
+
+const deletions = [
+  { name: 'a deleted object that is still there is outstanding', shown: objectAt('9'), isSeen: false },
+  {
+    name: 'a deleted object on its way out has been seen',
+    shown: objectAt('9', { deletionTimestamp: 'now' }),
+    isSeen: true,
+  },
+  { name: 'a deleted object that is gone has been seen', shown: undefined, isSeen: true },
+  { name: 'another of its name is not the deleted object', shown: objectAt('9', { uid: 'two' }), isSeen: true },
+];
+for (const { name, shown, isSeen } of deletions) {
+  test(name, () => {
+    const cache = witness();
+    cache.show(shown, '9');
+    const expectations = createExpectations(virtualClock());
+    expectations.expectDeletion('owner', cache, objectAt('8'));
+    assert.equal(expectations.outstanding('owner') === undefined, isSeen);
+  });
+}
+
+test('owners wait for their own writes only, and not for ever', () => {
+  const clock = virtualClock();
+  const cache = witness();
+  const expectations = createExpectations(clock, { timeoutMs: 1000 });
+  expectations.expectVersion('owner', cache, objectAt('10'));
+  assert.equal(expectations.outstanding('other'), undefined);
+  clock.advance(999);
+  assert.equal(expectations.outstanding('owner')?.isOverdue, false);
+  clock.advance(1);
+  assert.deepEqual(expectations.outstanding('owner'), { count: 1, waitedMs: 1000, isOverdue: true });
+  expectations.forget('owner');
+  assert.equal(expectations.outstanding('owner'), undefined);
+});

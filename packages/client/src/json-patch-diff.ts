@@ -1,0 +1,65 @@
+/** What makes one JSON value of another, as a JSON patch: how a webhook says what it changed. */
+import { isObject, isSame } from '@kruise/machinery/json-value';
+
+/** One step of a patch. */
+export type PatchOperation =
+  | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string };
+
+/**
+ * The operations that turn one value into the other; none if they are the same.
+ *
+ * ```ts
+ * jsonPatchOf({ a: 1 }, { a: 1, b: [2] }); // [{ op: 'add', path: '/b', value: [2] }]
+ * ```
+ */
+export function jsonPatchOf(from: unknown, to: unknown): readonly PatchOperation[] {
+  return [...differences(from, to, '')];
+}
+
+function* differences(from: unknown, to: unknown, path: string): Generator<PatchOperation> {
+  // What was not touched is still the same object, and need not be looked at.
+  if (from === to) return;
+  if (isObject(from) && isObject(to)) {
+    yield* differentFields(from, to, path);
+  } else if (Array.isArray(from) && Array.isArray(to)) {
+    yield* differentItems(from, to, path);
+  } else if (!isSame(from, to)) {
+    yield { op: 'replace', path, value: to };
+  }
+}
+
+type Fields = { readonly [name: string]: unknown };
+
+function* differentFields(from: Fields, to: Fields, path: string): Generator<PatchOperation> {
+  const has = (object: Fields, name: string) => Object.hasOwn(object, name) && object[name] !== undefined;
+  for (const name of Object.keys(from)) {
+    if (has(from, name) && !has(to, name)) yield { op: 'remove', path: `${path}/${escaped(name)}` };
+  }
+  for (const [name, value] of Object.entries(to)) {
+    if (value === undefined) continue;
+    const place = `${path}/${escaped(name)}`;
+    if (has(from, name)) yield* differences(from[name], value, place);
+    else yield { op: 'add', path: place, value };
+  }
+}
+
+/** Items are compared from both ends, so that one put in or taken out among many is one operation. */
+function* differentItems(from: readonly unknown[], to: readonly unknown[], path: string): Generator<PatchOperation> {
+  const shorter = Math.min(from.length, to.length);
+  let start = 0;
+  while (start < shorter && isSame(from[start], to[start])) start++;
+  let end = 0;
+  while (end < shorter - start && isSame(from.at(-1 - end), to.at(-1 - end))) end++;
+  const fromEnd = from.length - end;
+  const toEnd = to.length - end;
+  const common = Math.min(fromEnd, toEnd);
+  for (let index = start; index < common; index++) yield* differences(from[index], to[index], `${path}/${index}`);
+  // From the last to the first: what is taken out moves what comes after it.
+  for (let index = fromEnd - 1; index >= common; index--) yield { op: 'remove', path: `${path}/${index}` };
+  for (let index = common; index < toEnd; index++) yield { op: 'add', path: `${path}/${index}`, value: to[index] };
+}
+
+function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -1,0 +1,178 @@
+/** Serves webhooks over HTTPS, with a certificate that can be replaced while it runs. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { badRequest, failure, StatusError, tooLarge, unsupportedMediaType } from '@kruise/machinery/status';
+import { type Clock, every } from '@kruise/values/clock';
+import type { MetricRegistry } from './metrics.ts';
+import type { Webhook } from './webhook.ts';
+
+/** What a server shows to prove who it is, in PEM. */
+export type ServingCertificate = { readonly certificate: string; readonly key: string };
+
+export type WebhookServerOptions = {
+  /** Webhooks by path: `{ '/mutate-pods': defaulting(…), '/convert': conversion(…) }`. */
+  readonly webhooks: { readonly [path: string]: Webhook };
+  readonly host?: string;
+  /** 0 takes any that is free. */
+  readonly port?: number;
+  /** Asked at the start and then again and again; a new certificate serves connections made after it. */
+  readonly certificate: () => ServingCertificate | Promise<ServingCertificate>;
+  readonly reloadMs?: number;
+  readonly metrics?: WebhookMetrics;
+  readonly onError?: (error: unknown) => void;
+};
+
+/** A server at work. */
+export type WebhookServer = {
+  readonly port: number;
+  /** Looks for a new certificate now. */
+  reload(): Promise<void>;
+  /** Takes no more requests, and resolves when those under way are answered. */
+  close(): Promise<void>;
+};
+
+/** What a server counts. */
+export type WebhookMetrics = {
+  begun(path: string): void;
+  ended(path: string, code: number, tookMs: number): void;
+};
+
+const defaultPort = 9443;
+const defaultReloadMs = 10_000;
+/** More than an object can have, twice, with what is about it. */
+const maxBodyBytes = 7 * 1024 * 1024;
+
+/**
+ * Starts a server.
+ *
+ * ```ts
+ * const server = await serveWebhooks(clock, {
+ *   webhooks: { '/validate-widgets': validating(validate) },
+ *   certificate: () => ({ certificate: readFileSync('tls.crt', 'utf8'), key: readFileSync('tls.key', 'utf8') }),
+ * });
+ * ```
+ */
+export async function serveWebhooks(clock: Clock, options: WebhookServerOptions): Promise<WebhookServer> {
+  const { webhooks, certificate, metrics, onError = () => {} } = options;
+  let served = await certificate();
+  const server = createServer({ cert: served.certificate, key: served.key, minVersion: 'TLSv1.2' });
+  const stop = new AbortController();
+
+  async function reload(): Promise<void> {
+    try {
+      const found = await certificate();
+      if (found.certificate === served.certificate && found.key === served.key) return;
+      server.setSecureContext({ cert: found.certificate, key: found.key, minVersion: 'TLSv1.2' });
+      served = found;
+    } catch (error) {
+      // The two files may be caught between one written and the other; the old pair serves until they fit.
+      onError(error);
+    }
+  }
+  every(clock, options.reloadMs ?? defaultReloadMs, () => void reload(), stop.signal);
+
+  async function answer(request: IncomingMessage): Promise<{ readonly code: number; readonly body: unknown }> {
+    const path = pathOf(request);
+    const webhook = Object.hasOwn(webhooks, path) ? webhooks[path] : undefined;
+    if (!webhook)
+      return { code: 404, body: failure({ code: 404, reason: 'NotFound', message: `no webhook at ${path}` }) };
+    const startedAt = clock.now();
+    metrics?.begun(path);
+    let code = 200;
+    try {
+      return { code, body: await webhook(await readJson(request)) };
+    } catch (error) {
+      const refusal =
+        error instanceof StatusError ? error : new StatusError(failure({ code: 500, message: String(error) }));
+      if (refusal !== error) onError(error);
+      code = refusal.code;
+      return { code, body: refusal.status };
+    } finally {
+      metrics?.ended(path, code, clock.now() - startedAt);
+    }
+  }
+
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    void answer(request)
+      .then(({ code, body }) => {
+        response.writeHead(code, {
+          'content-type': 'application/json',
+          ...(stop.signal.aborted ? { connection: 'close' } : {}),
+        });
+        response.end(JSON.stringify(body));
+      })
+      .catch((error) => {
+        onError(error);
+        response.destroy();
+      });
+  });
+  // A peer that does not speak TLS, or does not trust us, is its own concern.
+  server.on('tlsClientError', () => {});
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port ?? defaultPort, options.host, () => resolve());
+  });
+
+  return {
+    port: (server.address() as AddressInfo).port,
+    reload,
+    close() {
+      stop.abort();
+      return new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      });
+    },
+  };
+}
+
+/** Registers what webhook servers count, under the names that dashboards know. */
+export function createWebhookMetrics(registry: MetricRegistry): WebhookMetrics {
+  const total = registry.counter('controller_runtime_webhook_requests_total', 'Requests, by how they were answered.', [
+    'webhook',
+    'code',
+  ]);
+  const latency = registry.histogram(
+    'controller_runtime_webhook_latency_seconds',
+    'How long answers took.',
+    ['webhook'],
+    [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  );
+  const inFlight = registry.gauge('controller_runtime_webhook_requests_in_flight', 'Requests not answered yet.', [
+    'webhook',
+  ]);
+  return {
+    begun: (path) => inFlight.of(path).increase(),
+    ended(path, code, tookMs) {
+      inFlight.of(path).decrease();
+      total.of(path, String(code)).increase();
+      latency.of(path).observe(tookMs / 1000);
+    },
+  };
+}
+
+function pathOf({ url = '/' }: IncomingMessage): string {
+  const end = url.indexOf('?');
+  return end < 0 ? url : url.slice(0, end);
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  if (request.method !== 'POST') {
+    throw new StatusError(failure({ code: 405, reason: 'MethodNotAllowed', message: 'a review is to be posted' }));
+  }
+  const type = request.headers['content-type'] ?? '';
+  if (!/^application\/json\b/.test(type)) throw unsupportedMediaType(['application/json']);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBodyBytes) throw tooLarge(`limit is ${maxBodyBytes}`);
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  } catch (error) {
+    throw badRequest(`the body is no JSON: ${(error as Error).message}`);
+  }
+}
