@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -70,6 +71,13 @@ export type Cluster = {
 
 const patienceMs = 20_000;
 
+/** A test that fails leaves its clusters running: they must neither keep the tests from ending nor outlive them. */
+function leaveToItself(child: ChildProcess): void {
+  child.unref();
+  for (const stream of [child.stdout, child.stderr]) (stream as Socket | null)?.unref();
+  process.once('exit', () => child.kill('SIGKILL'));
+}
+
 /** Starts `kruise up` and waits until it is ready. Data and kubeconfig are below `home`. */
 export async function startCluster(
   home: string,
@@ -92,6 +100,7 @@ export async function startCluster(
     });
   }
   const exited = once(child, 'exit');
+  leaveToItself(child);
   const deadline = performance.now() + patienceMs;
   while (!existsSync(running)) {
     if (child.exitCode !== null || performance.now() > deadline) {
@@ -109,11 +118,13 @@ export async function startCluster(
     output: () => said,
     connect: () => connect(systemClock, { path: kubeconfig, userAgent: 'e2e' }),
     async stop() {
+      child.ref();
       child.kill('SIGTERM');
       const [code] = await exited;
       return code;
     },
     async kill() {
+      child.ref();
       child.kill('SIGKILL');
       await exited;
     },

@@ -81,11 +81,13 @@ async function watch(
   }
 }
 
-test(`loses nothing it acknowledged when it is killed ${rounds} times under load`, async () => {
+test(`loses nothing it acknowledged when it is killed ${rounds} times under load`, async (context) => {
   const home = temporaryHome();
+  context.after(() => rmSync(home, { recursive: true }));
   const random = seededRandom(rounds);
   let cluster = await startCluster(home);
   const { client, close } = cluster.connect();
+  context.after(close);
   const { metadata } = await client.list(configMap, { namespace });
   const ledger: Ledger = { created: new Map(), counted: new Map(), revisions: new Set() };
   const events: string[] = [];
@@ -137,7 +139,5 @@ test(`loses nothing it acknowledged when it is killed ${rounds} times under load
   for (const [name, { metadata: seen }] of state) {
     assert.equal(seen.resourceVersion, stored.get(name)?.metadata.resourceVersion, name);
   }
-  close();
   assert.equal(await cluster.stop(), 0);
-  rmSync(home, { recursive: true });
 });

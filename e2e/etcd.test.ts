@@ -12,13 +12,18 @@ const namespace = 'default';
 const etcd = hasTool('etcd', 'several API servers on one etcd') ? findEtcd() : undefined;
 
 if (etcd !== undefined) {
-  test('is one world through two API servers on one etcd', async () => {
+  test('is one world through two API servers on one etcd', async (context) => {
     const home = temporaryHome();
+    context.after(() => rmSync(home, { recursive: true }));
     const store = await startEtcd(etcd);
+    context.after(() => store.dispose());
     const servers = await Promise.all(
       ['one', 'two'].map((name) => startCluster(home, ['--etcd', store.endpoint], { command: 'apiserver', name })),
     );
     const connected = servers.map((server) => server.connect());
+    context.after(() => {
+      for (const { close } of connected) close();
+    });
     const [one, two] = connected.map(({ client }) => client) as [Client, Client];
 
     const reference = { name: 'counter', namespace };
@@ -40,10 +45,7 @@ if (etcd !== undefined) {
     await two.update(configMap, { ...seen, data: { count: 'theirs' } });
     await assert.rejects(one.update(configMap, { ...seen, data: { count: 'ours' } }), isConflict);
 
-    for (const { close } of connected) close();
     for (const server of servers) assert.equal(await server.stop(), 0);
-    await store.dispose();
-    rmSync(home, { recursive: true });
   });
 }
 

@@ -2,8 +2,8 @@ import { isConflict } from '@kruise/machinery/status';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import type { Client, Reference, WriteOptions } from './client.ts';
 
-/** Writers that conflict this often with others should do their work some other way. */
-const maxAttempts = 10;
+/** Each conflict means that someone else got on. Who is overtaken this often should do its work some other way. */
+const maxAttempts = 50;
 
 /**
  * Changes an object by what is made of it, and starts over if someone else wrote meanwhile. Where the change gives back
