@@ -1,5 +1,7 @@
 // Runs a script of the workspace on the Node it is made for, after installing what is missing. This file is plain
 // JavaScript because it is the one that runs on whatever Node the machine has.
+//   node scripts/with-setup.mjs scripts/test.ts …    runs a script
+//   node scripts/with-setup.mjs --bundle up …        runs the kruise command, bundled
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -7,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const [script, ...args] = process.argv.slice(2);
+const [first, ...args] = process.argv.slice(2);
 const pinned = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
 const stamp = join(root, 'node_modules', '.kruise-setup');
 
@@ -37,7 +39,9 @@ if (installed !== wanted) {
 // Compiled code is kept between runs: a start from source then costs a third.
 const cache = join(root, '.cache', 'compile');
 mkdirSync(cache, { recursive: true });
-const child = spawnSync(pinned, [join(root, script), ...args], {
+const script =
+  first === '--bundle' ? await (await import('./bundle.mjs')).bundledCommand() : join(root, first ?? 'scripts/test.ts');
+const child = spawnSync(pinned, [script, ...args], {
   cwd: process.env.INIT_CWD ?? process.cwd(),
   stdio: 'inherit',
   env: {

@@ -50,7 +50,9 @@ export async function openSqliteStore({ clock, path, maxSizeBytes }: SqliteStore
 type Saved = { readonly saved: readonly SavedVersion[]; readonly compactRevision: number };
 
 function startThread(options: ThreadOptions) {
-  const worker = new Worker(new URL('./sqlite-thread.ts', import.meta.url), { workerData: options, name: 'store' });
+  // A bundle has the thread beside it under the ending that bundles have.
+  const file = import.meta.url.endsWith('.ts') ? './sqlite-thread.ts' : './sqlite-thread.mjs';
+  const worker = new Worker(new URL(file, import.meta.url), { workerData: options, name: 'store' });
   const saved: SavedVersion[] = [];
   const opened = Promise.withResolvers<Saved>();
   const calls = new Map<number, PromiseWithResolvers<ArrayBuffer | undefined>>();

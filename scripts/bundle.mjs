@@ -1,0 +1,62 @@
+// Puts the kruise command into a few files: a start from source reads a thousand. Plain JavaScript, because it runs on
+// whatever Node the machine has.
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const output = join(root, '.cache', 'bundle');
+const main = join(output, 'main.mjs');
+
+/** The bundled command, made anew if a source has changed since. */
+export async function bundledCommand() {
+  if (!isFresh()) await bundle();
+  return main;
+}
+
+function isFresh() {
+  if (!existsSync(main)) return false;
+  const made = statSync(main).mtimeMs;
+  const newest = (folder) => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) {
+        if (entry.name !== 'node_modules' && newest(path)) return true;
+      } else if (/\.(ts|json)$/.test(entry.name) && !entry.name.endsWith('.test.ts') && statSync(path).mtimeMs > made) {
+        return true;
+      }
+    }
+    return false;
+  };
+  return !newest(join(root, 'packages')) && statSync(join(root, 'package-lock.json')).mtimeMs <= made;
+}
+
+async function bundle() {
+  console.error('Bundling the kruise command …');
+  const { build } = await import('esbuild');
+  rmSync(output, { recursive: true, force: true });
+  mkdirSync(output, { recursive: true });
+  await build({
+    absWorkingDir: root,
+    // The store's thread is started by its file, so it has one of its own.
+    entryPoints: ['packages/cli/src/main.ts', 'packages/apiserver/src/store/sqlite-thread.ts'],
+    outdir: output,
+    entryNames: '[name]',
+    chunkNames: '[name]-[hash]',
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    // Names stay, so that a stack trace can be read.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    sourcemap: true,
+    sourcesContent: false,
+    banner: {
+      js: 'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);',
+    },
+    logLevel: 'warning',
+  });
+}
