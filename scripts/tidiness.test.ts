@@ -65,8 +65,7 @@ function runtimeImportsOf(file: string): readonly string[] {
   return [...texts.get(file)!.matchAll(/^(?:import|export)\s+(?!type\b)([^;]*?)from\s+'([^']+)'/gm)].flatMap(
     (match) => {
       const named = /\{([^}]*)\}/.exec(match[1]!)?.[1];
-      const onlyTypes =
-        named !== undefined && named.split(',').every((part) => part.trim() === '' || /^\s*type\s/.test(part));
+      const onlyTypes = named?.split(',').every((part) => part.trim() === '' || /^\s*type\s/.test(part)) ?? false;
       return onlyTypes && !/\w\s*,\s*\{/.test(match[1]!) ? [] : [match[2]!];
     },
   );

@@ -231,7 +231,7 @@ function asContainer(value: unknown): Container | undefined {
 }
 
 function decode(part: string): string {
-  return part.includes('~') ? part.replace(/~[01]/g, (escape) => (escape === '~1' ? '/' : '~')) : part;
+  return part.includes('~') ? part.replace(/~[01]/g, (escaped) => (escaped === '~1' ? '/' : '~')) : part;
 }
 
 /** A pointer of an operation. A fault is told in the words of the operation. */
