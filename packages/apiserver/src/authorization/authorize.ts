@@ -29,6 +29,8 @@ export async function authorize(core: Core, context: RequestContext): Promise<vo
   const attributes = attributesOf(context);
   const decision = core.authorizer.authorize(attributes);
   const { verdict, reason } = decision instanceof Promise ? await decision : decision;
+  context.auditAnnotations.set('authorization.k8s.io/decision', verdict === 'allow' ? 'allow' : 'forbid');
+  context.auditAnnotations.set('authorization.k8s.io/reason', reason);
   if (verdict !== 'allow') throw refusal(attributes, reason);
 }
 
