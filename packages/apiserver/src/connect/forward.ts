@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { closed, join } from '@kruise/client/streaming/join';
 import { isUpgrade, type Upgrade, writeHead } from '@kruise/client/streaming/upgrade';
 import { badRequest, type StatusError, unclassified } from '@kruise/machinery/status';
 import type { Exchange } from '../http/exchange.ts';
@@ -102,27 +103,5 @@ function dialFailure({ message }: Error): StatusError {
 export async function relayRefusal(socket: Duplex, { code, reason, headers, body }: BackendAnswer): Promise<void> {
   writeHead(socket, code, { ...endToEnd(headers), connection: 'close' }, reason);
   body.pipe(socket);
-  await ended(socket);
-}
-
-/** Makes two sockets one, until either is closed. */
-export async function join(one: Duplex, other: Duplex): Promise<void> {
-  one.on('error', () => one.destroy());
-  other.on('error', () => other.destroy());
-  one.pipe(other);
-  other.pipe(one);
-  one.once('close', () => endSoon(other));
-  other.once('close', () => endSoon(one));
-  await Promise.all([ended(one), ended(other)]);
-}
-
-/** Closes a socket after what was written to it. */
-function endSoon(socket: Duplex): void {
-  if (socket.destroyed) return;
-  if (socket.writableFinished) socket.destroy();
-  else socket.end(() => socket.destroy());
-}
-
-function ended(socket: Duplex): Promise<void> {
-  return socket.closed ? Promise.resolve() : new Promise((resolve) => socket.once('close', () => resolve()));
+  await closed(socket);
 }

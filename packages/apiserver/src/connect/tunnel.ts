@@ -1,10 +1,11 @@
+import { join } from '@kruise/client/streaming/join';
 import { tunnelPrefix } from '@kruise/client/streaming/port-forward';
 import { isWebSocket, listOf, refuseUpgrade, UpgradeRefused } from '@kruise/client/streaming/upgrade';
 import { acceptWebSocket } from '@kruise/client/streaming/websocket';
 import { createWebSocketStream } from 'ws';
 import type { Exchange } from '../http/exchange.ts';
 import { type Backend, hasSwitched } from './backend.ts';
-import { forwardedHeaders, join, relayRefusal, takeUpgrade, upgradeOf } from './forward.ts';
+import { forwardedHeaders, relayRefusal, takeUpgrade, upgradeOf } from './forward.ts';
 
 /** The protocols a client wants SPDY to carry inside its WebSocket. */
 function tunnelled({ headers }: Exchange): string[] {

@@ -3,6 +3,7 @@ import { createServer } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Status } from '@kruise/api/meta/status';
+import { join } from '@kruise/client/streaming/join';
 import { acceptPortForward, portsOf } from '@kruise/client/streaming/port-forward';
 import { acceptRemoteCommand, type RemoteCommand } from '@kruise/client/streaming/remote-command';
 import { refuseUpgrade, UpgradeRefused } from '@kruise/client/streaming/upgrade';
@@ -117,8 +118,7 @@ export async function startFakeKubelet(options: FakeKubeletOptions = {}): Promis
         connect({ port, data, fail }) {
           const target = connect(port, '127.0.0.1');
           target.once('error', (error) => fail(`error forwarding port ${port} to pod: ${error.message}`));
-          target.once('connect', () => data.pipe(target).pipe(data));
-          data.once('close', () => target.destroy());
+          target.once('connect', () => void join(data, target));
         },
       });
     }

@@ -72,7 +72,9 @@ function forwardOverSpdy(
       if (pair.error && pair.data) {
         pair.cancel();
         pairs.delete(id);
-        connect(forwarded(number, pair.data.data, pair.error.data));
+        const connection = forwarded(number, pair.data.data, pair.error.data);
+        // Whatever comes of it comes after the stream was accepted.
+        queueMicrotask(() => connect(connection));
       }
       return true;
     },
@@ -86,7 +88,8 @@ function forwardOverSpdy(
 
 function forwarded(port: number, data: Duplex, error: Duplex): ForwardedConnection {
   error.resume();
-  // The client waits for the end of the error stream; it comes with that of the data.
+  // The client waits for the end of the error stream; nothing can fail once all data have been sent.
+  data.once('finish', () => error.end());
   data.once('close', () => error.end());
   return {
     port,

@@ -89,7 +89,7 @@ async function acceptOverWebSocket(
     end(status) {
       // A channel is written to in order, but channels are not among each other: the status comes last.
       const outputs = [wanted.stdout ? stdout : undefined, wanted.stderr ? stderr : undefined];
-      void Promise.all(outputs.map(flushed)).then(() => {
+      void Promise.all(outputs.map(ended)).then(() => {
         const text = statusText(protocol, status);
         if (text === '') close();
         else error.write(text, close);
@@ -146,22 +146,20 @@ async function acceptOverSpdy(upgrade: Upgrade, clock: Clock, wanted: CommandStr
     signal: gone.signal,
     end(status) {
       const outputs = [data('stdout'), data('stderr')];
-      void Promise.all(outputs.map(flushed)).then(() => {
-        for (const output of outputs) output?.end();
+      void Promise.all(outputs.map(ended)).then(() => {
         data('error')!.end(statusText(protocol, status), () => connection.close());
       });
     },
   };
 }
 
-/** Resolves when all that was written has gone out, or cannot any more. */
-function flushed(stream: Writable | undefined): Promise<void> {
-  if (!stream || stream.destroyed || stream.writableLength === 0) return Promise.resolve();
+/** Ends a stream; resolves when all that was written has gone out, or cannot any more. */
+function ended(stream: Writable | undefined): Promise<void> {
+  if (!stream || stream.destroyed || stream.writableFinished) return Promise.resolve();
   return new Promise((resolve) => {
+    stream.once('finish', resolve);
     stream.once('close', resolve);
-    // An empty write is called back after all before it.
-    if (stream.writableEnded) stream.once('finish', resolve);
-    else stream.write(Buffer.alloc(0), () => resolve());
+    stream.end();
   });
 }
 

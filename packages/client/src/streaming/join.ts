@@ -1,0 +1,24 @@
+import type { Duplex } from 'node:stream';
+
+/** Makes two sockets one: what comes out of either goes into the other, until one is closed. Resolves when both are. */
+export async function join(one: Duplex, other: Duplex): Promise<void> {
+  one.on('error', () => one.destroy());
+  other.on('error', () => other.destroy());
+  one.pipe(other);
+  other.pipe(one);
+  one.once('close', () => endSoon(other));
+  other.once('close', () => endSoon(one));
+  await Promise.all([closed(one), closed(other)]);
+}
+
+/** Closes a socket after what was written to it. */
+function endSoon(socket: Duplex): void {
+  if (socket.destroyed) return;
+  if (socket.writableFinished) socket.destroy();
+  else socket.end(() => socket.destroy());
+}
+
+/** Resolves when a socket is closed in both directions. */
+export function closed(socket: Duplex): Promise<void> {
+  return socket.closed ? Promise.resolve() : new Promise((resolve) => socket.once('close', () => resolve()));
+}
