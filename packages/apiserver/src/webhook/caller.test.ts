@@ -79,6 +79,33 @@ test('gives up when its time is over', async () => {
   );
 });
 
+test('is not waited for by someone who has gone', async () => {
+  const gone = new AbortController();
+  await using server = await startWebhookServer(() => {
+    gone.abort();
+    return new Promise(() => {});
+  });
+  const caller = createWebhookCaller({ clock: systemClock, resolve: nobody });
+  const calling = { timeoutSeconds: 10, signal: gone.signal };
+  await assert.rejects(
+    caller.call({ url: server.url, caBundle: server.caBundle }, review, calling),
+    /\?timeout=10s": context canceled$/,
+  );
+});
+
+test('writes numbers that are too long for JavaScript', async () => {
+  let sent = '';
+  await using server = await startWebhookServer((request) => {
+    sent = String(request['size']);
+    return { allowed: true };
+  });
+  const caller = createWebhookCaller({ clock: systemClock, resolve: nobody });
+  const large = { ...review, request: { uid: 'u', size: 2n ** 60n } };
+  await caller.call({ url: server.url, caBundle: server.caBundle }, large, options);
+  assert.equal(sent, String(2 ** 60));
+  caller.close();
+});
+
 test('notices that the other side speaks no TLS', async () => {
   const server = createServer((_, response) => response.end());
   server.listen(0, '127.0.0.1');

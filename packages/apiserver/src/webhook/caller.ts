@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import type { WebhookClientConfig } from '@kruise/api/admissionregistration/webhook-client';
 import { JsonSyntaxError, parseJson } from '@kruise/schema/json-text';
 import type { Clock } from '@kruise/values/clock';
+import { stringify } from '@kruise/values/go-json';
 import { quote } from '@kruise/values/go-syntax';
 import { connectionFault, statusFault } from './go-faults.ts';
 import type { ServiceResolver } from './service-resolver.ts';
@@ -94,7 +95,7 @@ export function createWebhookCaller(parts: {
     async call(client, review, options) {
       const local = inProcess?.get(inProcessKey(client));
       if (local) return local(review);
-      return read(await post(client, JSON.stringify(review), options));
+      return read(await post(client, stringify(review), options));
     },
     close() {
       for (const agent of agents.values()) agent.destroy();

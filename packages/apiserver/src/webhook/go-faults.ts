@@ -19,6 +19,8 @@ export function connectionFault(error: Error, name: string, nowMs: number): stri
     case 'ECONNRESET':
       // Go tells a connection that was cut from one that was closed before any answer.
       return syscall === 'read' ? 'read: connection reset by peer' : 'EOF';
+    case 'ABORT_ERR':
+      return 'context canceled';
     case 'EPROTO':
     case 'ERR_SSL_WRONG_VERSION_NUMBER':
       return 'http: server gave HTTP response to HTTPS client';
