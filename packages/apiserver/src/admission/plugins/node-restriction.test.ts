@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { tokenRequest } from '@kruise/api/authentication/tokenrequest';
+import { certificateSigningRequest } from '@kruise/api/certificates/certificatesigningrequest';
+import { lease } from '@kruise/api/coordination/lease';
+import { node } from '@kruise/api/core/node';
+import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import { pod } from '@kruise/api/core/pod';
+import { serviceAccount } from '@kruise/api/core/serviceaccount';
+import { createRequest, generateKey } from '@kruise/machinery/x509/certificate';
+import type { Kind } from '@kruise/schema/kind';
+import { admit, lookupOf, writeOf } from '../../testing/admission.ts';
+import type { Attributes } from '../admission.ts';
+import { nodeRestriction } from './node-restriction.ts';
+
+const owner = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u1', controller: true };
+const mirror = {
+  metadata: {
+    name: 'm',
+    namespace: 'default',
+    annotations: { 'kubernetes.io/config.mirror': 'x' },
+    ownerReferences: [owner],
+  },
+  spec: { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }] },
+};
+const volumes = [{ name: 'v', projected: { sources: [{ serviceAccountToken: { path: 't', audience: 'vault' } }] } }];
+const podOf = (name: string, nodeName: string) => ({
+  metadata: { name, namespace: 'default', uid: `uid-${name}` },
+  spec: { nodeName, volumes },
+});
+
+const lookup = lookupOf(
+  { kind: pod, objects: [podOf('mine', 'n1'), podOf('theirs', 'n2')] },
+  { kind: node, objects: [{ metadata: { name: 'n1', uid: 'u1' } }] },
+);
+const plugin = nodeRestriction(lookup, { authorize: () => ({ verdict: 'no-opinion', reason: '' }) });
+
+/** What is said to a node that writes; nothing if it may. */
+async function said(kind: Kind, object: unknown, more: Partial<Attributes> = {}, groups = ['system:nodes']) {
+  const attributes = writeOf(kind, object, { user: 'system:node:n1', ...more });
+  const context = { ...attributes.context, user: { username: 'system:node:n1', groups } };
+  const answer = await admit(plugin, { ...attributes, context });
+  return typeof answer === 'string' ? answer.replace(/^.* is forbidden: /s, '') : undefined;
+}
+
+const update = (oldObject: object, more: Partial<Attributes> = {}): Partial<Attributes> => ({
+  operation: 'UPDATE',
+  // Only the parts a plugin looks at.
+  oldObject: oldObject as NonNullable<Attributes['oldObject']>,
+  ...more,
+});
+const remove = (name: string): Partial<Attributes> => ({ operation: 'DELETE', name });
+const withSpec = (spec: object) => ({ ...mirror, spec: { ...mirror.spec, ...spec } });
+const withOwner = (change: object) => ({
+  ...mirror,
+  metadata: { ...mirror.metadata, ownerReferences: [{ ...owner, ...change }] },
+});
+const nodeOf = (labels: object, spec: object = {}) => ({ metadata: { name: 'n1', labels }, spec });
+const token = (boundObjectRef: object | undefined, audiences: readonly string[] = ['vault']) => ({
+  metadata: {},
+  spec: { audiences, boundObjectRef },
+});
+const ofPod = (name: string, uid = `uid-${name}`) => ({ kind: 'Pod', apiVersion: 'v1', name, uid });
+const tokens = { subresource: 'token', kind: tokenRequest };
+const request = (commonName: string) => ({
+  metadata: { name: 'r' },
+  spec: {
+    signerName: 'kubernetes.io/kubelet-serving',
+    request: Buffer.from(createRequest({ commonName }, generateKey())).toString('base64'),
+  },
+});
+
+const cases: readonly [
+  name: string,
+  kind: Kind,
+  object: unknown,
+  more: Partial<Attributes>,
+  answer: string | undefined,
+][] = [
+  ['mirrors a Pod it runs', pod, mirror, {}, undefined],
+  [
+    'makes no Pod that is not a mirror',
+    pod,
+    { ...mirror, metadata: { name: 'm' } },
+    {},
+    'pod does not have "kubernetes.io/config.mirror" annotation, node "n1" can only create mirror pods',
+  ],
+  [
+    'mirrors no Pod of another node',
+    pod,
+    withSpec({ nodeName: 'n2' }),
+    {},
+    'node "n1" can only create pods with spec.nodeName set to itself',
+  ],
+  [
+    'makes no mirror of another owner',
+    pod,
+    withOwner({ name: 'n2' }),
+    {},
+    'node "n1" can only create pods with an owner reference set to itself',
+  ],
+  [
+    'makes no mirror of an earlier node of its name',
+    pod,
+    withOwner({ uid: 'u0' }),
+    {},
+    'node n1 UID mismatch: expected u0 got u1',
+  ],
+  [
+    'makes no mirror that refers to an account',
+    pod,
+    withSpec({ serviceAccountName: 'a' }),
+    {},
+    'node "n1" can not create pods that reference a service account',
+  ],
+  [
+    'makes no mirror that refers to a secret',
+    pod,
+    withSpec({ volumes: [{ name: 'v', secret: { secretName: 's' } }] }),
+    {},
+    'node "n1" can not create pods that reference secrets',
+  ],
+  ['deletes its Pods', pod, undefined, remove('mine'), undefined],
+  [
+    'deletes no others',
+    pod,
+    undefined,
+    remove('theirs'),
+    'node "n1" can only delete pods with spec.nodeName set to itself',
+  ],
+  [
+    'changes no Pods',
+    pod,
+    mirror,
+    update(mirror),
+    'unexpected operation "UPDATE", node "n1" can only create and delete mirror pods',
+  ],
+  ['says how its Pods are', pod, mirror, update(mirror, { subresource: 'status' }), undefined],
+  [
+    'does not say how others are',
+    pod,
+    podOf('theirs', 'n2'),
+    update(podOf('theirs', 'n2'), { subresource: 'status' }),
+    'node "n1" can only update pod status for pods with spec.nodeName set to itself',
+  ],
+  [
+    'gives a Pod no labels beside its status',
+    pod,
+    { ...mirror, metadata: { ...mirror.metadata, labels: { a: 'b' } } },
+    update(mirror, { subresource: 'status' }),
+    'node "n1" cannot update labels through pod status',
+  ],
+  [
+    'registers itself',
+    node,
+    nodeOf({ 'kubernetes.io/hostname': 'n1', 'node.kubernetes.io/x': 'y', mine: 'z' }),
+    {},
+    undefined,
+  ],
+  ['registers no other node', node, { metadata: { name: 'n2' } }, {}, 'node "n1" is not allowed to modify node "n2"'],
+  [
+    'does not say what administrators say of nodes',
+    node,
+    nodeOf({ 'node-restriction.kubernetes.io/zone': 'a', 'node-role.kubernetes.io/x': '' }),
+    {},
+    'node "n1" is not allowed to set the following labels: node-restriction.kubernetes.io/zone, node-role.kubernetes.io/x',
+  ],
+  [
+    'does not take back what administrators said',
+    node,
+    nodeOf({}),
+    update(nodeOf({ 'node-role.kubernetes.io/x': '' }), { name: 'n1' }),
+    'is not allowed to modify labels: node-role.kubernetes.io/x',
+  ],
+  [
+    'does not taint itself',
+    node,
+    nodeOf({}, { taints: [{ key: 'a', effect: 'NoSchedule' }] }),
+    update(nodeOf({}), { name: 'n1' }),
+    'node "n1" is not allowed to modify taints',
+  ],
+  ['renews its lease', lease, { metadata: { name: 'n1' } }, { namespace: 'kube-node-lease' }, undefined],
+  [
+    'takes no other lease',
+    lease,
+    { metadata: { name: 'n2' } },
+    { namespace: 'kube-node-lease' },
+    'can only access node lease with the same name as the requesting node',
+  ],
+  ['asks for a token of its Pod, for whom the Pod asked', serviceAccount, token(ofPod('mine')), tokens, undefined],
+  ['asks for no token of its own', serviceAccount, token(undefined), tokens, 'node requested token not bound to a pod'],
+  [
+    'asks for no token of a Pod elsewhere',
+    serviceAccount,
+    token(ofPod('theirs')),
+    tokens,
+    'node requested token bound to a pod scheduled on a different node',
+  ],
+  [
+    'asks for no token for whom no Pod asked',
+    serviceAccount,
+    token(ofPod('mine'), ['bank']),
+    tokens,
+    'audience "bank" not found in pod spec volume, system:node:n1 is not authorized to request tokens for this audience',
+  ],
+  ['asks for a certificate of its name', certificateSigningRequest, request('system:node:n1'), {}, undefined],
+  [
+    'asks for no certificate of another name',
+    certificateSigningRequest,
+    request('system:node:n2'),
+    {},
+    'can only create a node CSR with CN=system:node:n1',
+  ],
+  ['writes no claims', persistentVolumeClaim, { metadata: { name: 'c' } }, {}, 'may only update PVC status'],
+];
+
+for (const [name, kind, object, more, answer] of cases) {
+  test(`a node ${name}`, async () => assert.equal(await said(kind, object, more), answer));
+}
+
+test('whoever is no node is not asked', async () => {
+  assert.equal(await said(node, { metadata: { name: 'n2' } }, {}, []), undefined);
+});
