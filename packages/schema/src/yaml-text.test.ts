@@ -104,3 +104,17 @@ test('cuts a manifest at lines of dashes', () => {
   assert.deepEqual(splitYamlDocuments('---\na: 1\n--- # next\nb: 2\n---\n').map(parseYaml), [{ a: 1 }, { b: 2 }]);
   assert.throws(() => splitYamlDocuments('a: 1\n--- b\n'), { message: 'invalid Yaml document separator: b' });
 });
+
+const unfinishedTexts: readonly (readonly [text: string, message: string])[] = [
+  ['a: [1', "yaml: line 1: did not find expected ',' or ']'"],
+  ['a: [', 'yaml: line 1: did not find expected node content'],
+  ['a: [1,', 'yaml: line 1: did not find expected node content'],
+  ['a: {b: 1', "yaml: line 1: did not find expected ',' or '}'"],
+  ['a: {b:', 'yaml: line 1: did not find expected node content'],
+  ['a: [1\n\n\n', "yaml: line 3: did not find expected ',' or ']'"],
+];
+for (const [text, message] of unfinishedTexts) {
+  test(`${JSON.stringify(text)} is refused in Go's words`, () => {
+    assert.throws(() => parseYaml(text), { message });
+  });
+}

@@ -87,12 +87,30 @@ const goReasons: ReadonlyMap<string, string> = new Map([
   ['the stream contains non-printable characters', 'control characters are not allowed'],
 ]);
 
+/** Of a bracket or brace that is never closed. */
+const unfinished = 'unexpected end of the stream within a flow collection';
+
+/** What Go says of a text that ends within a flow collection: what it looked for at the end, and at which line. */
+function unfinishedCollection(source: string): string {
+  const open: string[] = [];
+  let last = '';
+  for (const [token] of source.matchAll(/'(?:[^']|'')*'|"(?:[^"\\]|\\.)*"|(?<=\s)#.*|[^\s]/g)) {
+    if (token === '[' || token === '{') open.push(token);
+    else if (token === ']' || token === '}') open.pop();
+    if (!token.startsWith('#')) last = token;
+  }
+  const line = source.split('\n').length - (source.endsWith('\n') ? 1 : 0);
+  const wanted = '[{,:'.includes(last) ? 'node content' : `',' or '${open.at(-1) === '{' ? '}' : ']'}'`;
+  return `line ${line}: did not find expected ${wanted}`;
+}
+
 function eventsOf(source: string): readonly Event[] {
   try {
     return parseEvents(source, { maxDepth: maxNesting });
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
     const line = error.mark?.line ?? 0;
+    if (error.reason === unfinished) throw new YamlError(`yaml: ${unfinishedCollection(source)}`);
     throw new YamlError(`yaml: ${line > 0 ? `line ${line + 1}: ` : ''}${goReasons.get(error.reason) ?? error.reason}`);
   }
 }
