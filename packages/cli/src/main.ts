@@ -14,6 +14,10 @@ function clusterOptions(command: Command): Command {
     .option('--kubernetes-port <port>', 'the port of the Kubernetes API (default: the last one, else any that is free)')
     .option('--bind <address>', 'the address to listen on', '127.0.0.1')
     .option('--etcd <endpoints>', 'store everything in etcd, at these comma-separated endpoints')
+    .option('--audit-policy-file <file>', 'record requests as this audit.k8s.io/v1 Policy says')
+    .option('--audit-log-path <file>', 'where to record them; - is standard output', '-')
+    .option('--audit-log-maxsize <megabytes>', 'begin a new file at this size', '100')
+    .option('--audit-log-maxbackup <count>', 'keep so many former files', '10')
     .option('--reset', 'delete what the cluster had stored and start afresh')
     .option('--detach', 'return once the cluster is ready and leave it running');
 }

@@ -11,6 +11,8 @@ export type Pki = {
   readonly ca: Authority;
   /** The authority of the certificates by which front proxies are known. */
   readonly frontProxy: Authority;
+  /** What the server shows to the servers behind it. */
+  readonly frontProxyClient: KeyPair;
   readonly server: KeyPair;
   readonly admin: KeyPair;
   /** Signs the tokens of service accounts. */
@@ -42,11 +44,11 @@ export function loadPki(folder: string, addresses: readonly string[], nowMs: num
   const ca = authorityOf('ca', 'kruise-ca');
   const frontProxy = authorityOf('front-proxy-ca', 'kruise-front-proxy-ca');
 
-  const isGood = (pair: KeyPair | undefined, hosts: readonly string[]): pair is KeyPair => {
+  const isGood = (pair: KeyPair | undefined, hosts: readonly string[], issuer = ca): pair is KeyPair => {
     if (!pair) return false;
     const certificate = new X509Certificate(pair.certificate);
     if (Date.parse(certificate.validTo) < nowMs + renewBeforeMs) return false;
-    if (!certificate.checkIssued(new X509Certificate(ca.certificate))) return false;
+    if (!certificate.checkIssued(new X509Certificate(issuer.certificate))) return false;
     const isFor = (host: string) =>
       (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host)) !== undefined;
     return hosts.every(isFor);
@@ -88,10 +90,18 @@ export function loadPki(folder: string, addresses: readonly string[], nowMs: num
         }),
       );
 
+  const knownProxy = read('front-proxy-client');
+  const frontProxyClient = isGood(knownProxy, [], frontProxy)
+    ? knownProxy
+    : keep(
+        'front-proxy-client',
+        frontProxy.issue({ subject: { commonName: 'front-proxy-client' }, usages: ['client auth'], nowMs }),
+      );
+
   const accountFile = file('service-account.key');
   if (!existsSync(accountFile)) {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     writeWhole(accountFile, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
   }
-  return { ca, frontProxy, server, admin, serviceAccountKey: readFileSync(accountFile, 'utf8') };
+  return { ca, frontProxy, frontProxyClient, server, admin, serviceAccountKey: readFileSync(accountFile, 'utf8') };
 }

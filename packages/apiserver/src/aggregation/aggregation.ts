@@ -1,11 +1,15 @@
 import { type APIService, apiService as apiServiceKind } from '@kruise/api/apiregistration/apiservice';
+import { service as serviceKind } from '@kruise/api/core/service';
 import type { Transport } from '@kruise/client/transport';
 import { isConflict, isNotFound } from '@kruise/machinery/status';
+import type { Kind } from '@kruise/schema/kind';
 import { every } from '@kruise/values/clock';
 import { createLookup } from '../admission/lookup.ts';
+import type { WatchEvent } from '../cache/watchers.ts';
 import type { Core } from '../core.ts';
 import type { RemoteVersion } from '../discovery/discovery.ts';
 import type { Page } from '../http/pages.ts';
+import type { KubeObject } from '../object.ts';
 import { createServiceResolver } from '../webhook/service-resolver.ts';
 import { type Aggregated, aggregatedVersions } from './aggregated.ts';
 import { createAsk } from './ask.ts';
@@ -89,22 +93,21 @@ export function startAggregation(core: Core, { client, send, onError }: Aggregat
     for (const each of aggregated().values()) checkSoon(each);
   };
 
-  const resource = core.resources.find(apiServiceKind.group, apiServiceKind.version, apiServiceKind.plural)!;
-  resource.storage.cache.listAndWatch(
-    { keyPrefix: resource.storage.prefix },
-    {
-      signal: core.signal,
-      end: () => {},
-      receive({ type, cached }) {
-        const { spec, metadata } = cached.object as APIService;
-        if (!spec?.service) return;
-        if (type === 'DELETED') {
-          documents.delete(metadata.name ?? '');
-          generation++;
-        } else checkAll();
-      },
-    },
-  );
+  follow(core, apiServiceKind, (type, object) => {
+    const { spec, metadata } = object as APIService;
+    if (!spec?.service) return;
+    if (type !== 'DELETED') {
+      checkAll();
+      return;
+    }
+    documents.delete(metadata.name ?? '');
+    generation++;
+  });
+  follow(core, serviceKind, (_type, { metadata }) => {
+    for (const each of aggregated().values()) {
+      if (each.service.name === metadata.name && each.service.namespace === metadata.namespace) checkSoon(each);
+    }
+  });
   every(core.clock, checkPeriodMs, checkAll, core.signal);
   checkAll();
 
@@ -139,4 +142,13 @@ export function startAggregation(core: Core, { client, send, onError }: Aggregat
     openApiV2: () => Array.from(aggregated().values(), ({ name }) => documents.get(name)?.openApiV2 ?? []).flat(),
     close: () => remotes.close(),
   };
+}
+
+/** Tells of every change of a kind from now on. */
+function follow(core: Core, kind: Kind, changed: (type: WatchEvent['type'], object: KubeObject) => void): void {
+  const { storage } = core.resources.find(kind.group, kind.version, kind.plural)!;
+  storage.cache.listAndWatch(
+    { keyPrefix: storage.prefix },
+    { signal: core.signal, end: () => {}, receive: ({ type, cached }) => changed(type, cached.object) },
+  );
 }

@@ -1,6 +1,5 @@
 import type { RequestContext } from '../context.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { isLongRunning } from '../metrics/server-metrics.ts';
 import type { User } from '../user.ts';
 import { type AuditPolicy, type AuditScope, type AuditStage, scopeOf } from './policy.ts';
 
@@ -13,6 +12,8 @@ export type AuditRecord = {
   request(value: () => unknown): void;
   /** What is answered, if that is recorded. */
   response(value: () => unknown): void;
+  /** An answer that goes on has begun. */
+  started(code: number): void;
   complete(code: number): void;
 };
 
@@ -64,16 +65,15 @@ export function createAuditLog(policy: AuditPolicy, write: AuditSink): AuditLog 
           }),
         );
       };
-      return follow(scope, isLongRunning(info), record);
+      return follow(scope, record);
     },
   };
 }
 
-function follow(scope: AuditScope, lasts: boolean, record: (stage: AuditStage, more: object) => void): AuditRecord {
+function follow(scope: AuditScope, record: (stage: AuditStage, more: object) => void): AuditRecord {
   const objects: { requestObject?: unknown; responseObject?: unknown } = {};
   const shown = (value: unknown) => (scope.omitManagedFields ? withoutManagedFields(value) : value);
   record('RequestReceived', {});
-  if (lasts) record('ResponseStarted', { responseStatus: { metadata: {}, code: 200 } });
   return {
     request(value) {
       if (scope.level !== 'Metadata') objects.requestObject = shown(value());
@@ -81,6 +81,7 @@ function follow(scope: AuditScope, lasts: boolean, record: (stage: AuditStage, m
     response(value) {
       if (scope.level === 'RequestResponse') objects.responseObject = shown(value());
     },
+    started: (code) => record('ResponseStarted', { responseStatus: { metadata: {}, code } }),
     complete(code) {
       record('ResponseComplete', { responseStatus: { metadata: {}, code }, ...objects });
     },

@@ -68,8 +68,10 @@ export function createConduct({ flow, metrics, inFlight, audit }: ConductParts):
       if (error instanceof TooManyRequestsError) await sendTooMany(exchange, headers, error);
       else await refuse({ headers: described, record }, error);
     }
-    if (lasts) exchange.whenClosed(finish);
-    else finish();
+    if (lasts) {
+      record?.started(exchange.answered());
+      exchange.whenClosed(finish);
+    } else finish();
   };
 }
 

@@ -30,7 +30,16 @@ export type TestServerOptions = {
   readonly onError?: (error: unknown) => void;
 } & Pick<
   ServerParts,
-  'admission' | 'authorizer' | 'converterOf' | 'features' | 'freezeObjects' | 'nodes' | 'inProcessWebhooks'
+  | 'admission'
+  | 'audit'
+  | 'authorizer'
+  | 'converterOf'
+  | 'features'
+  | 'freezeObjects'
+  | 'frontProxyClient'
+  | 'metrics'
+  | 'nodes'
+  | 'inProcessWebhooks'
 >;
 
 /** A whole API server, for one test. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { startApiServer } from '@kruise/apiserver/server';
 import { systemClock, systemRandom } from '@kruise/values/system';
+import { type AuditOptions, openAudit } from '../audit.ts';
 import {
   createDataDirectory,
   type DataDirectory,
@@ -30,7 +31,7 @@ export type UpOptions = {
   readonly etcd?: string;
   readonly reset?: boolean;
   readonly detach?: boolean;
-};
+} & AuditOptions;
 
 /** How the process left behind by `--detach` is told what it is. */
 const detachedMark = 'KRUISE_DETACHED';
@@ -55,6 +56,7 @@ export async function up(options: UpOptions): Promise<number> {
 async function run(directory: DataDirectory, options: UpOptions): Promise<number> {
   const steps = createSteps();
   const begun = performance.now();
+  const audit = await openAudit(options, systemClock);
   // The store's thread starts while keys are made.
   const opening = openStore(directory, options);
   opening.catch(() => {});
@@ -68,6 +70,8 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
       authentication: { serviceAccountKey: pki.serviceAccountKey },
       clientAuthority: pki.ca.certificate,
       frontProxyAuthority: pki.frontProxy.certificate,
+      frontProxyClient: pki.frontProxyClient,
+      ...(audit ? { audit } : {}),
       converterOf: kruiseConverterOf,
       onError: (error) => console.error(error),
     }),

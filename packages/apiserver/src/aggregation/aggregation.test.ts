@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { apiService } from '@kruise/api/apiregistration/apiservice';
+import { service } from '@kruise/api/core/service';
+import { createAuthority } from '@kruise/machinery/x509/certificate';
+import { systemClock } from '@kruise/values/system';
+import { rawRequests } from '../testing/raw-requests.ts';
+import { startTestServer } from '../testing/test-server.ts';
+
+const resources = {
+  kind: 'APIResourceList',
+  apiVersion: 'v1',
+  groupVersion: 'wardle.example.com/v1',
+  resources: [
+    { name: 'fischers', singularName: 'fischer', namespaced: false, kind: 'Fischer', verbs: ['get', 'list'] },
+    { name: 'fischers/status', singularName: '', namespaced: false, kind: 'Fischer', verbs: ['get'] },
+  ],
+};
+
+/** A server of another group, which keeps what it was asked. */
+async function startBackend() {
+  const authority = createAuthority('backend', systemClock.now());
+  const pair = authority.issue({
+    subject: { commonName: 'wardle' },
+    usages: ['server auth'],
+    hosts: ['wardle.default.svc'],
+    nowMs: systemClock.now(),
+  });
+  const asked: IncomingMessage[] = [];
+  const server = createServer({ cert: pair.certificate, key: pair.key, requestCert: true, rejectUnauthorized: false });
+  server.on('request', (request, response) => {
+    asked.push(request);
+    const found = request.url === '/apis/wardle.example.com/v1' ? resources : { kind: 'FischerList', items: [] };
+    response.writeHead(request.url?.startsWith('/openapi') ? 404 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(found));
+  });
+  await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
+  return {
+    asked,
+    authority,
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function start() {
+  const backend = await startBackend();
+  const proxies = createAuthority('front-proxy', systemClock.now());
+  const frontProxyClient = proxies.issue({
+    subject: { commonName: 'front-proxy-client' },
+    usages: ['client auth'],
+    nowMs: systemClock.now(),
+  });
+  const server = await startTestServer({ https: true, frontProxyClient });
+  const { client } = server;
+  await client.create(service, {
+    metadata: { name: 'wardle', namespace: 'default' },
+    spec: { type: 'ExternalName', externalName: 'localhost' },
+  });
+  const registered = client.watch(apiService, { signal: AbortSignal.timeout(10_000) });
+  await client.create(apiService, {
+    metadata: { name: 'v1.wardle.example.com' },
+    spec: {
+      group: 'wardle.example.com',
+      version: 'v1',
+      service: { namespace: 'default', name: 'wardle', port: backend.port },
+      caBundle: Buffer.from(backend.authority.certificate).toString('base64'),
+      groupPriorityMinimum: 2000,
+      versionPriority: 10,
+    },
+  });
+  return { backend, server, registered, ask: rawRequests(server) };
+}
+
+test('a group that another server answers for is found, asked, and told who is asking', async () => {
+  const { backend, server, registered, ask } = await start();
+  await using _ = backend;
+  await using __ = server;
+  try {
+    for await (const { object } of registered) {
+      const condition = object.status?.conditions?.find(({ type }) => type === 'Available');
+      if (object.metadata.name === 'v1.wardle.example.com' && condition?.status === 'True') {
+        assert.equal(condition.reason, 'Passed');
+        break;
+      }
+    }
+    const groups = JSON.parse((await ask('/apis')).text).groups.map(({ name }: { name: string }) => name);
+    assert.equal(groups.at(-1), 'wardle.example.com');
+
+    const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+    const { items } = JSON.parse((await ask('/apis', { headers: { accept: aggregated } })).text);
+    const [version] = items.at(-1).versions;
+    assert.equal(version.freshness, 'Current');
+    assert.deepEqual(
+      version.resources.map((each: { resource: string; subresources: { subresource: string }[] }) => [
+        each.resource,
+        each.subresources.map(({ subresource }) => subresource),
+      ]),
+      [['fischers', ['status']]],
+    );
+
+    const { code, text } = await ask('/apis/wardle.example.com/v1/fischers?limit=2', {
+      headers: { 'x-remote-user': 'somebody-else' },
+    });
+    assert.equal(code, 200);
+    assert.equal(JSON.parse(text).kind, 'FischerList');
+    const last = backend.asked.at(-1)!;
+    assert.equal(last.url, '/apis/wardle.example.com/v1/fischers?limit=2');
+    assert.equal(last.headers['x-remote-user'], 'test-admin');
+    assert.match(String(last.headers['x-remote-group']), /system:masters/);
+  } finally {
+    ask.close();
+  }
+});
+
+test('a group whose server is gone is unavailable, and left out of the list', async () => {
+  const { backend, server, registered, ask } = await start();
+  await backend[Symbol.asyncDispose]();
+  await using _ = server;
+  try {
+    await server.client.delete(service, { name: 'wardle', namespace: 'default' });
+    for await (const { object } of registered) {
+      const condition = object.status?.conditions?.find(({ type }) => type === 'Available');
+      if (condition?.reason === 'ServiceNotFound') {
+        assert.equal(condition.message, 'service/wardle in "default" is not present');
+        break;
+      }
+    }
+    const groups = JSON.parse((await ask('/apis')).text).groups.map(({ name }: { name: string }) => name);
+    assert.ok(!groups.includes('wardle.example.com'));
+    const { code, text } = await ask('/apis/wardle.example.com/v1/fischers');
+    assert.equal(code, 503);
+    assert.equal(text, 'service unavailable\n');
+  } finally {
+    ask.close();
+  }
+});

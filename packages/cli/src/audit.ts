@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import type { AuditLog } from '@kruise/apiserver/audit/audit';
+import type { Clock } from '@kruise/values/clock';
+
+export type AuditOptions = {
+  readonly auditPolicyFile?: string;
+  readonly auditLogPath?: string;
+  readonly auditLogMaxsize?: string;
+  readonly auditLogMaxbackup?: string;
+};
+
+/** The audit log that the options ask for, if they do. */
+export async function openAudit(options: AuditOptions, clock: Clock): Promise<AuditLog | undefined> {
+  const { auditPolicyFile, auditLogPath = '-', auditLogMaxsize = '100', auditLogMaxbackup = '10' } = options;
+  if (auditPolicyFile === undefined) return undefined;
+  const [{ createAuditLog }, { readPolicy }, { openLogFile }, { parseYaml }] = await Promise.all([
+    import('@kruise/apiserver/audit/audit'),
+    import('@kruise/apiserver/audit/policy'),
+    import('@kruise/apiserver/audit/log-file'),
+    import('@kruise/schema/yaml-text'),
+  ]);
+  const policy = readPolicy(parseYaml(readFileSync(auditPolicyFile, 'utf8')));
+  if (auditLogPath === '-') return createAuditLog(policy, (line) => process.stdout.write(`${line}\n`));
+  const sink = openLogFile({
+    path: auditLogPath,
+    maxSizeBytes: Number(auditLogMaxsize) * 1024 * 1024,
+    maxBackups: Number(auditLogMaxbackup),
+    nowMs: () => clock.now(),
+  });
+  return createAuditLog(policy, sink);
+}
