@@ -5,7 +5,17 @@ import type { DeleteOptions, PatchType } from './client.ts';
 import type { KubernetesObject } from './object-key.ts';
 
 /** Something to be done. */
-export type Action = CreateAction | UpdateAction | PatchAction | ApplyAction | RemoveAction | RecordAction;
+export type Action =
+  | CreateAction
+  | UpdateAction
+  | PatchAction
+  | ApplyAction
+  | RemoveAction
+  | RecordAction
+  | EffectAction;
+
+/** Something to be done with an object. */
+export type ObjectAction = Exclude<Action, RecordAction | EffectAction>;
 
 /** What can be said of any action on an object. */
 export type Details = {
@@ -42,6 +52,9 @@ export type RemoveAction = Details & {
 };
 
 export type RecordAction = { readonly type: 'record'; readonly event: NewEvent };
+
+/** Something outside the cluster, done by the function of that name among the controller's `effects`. */
+export type EffectAction = { readonly type: 'effect'; readonly name: string; readonly input: unknown };
 
 /** Something worth telling about an object. */
 export type NewEvent = {
@@ -90,13 +103,18 @@ export function record(event: NewEvent): RecordAction {
   return { type: 'record', event };
 }
 
+/** Does something outside the cluster: `effect('register', { host, address })`. It may be done more than once. */
+export function effect(name: string, input: unknown): EffectAction {
+  return { type: 'effect', name, input };
+}
+
 /** The action, and what is told of how it went. */
-export function announced<A extends Exclude<Action, RecordAction>>(action: A, announcement: Announcement): A {
+export function announced<A extends ObjectAction>(action: A, announcement: Announcement): A {
   return { ...action, announcement };
 }
 
 /** The action, done only if an object is really there: what a cache says may be out of date. */
-export function confirmed<A extends Exclude<Action, RecordAction>>(action: A, confirm: KubernetesObject): A {
+export function confirmed<A extends ObjectAction>(action: A, confirm: KubernetesObject): A {
   return { ...action, confirm };
 }
 

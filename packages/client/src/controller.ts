@@ -12,7 +12,7 @@ import type { Instant } from '@kruise/values/time';
 import type { Action, NewEvent } from './actions.ts';
 import type { Client } from './client.ts';
 import type { ControllerMetrics, ReconcileResult } from './controller-metrics.ts';
-import { execute, isNamespaceTerminating, type Means, type Outcome } from './execute.ts';
+import { type Effect, execute, isNamespaceTerminating, type Means, type Outcome } from './execute.ts';
 import { createExpectations, type Expectations } from './expectations.ts';
 import { type Caches, type Change, NotSyncedError } from './informer.ts';
 import type { Log } from './log.ts';
@@ -52,6 +52,8 @@ export type ControllerDefinition<K extends Kind, O> = {
   readonly observe: (caches: Caches, key: Key) => O | undefined;
   /** Decides by what was observed and the time, and by nothing else. */
   readonly decide: (observed: O, now: Instant) => Decision<StatusOf<ObjectOf<K>> | undefined>;
+  /** What it does outside the cluster, by the names that `effect` actions give. */
+  readonly effects?: { readonly [name: string]: Effect };
   /** Keys worked on at a time. */
   readonly workers?: number;
   /** Looks at everything again after so long. */
@@ -69,6 +71,7 @@ export type Controller = {
   readonly kinds: readonly Kind[];
   readonly watches: readonly Watch[];
   readonly uses: readonly Kind[];
+  readonly effects: { readonly [name: string]: Effect };
   readonly workers: number;
   readonly fieldManager: string;
   readonly rateLimiter: (clock: Clock) => RateLimiter;
@@ -116,6 +119,7 @@ export function defineController<K extends Kind, O>(definition: ControllerDefini
     kinds: [...new Set([...watches.map((each) => each.kind), ...uses])],
     watches,
     uses,
+    effects: definition.effects ?? {},
     workers: definition.workers ?? 5,
     fieldManager: definition.fieldManager ?? name,
     rateLimiter: definition.rateLimiter ?? defaultRateLimiter,
@@ -256,6 +260,7 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
     kinds: controller.kinds,
     witnessesOf: (kind, object) => caches.seeing(kind, object),
     record: context.record,
+    effects: controller.effects,
     fieldManager: controller.fieldManager,
     signal,
   };

@@ -10,6 +10,7 @@ import {
   apply,
   confirmed,
   create,
+  effect,
   type NewEvent,
   patch,
   record,
@@ -62,6 +63,7 @@ async function carryOut(actions: readonly Action[], answer: Answers = ({ body })
       kinds: [pod, configMap],
       witnessesOf: () => [],
       record: (event) => events.push(event),
+      effects: { note: async (input) => void asked.push(`note ${input}`) },
       fieldManager: 'tester',
       signal: new AbortController().signal,
     },
@@ -189,6 +191,17 @@ test('what is to be confirmed is asked for anew, and left undone if it is gone o
     const { asked, outcome } = await carryOut([action], answers[state]);
     assert.deepEqual([asked, outcome.isStale], [['GET owner'], true]);
   }
+});
+
+test('effects outside the cluster take their turn among the actions', async () => {
+  const { asked, outcome } = await carryOut([
+    create(podNamed('a')),
+    effect('note', 1),
+    remove(podNamed('b')),
+    effect('nothing', 2),
+  ]);
+  assert.deepEqual(asked, ['POST a', 'note 1', 'DELETE b']);
+  assert.match(String(outcome.failures[0]?.error), /no effect nothing/);
 });
 
 test('applied fields belong to the controller, whoever had them', async () => {

@@ -5,7 +5,7 @@
 import { isAlreadyExists, isConflict, isNotFound, StatusError } from '@kruise/machinery/status';
 import type { Kind } from '@kruise/schema/kind';
 import { apiVersionOf } from '@kruise/schema/kind';
-import type { Action, NewEvent, RecordAction } from './actions.ts';
+import type { Action, EffectAction, NewEvent, ObjectAction } from './actions.ts';
 import type { Client, Reference } from './client.ts';
 import type { Expectations, Witness } from './expectations.ts';
 import { type Key, type KubernetesObject, keyOf, referenceOf } from './object-key.ts';
@@ -29,11 +29,14 @@ export type Means = {
   /** The caches that are to see a write. */
   readonly witnessesOf: (kind: Kind, object: KubernetesObject) => readonly Witness[];
   readonly record: (event: NewEvent) => void;
+  /** What can be done outside the cluster, by name. */
+  readonly effects: { readonly [name: string]: Effect };
   readonly fieldManager: string;
   readonly signal: AbortSignal;
 };
 
-type ObjectAction = Exclude<Action, RecordAction>;
+/** Does something outside the cluster. It may be called again for what it has done already, and must not mind. */
+export type Effect = (input: unknown, signal: AbortSignal) => Promise<void>;
 
 /** Does actions on behalf of an owner; stops between two of them when the signal is aborted. */
 export async function execute(means: Means, owner: Key, actions: readonly Action[]): Promise<Outcome> {
@@ -56,9 +59,23 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
     }
   };
 
+  const attemptEffect = async (action: EffectAction): Promise<void> => {
+    try {
+      const run = means.effects[action.name];
+      if (!run) throw new TypeError(`the controller has no effect ${action.name}`);
+      await run(action.input, means.signal);
+    } catch (error) {
+      failures.push({ action, error });
+    }
+  };
+  const begin = (action: Action): void | Promise<void> => {
+    if (action.type === 'record') return means.record(action.event);
+    return action.type === 'effect' ? attemptEffect(action) : attempt(action);
+  };
+
   for (const batch of batchesOf(actions)) {
     if (means.signal.aborted || isStale || failures.length > 0) break;
-    await Promise.all(batch.map((action) => (action.type === 'record' ? means.record(action.event) : attempt(action))));
+    await Promise.all(batch.map(begin));
   }
   return { failures, isStale, written };
 }
@@ -81,8 +98,8 @@ function* batchesOf(actions: readonly Action[]): Generator<readonly Action[]> {
 }
 
 function areAlike(a: Action, b: Action): boolean {
-  if (a.type !== b.type || (a.type !== 'create' && a.type !== 'remove') || b.type === 'record') return false;
-  return a.object.kind === b.object.kind && a.object.apiVersion === b.object.apiVersion;
+  const isBatched = (a.type === 'create' && b.type === 'create') || (a.type === 'remove' && b.type === 'remove');
+  return isBatched && a.object.kind === b.object.kind && a.object.apiVersion === b.object.apiVersion;
 }
 
 /** Does one thing; returns the object as the server has it now, if it still has it. */

@@ -130,9 +130,9 @@ test('nothing is written where nothing has to change', async () => {
   await cluster.client.create(service, setNamed('web', 3));
   const running = run(cluster, [members]);
   await cluster.pass(1);
-  const before = await cluster.server.core.store.currentRevision();
+  const before = await cluster.core.store.currentRevision();
   await cluster.pass(600);
-  assert.equal(await cluster.server.core.store.currentRevision(), before);
+  assert.equal(await cluster.core.store.currentRevision(), before);
   await running.stop();
   await cluster.close();
 });

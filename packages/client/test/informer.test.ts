@@ -95,7 +95,7 @@ test('in one process, what two informers know is one and the same object', async
 
 test('history that the server has compacted is made up for by a list', async () => {
   const cluster = await startCluster();
-  const { client, clock, random, server } = cluster;
+  const { client, clock, random, core } = cluster;
   await client.create(configMap, named('first'));
   const stop = new AbortController();
   let isCut = false;
@@ -134,7 +134,7 @@ test('history that the server has compacted is made up for by a list', async () 
     const change = { data: { index: String(index) } };
     await client.patch(configMap, { namespace: 'default', name: 'second' }, change, { type: 'merge' });
   }
-  await server.core.store.compact(await server.core.store.currentRevision());
+  await core.store.compact(await core.store.currentRevision());
   isCut = false;
   await cluster.pass(120);
   assert.deepEqual(seen, new Set(['second']));
