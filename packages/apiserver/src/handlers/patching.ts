@@ -131,15 +131,34 @@ function strategicRefusal(error: StrategicMergeError): StatusError {
 
 /** The object a patch made, read as if a client had sent it. */
 export function decodePatched(serializer: Serializer, live: KubeObject, value: unknown, patch: Patch): Decoded {
-  const { kind, apiVersion } = (value ?? {}) as Partial<KubeObject>;
+  const { kind = live.kind, apiVersion = live.apiVersion } = (value ?? {}) as Partial<KubeObject>;
   if (kind !== live.kind || apiVersion !== live.apiVersion) {
     throw faultyPatch(patch, value, 'the kind and apiVersion of an object cannot be changed');
   }
   try {
-    return serializer.decodeValue(value);
+    const { draft, strictErrors } = serializer.decodeValue(value);
+    return { draft: Object.assign(draft, { kind, apiVersion }), strictErrors: [...strictErrors].sort() };
   } catch (error) {
-    throw faultyPatch(patch, value, (error as Error).message);
+    const { message } = error as Error;
+    throw faultyPatch(patch, value, patch.type === strategicPatch ? asConversion(message) : message);
   }
+}
+
+const goKinds: { readonly [json: string]: string } = { object: 'map', array: 'slice', number: 'int64' };
+
+/** Kubernetes does not decode what a strategic merge patch made but converts it, and says the same in other words. */
+function asConversion(message: string): string {
+  const match = /^json: cannot unmarshal (\w+)( [\d.eE+-]+)? into Go (?:struct field \S+|value) of type (.+)$/.exec(
+    message,
+  );
+  if (!match) return message;
+  const [, given = '', fraction, wanted = ''] = match;
+  const kind = fraction ? 'float64' : (goKinds[given] ?? given);
+  if (wanted.startsWith('[]')) return `cannot restore slice from ${kind}`;
+  if (wanted.startsWith('map[')) return `cannot restore map from ${kind}`;
+  return /^(string|bool|u?int\d*|float\d+)$/.test(wanted)
+    ? `cannot convert ${kind} to ${wanted}`
+    : `cannot restore struct from: ${kind}`;
 }
 
 /** Messages show the object a patch made; those of strategic merge patches show the patch. */
