@@ -15,7 +15,7 @@ import { WebhookCallError, type WebhookCaller } from '../../webhook/caller.ts';
 import type { AdmissionPlugin, Attributes, Passes } from '../admission.ts';
 import { derived, type Lookup } from '../lookup.ts';
 import { createMatcher, isExempt, shownTo, type Target } from '../matching.ts';
-import { type Hook, hooksOf, type Invocation, invocationOf } from '../webhooks/hooks.ts';
+import { type Hook, hooksOf, type Invocation, meetsHookConditions } from '../webhooks/hooks.ts';
 import { ask, callFailure } from '../webhooks/review.ts';
 
 const name = 'MutatingAdmissionWebhook';
@@ -45,6 +45,7 @@ export function mutatingWebhooks(
     attributes: Attributes,
     invocation: Invocation,
     where: string,
+    written: WrittenDown,
   ): Promise<KubeObject | undefined> {
     const { auditAnnotations } = attributes.context;
     const about = { configuration: hook.configuration, webhook: hook.webhook.name };
@@ -53,7 +54,7 @@ export function mutatingWebhooks(
       const { patch } = await ask(caller, hook, attributes, invocation, true);
       if (patch.length === 0) return attributes.object;
       const object = await patched(hook, attributes, invocation, patch as readonly Operation[]);
-      mutated = !isSame(attributes.serializer!.canonical(object), canonicalOf(attributes));
+      mutated = !isSame(attributes.serializer!.canonical(object), written(attributes.object));
       auditAnnotations.set(`patch.${annotation}/${where}`, JSON.stringify({ ...about, patch, patchType: 'JSONPatch' }));
       return mutated ? object : attributes.object;
     } finally {
@@ -66,15 +67,18 @@ export function mutatingWebhooks(
     handles: (attributes) => hooks().length > 0 && !isExempt(attributes),
     async mutate(attributes, passes) {
       const memory = memoryOf(passes);
-      if (passes.round === 1 && !isSame(memory.output, canonicalOf(attributes))) askAgain(memory);
+      const written = writtenDown(attributes);
+      if (passes.round === 1 && !isSame(memory.output, written(attributes.object))) askAgain(memory);
       let current = attributes;
       for (const [index, hook] of hooks().entries()) {
-        const show = (target: Target) => shown(target, current);
-        const invocation = await invocationOf(matcher, authorizer, hook, current, show);
-        if (!invocation || (passes.round === 1 && !memory.again.has(hook.uid))) continue;
+        if (passes.round === 1 && !memory.again.has(hook.uid)) continue;
+        const target = matcher.match(hook.criteria, current);
+        if (!target) continue;
+        const invocation = await shown(target, current, written);
+        if (!meetsHookConditions(authorizer, hook, current, invocation)) continue;
         const where = `round_${passes.round}_index_${index}`;
         try {
-          const object = await askOne(hook, current, invocation, where);
+          const object = await askOne(hook, current, invocation, where, written);
           if (object !== current.object) {
             current = { ...current, object };
             askAgain(memory);
@@ -89,7 +93,8 @@ export function mutatingWebhooks(
         if (hook.webhook.reinvocationPolicy === 'IfNeeded') memory.asked.add(hook.uid);
       }
       const object = keepManagers(attributes, current.object);
-      memory.output = canonicalOf({ ...current, object });
+      // There is no second round unless something changed in this one.
+      if (object !== attributes.object) memory.output = written(object);
       return object;
     },
   };
@@ -117,15 +122,26 @@ function askAgain(memory: Memory): void {
   memory.asked = new Set();
 }
 
-/** The object as it is written down: a draft may still have fields that are empty or out of order. */
-function canonicalOf({ object, serializer }: Attributes): KubeObject | undefined {
-  return object && serializer ? serializer.canonical(object) : object;
+type WrittenDown = (object: KubeObject | undefined) => KubeObject | undefined;
+
+/** An object as it is written down: a draft may still have fields that are empty or out of order. The last is kept. */
+function writtenDown({ serializer }: Attributes): WrittenDown {
+  let last: KubeObject | undefined;
+  let canonical: KubeObject | undefined;
+  return (object) => {
+    if (!object || !serializer) return object;
+    if (object !== last) {
+      canonical = serializer.canonical(object);
+      last = object;
+    }
+    return canonical;
+  };
 }
 
-async function shown(target: Target, attributes: Attributes): Promise<Invocation> {
+async function shown(target: Target, attributes: Attributes, written: WrittenDown): Promise<Invocation> {
   return {
     target,
-    object: await shownTo(target, attributes, canonicalOf(attributes)),
+    object: await shownTo(target, attributes, written(attributes.object)),
     oldObject: await shownTo(target, attributes, attributes.oldObject),
   };
 }

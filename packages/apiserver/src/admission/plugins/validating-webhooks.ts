@@ -8,7 +8,7 @@ import { WebhookCallError, type WebhookCaller } from '../../webhook/caller.ts';
 import type { AdmissionPlugin, Attributes } from '../admission.ts';
 import { derived, type Lookup } from '../lookup.ts';
 import { createMatcher, isExempt, shownTo, type Target } from '../matching.ts';
-import { type Hook, hooksOf, type Invocation, invocationOf } from '../webhooks/hooks.ts';
+import { type Hook, hooksOf, type Invocation, meetsHookConditions } from '../webhooks/hooks.ts';
 import { ask, callFailure } from '../webhooks/review.ts';
 
 /** Webhooks that may refuse what is written, asked all at once. */
@@ -39,11 +39,13 @@ export function validatingWebhooks(
     handles: (attributes) => hooks().length > 0 && !isExempt(attributes),
     async validate(attributes) {
       const relevant: { readonly hook: Hook; readonly invocation: Invocation }[] = [];
-      const show = (target: Target) => shown(target, attributes);
       for (const hook of hooks()) {
-        const invocation = await invocationOf(matcher, authorizer, hook, attributes, show);
-        if (invocation) relevant.push({ hook, invocation });
+        const target = matcher.match(hook.criteria, attributes);
+        if (!target) continue;
+        const invocation = await shown(target, attributes);
+        if (meetsHookConditions(authorizer, hook, attributes, invocation)) relevant.push({ hook, invocation });
       }
+      if (relevant.length === 0) return;
       const outcomes = await Promise.allSettled(
         relevant.map(({ hook, invocation }, index) => askOne(hook, attributes, invocation, index)),
       );

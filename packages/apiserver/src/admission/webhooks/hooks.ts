@@ -11,7 +11,7 @@ import type { Authorizer } from '../../authorization/authorizer.ts';
 import type { KubeObject } from '../../object.ts';
 import type { Attributes } from '../admission.ts';
 import { bindingsOf, type Compiled } from '../expressions.ts';
-import { type Criteria, compiledSelector, type Matcher, type Target } from '../matching.ts';
+import { type Criteria, compiledSelector, type Target } from '../matching.ts';
 import { compileMatchConditions, meetsConditions } from '../policy/match-conditions.ts';
 
 /** A webhook made ready. */
@@ -70,20 +70,17 @@ export type Invocation = {
   readonly oldObject: KubeObject | undefined;
 };
 
-/** Whether a webhook is to be asked about a write, and what it is shown. */
-export async function invocationOf(
-  matcher: Matcher,
+/** Whether a write that a webhook is about meets its conditions too. */
+export function meetsHookConditions(
   authorizer: Authorizer,
   hook: Hook,
   attributes: Attributes,
-  show: (target: Target) => Promise<Invocation>,
-): Promise<Invocation | undefined> {
-  const target = matcher.match(hook.criteria, attributes);
-  if (!target) return undefined;
-  const invocation = await show(target);
-  if (hook.conditions.length === 0) return invocation;
-  const meets = meetsConditions(hook.conditions, bindingsOf(attributes, target, invocation, { authorizer }));
-  if (meets === true) return invocation;
-  if (meets === false || hook.failsOpen) return undefined;
+  invocation: Invocation,
+): boolean {
+  if (hook.conditions.length === 0) return true;
+  const bindings = bindingsOf(attributes, invocation.target, invocation, { authorizer });
+  const meets = meetsConditions(hook.conditions, bindings);
+  if (typeof meets === 'boolean') return meets;
+  if (hook.failsOpen) return false;
   throw forbidden(attributes.resource.kind, attributes.name, meets.error);
 }
