@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { deployment } from '@kruise/api/apps/deployment';
+import { lease } from '@kruise/api/coordination/lease';
+import { configMap } from '@kruise/api/core/configmap';
+import { type Namespace, namespace } from '@kruise/api/core/namespace';
+import { startTestServer, type TestServer } from '@kruise/apiserver/testing/test-server';
+import type { Client, Reference } from '@kruise/client/client';
+import type { Controller } from '@kruise/client/controller';
+import { runControllers } from '@kruise/client/manager';
+import { run } from '@kruise/client/run';
+import { serveWebhooks } from '@kruise/client/webhook-server';
+import { createAuthority } from '@kruise/machinery/x509/certificate';
+import type { Kind, ObjectOf } from '@kruise/schema/kind';
+import { systemClock, systemRandom } from '@kruise/values/system';
+import { decide, dnsRecords } from './dns-records.ts';
+import { greeter } from './hello-world.ts';
+import { websiteController } from './website/controller.ts';
+import { install } from './website/install.ts';
+import { website } from './website/kind.ts';
+import { webhooks } from './website/webhook.ts';
+
+/** Runs a controller for as long as something takes. */
+async function during(client: Client, controller: Controller, work: () => Promise<void>): Promise<void> {
+  const stop = new AbortController();
+  const done = runControllers([controller], { client, clock: systemClock, random: systemRandom }, stop.signal);
+  try {
+    await work();
+  } finally {
+    stop.abort();
+    await done;
+  }
+}
+
+/** Waits until an object is so; undefined is one that is gone. */
+async function until<K extends Kind>(
+  client: Client,
+  kind: K,
+  { name, ...place }: Reference,
+  isSo: (object: ObjectOf<K> | undefined) => boolean,
+): Promise<void> {
+  const selection = { ...place, fieldSelector: `metadata.name=${name}` };
+  const { items, metadata } = await client.list(kind, selection);
+  if (isSo(items[0])) return;
+  const from = { resourceVersion: metadata.resourceVersion ?? '', timeoutSeconds: 20 };
+  for await (const { type, object } of client.watch(kind, { ...selection, ...from })) {
+    if (isSo(type === 'DELETED' ? undefined : object)) return;
+  }
+  assert.fail(`${kind.kind} ${name} never came to be so`);
+}
+
+test('a first controller takes no more than 25 lines', () => {
+  const text = readFileSync(new URL('hello-world.ts', import.meta.url), 'utf8');
+  assert.ok(text.trimEnd().split('\n').length <= 25);
+});
+
+for (const https of [false, true]) {
+  describe(https ? 'over HTTPS' : 'in one process', () => {
+    const inProcessWebhooks = new Map();
+    const start = (): Promise<TestServer> => startTestServer(https ? { https } : { inProcessWebhooks });
+
+    test('the greeter greets namespaces, present and to come', async () => {
+      await using server = await start();
+      const { client } = server;
+      await during(client, greeter, async () => {
+        await client.create(namespace, { metadata: { name: 'new' } });
+        for (const name of ['default', 'new']) {
+          await until(
+            client,
+            namespace,
+            { name },
+            (found) => found?.metadata.labels?.['example.com/hello'] === 'world',
+          );
+        }
+      });
+    });
+
+    test('a record is there as long as its ConfigMap, and follows it', async () => {
+      await using server = await start();
+      const { client } = server;
+      const records = new Map<string, string>();
+      const controller = dnsRecords({
+        set: async ({ host, address }) => void records.set(host, address),
+        remove: async (host) => void records.delete(host),
+      });
+      const reference = { namespace: 'default', name: 'web' };
+      const registered = (value: string) => () =>
+        until(
+          client,
+          configMap,
+          reference,
+          (found) => found?.metadata.annotations?.['example.com/dns-registered'] === value,
+        );
+      await during(client, controller, async () => {
+        const metadata = { ...reference, labels: { 'example.com/dns': 'true' } };
+        await client.create(configMap, { metadata, data: { host: 'a.example', address: '10.0.0.1' } });
+        await registered('a.example=10.0.0.1')();
+        assert.deepEqual([...records], [['a.example', '10.0.0.1']]);
+        await client.patch(configMap, reference, { data: { host: 'b.example' } }, { type: 'merge' });
+        await registered('b.example=10.0.0.1')();
+        assert.deepEqual([...records], [['b.example', '10.0.0.1']]);
+        await client.delete(configMap, reference);
+        await until(client, configMap, reference, (found) => found === undefined);
+        assert.deepEqual([...records], []);
+      });
+    });
+
+    test('a website has its page and its servers, defaults filled in and faults refused', async () => {
+      await using server = await start();
+      const { client } = server;
+      const authority = createAuthority('webhooks', systemClock.now());
+      const certificate = authority.issue({
+        subject: { commonName: 'webhooks' },
+        usages: ['server auth'],
+        hosts: ['localhost'],
+        nowMs: systemClock.now(),
+      });
+      const hooks = https
+        ? await serveWebhooks(systemClock, { webhooks, host: 'localhost', port: 0, certificate: () => certificate })
+        : { port: 9443, close: async () => {} };
+      const url = `https://localhost:${hooks.port}`;
+      for (const [path, webhook] of Object.entries(webhooks)) inProcessWebhooks.set(`${url}${path}`, webhook);
+      await install(client, { url, caBundle: authority.certificate });
+
+      const reference = { namespace: 'default', name: 'home' };
+      const site = { metadata: reference, spec: { text: 'Welcome.' } };
+      await during(client, websiteController, async () => {
+        const created = await client.create(website, site);
+        assert.deepEqual(created.spec, { text: 'Welcome.', title: 'home', replicas: 1 });
+        await assert.rejects(
+          client.create(website, { metadata: { ...reference, name: 'bad' }, spec: { text: '<script>' } }),
+          { code: 422, message: /spec\.text: Invalid value: "<script>": must be text without tags/ },
+        );
+        await until(client, website, reference, (found) => found?.status?.page === 'home');
+        const page = await client.get(configMap, reference);
+        assert.deepEqual(page.data, { 'index.html': '<h1>home</h1><p>Welcome.</p>\n' });
+        await client.patch(website, reference, { spec: { replicas: 3, text: 'Bye.' } }, { type: 'merge' });
+        await until(client, deployment, reference, (found) => found?.spec?.replicas === 3);
+        await until(client, configMap, reference, (found) => found?.data?.['index.html']?.includes('Bye.') ?? false);
+        await client.delete(configMap, reference);
+        await until(client, configMap, reference, (found) => found !== undefined);
+      });
+      await hooks.close();
+    });
+  });
+}
+
+test('a program runs by the kubeconfig it is given until it is told to stop', async () => {
+  await using server = await startTestServer({ https: true });
+  const stop = new AbortController();
+  const told: string[] = [];
+  const say = (_fields: object, message: string) => told.push(message);
+  const ended = run([greeter], {
+    path: server.kubeconfig.path,
+    leaderElection: { name: 'greeter' },
+    log: { info: say, warn: say, error: say },
+    signal: stop.signal,
+  });
+  const isGreeted = (found: Namespace | undefined) => found?.metadata.labels?.['example.com/hello'] === 'world';
+  await until(server.client, namespace, { name: 'default' }, isGreeted);
+  stop.abort();
+  await ended;
+  assert.deepEqual(told, ['controllers are running']);
+  const { spec } = await server.client.get(lease, { namespace: 'default', name: 'greeter' });
+  assert.equal(spec?.holderIdentity, '');
+});
+
+test('a record that is registered and unchanged needs nothing', () => {
+  const metadata = {
+    name: 'web',
+    finalizers: ['example.com/dns'],
+    annotations: { 'example.com/dns-registered': 'a.example=10.0.0.1' },
+  };
+  const found = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { host: 'a.example', address: '10.0.0.1' } };
+  assert.deepEqual(decide(found), { actions: [] });
+});
