@@ -155,18 +155,22 @@ function hashOf(text: string): number {
   return hash >>> 0;
 }
 
-/** Deals a hand of different cards from a deck, the same for the same hash. */
+/** Deals a hand of different cards from a deck, the same for the same hash; lowest first. */
 export function deal(hash: number, deckSize: number, handSize: number): readonly number[] {
   const hand: number[] = [];
   let state = hash;
-  for (let index = 0; index < Math.min(handSize, deckSize); index++) {
+  for (let count = 0; count < handSize && count < deckSize; count++) {
     // A step of a mixing generator, as the bits of one hash do not suffice for a whole hand.
     state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9;
     state ^= state >>> 13;
-    let card = (state >>> 0) % (deckSize - index);
     // The card is counted among those not dealt yet.
-    for (const dealt of [...hand].sort((a, b) => a - b)) if (card >= dealt) card++;
-    hand.push(card);
+    let card = (state >>> 0) % (deckSize - count);
+    let place = 0;
+    while (place < count && card >= hand[place]!) {
+      card++;
+      place++;
+    }
+    hand.splice(place, 0, card);
   }
   return hand;
 }

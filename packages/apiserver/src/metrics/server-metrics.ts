@@ -1,4 +1,4 @@
-import type { Histogram, MetricRegistry } from '@kruise/client/metrics';
+import type { Counter, Gauge, Histogram, MetricRegistry } from '@kruise/client/metrics';
 import type { Core } from '../core.ts';
 import type { RequestInfo } from '../request.ts';
 import { serverVersion } from '../server-version.ts';
@@ -55,6 +55,14 @@ function scopeOf({ isResource, namespace, name, verb }: RequestInfo): string {
   return namespace === '' ? 'cluster' : 'namespace';
 }
 
+type Sort = {
+  readonly labels: readonly string[];
+  readonly codes: Map<number, Counter>;
+  /** Absent for what lasts as long as its client likes. */
+  readonly duration: Histogram | undefined;
+  readonly lasting: Gauge | undefined;
+};
+
 /** `isServed` says whether a resource exists: what clients make up is not told apart, or they could fill the memory. */
 export function createServerMetrics(
   metrics: MetricRegistry,
@@ -102,27 +110,42 @@ export function createServerMetrics(
     .of(serverVersion.gitVersion, serverVersion.major, serverVersion.minor, serverVersion.platform)
     .set(1);
 
+  /** The series of one sort of request, kept together: labels are written down once. */
+  const known = new Map<string, Sort>();
+
+  function seriesOf(info: RequestInfo, query: URLSearchParams): Sort {
+    const { group, version, plural, subresource } = isServed(info) ? info : unserved;
+    const verb = verbOf(info);
+    const scope = scopeOf(info);
+    const dryRun = query.get('dryRun') === 'All' ? 'All' : '';
+    const id = `${verb} ${dryRun} ${group} ${version} ${plural} ${subresource} ${scope}`;
+    let found = known.get(id);
+    if (!found) {
+      const labels = [verb, dryRun, group, version, plural, subresource, scope, 'apiserver'];
+      const lasts = isLongRunning(info);
+      found = {
+        labels,
+        codes: new Map(),
+        duration: lasts ? undefined : duration.of(...labels),
+        lasting: lasts ? lasting.of(verb, group, version, plural, subresource, scope, 'apiserver') : undefined,
+      };
+      known.set(id, found);
+    }
+    return found;
+  }
+
   return {
     begin(info, query) {
-      const { group, version, plural, subresource } = isServed(info) ? info : unserved;
-      const verb = verbOf(info);
-      const scope = scopeOf(info);
-      const dryRun = query.get('dryRun') === 'All' ? 'All' : '';
+      const served = seriesOf(info, query);
       const startedAt = nowMs();
-      const long = isLongRunning(info);
-      const current = long
-        ? lasting.of(verb, group, version, plural, subresource, scope, 'apiserver')
-        : readOnly.has(info.verb)
-          ? inflightOf.readOnly
-          : inflightOf.mutating;
+      const current = served.lasting ?? (readOnly.has(info.verb) ? inflightOf.readOnly : inflightOf.mutating);
       current.increase();
       return (code) => {
         current.decrease();
-        total.of(verb, dryRun, group, version, plural, subresource, scope, 'apiserver', String(code)).increase();
-        if (long) return;
-        duration
-          .of(verb, dryRun, group, version, plural, subresource, scope, 'apiserver')
-          .observe((nowMs() - startedAt) / 1000);
+        let counter = served.codes.get(code);
+        if (!counter) served.codes.set(code, (counter = total.of(...served.labels, String(code))));
+        counter.increase();
+        served.duration?.observe((nowMs() - startedAt) / 1000);
       };
     },
     watchEvents({ group, version, kind }) {
