@@ -41,6 +41,30 @@ test('asks what is in the same process without a socket', async () => {
   assert.equal(await caller.call({ service: behind }, review, options), review);
 });
 
+const broken: { readonly name: string; readonly webhook: () => unknown; readonly message: string }[] = [
+  {
+    name: 'throws',
+    webhook: () => {
+      throw new Error('out of luck');
+    },
+    message: 'out of luck',
+  },
+  { name: 'rejects', webhook: () => Promise.reject(new Error('out of luck')), message: 'out of luck' },
+  { name: 'takes too long', webhook: () => new Promise(() => {}), message: 'context deadline exceeded' },
+];
+for (const { name, webhook, message } of broken) {
+  test(`takes a webhook in the same process that ${name} for one that failed`, async () => {
+    const clock = virtualClock();
+    const caller = createWebhookCaller({ clock, resolve: nobody, inProcess: new Map([['https://here/', webhook]]) });
+    const calling = assert.rejects(caller.call({ url: 'https://here/' }, review, options), {
+      name: 'WebhookCallError',
+      message,
+    });
+    await clock.advanceAsync(10_000);
+    await calling;
+  });
+}
+
 test('says that nobody listens as Go does', async () => {
   const caller = createWebhookCaller({ clock: systemClock, resolve: nobody });
   await assert.rejects(caller.call({ url: 'https://127.0.0.1:1' }, review, options), {

@@ -94,7 +94,7 @@ export function createWebhookCaller(parts: {
   return {
     async call(client, review, options) {
       const local = inProcess?.get(inProcessKey(client));
-      if (local) return local(review);
+      if (local) return answered(clock, local, review, options);
       return read(await post(client, stringify(review), options));
     },
     close() {
@@ -102,6 +102,26 @@ export function createWebhookCaller(parts: {
       agents.clear();
     },
   };
+}
+
+/** What a function answers, if it does so in time; to whoever asks, one that throws is a webhook that broke down. */
+async function answered(
+  clock: Clock,
+  webhook: InProcessWebhook,
+  review: unknown,
+  { timeoutSeconds }: CallOptions,
+): Promise<unknown> {
+  let cancel = () => {};
+  const expiry = new Promise<never>((_, reject) => {
+    cancel = clock.setTimer(timeoutSeconds * 1000, () => reject(new Error('context deadline exceeded')));
+  });
+  try {
+    return await Promise.race([webhook(review), expiry]);
+  } catch (error) {
+    throw new WebhookCallError((error as Error).message, { cause: error });
+  } finally {
+    cancel();
+  }
 }
 
 function inProcessKey({ url, service }: WebhookClientConfig): string {
