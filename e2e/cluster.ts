@@ -71,11 +71,17 @@ export type Cluster = {
 
 const patienceMs = 20_000;
 
+const children = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
 /** A test that fails leaves its clusters running: they must neither keep the tests from ending nor outlive them. */
 function leaveToItself(child: ChildProcess): void {
   child.unref();
   for (const stream of [child.stdout, child.stderr]) (stream as Socket | null)?.unref();
-  process.once('exit', () => child.kill('SIGKILL'));
+  children.add(child);
+  child.once('exit', () => children.delete(child));
 }
 
 /** Starts `kruise up` and waits until it is ready. Data and kubeconfig are below `home`. */

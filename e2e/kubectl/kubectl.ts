@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Cluster, freshEnvironment, type Outcome, run, startCluster, temporaryHome } from '../cluster.ts';
+
+/** kubectl, and the cluster it talks to. */
+export type Kubectl = {
+  readonly home: string;
+  readonly cluster: Cluster;
+  /** Runs a command that must succeed; what it prints. Arguments are split at spaces, unless given as a list. */
+  ok(command: string | readonly string[], input?: string): Promise<string>;
+  /** Runs a command that must fail; what it says. */
+  fails(command: string | readonly string[], input?: string): Promise<string>;
+  run(
+    command: string | readonly string[],
+    options?: { readonly input?: string; readonly env?: NodeJS.ProcessEnv },
+  ): Promise<Outcome>;
+  /** Begins a command that goes on until it is stopped. */
+  begin(command: string): {
+    readonly child: ChildProcess;
+    readonly output: () => string;
+    until(text: string): Promise<void>;
+  };
+  /** Writes a file to name in commands. */
+  file(name: string, content: string): string;
+  /** Writes a script that plays the editor. */
+  editor(script: string): string;
+  close(): Promise<void>;
+};
+
+/** Starts a cluster, and kubectl with a home and a kubeconfig of its own. */
+export async function startKubectl(): Promise<Kubectl> {
+  const home = temporaryHome();
+  const cluster = await startCluster(home);
+  const env = { ...freshEnvironment(home), KUBECONFIG: cluster.kubeconfig, TZ: 'UTC' };
+  const argumentsOf = (command: string | readonly string[]) =>
+    typeof command === 'string' ? command.split(' ') : command;
+  const file = (name: string, content: string) => {
+    const path = join(home, name);
+    writeFileSync(path, content);
+    return path;
+  };
+  const execute: Kubectl['run'] = (command, options = {}) =>
+    run('kubectl', argumentsOf(command), {
+      env: { ...env, ...options.env },
+      ...(options.input === undefined ? {} : { input: options.input }),
+    });
+  return {
+    home,
+    cluster,
+    run: execute,
+    async ok(command, input) {
+      const { code, stdout, stderr } = await execute(command, input === undefined ? {} : { input });
+      assert.equal(code, 0, `kubectl ${argumentsOf(command).join(' ')} failed:\n${stderr}${stdout}`);
+      return stdout;
+    },
+    async fails(command, input) {
+      const { code, stdout, stderr } = await execute(command, input === undefined ? {} : { input });
+      assert.notEqual(code, 0, `kubectl ${argumentsOf(command).join(' ')} did not fail:\n${stdout}`);
+      return stderr;
+    },
+    begin(command) {
+      const child = spawn('kubectl', command.split(' '), { env, stdio: ['ignore', 'pipe', 'pipe'] });
+      let said = '';
+      const changed = new Set<() => void>();
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding('utf8').on('data', (text: string) => {
+          said += text;
+          for (const tell of changed) tell();
+        });
+      }
+      return {
+        child,
+        output: () => said,
+        until: (text) =>
+          new Promise((resolve, reject) => {
+            const look = () => {
+              if (said.includes(text)) resolve();
+            };
+            changed.add(look);
+            child.once('exit', () => reject(new Error(`it ended without saying ${text}:\n${said}`)));
+            look();
+          }),
+      };
+    },
+    file,
+    editor(script) {
+      const path = file('editor', `#!/bin/sh\n${script}\n`);
+      chmodSync(path, 0o755);
+      return path;
+    },
+    async close() {
+      await cluster.stop();
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A table with its ages made alike, and columns two spaces apart whatever their width. */
+export function table(text: string): string {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) =>
+      line
+        .trimEnd()
+        .replace(/(?<= )(?:\d+[smhd])+(?= |$)/g, 'AGE')
+        .replace(/ {2,}/g, '  '),
+    )
+    .join('\n');
+}
+
+/** What a description says, without what differs from run to run. */
+export function description(text: string): string {
+  return text
+    .trimEnd()
+    .replace(/\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} \+0000/g, 'TIME')
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID')
+    .split('\n')
+    .map((line) => line.trimEnd().replace(/(?<=\S) {2,}/g, '  '))
+    .join('\n');
+}
