@@ -4,6 +4,7 @@ import { publishedPages } from '@kruise/api/published-pages';
 import { apiVersionOf } from '@kruise/schema/kind';
 import type { Json } from '@kruise/schema/openapi/definitions';
 import { encodeOpenApiV2 } from '@kruise/schema/openapi/gnostic';
+import { encodeOpenApiV3 } from '@kruise/schema/openapi/gnostic-v3';
 import { openApiV2 } from '@kruise/schema/openapi-v2';
 import { openApiV3, openApiV3OfPage, type PublishedResource } from '@kruise/schema/openapi-v3';
 import type { Aggregation } from '../aggregation/aggregation.ts';
@@ -20,10 +21,18 @@ type Described = { readonly of: readonly object[]; readonly make: () => Json };
 
 const jsonType = 'application/json';
 const v2Protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+const v3Protobuf = 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf';
 const yearMs = 365 * 86_400_000;
 
 function document(bytes: Uint8Array): Document {
   return { bytes: Buffer.from(bytes), hash: createHash('sha512').update(bytes).digest('hex').toUpperCase() };
+}
+
+/** JSON or protobuf, whichever is wanted first; nothing if neither is. Clients also write the type with an `@`. */
+function formOf(exchange: Exchange, protobuf: string): string | undefined {
+  const types = parseAccept(exchange.headers.accept ?? '').map(({ type }) => type.replace('@', '.'));
+  if (types.length === 0) return jsonType;
+  return types.find((type) => [jsonType, protobuf, '*/*', 'application/*'].includes(type));
 }
 
 /** Serves `/openapi/v2` and `/openapi/v3`: each document is made when first asked for, and again when kinds change. */
@@ -99,11 +108,7 @@ export function openApiPages(core: Core, aggregation: Aggregation): ReadonlyMap<
   }
 
   async function serveV2(exchange: Exchange, headers: Headers): Promise<void> {
-    const types = parseAccept(exchange.headers.accept ?? '').map(({ type }) => type.replace('@', '.'));
-    const wanted =
-      types.length === 0
-        ? jsonType
-        : types.find((type) => [jsonType, v2Protobuf, '*/*', 'application/*'].includes(type));
+    const wanted = formOf(exchange, v2Protobuf);
     if (wanted === undefined) return exchange.send(406, headers, '');
     const json = () => known('v2', () => Buffer.from(JSON.stringify(wholeV2())));
     if (wanted !== v2Protobuf) return send(exchange, json(), jsonType, headers);
@@ -132,10 +137,8 @@ export function openApiPages(core: Core, aggregation: Aggregation): ReadonlyMap<
       const remote = aggregation.find(`/${path}`);
       return remote ? remote(exchange, context, headers) : exchange.send(404, headers, '');
     }
-    const types = parseAccept(exchange.headers.accept ?? '').map(({ type }) => type);
-    if (types.length > 0 && !types.some((type) => [jsonType, '*/*', 'application/*'].includes(type))) {
-      return exchange.send(406, headers, '');
-    }
+    const wanted = formOf(exchange, v3Protobuf);
+    if (wanted === undefined) return exchange.send(406, headers, '');
     const found = v3(path, asked);
     const hash = exchange.query.get('hash');
     if (hash !== null && hash !== found.hash) {
@@ -150,7 +153,9 @@ export function openApiPages(core: Core, aggregation: Aggregation): ReadonlyMap<
             'cache-control': 'public, immutable',
             expires: new Date(core.clock.now() + yearMs).toUTCString(),
           };
-    return send(exchange, found, jsonType, lasting);
+    if (wanted !== v3Protobuf) return send(exchange, found, jsonType, lasting);
+    const { bytes } = known(`v3 protobuf ${path}`, () => encodeOpenApiV3(asked.make()));
+    return send(exchange, { bytes, hash: found.hash }, v3Protobuf, lasting);
   }
 
   return new Map<string, Page>([
