@@ -124,14 +124,22 @@ async function carryOut(
     const { cached } = written;
     return still(whole({ object: await inVersion(resource, cached), managedFields: cached.managedFields }));
   }
+  const last = plan.last ?? object;
   let { revision } = seen;
   if (!options.dryRun) {
-    const removed = await storage.remove(seen);
+    let current = seen;
+    if (plan.last) {
+      // Watchers learn that it was given no time before they learn that it is gone.
+      const marked = resource.serializer.canonical(whole({ object: last, managedFields: seen.managedFields }));
+      const written = await storage.replace(seen, await conversion.toStorage(marked), strategy.ttlSeconds);
+      if (!written.ok) return { done: false, current: written.current };
+      current = written.cached;
+    }
+    const removed = await storage.remove(current);
     if (!removed.ok) return { done: false, current: removed.current };
     revision = removed.revision;
     await strategy.released?.(object, context);
   }
-  const last = plan.last ?? object;
   return { done: true, deleted: { code: 200, object: farewell(resource, seen, last, revision) } };
 }
 
