@@ -92,6 +92,8 @@ export function createNetwork(tls: BackendTls): { at(location: Location): Backen
             outgoing.once('response', (response) => resolve(answerOf(response)));
             outgoing.once('error', (error) => reject(asGoSays(error, host, port)));
             if (request.body) {
+              // For some methods Node does not expect a body, and would send it without saying where it ends.
+              if (request.headers['content-length'] === undefined) outgoing.setHeader('transfer-encoding', 'chunked');
               request.body.once('error', (error) => outgoing.destroy(error));
               request.body.pipe(outgoing);
             } else outgoing.end();

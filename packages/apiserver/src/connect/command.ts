@@ -41,6 +41,7 @@ export async function translateCommand(
   let command: RunningCommand | undefined;
   try {
     command = await openCommand(backend, clock, { path, streams, signal });
+    signal.throwIfAborted();
     const { stdin, stdout, stderr, status } = command;
     signal.addEventListener('abort', command.close, { once: true });
     client.onResize(command.resize);

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { PodLogOptions } from '@kruise/api/core/pod-options';
 import { isWebSocket, UpgradeRefused } from '@kruise/client/streaming/upgrade';
-import { acceptWebSocket } from '@kruise/client/streaming/websocket';
+import { type AcceptedWebSocket, acceptWebSocket } from '@kruise/client/streaming/websocket';
 import { badRequest, failure, internalError, StatusError, unclassified } from '@kruise/machinery/status';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
@@ -116,15 +116,16 @@ async function textOf(body: Readable): Promise<string> {
 
 /** Programs in a browser read logs this way: messages of nothing but the log. */
 async function overWebSocket(exchange: Exchange, body: Readable): Promise<void> {
-  let socket: Awaited<ReturnType<typeof acceptWebSocket>>;
+  let accepted: AcceptedWebSocket;
   try {
-    socket = await acceptWebSocket(takeUpgrade(exchange), ['', 'binary.k8s.io', 'base64.binary.k8s.io']);
+    accepted = await acceptWebSocket(takeUpgrade(exchange), ['', 'binary.k8s.io', 'base64.binary.k8s.io']);
   } catch (error) {
     body.destroy();
     if (error instanceof UpgradeRefused) return;
     throw error;
   }
-  const encoded = socket.protocol.startsWith('base64');
+  const { socket, protocol } = accepted;
+  const encoded = protocol.startsWith('base64');
   const send = (chunk: Buffer) =>
     new Promise<void>((resolve, reject) => {
       socket.send(encoded ? chunk.toString('base64') : chunk, (error) => (error ? reject(error) : resolve()));

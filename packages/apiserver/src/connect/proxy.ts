@@ -49,7 +49,7 @@ export async function proxy(
       method: exchange.method,
       path: `${escaped || '/'}${query}`,
       headers: { ...endToEnd(forwarded), 'x-forwarded-uri': `${prefix}${escaped}` },
-      body: exchange.content,
+      ...(exchange.content ? { body: exchange.content } : {}),
       signal,
     })
     .catch((error: Error) => {

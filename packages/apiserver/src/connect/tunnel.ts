@@ -43,7 +43,7 @@ export async function tunnel(exchange: Exchange, backend: Backend, path: string)
   }
   const chosen = answer.headers['x-stream-protocol-version'];
   try {
-    const socket = await acceptWebSocket(upgrade, [chosen === undefined ? '' : `${tunnelPrefix}${chosen}`]);
+    const { socket } = await acceptWebSocket(upgrade, [chosen === undefined ? '' : `${tunnelPrefix}${chosen}`]);
     if (answer.head.length > 0) answer.socket.unshift(answer.head);
     await join(createWebSocketStream(socket), answer.socket);
   } catch (error) {

@@ -29,8 +29,8 @@ export type Exchange = {
   begin(code: number, headers: Headers): Stream;
   /** The query as it was sent, without the question mark. */
   readonly rawQuery: string;
-  /** The body as it comes; for those who do not call `body`. */
-  readonly content: Readable;
+  /** The body as it comes, if there is one; for those who do not call `body`. */
+  readonly content: Readable | undefined;
   /** The code of the answer, 0 as long as there is none. */
   answered(): number;
   /** Calls back when nothing more will come or go. */
@@ -72,7 +72,7 @@ export function exchangeOf(request: Http2ServerRequest, response: Http2ServerRes
     path: mark < 0 ? url : url.slice(0, mark),
     query: new URLSearchParams(rawQuery),
     rawQuery,
-    content: request,
+    content: hasContent(request) ? request : undefined,
     headers: request.headers,
     rawHeaders: request.rawHeaders,
     // The server speaks TLS only; HTTP/2 hands out a guarded view of the same socket.
@@ -144,6 +144,12 @@ export function upgradeExchangeOf(request: IncomingMessage, socket: Duplex, head
       return { method: request.method ?? '', headers: request.headers, socket, head };
     },
   };
+}
+
+/** Whether a body comes with a request, be it empty. */
+function hasContent({ headers, stream }: Http2ServerRequest): boolean {
+  if (stream) return !stream.endAfterHeaders;
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
 function accepts(headers: IncomingHttpHeaders, encoding: string): boolean {

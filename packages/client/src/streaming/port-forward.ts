@@ -107,10 +107,10 @@ async function forwardOverWebSocket(
   connect: (connection: ForwardedConnection) => void,
 ): Promise<PortForward> {
   if (ports.length === 0) throw refuseUpgrade(upgrade, 400, 'query parameter "port" is required');
-  const socket = await acceptWebSocket(upgrade, webSocketProtocols);
+  const { socket, protocol } = await acceptWebSocket(upgrade, webSocketProtocols);
   const { channels, close, closed } = createChannels(socket, {
     count: 2 * ports.length,
-    encoding: socket.protocol.includes('base64') ? 'base64' : 'binary',
+    encoding: protocol.includes('base64') ? 'base64' : 'binary',
     closable: false,
   });
   const gone = new AbortController();

@@ -64,8 +64,7 @@ async function acceptOverWebSocket(
   wanted: CommandStreams,
   protocols: readonly string[],
 ): Promise<RemoteCommand> {
-  const socket = await acceptWebSocket(upgrade, protocols);
-  const { protocol } = socket;
+  const { socket, protocol } = await acceptWebSocket(upgrade, protocols);
   const { channels, close, closed } = createChannels(socket, {
     count: channelNames.length,
     encoding: protocol.includes('base64') ? 'base64' : 'binary',

@@ -8,11 +8,14 @@ const maxMessageBytes = 32 * 1024 * 1024;
 /** What is sent at once; some clients read into a buffer of this size. */
 const maxChunkBytes = 32 * 1024;
 
+/** A WebSocket, and the protocol that was agreed on for it: empty for none. */
+export type AcceptedWebSocket = { readonly socket: WebSocket; readonly protocol: string };
+
 /**
  * Answers a request for a WebSocket with the first protocol the client offers that is supported. An empty text among
  * these stands for clients that offer none.
  */
-export function acceptWebSocket(upgrade: Upgrade, supported: readonly string[]): Promise<WebSocket> {
+export function acceptWebSocket(upgrade: Upgrade, supported: readonly string[]): Promise<AcceptedWebSocket> {
   const offered = listOf(upgrade.headers['sec-websocket-protocol']);
   const chosen = offered.length === 0 && supported.includes('') ? '' : offered.find((each) => supported.includes(each));
   if (chosen === undefined) {
@@ -24,12 +27,14 @@ export function acceptWebSocket(upgrade: Upgrade, supported: readonly string[]):
       noServer: true,
       maxPayload: maxMessageBytes,
       perMessageDeflate: false,
-      handleProtocols: () => (chosen === '' ? false : chosen),
     });
+    // The library insists that protocols have no slash in their names, but Kubernetes' have.
+    const { 'sec-websocket-protocol': _, ...headers } = upgrade.headers;
+    if (chosen !== '') server.once('headers', (lines) => lines.push(`Sec-WebSocket-Protocol: ${chosen}`));
     server.once('wsClientError', (error) => reject(refuseUpgrade(upgrade, 400, error.message)));
     // The library looks at the method and the headers of the request, and at nothing else.
-    const request = { method: upgrade.method, headers: upgrade.headers, url: '/' } as IncomingMessage;
-    server.handleUpgrade(request, upgrade.socket, upgrade.head, resolve);
+    const request = { method: upgrade.method, headers, url: '/' } as IncomingMessage;
+    server.handleUpgrade(request, upgrade.socket, upgrade.head, (socket) => resolve({ socket, protocol: chosen }));
   });
 }
 
