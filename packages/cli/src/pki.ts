@@ -1,8 +1,9 @@
-import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { createPrivateKey, generateKeyPair as generateKeyPairCallback, X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { type Authority, authority, createAuthority, type KeyPair } from '@kruise/machinery/x509/certificate';
 import { writeWhole } from './data-directory.ts';
 
@@ -19,11 +20,16 @@ export type Pki = {
   readonly serviceAccountKey: string;
 };
 
+const generateKeyPair = promisify(generateKeyPairCallback);
+
 const renewBeforeMs = 30 * 86_400_000;
 
 /** The certificates of a folder; what is missing, about to expire, or for other addresses is made anew. */
-export function loadPki(folder: string, addresses: readonly string[], nowMs: number): Pki {
+export async function loadPki(folder: string, addresses: readonly string[], nowMs: number): Promise<Pki> {
   const file = (name: string) => join(folder, name);
+  // An RSA key takes longer than all the rest; it is made beside it.
+  const accountFile = file('service-account.key');
+  const accountKey = existsSync(accountFile) ? undefined : generateKeyPair('rsa', { modulusLength: 2048 });
   const read = (name: string): KeyPair | undefined =>
     existsSync(file(`${name}.crt`)) && existsSync(file(`${name}.key`))
       ? { certificate: readFileSync(file(`${name}.crt`), 'utf8'), key: readFileSync(file(`${name}.key`), 'utf8') }
@@ -98,9 +104,8 @@ export function loadPki(folder: string, addresses: readonly string[], nowMs: num
         frontProxy.issue({ subject: { commonName: 'front-proxy-client' }, usages: ['client auth'], nowMs }),
       );
 
-  const accountFile = file('service-account.key');
-  if (!existsSync(accountFile)) {
-    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  if (accountKey) {
+    const { privateKey } = await accountKey;
     writeWhole(accountFile, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
   }
   return { ca, frontProxy, frontProxyClient, server, admin, serviceAccountKey: readFileSync(accountFile, 'utf8') };

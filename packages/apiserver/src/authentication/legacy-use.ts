@@ -1,3 +1,4 @@
+import { isConflict, isNotFound } from '@kruise/machinery/status';
 import { createWriter } from '../bootstrap/writer.ts';
 import type { Core } from '../core.ts';
 import type { KubeObject } from '../object.ts';
@@ -9,7 +10,11 @@ export function noteLegacyUse(core: Core, secret: KubeObject, onError: (error: u
   const today = new Date(core.clock.now()).toISOString().slice(0, 10);
   const { labels } = secret.metadata;
   if (labels?.[lastUsed] === today) return;
-  const { resourceVersion: _, ...metadata } = secret.metadata;
-  const marked = { ...secret, metadata: { ...metadata, labels: { ...labels, [lastUsed]: today } } };
-  createWriter(core, 'kube-apiserver').update(marked).catch(onError);
+  const marked = { ...secret, metadata: { ...secret.metadata, labels: { ...labels, [lastUsed]: today } } };
+  createWriter(core, 'kube-apiserver')
+    .update(marked)
+    .catch((error) => {
+      // Someone else wrote first; the next use will note it.
+      if (!isConflict(error) && !isNotFound(error)) onError(error);
+    });
 }

@@ -52,31 +52,34 @@ function endpointSlice(ip: string, port: number): KubeObject {
 
 /** Makes the Service that stands for the server, and says where it leads; puts right what is not so any more. */
 export async function keepKubernetesService(writer: Writer, address: ServerAddress): Promise<void> {
-  await keep(writer, service(address), (existing) => {
-    const spec = existing.spec as { readonly ports?: unknown };
-    const { ports } = service(address).spec as { readonly ports: unknown };
-    return isSame(spec.ports, ports) ? undefined : { ...existing, spec: { ...spec, ports } };
-  });
   const { ip, port } = address;
-  if (ip === undefined) return;
-  const wantedEndpoints = endpoints(ip, port);
-  await keep(writer, wantedEndpoints, (existing) =>
-    isSame(existing.subsets, wantedEndpoints.subsets) ? undefined : { ...existing, subsets: wantedEndpoints.subsets },
-  );
-  const slice = endpointSlice(ip, port);
-  await keep(writer, slice, (existing) => {
-    const isRight = isSame(existing.endpoints, slice.endpoints) && isSame(existing.ports, slice.ports);
-    return isRight ? undefined : { ...existing, endpoints: slice.endpoints, ports: slice.ports };
-  });
+  await Promise.all([
+    keep(writer, service(address), withPorts),
+    ...(ip === undefined ? [] : [keep(writer, endpoints(ip, port), withSubsets)]),
+    ...(ip === undefined ? [] : [keep(writer, endpointSlice(ip, port), withEndpoints)]),
+  ]);
 }
 
-async function keep(
-  writer: Writer,
-  wanted: KubeObject,
-  repair: (existing: KubeObject) => KubeObject | undefined,
-): Promise<void> {
+/** Gives an object what it lacks of what it should have; undefined if it lacks nothing. */
+type Repair = (existing: KubeObject, wanted: KubeObject) => KubeObject | undefined;
+
+const withPorts: Repair = (existing, wanted) => {
+  const spec = existing.spec as { readonly ports?: unknown };
+  const { ports } = wanted.spec as { readonly ports: unknown };
+  return isSame(spec.ports, ports) ? undefined : { ...existing, spec: { ...spec, ports } };
+};
+
+const withSubsets: Repair = (existing, { subsets }) =>
+  isSame(existing.subsets, subsets) ? undefined : { ...existing, subsets };
+
+const withEndpoints: Repair = (existing, wanted) => {
+  const isRight = isSame(existing.endpoints, wanted.endpoints) && isSame(existing.ports, wanted.ports);
+  return isRight ? undefined : { ...existing, endpoints: wanted.endpoints, ports: wanted.ports };
+};
+
+async function keep(writer: Writer, wanted: KubeObject, repair: Repair): Promise<void> {
   const existing = writer.current(wanted);
   if (!existing) return writer.create(wanted);
-  const repaired = repair(existing);
+  const repaired = repair(existing, wanted);
   if (repaired) await writer.update(repaired);
 }

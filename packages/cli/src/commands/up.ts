@@ -127,7 +127,7 @@ async function listen(
   server: Awaited<ReturnType<typeof startApiServer>>,
   directory: DataDirectory,
   options: UpOptions,
-  pki: ReturnType<typeof loadPki>,
+  pki: Awaited<ReturnType<typeof loadPki>>,
 ) {
   const https = {
     host: options.bind,

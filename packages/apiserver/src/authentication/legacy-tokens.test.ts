@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { secret } from '@kruise/api/core/secret';
+import { serviceAccount } from '@kruise/api/core/serviceaccount';
+import { startTestServer, type TestServer } from '../testing/test-server.ts';
+import { signJwt, verificationKey } from './jwt.ts';
+import { legacyTokens } from './legacy-tokens.ts';
+import { noteLegacyUse } from './legacy-use.ts';
+import type { TokenAuthenticator } from './token.ts';
+
+let server: TestServer;
+let tokens: TokenAuthenticator;
+let uid: string;
+const used: string[] = [];
+const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+before(async () => {
+  server = await startTestServer({ admission: [] });
+  const objects = (plural: string) => server.core.resources.find('', 'v1', plural)!.storage;
+  tokens = legacyTokens(
+    {
+      serviceAccounts: objects('serviceaccounts'),
+      pods: objects('pods'),
+      secrets: objects('secrets'),
+      nodes: objects('nodes'),
+    },
+    {
+      keys: [verificationKey(privateKey)],
+      audiences: ['api'],
+      onUse: ({ metadata }) => used.push(metadata.name ?? ''),
+    },
+  );
+  const account = await server.client.create(serviceAccount, { metadata: { name: 'robot', namespace: 'default' } });
+  uid = account.metadata.uid!;
+});
+after(() => server.close());
+
+/** A token kept in a Secret of that name, as the controller that makes them does. */
+async function keep(name: string, labels: { readonly [key: string]: string } = {}): Promise<string> {
+  const prefix = 'kubernetes/serviceaccount';
+  const token = await signJwt(
+    {
+      iss: prefix,
+      sub: 'system:serviceaccount:default:robot',
+      [`${prefix}/namespace`]: 'default',
+      [`${prefix}/secret.name`]: name,
+      [`${prefix}/service-account.name`]: 'robot',
+      [`${prefix}/service-account.uid`]: uid,
+    },
+    privateKey,
+  );
+  await server.client.create(secret, {
+    metadata: { name, namespace: 'default', labels, annotations: { 'kubernetes.io/service-account.name': 'robot' } },
+    type: 'kubernetes.io/service-account-token',
+    data: { token: Buffer.from(token).toString('base64') },
+  });
+  await server.core.feed.caughtUp();
+  return token;
+}
+
+const ask = async (token: string, audiences = ['api']) => tokens.authenticate(token, audiences);
+
+test('a token kept in a Secret is its account, and its use is told', async () => {
+  const found = await ask(await keep('good'));
+  assert.equal(found?.user.username, 'system:serviceaccount:default:robot');
+  assert.deepEqual(used, ['good']);
+});
+
+test('a token kept in a Secret ends with the Secret', async () => {
+  const token = await keep('brief');
+  await server.client.delete(secret, { name: 'brief', namespace: 'default' });
+  await server.core.feed.caughtUp();
+  await assert.rejects(ask(token), { message: 'service account token has been invalidated' });
+});
+
+test('a token that its Secret does not have any more is not good', async () => {
+  const token = await keep('changed');
+  const data = { token: Buffer.from('other').toString('base64') };
+  await server.client.patch(secret, { name: 'changed', namespace: 'default' }, { data }, { type: 'merge' });
+  await server.core.feed.caughtUp();
+  await assert.rejects(ask(token), { message: 'service account token has been invalidated' });
+});
+
+test('a token that was marked as not good is not good', async () => {
+  const token = await keep('marked', { 'kubernetes.io/legacy-token-invalid-since': '2026-01-01' });
+  await assert.rejects(ask(token), { message: /has been marked invalid/ });
+});
+
+test('a token kept in a Secret is for the API server alone', async () => {
+  await assert.rejects(ask(await keep('narrow'), ['vault']), { name: 'InvalidToken' });
+});
+
+test('a token of another kind is left to others', async () => {
+  assert.equal(await ask(await signJwt({ iss: 'https://example.com' }, privateKey)), undefined);
+  assert.equal(await ask('nonsense'), undefined);
+});
+
+test('the day a token was last used is noted on its Secret, once', async () => {
+  const fail = (error: unknown) => assert.fail(String(error));
+  await keep('noted');
+  const reference = { name: 'noted', namespace: 'default' };
+  const before = await server.client.get(secret, reference);
+  // The Secret comes from a cache, where all kinds are treated alike.
+  noteLegacyUse(server.core, before as unknown as Parameters<typeof noteLegacyUse>[1], fail);
+  let noted = before;
+  for (let attempt = 0; attempt < 100 && noted.metadata.labels === undefined; attempt++) {
+    await new Promise(setImmediate);
+    noted = await server.client.get(secret, reference);
+  }
+  const today = new Date(server.core.clock.now()).toISOString().slice(0, 10);
+  assert.equal(noted.metadata.labels?.['kubernetes.io/legacy-token-last-used'], today);
+  noteLegacyUse(server.core, noted as unknown as Parameters<typeof noteLegacyUse>[1], fail);
+  await server.core.feed.caughtUp();
+  const after = await server.client.get(secret, reference);
+  assert.equal(after.metadata.resourceVersion, noted.metadata.resourceVersion);
+});
