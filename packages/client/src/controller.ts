@@ -56,8 +56,12 @@ export type ControllerDefinition<K extends Kind, O> = {
   readonly effects?: { readonly [name: string]: Effect };
   /** Keys worked on at a time. */
   readonly workers?: number;
+  /** Keys that are looked at from the start, whether there is such an object or not: for work that has none. */
+  readonly initialKeys?: readonly Key[];
   /** Looks at everything again after so long. */
   readonly resyncMs?: number;
+  /** Who its events are from; by default its name with `-controller`. */
+  readonly component?: string;
   /** How long a failed key waits; by default as in Kubernetes. */
   readonly rateLimiter?: (clock: Clock) => RateLimiter;
   /** Whose the fields are that it writes; by default its name. */
@@ -73,6 +77,8 @@ export type Controller = {
   readonly uses: readonly Kind[];
   readonly effects: { readonly [name: string]: Effect };
   readonly workers: number;
+  readonly initialKeys: readonly Key[];
+  readonly component: string;
   readonly fieldManager: string;
   readonly rateLimiter: (clock: Clock) => RateLimiter;
   /** Observes and decides; undefined where there is nothing to decide about. */
@@ -121,6 +127,8 @@ export function defineController<K extends Kind, O>(definition: ControllerDefini
     uses,
     effects: definition.effects ?? {},
     workers: definition.workers ?? 5,
+    initialKeys: definition.initialKeys ?? [],
+    component: definition.component ?? `${name}-controller`,
     fieldManager: definition.fieldManager ?? name,
     rateLimiter: definition.rateLimiter ?? defaultRateLimiter,
     consider(caches, key, now) {
@@ -238,6 +246,7 @@ export async function runController(
   for (const each of controller.watches) {
     each.follow(caches, (key, priority) => queue.add(key, priority), signal);
   }
+  for (const key of controller.initialKeys) queue.add(key);
   const pass = passOf(controller, context, { queue, expectations, signal });
   const work = async () => {
     for (let key = await queue.take(); key !== undefined; key = await queue.take()) {

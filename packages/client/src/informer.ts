@@ -234,6 +234,8 @@ export type Caches = {
   of<K extends Kind>(kind: K, selection?: Selection): ObjectReader<ObjectOf<K>>;
   /** The informer behind it, for handlers and for waiting. */
   informer<K extends Kind>(kind: K, selection?: Selection): Informer<ObjectOf<K>>;
+  /** Stops watching a kind and lets go of what is known of it: it is served no more, say. */
+  forget(kind: Kind): void;
   /** The informers of a kind that will see an object, as far as that can be told. */
   seeing(kind: Kind, object: KubernetesObject): readonly Informer<KubernetesObject>[];
   /** Whether every kind asked for so far has its first state. */
@@ -270,9 +272,11 @@ export function createCaches(
     const id = [kind.group, kind.version, kind.plural, namespace, labelSelector, fieldSelector].join('\n');
     let found = informers.get(id);
     if (!found) {
-      const started = startInformer(client, clock, random, kind, { ...informerOptions, ...selection }, signal);
+      const stop = new AbortController();
+      const ended = AbortSignal.any([signal, stop.signal]);
+      const started = startInformer(client, clock, random, kind, { ...informerOptions, ...selection }, ended);
       // An object of a kind has what every object has.
-      found = { kind, sees: coverageOf(selection), informer: started as unknown as Informer<KubernetesObject> };
+      found = { kind, stop, sees: coverageOf(selection), informer: started as unknown as Informer<KubernetesObject> };
       informers.set(id, found);
     }
     // It was made for this very kind.
@@ -286,6 +290,13 @@ export function createCaches(
       if (!found.hasSynced()) throw new NotSyncedError(kind, found.synced);
       return found;
     },
+    forget(kind) {
+      for (const [id, { kind: each, stop }] of informers) {
+        if (each !== kind) continue;
+        stop.abort();
+        informers.delete(id);
+      }
+    },
     seeing: (kind, object) =>
       [...informers.values()].filter((each) => each.kind === kind && each.sees(object)).map(({ informer }) => informer),
     hasSynced: () => [...informers.values()].every(({ informer: each }) => each.hasSynced()),
@@ -297,6 +308,7 @@ export function createCaches(
 
 type Selected = {
   readonly kind: Kind;
+  readonly stop: AbortController;
   readonly sees: (object: KubernetesObject) => boolean;
   readonly informer: Informer<KubernetesObject>;
 };

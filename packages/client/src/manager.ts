@@ -14,6 +14,8 @@ import { type Log, silentLog } from './log.ts';
 
 export type RunOptions = {
   readonly client: Client;
+  /** The client a controller writes with, where each has rights of its own; `client` by default. */
+  readonly clientFor?: (controller: Controller) => Client;
   readonly clock: Clock;
   readonly random: Random;
   /** Runs the controllers on one replica only; on this one, always, where it is left out. */
@@ -24,9 +26,13 @@ export type RunOptions = {
   readonly log?: Log;
   readonly metrics?: ControllerMetrics;
   readonly expectationTimeoutMs?: number;
+  /** How long controllers may take to stop before they are left behind. */
+  readonly gracePeriodMs?: number;
   /** Called once the controllers run, with what they read. */
   readonly onRunning?: (caches: Caches) => void;
 };
+
+const defaultGracePeriodMs = 30_000;
 
 /** The lease was lost: another leads now, and this process had better start anew. */
 export class LeadershipLostError extends Error {
@@ -53,43 +59,49 @@ export async function runControllers(
   const { client, clock, random, leaderElection, metrics, log = silentLog } = options;
   // What serves the controllers outlives them, so that they can stop in good order.
   const served = new AbortController();
-  const onError = (error: unknown) => log.warn({ error }, 'a request of a cache failed; it is tried again');
+  const onError = (error: unknown) => log.warn({ error }, 'a cache met with an error, and goes on');
   const caches =
     options.caches ?? createCaches(client, clock, random, { onError, ...options.cacheOptions }, served.signal);
   for (const { watches, uses } of controllers) {
     for (const { kind, selection } of watches) caches.informer(kind, selection);
     for (const kind of uses) caches.informer(kind);
   }
-  const recorderOf = (component: string) =>
-    createEventRecorder(
-      client,
-      clock,
-      random,
-      { component, onError: (error) => log.warn({ component, error }, 'an event could not be written') },
-      served.signal,
+
+  const start = async (controller: Controller, leading: AbortSignal): Promise<void> => {
+    const { component } = controller;
+    const own = options.clientFor?.(controller) ?? client;
+    const onEventError = (error: unknown) => log.warn({ component, error }, 'an event could not be written');
+    const recorder = createEventRecorder(own, clock, random, { component, onError: onEventError }, served.signal);
+    const { expectationTimeoutMs } = options;
+    await runController(
+      controller,
+      {
+        client: own,
+        clock,
+        caches,
+        log,
+        record: recorder.record,
+        ...(metrics ? { metrics } : {}),
+        ...(expectationTimeoutMs === undefined ? {} : { expectationTimeoutMs }),
+      },
+      leading,
     );
+    await recorder.flush();
+  };
 
   const lead = async (leading: AbortSignal): Promise<void> => {
-    const recorders = new Map(controllers.map(({ name }) => [name, recorderOf(`${name}-controller`)]));
-    const { expectationTimeoutMs } = options;
-    const runs = controllers.map((controller) =>
-      runController(
-        controller,
-        {
-          client,
-          clock,
-          caches,
-          log,
-          record: (event) => recorders.get(controller.name)?.record(event),
-          ...(metrics ? { metrics } : {}),
-          ...(expectationTimeoutMs === undefined ? {} : { expectationTimeoutMs }),
-        },
-        leading,
-      ),
-    );
     void caches.synced().then(() => leading.aborted || options.onRunning?.(caches));
-    await Promise.all(runs);
+    const stopped = Promise.all(controllers.map((controller) => start(controller, leading)));
+    await Promise.race([stopped, tooLate(leading, served.signal)]);
   };
+
+  /** Resolves if controllers that were to stop have not done so for too long. */
+  const tooLate = (leading: AbortSignal, over: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      const wait = () => clock.setTimer(options.gracePeriodMs ?? defaultGracePeriodMs, resolve, over);
+      if (leading.aborted) wait();
+      else leading.addEventListener('abort', wait, { once: true });
+    });
 
   try {
     if (leaderElection === undefined) {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { lease } from '@kruise/api/coordination/lease';
 import { type ConfigMap, configMap } from '@kruise/api/core/configmap';
 import { event } from '@kruise/api/core/event';
 import { type Service, service } from '@kruise/api/core/service';
+import { serviceAccount } from '@kruise/api/core/serviceaccount';
 import {
   addFinalizer,
   announced,
@@ -18,7 +20,7 @@ import { type Controller, type Decision, defineController, watch } from '@kruise
 import { createControllerMetrics } from '@kruise/client/controller-metrics';
 import type { Caches } from '@kruise/client/informer';
 import type { Log } from '@kruise/client/log';
-import { runControllers } from '@kruise/client/manager';
+import { LeadershipLostError, runControllers } from '@kruise/client/manager';
 import { createMetrics } from '@kruise/client/metrics';
 import { type Key, keyOf } from '@kruise/client/object-key';
 import type { ApiRequest, Transport } from '@kruise/client/transport';
@@ -308,5 +310,108 @@ test('what fails is tried again later each time, told, and counted', async () =>
   assert.match(text, /workqueue_depth\{name="faulty",controller="faulty"\} 0/);
   stop.abort();
   await done;
+  await cluster.close();
+});
+
+test('killed after any number of requests and started anew, it finishes the job', async () => {
+  for (let lives = 0; lives < 14; lives++) {
+    const cluster = await startCluster();
+    await cluster.client.create(service, setNamed('web', 5));
+    const { transport } = cluster.client;
+    let left = lives;
+    // A dead process asks nothing more, and hears no answers.
+    const dying = createClient({
+      watch: transport.watch,
+      request: (request) =>
+        request.method === 'GET' || left-- > 0 ? transport.request(request) : new Promise(() => {}),
+    });
+    const stop = new AbortController();
+    const { clock, random } = cluster;
+    const killed = runControllers([members], { client: dying, clock, random, gracePeriodMs: 0 }, stop.signal);
+    await cluster.pass(2);
+    stop.abort();
+    await cluster.pass(1);
+    await killed;
+    const running = run(cluster, [members]);
+    await cluster.pass(5);
+    const { status } = await cluster.client.get(service, { namespace: 'default', name: 'web' });
+    assert.deepEqual([(await membersIn(cluster)).length, status?.conditions?.[0]?.message], [5, 'There are 5']);
+    await running.stop();
+    await cluster.close();
+  }
+});
+
+test('of two replicas one works, and the other goes on when it stops', async () => {
+  const cluster = await startCluster();
+  const { client, clock, random } = cluster;
+  const replica = (identity: string) => {
+    const stop = new AbortController();
+    const leaderElection = { namespace: 'default', name: 'members', identity };
+    const done = runControllers([members], { client, clock, random, leaderElection }, stop.signal);
+    return { stop: () => stop.abort(), done };
+  };
+  const first = replica('first');
+  await cluster.pass(1);
+  const second = replica('second');
+  await client.create(service, setNamed('web', 2));
+  await cluster.pass(10);
+  assert.equal((await membersIn(cluster)).length, 2);
+  first.stop();
+  await cluster.pass(5);
+  await first.done;
+  await client.create(service, setNamed('other', 2));
+  await cluster.pass(1);
+  assert.equal((await membersIn(cluster)).length, 4);
+  await client.patch(
+    lease,
+    { namespace: 'default', name: 'members' },
+    { spec: { holderIdentity: 'thief' } },
+    { type: 'merge' },
+  );
+  const lost = assert.rejects(second.done, LeadershipLostError);
+  await cluster.pass(5);
+  await lost;
+  await cluster.close();
+});
+
+test('a kind that is read without being named is waited for', async () => {
+  const cluster = await startCluster();
+  const seen: number[] = [];
+  const curious = defineController({
+    name: 'curious',
+    for: service,
+    observe: (caches) => ({ accounts: caches.of(serviceAccount).list().length }),
+    decide({ accounts }) {
+      seen.push(accounts);
+      return { actions: [] };
+    },
+  });
+  await cluster.client.create(serviceAccount, { metadata: { name: 'someone', namespace: 'default' } });
+  await cluster.client.create(service, setNamed('web', 1));
+  const running = run(cluster, [curious]);
+  await cluster.pass(1);
+  assert.deepEqual(seen, [1]);
+  await running.stop();
+  await cluster.close();
+});
+
+test('work without an object of its own is begun at the start', async () => {
+  const cluster = await startCluster();
+  const rounds: number[] = [];
+  const collector = defineController({
+    name: 'collector',
+    for: configMap,
+    wakes: () => false,
+    initialKeys: ['everything'],
+    observe: (caches) => caches.of(configMap).list(),
+    decide(found) {
+      rounds.push(found.length);
+      return { actions: [], requeueAfterSeconds: 20 };
+    },
+  });
+  const running = run(cluster, [collector]);
+  await cluster.pass(50);
+  assert.equal(rounds.length, 3);
+  await running.stop();
   await cluster.close();
 });

@@ -1,0 +1,193 @@
+// What the controller runtime costs. `node bench/client.ts [objects]`
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ConfigMap, configMap } from '@kruise/api/core/configmap';
+import { startTestServer } from '@kruise/apiserver/testing/test-server';
+import { createClient } from '@kruise/client/client';
+import { createCaches, startInformer } from '@kruise/client/informer';
+import type { Transport, WatchEvent } from '@kruise/client/transport';
+import { createWorkQueue } from '@kruise/client/work-queue';
+import { systemClock, systemRandom } from '@kruise/values/system';
+
+const objects = Number(process.argv[2] ?? 50_000);
+
+function report(name: string, count: number, begun: number): void {
+  const tookMs = performance.now() - begun;
+  const each = ((tookMs * 1000) / count).toFixed(2);
+  console.log(`${name.padEnd(58)} ${each.padStart(8)} µs each ${tookMs.toFixed(0).padStart(7)} ms in all`);
+}
+
+const owner = (index: number) => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  name: `s-${index % 1000}`,
+  uid: `uid-${index % 1000}`,
+  controller: true,
+});
+const objectAt = (index: number, version: number): ConfigMap => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: {
+    name: `object-${index}`,
+    namespace: `namespace-${index % 100}`,
+    uid: `object-${index}`,
+    resourceVersion: String(version),
+    labels: { app: `app-${index % 50}` },
+    ownerReferences: [owner(index)],
+  },
+  data: { value: String(version) },
+});
+
+/** A server that lists what it is given and says what it is told to. */
+function scripted(items: readonly ConfigMap[], events: AsyncIterable<WatchEvent>): Transport {
+  return {
+    request: async () => ({ code: 200, object: { metadata: { resourceVersion: '1000000' }, items }, warnings: [] }),
+    watch: () => events,
+  };
+}
+
+async function benchInformer(): Promise<void> {
+  const items = Array.from({ length: objects }, (_, index) => objectAt(index, index + 1));
+  const changes = Array.from({ length: 100_000 }, (_, index) => ({
+    type: 'MODIFIED' as const,
+    object: objectAt((index * 7919) % objects, 1_000_001 + index),
+  }));
+  let go = () => {};
+  const started = new Promise<void>((resolve) => (go = resolve));
+  const all = Promise.withResolvers<void>();
+  const stop = new AbortController();
+  async function* events(): AsyncGenerator<WatchEvent> {
+    await started;
+    yield* changes;
+    await new Promise(() => {});
+  }
+  let begun = performance.now();
+  const informer = startInformer(
+    createClient(scripted(items, events())),
+    systemClock,
+    systemRandom,
+    configMap,
+    {},
+    stop.signal,
+  );
+  await informer.synced;
+  report(`informer: first list of ${objects}`, objects, begun);
+
+  begun = performance.now();
+  informer.ownedBy({ metadata: { uid: 'uid-1' } });
+  informer.list({ namespace: 'namespace-1' });
+  report('store: two indexes built', objects, begun);
+
+  let heard = 0;
+  informer.handle(({ cause }) => {
+    if (cause === 'event' && ++heard === changes.length) all.resolve();
+  });
+  begun = performance.now();
+  go();
+  await all.promise;
+  report('informer: an event, two indexes, one handler', changes.length, begun);
+
+  begun = performance.now();
+  let found = 0;
+  for (let index = 0; index < 200_000; index++)
+    found += informer.get(`namespace-${index % 100}/object-${index % objects}`) ? 1 : 0;
+  report('store: get', 200_000, begun);
+  begun = performance.now();
+  for (let index = 0; index < 20_000; index++)
+    found += informer.ownedBy({ metadata: { uid: `uid-${index % 1000}` } }).length;
+  report(`store: ownedBy, ${objects / 1000} found`, 20_000, begun);
+  if (found === 0) throw new Error('nothing was found');
+  stop.abort();
+}
+
+async function benchInProcess(): Promise<void> {
+  const count = 10_000;
+  await using server = await startTestServer({ freezeObjects: false });
+  const stop = new AbortController();
+  const caches = createCaches(server.client, systemClock, systemRandom, {}, stop.signal);
+  const informers = Array.from({ length: 5 }, (_, index) =>
+    caches.informer(configMap, index === 0 ? {} : { labelSelector: `app!=none-${index}` }),
+  );
+  await caches.synced();
+  const written = Promise.withResolvers<void>();
+  let seen = 0;
+  for (const informer of informers) {
+    informer.handle(({ cause }) => {
+      if (cause === 'event' && ++seen === count * informers.length) written.resolve();
+    });
+  }
+  const begun = performance.now();
+  for (let index = 0; index < count; index += 100) {
+    await Promise.all(
+      Array.from({ length: 100 }, (_, each) =>
+        server.client.create(configMap, {
+          metadata: { name: `c-${index + each}`, namespace: 'default' },
+          data: { a: 'b' },
+        }),
+      ),
+    );
+  }
+  await written.promise;
+  report('API server in process: a write seen by five informers', count, begun);
+  stop.abort();
+}
+
+async function benchQueue(): Promise<void> {
+  const keys = Array.from({ length: 200_000 }, (_, index) => `default/object-${index}`);
+  const queue = createWorkQueue(systemClock);
+  let begun = performance.now();
+  for (const key of keys) queue.add(key);
+  report('queue: add', keys.length, begun);
+  begun = performance.now();
+  for (const key of keys) queue.add(key);
+  report('queue: add what is there', keys.length, begun);
+  begun = performance.now();
+  for (let index = 0; index < keys.length; index++) queue.done((await queue.take())!);
+  report('queue: take and done', keys.length, begun);
+  begun = performance.now();
+  for (const key of keys) queue.addAfter(key, 3_600_000);
+  report('queue: addAfter', keys.length, begun);
+  const few = createWorkQueue(systemClock);
+  begun = performance.now();
+  for (let index = 0; index < 500_000; index++) {
+    few.add(keys[index % 1000]!);
+    if (index % 1000 === 999) for (let each = 0; each < 1000; each++) few.done((await few.take())!);
+  }
+  report('queue: add, take and done, a thousand keys over and over', 500_000, begun);
+  queue.close();
+}
+
+/** Processor time, as a program sees it that has run before: Node keeps what it compiled. */
+function benchImport(): void {
+  const cache = mkdtempSync(join(tmpdir(), 'kruise-bench-'));
+  const code = (file: string) => `
+    const before = process.cpuUsage();
+    await import('@kruise/client/${file}');
+    const { user, system } = process.cpuUsage(before);
+    console.log((user + system) / 1000);`;
+  const measure = (file: string, env: NodeJS.ProcessEnv) => {
+    const times = Array.from({ length: 5 }, () => {
+      const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', code(file)], {
+        cwd: new URL('..', import.meta.url),
+        env: { ...process.env, ...env },
+        encoding: 'utf8',
+      });
+      return Number(stdout);
+    });
+    return Math.min(...times).toFixed(0);
+  };
+  for (const file of ['informer', 'manager', 'webhook-server', 'run']) {
+    const cached = measure(file, { NODE_COMPILE_CACHE: cache });
+    console.log(
+      `import ${file}: ${cached} ms; ${measure(file, { NODE_COMPILE_CACHE: '' })} ms from source, nothing cached`,
+    );
+  }
+  rmSync(cache, { recursive: true });
+}
+
+await benchInformer();
+await benchInProcess();
+await benchQueue();
+benchImport();
