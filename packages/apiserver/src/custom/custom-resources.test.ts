@@ -3,12 +3,15 @@ import { test } from 'node:test';
 import { namespace } from '@kruise/api/core/namespace';
 import { StatusError } from '@kruise/machinery/status';
 import { systemClock, systemRandom } from '@kruise/values/system';
+import { watchOptions } from '../handlers/list-options.ts';
+import { prepareWatch } from '../handlers/watch.ts';
 import type { KubeObject } from '../object.ts';
 import { startApiServer } from '../server.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 import type { Converter } from './converter.ts';
 import { installDefinitions } from './install.ts';
+import { ownRequest } from './own-request.ts';
 
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const toys = '/apis/example.com/v1/namespaces/play/toys';
@@ -57,8 +60,8 @@ function requests({ client }: TestServer) {
     apply: (path: string, body: unknown, fieldManager: string) =>
       send('PATCH', path, body, { contentType: 'application/apply-patch+yaml', query: { fieldManager } }),
     remove: (path: string) => send('DELETE', path),
-    watch: (path: string, signal: AbortSignal, query = {}) =>
-      client.transport.watch({ method: 'GET', path, query: { watch: true, ...query }, signal }),
+    watch: (path: string, signal: AbortSignal): Events =>
+      client.transport.watch({ method: 'GET', path, query: { watch: true }, signal })[Symbol.asyncIterator](),
   };
 }
 
@@ -77,13 +80,15 @@ const refusal = (code: number, message: string | RegExp) => (error: unknown) => 
   return true;
 };
 
-/** Resolves to the first event that answers a question. */
-async function eventually(
-  events: AsyncIterable<{ type: string; object: unknown }>,
-  holds: (type: string, object: KubeObject) => boolean,
-) {
-  for await (const { type, object } of events) if (holds(type, object as KubeObject)) return object as KubeObject;
-  return assert.fail('the watch ended before');
+type Events = AsyncIterator<{ readonly type: string; readonly object: unknown }>;
+
+/** Resolves to the object of the first event that answers a question. */
+async function until(events: Events, holds: (type: string, object: KubeObject) => boolean): Promise<KubeObject> {
+  for (;;) {
+    const { value, done } = await events.next();
+    if (done) return assert.fail('the watch ended before');
+    if (holds(value.type, value.object as KubeObject)) return value.object as KubeObject;
+  }
 }
 
 test('whoever sees a definition established can use it', async () => {
@@ -91,7 +96,7 @@ test('whoever sees a definition established can use it', async () => {
   const over = new AbortController();
   const events = world.watch(definitions, over.signal);
   await world.post(definitions, definition([version('v1', fields({}))]));
-  await eventually(events, (_type, { status }) =>
+  await until(events, (_type, { status }) =>
     ((status as { conditions?: { type: string; status: string }[] }).conditions ?? []).some(
       ({ type, status: holds }) => type === 'Established' && holds === 'True',
     ),
@@ -236,19 +241,30 @@ test('a version that is no longer served is nowhere', async () => {
 
 test('a watch ends when its definition changes, and goes on when only the status does', async () => {
   await using world = await start(definition([version('v1', fields({}))]));
-  const over = new AbortController();
-  const seen: string[] = [];
-  const watching = (async () => {
-    for await (const { type, object } of world.watch(toys, over.signal)) {
-      seen.push(`${type} ${(object as KubeObject).metadata.name}`);
-    }
-  })();
-  await world.merge(`${definitions}/toys.example.com`, { metadata: { labels: { a: 'b' } } });
+  const events = world.watch(toys, new AbortController().signal);
   await world.post(toys, toy());
+  await until(events, (type) => type === 'ADDED');
+  await world.merge(`${definitions}/toys.example.com`, { metadata: { labels: { a: 'b' } } });
+  await world.merge(`${toys}/a`, { metadata: { labels: { a: 'b' } } });
+  await until(events, (type) => type === 'MODIFIED');
   await installDefinitions(world.core, [definition([version('v1', fields({ a: { type: 'string' } }))])]);
-  await watching;
-  assert.equal(over.signal.aborted, false);
-  assert.deepEqual(seen, ['ADDED a']);
+  assert.equal((await events.next()).done, true);
+});
+
+test('a watch that comes too late for a change ends at once', async () => {
+  await using world = await start(definition([version('v1', fields({}))]));
+  const before = world.core.resources.find('example.com', 'v1', 'toys')!;
+  const open = prepareWatch(
+    world.core,
+    ownRequest(world.core, before, 'watch', toy() as KubeObject),
+    before,
+    watchOptions(new URLSearchParams(), false),
+  );
+  await installDefinitions(world.core, [definition([version('v1', fields({ a: { type: 'string' } }))])]);
+  const ended = Promise.withResolvers<unknown>();
+  const unexpected = () => assert.fail('the watch has shown something');
+  await open({ event: unexpected, bookmark: unexpected, end: ended.resolve }, new AbortController().signal);
+  assert.equal(await ended.promise, undefined);
 });
 
 test('a definition goes after its objects, and nothing new is made meanwhile', async () => {
@@ -257,6 +273,7 @@ test('a definition goes after its objects, and nothing new is made meanwhile', a
   await world.post(toys, toy({}, { name: 'b' }));
   const over = new AbortController();
   const events = world.watch(definitions, over.signal);
+  await until(events, (type) => type === 'ADDED');
   const deleted = await world.remove(`${definitions}/toys.example.com`);
   assert.deepEqual(deleted.metadata.finalizers, ['customresourcecleanup.apiextensions.k8s.io']);
   await assert.rejects(
@@ -264,7 +281,7 @@ test('a definition goes after its objects, and nothing new is made meanwhile', a
     refusal(405, 'create not allowed while custom resource definition is terminating'),
   );
   await world.merge(`${toys}/a`, { metadata: { finalizers: null } });
-  await eventually(events, (type) => type === 'DELETED');
+  await until(events, (type) => type === 'DELETED');
   over.abort();
   await assert.rejects(world.get(toys), refusal(404, /could not find the requested resource/));
 });
@@ -281,13 +298,13 @@ test('a name comes free with the definition that had it', async () => {
     const found = conditions?.find((each) => each.type === type);
     return found && `${found.status} ${found.reason}`;
   };
-  const conflicted = await eventually(world.watch(definitions, over.signal), (_type, object) => {
+  const conflicted = await until(world.watch(definitions, over.signal), (_type, object) => {
     return object.metadata.name === 'games.example.com' && condition(object, 'NamesAccepted') !== undefined;
   });
   assert.equal(condition(conflicted, 'NamesAccepted'), 'False KindConflict');
   assert.equal(condition(conflicted, 'Established'), 'False NotAccepted');
   await world.remove(`${definitions}/toys.example.com`);
-  const accepted = await eventually(world.watch(definitions, over.signal), (_type, object) => {
+  const accepted = await until(world.watch(definitions, over.signal), (_type, object) => {
     return (
       object.metadata.name === 'games.example.com' && condition(object, 'Established') === 'True InitialNamesAccepted'
     );
@@ -329,7 +346,7 @@ test('a conversion that takes time is made once for all who read and watch', asy
   const over = new AbortController();
   const watches = [1, 2, 3].map(() => world.watch(toysV2, over.signal));
   const firsts = await Promise.all(
-    watches.map((events) => eventually(events, (_type, { metadata }) => metadata.name === 'b')),
+    watches.map((events) => until(events, (_type, { metadata }) => metadata.name === 'b')),
   );
   over.abort();
   assert.equal(new Set(firsts).size, 1);
@@ -362,8 +379,9 @@ test('a definition of what is built in changes nothing, and can be deleted', asy
   assert.equal(kind, 'CustomResourceDefinition');
   const over = new AbortController();
   const events = world.watch(definitions, over.signal);
+  await until(events, (type) => type === 'ADDED');
   await world.remove(`${definitions}/${name}`);
-  await eventually(events, (type) => type === 'DELETED');
+  await until(events, (type) => type === 'DELETED');
   over.abort();
   await installDefinitions(world.core, [definition([version('v1', fields({}))])]);
 });

@@ -66,12 +66,19 @@ async function watch(
   const watcher: Watcher = { signal: ended, receive: ({ type, cached }) => show(type, cached), end };
   const { resourceVersion: version } = options;
 
+  /** A resource may have come to be served otherwise, or not at all, while this watch was on its way. */
+  const isStale = () => {
+    const { group, version: served, plural } = resource.kind;
+    return core.resources.find(group, served, plural) !== resource;
+  };
+
   let progress: () => number;
   const fromState = options.sendInitialEvents ?? (version === '' || version === '0');
   if (fromState) {
     if (version === '') await core.feed.caughtUp();
     else if (version !== '0') await core.feed.reached(parseVersion(version));
     await prepareState(resource, scope);
+    if (isStale()) return end();
     const { items, revision } = resource.storage.cache.listAndWatch(scope, watcher);
     for (const cached of items) show('ADDED', cached);
     if (options.sendInitialEvents && options.allowWatchBookmarks) sink.bookmark(revision, true);
@@ -86,6 +93,7 @@ async function watch(
     }
     // A watcher that starts from now sees nothing of what was.
     if (version === '' || version === '0') revision = core.feed.revision;
+    if (isStale()) return end();
     progress = resource.storage.cache.watch(scope, revision, watcher);
   }
   keepTime(core, options, { end, ended, bookmark: () => sink.bookmark(progress(), false) });
