@@ -1,11 +1,21 @@
 import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 
 /** A program that tests drive, and where it comes from. */
-type Tool = { readonly command: string; readonly why: string; readonly debianPackage?: string };
+type Tool = {
+  readonly command: string;
+  readonly why: string;
+  readonly debianPackage?: string;
+  /** Makes it from source; where it is not possible nothing happens. */
+  readonly build?: (folders: Folders) => void;
+};
+
+type Folders = { readonly source: string; readonly bin: string };
 
 const tools: readonly Tool[] = [
   { command: 'etcd', why: 'the etcd store driver', debianPackage: 'etcd-server' },
-  { command: 'kubectl', why: 'everything a user types' },
+  { command: 'kubectl', why: 'everything a user types', build: buildKubectl },
 ];
 
 function isThere(command: string): boolean {
@@ -16,24 +26,65 @@ function isThere(command: string): boolean {
  * Installs the programs the tests drive, where that is possible. Where it is not, tests that need one leave themselves
  * out and say so; in CI that is a failure.
  */
-export async function prepareTools(_root: string): Promise<void> {
+export async function prepareTools(root: string): Promise<void> {
+  const bin = join(root, '.cache', 'bin');
+  process.env.PATH = `${bin}${delimiter}${process.env.PATH ?? ''}`;
   const missing = tools.filter(({ command }) => !isThere(command));
   const installable = missing.flatMap(({ debianPackage }) => debianPackage ?? []);
-  if (installable.length > 0 && isThere('apt-get') && process.getuid?.() === 0) {
-    console.log(`\n── Installing ${installable.join(', ')}`);
-    const quiet = {
-      stdio: ['ignore', 'ignore', 'inherit'] as const,
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    };
-    spawnSync('apt-get', ['update', '-qq'], { ...quiet, stdio: ['ignore', 'ignore', 'inherit'] });
-    spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...installable], {
-      ...quiet,
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
+  if (installable.length > 0 && isThere('apt-get') && process.getuid?.() === 0) install(installable);
+  for (const { command, build } of missing) {
+    if (build && !isThere(command)) build({ source: join(root, '.cache', command), bin });
   }
   for (const { command, why } of tools) {
     if (isThere(command)) continue;
     console.error(`${command} is missing: tests of ${why} cannot run.`);
     if (process.env.CI) process.exit(1);
   }
+}
+
+function install(packages: readonly string[]): void {
+  console.log(`\n── Installing ${packages.join(', ')}`);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const run = (...args: string[]) => spawnSync('apt-get', args, { stdio: ['ignore', 'ignore', 'inherit'], env });
+  run('update', '-qq');
+  run('install', '-y', '-qq', '--no-install-recommends', ...packages);
+}
+
+/** The version of Kubernetes that the API server is compatible with. */
+const kubernetes = { major: 1, minor: 33, patch: 4 };
+
+/** kubectl's own module cannot be installed by its version, as it replaces others by folders beside it. */
+function buildKubectl({ source, bin }: Folders): void {
+  if (!isThere('go')) return;
+  const { major, minor, patch } = kubernetes;
+  const version = `v${major}.${minor}.${patch}`;
+  console.log(`\n── Building kubectl ${version} (some minutes, once)`);
+  mkdirSync(source, { recursive: true });
+  writeFileSync(
+    join(source, 'go.mod'),
+    `module kubectl\n\ngo 1.24.0\n\nrequire (\n\tk8s.io/component-base v0.${minor}.${patch}\n\tk8s.io/kubectl v0.${minor}.${patch}\n)\n`,
+  );
+  writeFileSync(
+    join(source, 'main.go'),
+    `package main
+
+import (
+	"k8s.io/component-base/cli"
+	"k8s.io/kubectl/pkg/cmd"
+	"k8s.io/kubectl/pkg/cmd/util"
+)
+
+func main() {
+	if err := cli.RunNoErrOutput(cmd.NewDefaultKubectlCommand()); err != nil {
+		util.CheckErr(err)
+	}
+}
+`,
+  );
+  const stamps = { gitVersion: version, gitMajor: major, gitMinor: minor, gitTreeState: 'clean' };
+  const flags = Object.entries(stamps).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`);
+  const env = { ...process.env, GOFLAGS: '-mod=mod', CGO_ENABLED: '0' };
+  const go = (...args: string[]) => spawnSync('go', args, { cwd: source, stdio: ['ignore', 'ignore', 'inherit'], env });
+  go('build', '-trimpath', '-ldflags', ['-s', '-w', ...flags].join(' '), '-o', join(bin, 'kubectl'), '.');
+  rmSync(source, { recursive: true, force: true });
 }

@@ -29,10 +29,10 @@ export type Kubectl = {
   close(): Promise<void>;
 };
 
-/** Starts a cluster, and kubectl with a home and a kubeconfig of its own. */
-export async function startKubectl(): Promise<Kubectl> {
+/** Starts a cluster, or the API server alone, and kubectl with a home and a kubeconfig of its own. */
+export async function startKubectl(command: 'up' | 'apiserver' = 'up'): Promise<Kubectl> {
   const home = temporaryHome();
-  const cluster = await startCluster(home);
+  const cluster = await startCluster(home, [], { command });
   const env = { ...freshEnvironment(home), KUBECONFIG: cluster.kubeconfig, TZ: 'UTC' };
   const argumentsOf = (command: string | readonly string[]) =>
     typeof command === 'string' ? command.split(' ') : command;
