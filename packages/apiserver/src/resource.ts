@@ -106,6 +106,8 @@ export type Strategy = {
   prepareForUpdate(draft: Draft<KubeObject>, old: KubeObject, context: RequestContext): void;
   validate(object: KubeObject, context: RequestContext): Iterable<Cause>;
   validateUpdate(object: KubeObject, old: KubeObject, context: RequestContext): Iterable<Cause>;
+  /** Asked once nothing else is wrong: whether the writer may refer to what the object refers to. */
+  mayWrite?(object: KubeObject, old: KubeObject | undefined, context: RequestContext): Promise<readonly Cause[]>;
   warnings?(object: KubeObject, old: KubeObject | undefined): Iterable<string>;
   /** How long the object stays after a DELETE so that what it stands for can end. Absent: not at all. */
   gracePeriodSeconds?(object: KubeObject, asked: number | undefined): number;

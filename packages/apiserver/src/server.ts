@@ -47,6 +47,7 @@ import { timedStore } from './metrics/timed-store.ts';
 import { addSubresource, createResourceRegistry } from './registry.ts';
 import { builtinResources } from './resources/builtin.ts';
 import { addPodActions, coreVirtualResources } from './resources/pod-actions.ts';
+import { guardPolicyParams } from './resources/policy-params.ts';
 import { tokenSubresource } from './resources/token-request.ts';
 import { reviews } from './reviews/reviews.ts';
 import type { Store } from './store/store.ts';
@@ -172,6 +173,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
   for (const each of coreVirtualResources(core))
     virtual.set(`${each.kind.group}/${each.kind.version}/${each.kind.plural}`, each);
   addPodActions(core);
+  guardPolicyParams(core);
   addSubresource(resources, '', 'serviceaccounts', 'token', () => tokenSubresource(core, authentication));
   const connector = parts.nodes ?? networkConnector();
   addConversations(core, connector);

@@ -94,6 +94,7 @@ export async function admitAndStore(
   try {
     const object = resource.serializer.canonical(admitted as KubeObject);
     refuseFaulty(called(resource), object, createFaults(strategy, resource, object, context));
+    if (strategy.mayWrite) refuseFaulty(called(resource), object, await strategy.mayWrite(object, undefined, context));
     for (const warning of strategy.warnings?.(object, undefined) ?? []) context.warnings.add(warning);
     await core.admission.validate({ ...attributes, object, name: object.metadata.name ?? '' });
     const found = await store(core, resource, options, object);

@@ -101,6 +101,7 @@ async function attempt(
       ...validateObjectMetaUpdate(object.metadata, live.metadata),
       ...strategy.validateUpdate(object, live, context),
     ]);
+    if (strategy.mayWrite) refuseFaulty(called(resource), object, await strategy.mayWrite(object, live, context));
     for (const warning of strategy.warnings?.(object, live) ?? []) context.warnings.add(warning);
     await core.admission.validate({ ...attributes, object });
     const outcome = await write(

@@ -2,13 +2,14 @@ import { type TokenRequestSpec, tokenRequest } from '@kruise/api/authentication/
 import { badRequest, conflict, invalid, notFound } from '@kruise/machinery/status';
 import { type Cause, invalid as invalidField } from '@kruise/schema/field-error';
 import type { Authentication } from '../authentication/authentication.ts';
-import { find, type TokenObjects } from '../authentication/service-account-tokens.ts';
+import type { TokenObjects } from '../authentication/service-account-tokens.ts';
 import { type Bound, identityOf } from '../authentication/token-issuer.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import type { KubeObject } from '../object.ts';
 import type { Subresource } from '../resource.ts';
 import { trackingOf } from '../reviews/review.ts';
+import { find } from '../storage/stored-objects.ts';
 import { serializerOf } from './serializer.ts';
 
 const defaultSeconds = 3600;
