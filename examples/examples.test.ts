@@ -55,6 +55,12 @@ test('a first controller takes no more than 25 lines', () => {
   assert.ok(text.trimEnd().split('\n').length <= 25);
 });
 
+test('the guide shows the example as it is', () => {
+  const guide = readFileSync(new URL('../docs/controllers.md', import.meta.url), 'utf8');
+  const shown = /<!-- examples\/hello-world\.ts -->\n```ts\n(.*?)```/s.exec(guide)?.[1];
+  assert.equal(shown, readFileSync(new URL('hello-world.ts', import.meta.url), 'utf8'));
+});
+
 for (const https of [false, true]) {
   describe(https ? 'over HTTPS' : 'in one process', () => {
     const inProcessWebhooks = new Map();
