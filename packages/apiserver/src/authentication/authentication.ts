@@ -3,10 +3,11 @@ import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { KubeObject } from '../object.ts';
 import type { ResourceRegistry } from '../registry.ts';
+import { storedObjects } from '../storage/stored-objects.ts';
 import { bootstrapTokens } from './bootstrap-tokens.ts';
 import { type VerificationKey, verificationKey } from './jwt.ts';
 import { legacyTokens } from './legacy-tokens.ts';
-import { type Objects, serviceAccountTokens, type TokenObjects } from './service-account-tokens.ts';
+import { serviceAccountTokens, type TokenObjects } from './service-account-tokens.ts';
 import { staticTokens } from './static-tokens.ts';
 import { type TokenAuthenticator, tokenAuthenticators } from './token.ts';
 import { createTokenIssuer, type TokenIssuer } from './token-issuer.ts';
@@ -38,11 +39,7 @@ export function createAuthentication(
   random: Random,
   options: AuthenticationOptions & { readonly onLegacyUse: (secret: KubeObject) => void },
 ): Authentication {
-  const core = (plural: string): Objects => {
-    const resource = resources.find('', 'v1', plural);
-    if (!resource) throw new Error(`there is no resource ${plural}`);
-    return resource.storage;
-  };
+  const core = (plural: string) => storedObjects(resources, '', plural);
   const objects: TokenObjects = {
     serviceAccounts: core('serviceaccounts'),
     pods: core('pods'),

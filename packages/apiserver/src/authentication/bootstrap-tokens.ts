@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '@kruise/values/clock';
 import type { KubeObject } from '../object.ts';
-import { find, type Objects } from './service-account-tokens.ts';
+import { find, type StoredObjects } from '../storage/stored-objects.ts';
 import type { TokenAuthenticator } from './token.ts';
 
 const tokenForm = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
@@ -9,7 +9,7 @@ const groupForm = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 const bootstrappers = 'system:bootstrappers';
 
 /** Knows the tokens by which new nodes introduce themselves. One that is not good is as one that is not known. */
-export function bootstrapTokens(secrets: Objects, clock: Clock): TokenAuthenticator {
+export function bootstrapTokens(secrets: StoredObjects, clock: Clock): TokenAuthenticator {
   return {
     authenticate(token) {
       const match = tokenForm.exec(token);

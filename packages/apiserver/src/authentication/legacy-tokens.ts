@@ -1,8 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { KubeObject } from '../object.ts';
 import { serviceAccountGroups, serviceAccountUsername } from '../service-account-user.ts';
+import { find } from '../storage/stored-objects.ts';
 import { type Claims, decodeJwt, isSignedBy, type VerificationKey } from './jwt.ts';
-import { find, type TokenObjects } from './service-account-tokens.ts';
+import type { TokenObjects } from './service-account-tokens.ts';
 import { InvalidToken, type TokenAuthenticator } from './token.ts';
 
 /** Who is said to have made the tokens kept in Secrets. */

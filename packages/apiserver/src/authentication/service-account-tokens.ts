@@ -1,19 +1,17 @@
 import type { Clock } from '@kruise/values/clock';
 import { quoted } from '../authorization/rule.ts';
-import type { ObjectCache } from '../cache/object-cache.ts';
 import type { KubeObject } from '../object.ts';
+import { find, type StoredObjects } from '../storage/stored-objects.ts';
 import { decodeJwt, isSignedBy, type VerificationKey } from './jwt.ts';
 import { type ObjectIdentity, type ServiceAccountClaims, userOfClaims } from './service-account-claims.ts';
 import { InvalidToken, type TokenAuthenticator } from './token.ts';
 
-export type Objects = { readonly cache: ObjectCache; readonly prefix: string };
-
 /** The objects tokens speak of: a token is good only for as long as they exist. */
 export type TokenObjects = {
-  readonly serviceAccounts: Objects;
-  readonly pods: Objects;
-  readonly secrets: Objects;
-  readonly nodes: Objects;
+  readonly serviceAccounts: StoredObjects;
+  readonly pods: StoredObjects;
+  readonly secrets: StoredObjects;
+  readonly nodes: StoredObjects;
 };
 
 export type ServiceAccountTokenOptions = {
@@ -108,9 +106,4 @@ function checkBound(object: KubeObject | undefined, claimed: ObjectIdentity, kin
 function isLongGone({ metadata }: KubeObject, nowMs: number): boolean {
   if (!metadata.deletionTimestamp) return false;
   return Date.parse(metadata.deletionTimestamp) < nowMs - leewaySeconds * 1000;
-}
-
-/** An object by name, if it exists. */
-export function find({ cache, prefix }: Objects, namespace: string, name: string): KubeObject | undefined {
-  return cache.get(namespace === '' ? `${prefix}${name}` : `${prefix}${namespace}/${name}`)?.object;
 }

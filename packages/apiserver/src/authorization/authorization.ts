@@ -1,21 +1,18 @@
 import { nodeRules } from '../bootstrap/policy/policy.ts';
 import type { ResourceRegistry } from '../registry.ts';
+import { storedObjects } from '../storage/stored-objects.ts';
 import type { Authorizer } from './authorizer.ts';
 import { authorizerChain, mastersMayAll } from './chain.ts';
 import { createNodeAuthorizer } from './node-authorizer.ts';
 import { createNodeGraph } from './node-graph.ts';
-import { createRbac, type Objects, type Rbac } from './rbac.ts';
+import { createRbac, type Rbac } from './rbac.ts';
 
 /** Who may do what, by the objects of the cluster. */
 export type Authorization = { readonly authorizer: Authorizer; readonly rbac: Rbac };
 
 /** Masters, then nodes, then roles and bindings: the first who allows decides. */
 export function createAuthorization(resources: ResourceRegistry, signal: AbortSignal): Authorization {
-  const objects = (group: string, plural: string): Objects => {
-    const resource = resources.find(group, 'v1', plural);
-    if (!resource) throw new Error(`there is no resource ${plural}.${group}`);
-    return resource.storage;
-  };
+  const objects = (group: string, plural: string) => storedObjects(resources, group, plural);
   const ofRbac = (plural: string) => objects('rbac.authorization.k8s.io', plural);
   const rbac = createRbac({
     roles: ofRbac('roles'),

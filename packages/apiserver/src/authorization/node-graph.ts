@@ -2,14 +2,14 @@ import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import type { Pod } from '@kruise/api/core/pod';
 import type { WatchEvent } from '../cache/watchers.ts';
 import type { KubeObject } from '../object.ts';
+import type { StoredObjects } from '../storage/stored-objects.ts';
 import { podReferences } from './pod-references.ts';
-import type { Objects } from './rbac.ts';
 import { volumeSecrets } from './volume-secrets.ts';
 
 export type NodeGraphObjects = {
-  readonly pods: Objects;
-  readonly persistentVolumes: Objects;
-  readonly volumeAttachments: Objects;
+  readonly pods: StoredObjects;
+  readonly persistentVolumes: StoredObjects;
+  readonly volumeAttachments: StoredObjects;
 };
 
 /** What a node may come to know of because of the Pods on it. */
@@ -145,7 +145,7 @@ export function createNodeGraph(objects: NodeGraphObjects, signal: AbortSignal):
 
 /** Hands over all objects, and every change from then on. */
 function follow(
-  { cache, prefix }: Objects,
+  { cache, prefix }: StoredObjects,
   signal: AbortSignal,
   take: (key: string, object: KubeObject) => void,
   drop: (key: string) => void,

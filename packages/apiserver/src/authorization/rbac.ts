@@ -1,7 +1,7 @@
 import type { PolicyRule } from '@kruise/api/rbac/rule';
 import type { RoleRef, Subject } from '@kruise/api/rbac/subject';
-import type { ObjectCache } from '../cache/object-cache.ts';
 import type { KubeObject } from '../object.ts';
+import type { StoredObjects } from '../storage/stored-objects.ts';
 import type { User } from '../user.ts';
 import type { Attributes, Authorizer, Decision } from './authorizer.ts';
 import { type Binding, type BindingIndex, type Bound, indexBindings } from './binding-index.ts';
@@ -9,13 +9,11 @@ import { allows } from './rule.ts';
 
 /** The objects that say who may do what, as the server has them in memory. */
 export type RbacObjects = {
-  readonly roles: Objects;
-  readonly clusterRoles: Objects;
-  readonly roleBindings: Objects;
-  readonly clusterRoleBindings: Objects;
+  readonly roles: StoredObjects;
+  readonly clusterRoles: StoredObjects;
+  readonly roleBindings: StoredObjects;
+  readonly clusterRoleBindings: StoredObjects;
 };
-
-export type Objects = { readonly cache: ObjectCache; readonly prefix: string };
 
 type Role = KubeObject & { readonly rules?: readonly PolicyRule[] | null };
 

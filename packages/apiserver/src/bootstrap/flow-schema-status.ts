@@ -2,6 +2,7 @@ import type { FlowSchema } from '@kruise/api/flowcontrol/flowschema';
 import { isNotFound } from '@kruise/machinery/status';
 import type { Core } from '../core.ts';
 import type { KubeObject } from '../object.ts';
+import { find, storedObjects } from '../storage/stored-objects.ts';
 import { createWriter } from './writer.ts';
 
 const apiVersion = 'flowcontrol.apiserver.k8s.io/v1';
@@ -9,11 +10,7 @@ const conditionType = 'Dangling';
 
 /** Says of every flow schema, from now on, whether the priority level it names exists. */
 export function followFlowSchemas(core: Core, onError: (error: unknown) => void): void {
-  const objects = (plural: string) => {
-    const resource = core.resources.find('flowcontrol.apiserver.k8s.io', 'v1', plural);
-    if (!resource) throw new Error(`there is no resource ${plural}`);
-    return resource.storage;
-  };
+  const objects = (plural: string) => storedObjects(core.resources, 'flowcontrol.apiserver.k8s.io', plural);
   const schemas = objects('flowschemas');
   const levels = objects('prioritylevelconfigurations');
   const writer = createWriter(core, 'api-priority-and-fairness-config-consumer-v1');
@@ -25,15 +22,10 @@ export function followFlowSchemas(core: Core, onError: (error: unknown) => void)
     busy.add(name);
     try {
       for (;;) {
-        const schema = schemas.cache.get(`${schemas.prefix}${name}`)?.object as FlowSchema | undefined;
+        const schema = find(schemas, '', name) as FlowSchema | undefined;
         if (!schema || core.signal.aborted) return;
         const level = schema.spec?.priorityLevelConfiguration?.name ?? '';
-        const wanted = statusOf(
-          schema,
-          level,
-          levels.cache.get(`${levels.prefix}${level}`) !== undefined,
-          core.clock.now(),
-        );
+        const wanted = statusOf(schema, level, find(levels, '', level) !== undefined, core.clock.now());
         if (!wanted) return;
         await writer.applyStatus(wanted);
         await core.feed.caughtUp();
