@@ -15,6 +15,8 @@ export type Pki = {
   /** What the server shows to the servers behind it. */
   readonly frontProxyClient: KeyPair;
   readonly server: KeyPair;
+  /** What the server shows to kubelets. */
+  readonly kubeletClient: KeyPair;
   readonly admin: KeyPair;
   /** Signs the tokens of service accounts. */
   readonly serviceAccountKey: string;
@@ -84,6 +86,17 @@ export async function loadPki(folder: string, addresses: readonly string[], nowM
           nowMs,
         }),
       );
+  const knownKubeletClient = read('apiserver-kubelet-client');
+  const kubeletClient = isGood(knownKubeletClient, [])
+    ? knownKubeletClient
+    : keep(
+        'apiserver-kubelet-client',
+        ca.issue({
+          subject: { commonName: 'kube-apiserver-kubelet-client', organizations: ['system:masters'] },
+          usages: ['client auth'],
+          nowMs,
+        }),
+      );
   const knownAdmin = read('admin');
   const admin = isGood(knownAdmin, [])
     ? knownAdmin
@@ -108,5 +121,6 @@ export async function loadPki(folder: string, addresses: readonly string[], nowM
     const { privateKey } = await accountKey;
     writeWhole(accountFile, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
   }
-  return { ca, frontProxy, frontProxyClient, server, admin, serviceAccountKey: readFileSync(accountFile, 'utf8') };
+  const serviceAccountKey = readFileSync(accountFile, 'utf8');
+  return { ca, frontProxy, frontProxyClient, server, kubeletClient, admin, serviceAccountKey };
 }

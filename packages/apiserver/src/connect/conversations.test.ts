@@ -210,8 +210,12 @@ const spdy = {
   headers: { connection: 'Upgrade', upgrade: 'SPDY/3.1', 'x-stream-protocol-version': 'v4.channel.k8s.io' },
 };
 
-function openWebSocket(path: string, protocols: string[]): WebSocket {
-  return new WebSocket(`${server.url.replace('https', 'wss')}${path}`, protocols, server.tls);
+function openWebSocket(
+  path: string,
+  protocols: string[],
+  headers: { readonly [name: string]: string } = {},
+): WebSocket {
+  return new WebSocket(`${server.url.replace('https', 'wss')}${path}`, protocols, { ...server.tls, headers });
 }
 
 /** What a WebSocket says on each channel until it is closed. */
@@ -256,6 +260,22 @@ test('older protocols over WebSocket are passed on as they are', async () => {
   const socket = openWebSocket(`${pods}/p/exec?command=exit&command=0&stdout=true`, ['v4.channel.k8s.io']);
   assert.deepEqual(await heard(socket), { 1: '', 3: '{"metadata":{},"status":"Success"}' });
   assert.equal(kubelet.requests.at(-1)!.headers.upgrade, 'websocket');
+});
+
+test('neither the token of a client nor whom it stands for reaches a kubelet', async () => {
+  const token = `base64url.bearer.authorization.k8s.io.${Buffer.from('secret').toString('base64url')}`;
+  const path = `${pods}/p/exec?command=exit&command=0&stdout=true`;
+  const socket = openWebSocket(path, ['v4.channel.k8s.io', token], {
+    'impersonate-user': 'test-admin',
+    'impersonate-group': 'system:masters',
+  });
+  await heard(socket);
+  const { headers } = kubelet.requests.at(-1)!;
+  assert.equal(headers['sec-websocket-protocol'], 'v4.channel.k8s.io');
+  assert.deepEqual(
+    Object.keys(headers).filter((name) => name === 'authorization' || name.startsWith('impersonate')),
+    [],
+  );
 });
 
 test('an exit code is told on the error channel', async () => {

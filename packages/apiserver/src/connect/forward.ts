@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { closed, join } from '@kruise/client/streaming/join';
-import { isUpgrade, type Upgrade, writeHead } from '@kruise/client/streaming/upgrade';
+import { isUpgrade, listOf, type Upgrade, writeHead } from '@kruise/client/streaming/upgrade';
 import { badRequest, type StatusError, unclassified } from '@kruise/machinery/status';
+import { tokenProtocol } from '../authentication/bearer-tokens.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { type Backend, type BackendAnswer, hasSwitched, type Switched } from './backend.ts';
 
@@ -31,6 +32,13 @@ export function forwardedHeaders(exchange: Exchange): { [name: string]: string |
   const headers: { [name: string]: string | string[] | undefined } = {};
   for (const [name, value] of Object.entries(exchange.headers)) {
     if (!name.startsWith(':') && !isCredential(name)) headers[name] = value;
+  }
+  // A browser's token may stand among the protocols it offers.
+  const protocols = headers['sec-websocket-protocol'];
+  if (protocols !== undefined) {
+    headers['sec-websocket-protocol'] = listOf(protocols)
+      .filter((protocol) => !protocol.startsWith(tokenProtocol))
+      .join(', ');
   }
   headers.host = exchange.headers.host ?? exchange.headers[':authority'];
   const before = exchange.headers['x-forwarded-for'];

@@ -3,6 +3,7 @@ import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { styleText } from 'node:util';
+import { networkConnector } from '@kruise/apiserver/connect/node-connector';
 import { startApiServer } from '@kruise/apiserver/server';
 import { systemClock, systemRandom } from '@kruise/values/system';
 import { type AuditOptions, openAudit } from '../audit.ts';
@@ -71,6 +72,7 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
       clientAuthority: pki.ca.certificate,
       frontProxyAuthority: pki.frontProxy.certificate,
       frontProxyClient: pki.frontProxyClient,
+      nodes: networkConnector(pki.kubeletClient),
       ...(audit ? { audit } : {}),
       converterOf: kruiseConverterOf,
       onError: (error) => console.error(error),
