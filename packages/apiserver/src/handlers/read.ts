@@ -69,7 +69,10 @@ export async function readMany(
     } else await core.feed.reached(wanted);
   } else if (exact > core.feed.revision) {
     await core.feed.caughtUp();
-    if (exact > core.feed.revision) throw tooLargeResourceVersion(exact, core.feed.revision);
+    if (exact > core.feed.revision) {
+      if (options.resourceVersionMatch === 'Exact') throw unclassified(futureRevision);
+      throw tooLargeResourceVersion(exact, core.feed.revision);
+    }
   }
 
   const start = token ? keyPrefix + token.start : undefined;
