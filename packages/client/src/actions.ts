@@ -25,6 +25,7 @@ export type Details = {
   readonly confirm?: KubernetesObject;
 };
 
+/** Makes an object. */
 export type CreateAction = Details & { readonly type: 'create'; readonly object: KubernetesObject };
 
 /** Writes the whole object, or with a subresource a part of it; fails if someone else wrote since it was read. */
@@ -34,6 +35,7 @@ export type UpdateAction = Details & {
   readonly subresource?: string;
 };
 
+/** Changes some fields of an object. */
 export type PatchAction = Details & {
   readonly type: 'patch';
   readonly object: KubernetesObject;
@@ -45,12 +47,14 @@ export type PatchAction = Details & {
 /** Server-side apply: these fields, and only these, are the controller's. */
 export type ApplyAction = Details & { readonly type: 'apply'; readonly object: KubernetesObject };
 
+/** Deletes an object. */
 export type RemoveAction = Details & {
   readonly type: 'remove';
   readonly object: KubernetesObject;
   readonly options?: Omit<DeleteOptions, 'signal'>;
 };
 
+/** Tells something about an object. */
 export type RecordAction = { readonly type: 'record'; readonly event: NewEvent };
 
 /** Something outside the cluster, done by the function of that name among the controller's `effects`. */

@@ -13,6 +13,8 @@ export type ControllerMetrics = {
   queueOf(name: string, clock: Clock): ObservedQueue;
   reconciled(controller: string, result: ReconcileResult, tookMs: number): void;
   workersOf(controller: string, count: number): void;
+  /** Notes whether this process leads by a Lease. */
+  leading(lease: string, isLeading: boolean): void;
 };
 
 /** An observer that can also ask the queue what is being worked on. */
@@ -67,6 +69,7 @@ export function createControllerMetrics(registry: MetricRegistry): ControllerMet
     'controller',
   ]);
   const active = registry.gauge('controller_runtime_active_workers', 'Keys worked on now.', ['controller']);
+  const leads = registry.gauge('leader_election_master_status', 'Whether this process leads, by Lease.', ['name']);
 
   return {
     queueOf(name, clock) {
@@ -108,5 +111,6 @@ export function createControllerMetrics(registry: MetricRegistry): ControllerMet
       times.of(controller).observe(tookMs / 1000);
     },
     workersOf: (controller, count) => workers.of(controller).set(count),
+    leading: (lease, isLeading) => leads.of(lease).set(isLeading ? 1 : 0),
   };
 }

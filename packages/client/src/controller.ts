@@ -141,6 +141,7 @@ export function defineController<K extends Kind, O>(definition: ControllerDefini
   };
 }
 
+/** What is watched of a kind. */
 export type WatchSettings = {
   /** Only these objects. */
   readonly selection?: Selection;

@@ -5,6 +5,7 @@ import type { Instant } from '@kruise/values/time';
 /** How urgent a key is: something changed, or it is only looked at again (a first list, a resync). */
 export type Priority = 'change' | 'background';
 
+/** Keys, each with the time it comes up. */
 export type Delays<K> = {
   /** Has a key come up at a time; where it waits already, the earlier time counts. */
   set(key: K, due: Instant, priority: Priority): void;

@@ -12,6 +12,7 @@ import type { Client } from './client.ts';
 import { type Correlated, createCorrelator } from './event-correlator.ts';
 import type { KubernetesObject } from './object-key.ts';
 
+/** Who records. */
 export type EventRecorderOptions = {
   /** Who reports: `deployment-controller`. */
   readonly component: string;

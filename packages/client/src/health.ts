@@ -60,6 +60,7 @@ async function faultOf(check: HealthCheck): Promise<string | undefined> {
   }
 }
 
+/** What a health server tells. */
 export type HealthServerOptions = {
   readonly host?: string;
   /** 0 takes any that is free. */

@@ -25,6 +25,7 @@ export type Change<T> = {
 /** Is told of changes, one after the other: the next comes when what it returned has settled. */
 export type Handler<T> = (change: Change<T>) => void | Promise<void>;
 
+/** When a handler is told. */
 export type HandlerOptions = {
   /** Shows the handler every object again after so long, stretched by up to a tenth; never by default. */
   readonly resyncMs?: number;
@@ -55,6 +56,7 @@ export class NotSyncedError extends Error {
   }
 }
 
+/** What an informer keeps, and how it gets it. */
 export type InformerOptions = Omit<ReflectorOptions, 'onError'> & {
   /** Told of failed requests and of what handlers throw. */
   readonly onError?: (error: unknown) => void;
@@ -244,6 +246,7 @@ export type Caches = {
   synced(): Promise<void>;
 };
 
+/** How the informers of a process are made. */
 export type CachesOptions = Omit<InformerOptions, keyof Selection> & {
   /** What is kept of a kind unless something else is asked for: only one namespace, say. */
   readonly defaults?: Selection;

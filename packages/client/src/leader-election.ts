@@ -10,8 +10,10 @@ import { isAlreadyExists, isConflict, isNotFound } from '@kruise/machinery/statu
 import { after, type Clock } from '@kruise/values/clock';
 import { jitter, type Random } from '@kruise/values/random';
 import { formatMicroTime, type Instant } from '@kruise/values/time';
+import type { NewEvent } from './actions.ts';
 import type { Client } from './client.ts';
 
+/** What is led by, and by whom; the durations are those of Kubernetes' own components. */
 export type LeaderElectionOptions = {
   /** The Lease that is led by. */
   readonly name: string;
@@ -21,7 +23,9 @@ export type LeaderElectionOptions = {
   readonly leaseDurationSeconds?: number;
   readonly renewDeadlineSeconds?: number;
   readonly retryPeriodSeconds?: number;
-  /** Told when another leads. */
+  /** Tells, about the Lease, who begins and ceases to lead. */
+  readonly record?: (event: NewEvent) => void;
+  /** Told whenever another leads than before. */
   readonly onNewLeader?: (identity: string) => void;
   readonly onError?: (error: unknown) => void;
 };
@@ -167,6 +171,14 @@ export async function runAsLeader(
     await after(clock, jitter(random, retryPeriodMs, 1.2), signal).catch(() => {});
   }
   if (heldSince === undefined) return 'stopped';
+  const tell = (message: string) =>
+    options.record?.({
+      about: seen!.lease,
+      type: 'Normal',
+      reason: 'LeaderElection',
+      message: `${identity} ${message}`,
+    });
+  tell('became leader');
 
   const over = new AbortController();
   const finished = new AbortController();
@@ -185,6 +197,7 @@ export async function runAsLeader(
     signal.removeEventListener('abort', stop);
     finished.abort();
     await kept;
+    tell('stopped leading');
     if (!isLost) await inTime(new AbortController().signal, release).catch(onError);
   }
   return isLost && !signal.aborted ? 'lost' : 'stopped';

@@ -12,6 +12,7 @@ import { type Caches, type CachesOptions, createCaches } from './informer.ts';
 import { type LeaderElectionOptions, runAsLeader } from './leader-election.ts';
 import { type Log, silentLog } from './log.ts';
 
+/** What controllers are run with. */
 export type RunOptions = {
   readonly client: Client;
   /** The client a controller writes with, where each has rights of its own; `client` by default. */
@@ -59,7 +60,7 @@ export async function runControllers(
   const { client, clock, random, leaderElection, metrics, log = silentLog } = options;
   // What serves the controllers outlives them, so that they can stop in good order.
   const served = new AbortController();
-  const onError = (error: unknown) => log.warn({ error }, 'a cache met with an error, and goes on');
+  const onError = (error: unknown) => log.warn({ error }, 'something failed in the background, and is tried again');
   const caches =
     options.caches ?? createCaches(client, clock, random, { onError, ...options.cacheOptions }, served.signal);
   for (const { watches, uses } of controllers) {
@@ -89,7 +90,7 @@ export async function runControllers(
     await recorder.flush();
   };
 
-  const lead = async (leading: AbortSignal): Promise<void> => {
+  const runAll = async (leading: AbortSignal): Promise<void> => {
     void caches.synced().then(() => leading.aborted || options.onRunning?.(caches));
     const stopped = Promise.all(controllers.map((controller) => start(controller, leading)));
     await Promise.race([stopped, tooLate(leading, served.signal)]);
@@ -103,12 +104,28 @@ export async function runControllers(
       else leading.addEventListener('abort', wait, { once: true });
     });
 
+  const runInTurn = async (election: LeaderElectionOptions): Promise<void> => {
+    const { identity, name } = election;
+    const recorder = createEventRecorder(client, clock, random, { component: identity, onError }, served.signal);
+    metrics?.leading(name, false);
+    const lead = async (leading: AbortSignal) => {
+      metrics?.leading(name, true);
+      await runAll(leading).finally(() => metrics?.leading(name, false));
+    };
+    const end = await runAsLeader(
+      client,
+      clock,
+      random,
+      { record: recorder.record, onError, ...election },
+      lead,
+      signal,
+    );
+    if (end === 'lost') throw new LeadershipLostError();
+    await recorder.flush();
+  };
+
   try {
-    if (leaderElection === undefined) {
-      await lead(signal);
-    } else if ((await runAsLeader(client, clock, random, leaderElection, lead, signal)) === 'lost') {
-      throw new LeadershipLostError();
-    }
+    await (leaderElection === undefined ? runAll(signal) : runInTurn(leaderElection));
   } finally {
     served.abort();
   }

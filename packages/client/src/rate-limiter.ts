@@ -10,6 +10,7 @@ export type RateLimiter = {
   failures(key: unknown): number;
 };
 
+/** The first wait, and the longest. */
 export type BackOffOptions = { readonly firstMs?: number; readonly maxMs?: number };
 
 /** Twice as long after each failure of a key: from 5 ms up to 1000 s, as Kubernetes' controllers do. */
@@ -28,6 +29,7 @@ export function exponentialBackOff({ firstMs = 5, maxMs = 1_000_000 }: BackOffOp
   };
 }
 
+/** How many tokens come back a second, and how many there are at most. */
 export type BucketOptions = { readonly perSecond: number; readonly burst: number };
 
 /** Takes tokens that come back over time. */

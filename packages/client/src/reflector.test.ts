@@ -28,49 +28,54 @@ const longMs = 30 * 60_000;
 test('a reflector hands on every change once and in order, whatever the transport does', async () => {
   const faults = new Map<string, number>();
   await fc.assert(
-    fc.asyncProperty(fc.integer(), fc.array(operation, { maxLength: 60 }), async (seed, operations) => {
-      const clock = virtualClock();
-      const random = seededRandom(seed);
-      const server = hostileServer(clock, random, 2);
-      const stop = new AbortController();
-      const broken: Error[] = [];
-      let at = 0;
-      void runReflector(
-        createClient(server),
-        clock,
-        random,
-        configMap,
-        { onError: (error) => error instanceof assert.AssertionError && broken.push(error) },
-        {
-          replace(objects, version) {
-            assert.ok(Number(version) >= at, `went back from ${at} to ${version}`);
-            at = Number(version);
-            assert.deepEqual(objects, server.stateAt(at));
+    fc.asyncProperty(
+      fc.integer(),
+      fc.boolean(),
+      fc.array(operation, { maxLength: 60 }),
+      async (seed, stream, operations) => {
+        const clock = virtualClock();
+        const random = seededRandom(seed);
+        const server = hostileServer(clock, random, 2);
+        const stop = new AbortController();
+        const broken: Error[] = [];
+        let at = 0;
+        void runReflector(
+          createClient(server),
+          clock,
+          random,
+          configMap,
+          { stream, onError: (error) => error instanceof assert.AssertionError && broken.push(error) },
+          {
+            replace(objects, version) {
+              assert.ok(Number(version) >= at, `went back from ${at} to ${version}`);
+              at = Number(version);
+              assert.deepEqual(objects, server.stateAt(at));
+            },
+            change(type, object) {
+              const next = server.log.find(({ revision }) => revision > at);
+              assert.deepEqual({ type, object }, { type: next?.type, object: next?.object });
+              at = next!.revision;
+            },
+            progress(version) {
+              const missed = server.log.find(({ revision }) => revision > at && revision <= Number(version));
+              assert.equal(missed, undefined);
+              at = Number(version);
+            },
           },
-          change(type, object) {
-            const next = server.log.find(({ revision }) => revision > at);
-            assert.deepEqual({ type, object }, { type: next?.type, object: next?.object });
-            at = next!.revision;
-          },
-          progress(version) {
-            const missed = server.log.find(({ revision }) => revision > at && revision <= Number(version));
-            assert.equal(missed, undefined);
-            at = Number(version);
-          },
-        },
-        stop.signal,
-      );
-      for (const each of operations) {
-        perform(server, each);
-        if (each.thenMs > 0) await clock.advanceAsync(each.thenMs);
-      }
-      server.calm();
-      await clock.advanceAsync(longMs);
-      stop.abort();
-      assert.deepEqual(broken, []);
-      assert.equal(at, server.revision);
-      for (const [fault, count] of server.faults) faults.set(fault, (faults.get(fault) ?? 0) + count);
-    }),
+          stop.signal,
+        );
+        for (const each of operations) {
+          perform(server, each);
+          if (each.thenMs > 0) await clock.advanceAsync(each.thenMs);
+        }
+        server.calm();
+        await clock.advanceAsync(longMs);
+        stop.abort();
+        assert.deepEqual(broken, []);
+        assert.equal(at, server.revision);
+        for (const [fault, count] of server.faults) faults.set(fault, (faults.get(fault) ?? 0) + count);
+      },
+    ),
     { numRuns: 150 },
   );
   // The property is about something only if all of this has happened.

@@ -31,6 +31,7 @@ export type Selection = {
   readonly fieldSelector?: string;
 };
 
+/** How a reflector goes about it; the defaults suit any cluster. */
 export type ReflectorOptions = Selection & {
   /** Objects a page of a list has. */
   readonly pageSize?: number;

@@ -13,6 +13,7 @@ import { jsonLog, type Log } from './log.ts';
 import { runControllers } from './manager.ts';
 import { addProcessMetrics, createMetrics } from './metrics.ts';
 
+/** How a program runs; everything has a default. */
 export type RunOptions = ConnectOptions & {
   /** Runs on one replica only, by a Lease of this name. */
   readonly leaderElection?: { readonly name: string; readonly namespace?: string };

@@ -10,6 +10,7 @@ import type { Webhook } from './webhook.ts';
 /** What a server shows to prove who it is, in PEM. */
 export type ServingCertificate = { readonly certificate: string; readonly key: string };
 
+/** What a webhook server serves, and as whom. */
 export type WebhookServerOptions = {
   /** Webhooks by path: `{ '/mutate-pods': defaulting(…), '/convert': conversion(…) }`. */
   readonly webhooks: { readonly [path: string]: Webhook };

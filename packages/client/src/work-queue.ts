@@ -23,6 +23,7 @@ export type QueueObserver = {
   retried(): void;
 };
 
+/** What a queue is made with. */
 export type WorkQueueOptions = {
   readonly rateLimiter?: RateLimiter;
   readonly observer?: QueueObserver;

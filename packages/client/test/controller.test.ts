@@ -344,10 +344,12 @@ test('killed after any number of requests and started anew, it finishes the job'
 test('of two replicas one works, and the other goes on when it stops', async () => {
   const cluster = await startCluster();
   const { client, clock, random } = cluster;
+  const registry = createMetrics();
   const replica = (identity: string) => {
     const stop = new AbortController();
     const leaderElection = { namespace: 'default', name: 'members', identity };
-    const done = runControllers([members], { client, clock, random, leaderElection }, stop.signal);
+    const counted = identity === 'first' ? { metrics: createControllerMetrics(registry) } : {};
+    const done = runControllers([members], { client, clock, random, leaderElection, ...counted }, stop.signal);
     return { stop: () => stop.abort(), done };
   };
   const first = replica('first');
@@ -356,9 +358,16 @@ test('of two replicas one works, and the other goes on when it stops', async () 
   await client.create(service, setNamed('web', 2));
   await cluster.pass(10);
   assert.equal((await membersIn(cluster)).length, 2);
+  assert.match(registry.text(), /leader_election_master_status\{name="members"\} 1/);
   first.stop();
   await cluster.pass(5);
   await first.done;
+  assert.match(registry.text(), /leader_election_master_status\{name="members"\} 0/);
+  const { items } = await client.list(event, { fieldSelector: 'involvedObject.kind=Lease' });
+  assert.deepEqual(
+    items.map(({ message, reason }) => `${reason}: ${message}`).sort(),
+    ['first became leader', 'first stopped leading', 'second became leader'].map((told) => `LeaderElection: ${told}`),
+  );
   await client.create(service, setNamed('other', 2));
   await cluster.pass(1);
   assert.equal((await membersIn(cluster)).length, 4);

@@ -132,6 +132,17 @@ export function hostileServer(clock: Clock, random: Random, pageLimit: number): 
       const fault = chance(watchFaults);
       let left = fault === 'none' || fault === 'slow' ? Number.POSITIVE_INFINITY : randomInteger(random, 4);
       let at = Number(query['resourceVersion']);
+      if (query['sendInitialEvents'] === true) {
+        // The state, then the mark that it is complete, then whatever changes: each may be where the watch breaks.
+        at = revision;
+        for (const object of stateAt(at)) {
+          if (left-- <= 0) throw broken();
+          yield { type: 'ADDED', object };
+        }
+        if (left-- <= 0) return;
+        const metadata = { resourceVersion: String(at), annotations: { 'k8s.io/initial-events-end': 'true' } };
+        yield { type: 'BOOKMARK', object: { metadata } };
+      }
       if (fault === 'later') throw tooManyRequests('not now', 2);
       if (fault === 'broken' && left === 0) throw broken();
       if (at < oldest) {
