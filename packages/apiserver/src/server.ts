@@ -175,7 +175,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
   addPodActions(core);
   guardPolicyParams(core);
   addSubresource(resources, '', 'serviceaccounts', 'token', () => tokenSubresource(core, authentication));
-  const connector = parts.nodes ?? networkConnector();
+  const connector = parts.nodes ?? networkConnector(clock);
   addConversations(core, connector);
   await bootstrap(core, {
     clientAuthority: parts.clientAuthority,

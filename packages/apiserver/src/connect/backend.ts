@@ -1,4 +1,5 @@
 import {
+  type ClientRequest,
   type IncomingHttpHeaders,
   type IncomingMessage,
   Agent as PlainAgent,
@@ -6,6 +7,7 @@ import {
 } from 'node:http';
 import { request as requestSecure, Agent as SecureAgent } from 'node:https';
 import type { Duplex, Readable } from 'node:stream';
+import type { Clock } from '@kruise/values/clock';
 
 /** A server behind this one: a kubelet, or whatever listens in a Pod. */
 export interface Backend {
@@ -65,8 +67,11 @@ export type BackendTls = {
   readonly trustsSystem?: boolean;
 };
 
+/** Whoever has not answered the phone by now is not there. */
+const dialTimeoutMs = 30_000;
+
 /** Reaches backends over the network. Connections for plain requests are kept for the next. */
-export function createNetwork(tls: BackendTls): { at(location: Location): Backend; close(): void } {
+export function createNetwork(clock: Clock, tls: BackendTls): { at(location: Location): Backend; close(): void } {
   const trust = {
     ...(tls.certificate === undefined ? {} : { cert: tls.certificate, key: tls.key }),
     ...(tls.authority === undefined ? { rejectUnauthorized: tls.trustsSystem ?? false } : { ca: tls.authority }),
@@ -84,11 +89,23 @@ export function createNetwork(tls: BackendTls): { at(location: Location): Backen
           ? requestSecure({ ...options, ...trust, agent: false })
           : requestSecure({ ...options, agent: agents.https });
       };
+      const dial = (request: BackendRequest, upgrade: boolean): ClientRequest => {
+        const outgoing = begin(request, upgrade);
+        const cancel = clock.setTimer(dialTimeoutMs, () =>
+          outgoing.destroy(Object.assign(new Error('not connected in time'), { code: 'ETIMEDOUT' })),
+        );
+        outgoing.once('close', cancel);
+        outgoing.once('socket', (socket) => {
+          if (socket.connecting) socket.once('connect', cancel);
+          else cancel();
+        });
+        return outgoing;
+      };
       return {
         url: `${scheme}://${hostAndPort(host, port)}`,
         send: (request) =>
           new Promise((resolve, reject) => {
-            const outgoing = begin(request, false);
+            const outgoing = dial(request, false);
             outgoing.once('response', (response) => resolve(answerOf(response)));
             outgoing.once('error', (error) => reject(asGoSays(error, host, port)));
             if (request.body) {
@@ -100,7 +117,7 @@ export function createNetwork(tls: BackendTls): { at(location: Location): Backen
           }),
         upgrade: (request) =>
           new Promise((resolve, reject) => {
-            const outgoing = begin(request, true);
+            const outgoing = dial(request, true);
             outgoing.once('response', (response) => resolve(answerOf(response)));
             outgoing.once('upgrade', (response, socket, head) => {
               socket.on('error', () => socket.destroy());

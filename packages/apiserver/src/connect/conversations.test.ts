@@ -76,7 +76,7 @@ function aborted(signal: AbortSignal): Promise<void> {
 /** A server with a node whose kubelet answers, one whose does not, and Pods on them. */
 async function startServer() {
   // The network of the cluster is this machine, under addresses that may be reached through a proxy.
-  const network = networkConnector({ authority: kubelet.authority });
+  const network = networkConnector(systemClock, { authority: kubelet.authority });
   const connector = {
     ...network,
     address: (at: Parameters<typeof network.address>[0]) => network.address({ ...at, host: '127.0.0.1' }),

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import type { Node } from '@kruise/api/core/node';
 import { badRequest, unclassified } from '@kruise/machinery/status';
+import type { Clock } from '@kruise/values/clock';
 import { type Backend, type BackendTls, createNetwork, type Location } from './backend.ts';
 
 /** How the server reaches nodes and what runs on them. In one process with its kubelets it may do without sockets. */
@@ -19,12 +20,12 @@ const preferredAddresses = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDN
 const defaultKubeletPort = 10250;
 
 /** Reaches nodes over the network, as themselves say where they are. */
-export function networkConnector(kubeletTls: BackendTls = {}): NodeConnector {
-  const kubelets = createNetwork(kubeletTls);
+export function networkConnector(clock: Clock, kubeletTls: BackendTls = {}): NodeConnector {
+  const kubelets = createNetwork(clock, kubeletTls);
   const { authority: _, ...unchecked } = kubeletTls;
-  const anyKubelet = createNetwork(unchecked);
+  const anyKubelet = createNetwork(clock, unchecked);
   // Pods have certificates of whomever; the way to them is as safe as the network of the cluster.
-  const pods = createNetwork({});
+  const pods = createNetwork(clock, {});
   const kubeletAt = (node: Node): Location => ({
     scheme: 'https',
     host: addressOf(node),

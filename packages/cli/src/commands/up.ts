@@ -8,6 +8,7 @@ import { startApiServer } from '@kruise/apiserver/server';
 import { systemClock, systemRandom } from '@kruise/values/system';
 import { type AuditOptions, openAudit } from '../audit.ts';
 import {
+  beginOf,
   createDataDirectory,
   type DataDirectory,
   dataDirectory,
@@ -30,6 +31,8 @@ export type UpOptions = {
   readonly kubernetesPort?: string;
   readonly bind: string;
   readonly etcd?: string;
+  readonly tokenAuthFile?: string;
+  readonly serviceAccountIssuer?: string;
   readonly reset?: boolean;
   readonly detach?: boolean;
 } & AuditOptions;
@@ -68,11 +71,15 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
       store,
       clock: systemClock,
       random: systemRandom,
-      authentication: { serviceAccountKey: pki.serviceAccountKey },
+      authentication: {
+        serviceAccountKey: pki.serviceAccountKey,
+        issuer: options.serviceAccountIssuer,
+        staticTokens: options.tokenAuthFile && readFileSync(options.tokenAuthFile, 'utf8'),
+      },
       clientAuthority: pki.ca.certificate,
       frontProxyAuthority: pki.frontProxy.certificate,
       frontProxyClient: pki.frontProxyClient,
-      nodes: networkConnector(pki.kubeletClient),
+      nodes: networkConnector(systemClock, pki.kubeletClient),
       ...(audit ? { audit } : {}),
       converterOf: kruiseConverterOf,
       onError: (error) => console.error(error),
@@ -86,6 +93,7 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
   writeWhole(directory.kubeconfig, kubeconfigText(kubeconfigOf('kruise', url, pki)));
   const running: Running = {
     pid: process.pid,
+    begun: beginOf(process.pid),
     server: url,
     startedAt: new Date().toISOString(),
     command: options.command,
