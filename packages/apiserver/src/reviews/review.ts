@@ -41,7 +41,10 @@ export function reviewOf(
   return {
     kind,
     serializer,
-    create: async (context, object) => answer(context, track(context, withoutSystemFields(kind, object))),
+    create: async (context, object) => {
+      const question = track(context, withoutSystemFields(kind, object));
+      return serializer.canonical(await answer(context, question));
+    },
   };
 }
 
