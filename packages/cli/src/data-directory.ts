@@ -40,6 +40,8 @@ export function resetDataDirectory(directory: DataDirectory): void {
 /** A cluster that runs. */
 export type Running = {
   readonly pid: number;
+  /** When the process began, as the kernel counts: after a restart of the machine its id may be another's. */
+  readonly begun?: string | undefined;
   readonly server: string;
   readonly startedAt: string;
   readonly command: string;
@@ -55,7 +57,18 @@ export function runningCluster(directory: DataDirectory): Running | undefined {
     // A file cut off half way was written by a process that died doing so.
     return undefined;
   }
-  return isAlive(running.pid) ? running : undefined;
+  return isAlive(running.pid) && beginOf(running.pid) === running.begun ? running : undefined;
+}
+
+/** When a process began, where the machine tells. */
+export function beginOf(pid: number): string | undefined {
+  try {
+    // The name of the program, in parentheses, may itself hold spaces; what follows it is numbers.
+    const [, numbers = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(/\) (?!.*\) )/);
+    return numbers.split(' ')[19];
+  } catch {
+    return undefined;
+  }
 }
 
 export function isAlive(pid: number): boolean {

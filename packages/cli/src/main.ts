@@ -14,6 +14,8 @@ function clusterOptions(command: Command): Command {
     .option('--kubernetes-port <port>', 'the port of the Kubernetes API (default: the last one, else any that is free)')
     .option('--bind <address>', 'the address to listen on', '127.0.0.1')
     .option('--etcd <endpoints>', 'store everything in etcd, at these comma-separated endpoints')
+    .option('--token-auth-file <file>', 'users known by tokens: on each line token,user,uid,"group,group"')
+    .option('--service-account-issuer <url>', 'the name of the server in the tokens it makes for accounts')
     .option('--audit-policy-file <file>', 'record requests as this audit.k8s.io/v1 Policy says')
     .option('--audit-log-path <file>', 'where to record them; - is standard output', '-')
     .option('--audit-log-maxsize <megabytes>', 'begin a new file at this size', '100')
@@ -64,4 +66,10 @@ program
     process.exitCode = await printKubeconfig(options);
   });
 
-await program.parseAsync();
+try {
+  await program.parseAsync();
+} catch (error) {
+  // Whoever typed the command is told what is wrong, not where in our code.
+  console.error(process.env.DEBUG ? error : `error: ${(error as Error).message}`);
+  process.exit(1);
+}
