@@ -108,14 +108,16 @@ export async function startCluster(
   const exited = once(child, 'exit');
   leaveToItself(child);
   const deadline = performance.now() + patienceMs;
-  while (!existsSync(running)) {
+  const announced = (): { readonly pid: number; readonly server: string } | undefined =>
+    existsSync(running) ? JSON.parse(readFileSync(running, 'utf8')) : undefined;
+  while (announced()?.pid !== child.pid) {
     if (child.exitCode !== null || performance.now() > deadline) {
       child.kill('SIGKILL');
       throw new Error(`the cluster did not start:\n${said}`);
     }
     await sleep(5);
   }
-  const { server } = JSON.parse(readFileSync(running, 'utf8')) as { server: string };
+  const { server } = announced()!;
   return {
     data,
     kubeconfig,

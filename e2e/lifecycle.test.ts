@@ -82,6 +82,25 @@ test('starts in the background, tells how it is, and is stopped', async () => {
   assert.deepEqual([again.code, again.stderr], [0, `No cluster runs in ${data}.\n`]);
 });
 
+test('starts once only, if it is started twice at the same moment', async () => {
+  const home = newHome();
+  const outcomes = await Promise.allSettled([startCluster(home), startCluster(home)]);
+  const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
+  assert.equal(failures.length, 1);
+  assert.match(String(failures[0]!.reason), /error: .*is in use by another process|running already/);
+  for (const outcome of outcomes) if (outcome.status === 'fulfilled') await outcome.value.stop();
+});
+
+test('does not take another process for itself, though it has the id of one that crashed', async () => {
+  const home = newHome();
+  const data = join(home, 'data');
+  const first = await startCluster(home);
+  const running = readFileSync(join(data, 'running.json'), 'utf8');
+  await first.kill();
+  writeFileSync(join(data, 'running.json'), JSON.stringify({ ...JSON.parse(running), pid: process.pid }));
+  assert.equal((await kruise(home, ['status', '--data', data])).code, 1);
+});
+
 test('says why it did not start in the background', async () => {
   const home = newHome();
   const data = join(home, 'data');
