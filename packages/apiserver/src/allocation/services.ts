@@ -93,9 +93,10 @@ async function takeAddresses(
     if (index < had.length) continue;
     addresses[index] = await takeAddress(clusterIPs, family, addresses, index, service, ledger);
   }
-  if (addresses.length > 0 && families.length > 0) {
-    spec.clusterIPs = addresses.slice(0, Math.max(families.length, addresses.length));
-    if (spec.clusterIPs[0]) spec.clusterIP = spec.clusterIPs[0];
+  const [first] = addresses;
+  if (first) {
+    spec.clusterIPs = addresses;
+    spec.clusterIP = first;
   }
   giveUpAddresses(clusterIPs, families.length < had.length ? had.slice(families.length) : [], ledger);
 }

@@ -81,12 +81,12 @@ export async function deleteOne(
 ): Promise<Deleted> {
   const { kind, storage, strategy } = resource;
   const key = keyOf(resource, context.info.namespace, name);
+  for (const warning of strategy.deletionWarnings?.(options) ?? []) context.warnings.add(warning);
   await core.feed.caughtUp();
   let seen = storage.cache.get(key);
   for (;;) {
     context.signal.throwIfAborted();
     if (!seen) throw notFound(kind, name);
-    for (const warning of strategy.deletionWarnings?.(options) ?? []) context.warnings.add(warning);
     const object = await inVersion(resource, seen);
     (strategy.checkPreconditions ?? checkPreconditions)(resource, object, options.preconditions);
     await admit(core, context, resource, name, seen, object, options);

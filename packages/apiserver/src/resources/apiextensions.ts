@@ -12,6 +12,7 @@ import { cleanupFinalizer } from '../custom/definition.ts';
 import { terminating, withNoted } from '../custom/status.ts';
 import type { DeletionPlan } from '../handlers/deletion.ts';
 import type { KubeObject } from '../object.ts';
+import { checkStoredPreconditions } from './preconditions.ts';
 import { type RulesByResource, rulesFor } from './rules.ts';
 
 export const apiextensionsRules: RulesByResource = {
@@ -24,6 +25,7 @@ export const apiextensionsRules: RulesByResource = {
     validate: validateCustomResourceDefinition,
     validateUpdate: validateCustomResourceDefinitionUpdate,
     validateStatusUpdate: validateCustomResourceDefinitionStatus,
+    checkPreconditions: checkStoredPreconditions,
     planDeletion: (object, _options, { clock }) => planDeletion(object, clock.now()),
   }),
 };

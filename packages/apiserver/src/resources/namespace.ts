@@ -10,10 +10,10 @@ import {
 } from '@kruise/api/core/namespace.validate';
 import { fieldPath } from '@kruise/machinery/field-set/field-path';
 import { fieldSetOf } from '@kruise/machinery/field-set/field-set';
-import { conflict } from '@kruise/machinery/status';
 import { timestamp } from '../context.ts';
 import { type DeletionPlan, finalizersAfter } from '../handlers/deletion.ts';
 import type { KubeObject } from '../object.ts';
+import { checkStoredPreconditions } from './preconditions.ts';
 import { copyField, rulesFor } from './rules.ts';
 
 export const namespaceRules = rulesFor<Namespace>({
@@ -34,15 +34,7 @@ export const namespaceRules = rulesFor<Namespace>({
       validateUpdate: validateNamespaceFinalizeUpdate,
     },
   },
-  checkPreconditions({ kind }, { metadata }, preconditions) {
-    const wanted = { UID: preconditions?.uid, ResourceVersion: preconditions?.resourceVersion };
-    const found = { UID: metadata.uid, ResourceVersion: metadata.resourceVersion };
-    for (const what of ['UID', 'ResourceVersion'] as const) {
-      if (wanted[what] === undefined || wanted[what] === found[what]) continue;
-      const why = `Precondition failed: ${what} in precondition: ${wanted[what]}, ${what} in object meta: ${found[what]}`;
-      throw conflict(kind, metadata.name ?? '', why);
-    }
-  },
+  checkPreconditions: checkStoredPreconditions,
   planDeletion(namespace, options, context): DeletionPlan | undefined {
     const { metadata, spec, status } = namespace;
     const { finalizers: _, ...kept } = metadata;
