@@ -134,7 +134,7 @@ function keyOf(attributes: Attributes): string {
 }
 
 /** That a role does not exist, in the words of the error for it. */
-export function missingRole({ kind, name }: RoleRef): string {
+function missingRole({ kind, name }: RoleRef): string {
   return `${kind.toLowerCase()}.rbac.authorization.k8s.io ${JSON.stringify(name)} not found`;
 }
 

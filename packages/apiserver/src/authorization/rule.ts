@@ -29,7 +29,7 @@ function matchesPath(pattern: string, path: string): boolean {
 }
 
 /** The rules of one verb, group, resource and name, or of one verb and path, that a rule comes to. */
-export function* parts(rule: PolicyRule): Generator<PolicyRule> {
+function* parts(rule: PolicyRule): Generator<PolicyRule> {
   const names = rule.resourceNames?.length ? rule.resourceNames : [undefined];
   for (const group of rule.apiGroups ?? [])
     for (const resource of rule.resources ?? [])

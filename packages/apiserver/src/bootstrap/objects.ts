@@ -1,7 +1,7 @@
 import type { KubeObject } from '../object.ts';
 
 /** The namespaces every cluster has. */
-export const systemNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+const systemNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
 export function namespaces(): readonly KubeObject[] {
   return systemNamespaces.map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }));
