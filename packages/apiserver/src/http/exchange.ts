@@ -84,7 +84,8 @@ export function exchangeOf(request: Http2ServerRequest, response: Http2ServerRes
       let compressed: Headers = {};
       if (bytes.length >= compressFromBytes && accepts(request.headers, 'gzip') && !headers['content-encoding']) {
         bytes = await compress(bytes);
-        compressed = { 'content-encoding': 'gzip', vary: 'Accept-Encoding' };
+        const vary = [headers.vary ?? [], 'Accept-Encoding'].flat().join(', ');
+        compressed = { 'content-encoding': 'gzip', vary };
       }
       if (response.closed || response.destroyed || answered !== 0) return;
       answered = code;

@@ -15,7 +15,7 @@ import { parseAccept } from './negotiation.ts';
 import type { Page } from './pages.ts';
 
 /** A document as it is sent, and what tells it from an earlier one. */
-type Document = { readonly bytes: Buffer; readonly hash: string };
+type Document = { readonly bytes: Buffer; readonly hash: string; readonly madeAt: string };
 /** What a document tells of, and the way to make it. */
 type Described = { readonly of: readonly object[]; readonly make: () => Json };
 
@@ -24,8 +24,12 @@ const v2Protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 const v3Protobuf = 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf';
 const yearMs = 365 * 86_400_000;
 
-function document(bytes: Uint8Array): Document {
-  return { bytes: Buffer.from(bytes), hash: createHash('sha512').update(bytes).digest('hex').toUpperCase() };
+function document(bytes: Uint8Array, nowMs: number): Document {
+  return {
+    bytes: Buffer.from(bytes),
+    hash: createHash('sha512').update(bytes).digest('hex').toUpperCase(),
+    madeAt: new Date(nowMs).toUTCString(),
+  };
 }
 
 /** JSON or protobuf, whichever is wanted first; nothing if neither is. Clients also write the type with an `@`. */
@@ -48,7 +52,7 @@ export function openApiPages(core: Core, aggregation: Aggregation): ReadonlyMap<
       documents = new Map();
     }
     let found = documents.get(name);
-    if (!found) documents.set(name, (found = document(make())));
+    if (!found) documents.set(name, (found = document(make(), core.clock.now())));
     return found;
   }
 
@@ -95,14 +99,19 @@ export function openApiPages(core: Core, aggregation: Aggregation): ReadonlyMap<
     if (last && last.of.length === of.length && last.of.every((each, index) => each === of[index])) {
       return last.document;
     }
-    const made = document(Buffer.from(JSON.stringify(make())));
+    const made = document(Buffer.from(JSON.stringify(make())), core.clock.now());
     kept.set(path, { of, document: made });
     return made;
   }
 
-  async function send(exchange: Exchange, { bytes, hash }: Document, type: string, headers: Headers): Promise<void> {
+  async function send(
+    exchange: Exchange,
+    { bytes, hash, madeAt }: Document,
+    type: string,
+    headers: Headers,
+  ): Promise<void> {
     const etag = `"${hash}"`;
-    const all = { ...headers, etag, vary: 'Accept', 'content-type': type };
+    const all = { ...headers, etag, vary: 'Accept', 'last-modified': madeAt, 'content-type': type };
     if (exchange.headers['if-none-match'] === etag) await exchange.send(304, all, '');
     else await exchange.send(200, all, bytes);
   }
@@ -155,7 +164,7 @@ export function openApiPages(core: Core, aggregation: Aggregation): ReadonlyMap<
           };
     if (wanted !== v3Protobuf) return send(exchange, found, jsonType, lasting);
     const { bytes } = known(`v3 protobuf ${path}`, () => encodeOpenApiV3(asked.make()));
-    return send(exchange, { bytes, hash: found.hash }, v3Protobuf, lasting);
+    return send(exchange, { ...found, bytes }, v3Protobuf, lasting);
   }
 
   return new Map<string, Page>([

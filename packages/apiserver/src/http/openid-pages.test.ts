@@ -12,13 +12,15 @@ const pages = openIdPages({ issuerUrl: 'https://issuer.example.com', keys }, () 
 /** What a page sends. */
 async function sent(path: string) {
   let answer: { code: number; type: unknown; cache: unknown; body: unknown } | undefined;
-  const exchange: Pick<Exchange, 'send'> = {
+  const exchange: Pick<Exchange, 'headers' | 'send'> = {
+    headers: {},
     async send(code, headers, body) {
       answer = { code, type: headers['content-type'], cache: headers['cache-control'], body: JSON.parse(String(body)) };
     },
   };
-  // A page does nothing with an exchange but answer.
+  // A page looks at what form is wanted, and answers.
   await pages.get(path)!(exchange as Exchange, undefined, {});
+  assert.ok(answer);
   return answer;
 }
 
@@ -39,7 +41,7 @@ test('others learn where the keys are', async () => {
 
 test('others learn the keys', async () => {
   const answer = await sent('/openid/v1/jwks');
-  assert.equal(answer?.type, 'application/jwk-set+json');
-  const [key] = (answer?.body as { readonly keys: readonly { kid: string; kty: string }[] }).keys;
+  assert.equal(answer.type, 'application/jwk-set+json');
+  const [key] = (answer.body as { readonly keys: readonly { kid: string; kty: string }[] }).keys;
   assert.deepEqual([key?.kid, key?.kty], [keys[0]!.id, 'RSA']);
 });

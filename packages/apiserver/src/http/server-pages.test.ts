@@ -58,6 +58,13 @@ test('whoever has the newest discovery is not sent it again', async () => {
   assert.deepEqual([again.code, again.text], [304, '']);
 });
 
+test('a long answer is compressed for whoever can read it, and says what it depends on', async () => {
+  const { headers } = await ask('/openapi/v2', { headers: { 'accept-encoding': 'gzip' } });
+  assert.equal(headers['content-encoding'], 'gzip');
+  assert.equal(headers.vary, 'Accept, Accept-Encoding');
+  assert.ok(Date.parse(headers['last-modified'] ?? '') > 0);
+});
+
 test('an OpenAPI document with its hash lasts, and with another leads to it', async () => {
   const index = JSON.parse((await ask('/openapi/v3')).text);
   const path = index.paths['apis/apps/v1'].serverRelativeURL;
