@@ -1,6 +1,5 @@
 /** The metrics of controllers and their queues, under the names that dashboards for Kubernetes know. */
 import type { Clock } from '@kruise/values/clock';
-import type { Instant } from '@kruise/values/time';
 import type { MetricRegistry } from './metrics.ts';
 import type { QueueObserver } from './work-queue.ts';
 
@@ -10,15 +9,12 @@ export type ReconcileResult = 'success' | 'error' | 'requeue' | 'requeue_after';
 /** What controllers count; one for all controllers of a process. */
 export type ControllerMetrics = {
   /** Counts what a queue does. */
-  queueOf(name: string, clock: Clock): ObservedQueue;
+  queueOf(name: string, clock: Clock): QueueObserver;
   reconciled(controller: string, result: ReconcileResult, tookMs: number): void;
   workersOf(controller: string, count: number): void;
   /** Notes whether this process leads by a Lease. */
   leading(lease: string, isLeading: boolean): void;
 };
-
-/** An observer that can also ask the queue what is being worked on. */
-export type ObservedQueue = QueueObserver & { startTimes: () => Iterable<Instant> };
 
 const queueBuckets = Array.from({ length: 12 }, (_, index) => Number(`1e${index - 8}`));
 const reconcileBuckets = [
@@ -81,7 +77,7 @@ export function createControllerMetrics(registry: MetricRegistry): ControllerMet
         works: works.of(name, name),
         active: active.of(name),
       };
-      const observer: ObservedQueue = {
+      return {
         added(size) {
           series.adds.increase();
           series.depth.set(size);
@@ -96,14 +92,14 @@ export function createControllerMetrics(registry: MetricRegistry): ControllerMet
           series.works.observe(workedMs / 1000);
         },
         retried: () => series.retries.increase(),
-        startTimes: () => [],
+        attach(startTimes) {
+          registry.onRead(() => {
+            const ages = [...startTimes()].map((since) => (clock.now() - since) / 1000);
+            unfinished.of(name, name).set(ages.reduce((sum, age) => sum + age, 0));
+            longest.of(name, name).set(Math.max(0, ...ages));
+          });
+        },
       };
-      registry.onRead(() => {
-        const ages = [...observer.startTimes()].map((since) => (clock.now() - since) / 1000);
-        unfinished.of(name, name).set(ages.reduce((sum, age) => sum + age, 0));
-        longest.of(name, name).set(Math.max(0, ...ages));
-      });
-      return observer;
     },
     reconciled(controller, result, tookMs) {
       total.of(controller, result).increase();

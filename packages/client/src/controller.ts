@@ -240,7 +240,6 @@ export async function runController(
     rateLimiter: controller.rateLimiter(clock),
     ...(observer ? { observer } : {}),
   });
-  if (observer) observer.startTimes = () => queue.startTimes();
   signal.addEventListener('abort', () => queue.close(), { once: true });
   const timeoutMs = context.expectationTimeoutMs;
   const expectations = createExpectations(clock, timeoutMs === undefined ? {} : { timeoutMs });

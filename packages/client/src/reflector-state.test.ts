@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expired, invalid, tooLargeResourceVersion, tooManyRequests, unclassified } from '@kruise/machinery/status';
 import { seededRandom } from '@kruise/values/random';
+import { ConnectError, TransportError } from './http/transport-error.ts';
 import {
   afterEnd,
   afterFailure,
@@ -75,6 +76,14 @@ const nexts: { name: string; state: ReflectorState; error: unknown; next: Reflec
 for (const { name, state, error, next } of nexts) {
   test(name, () => assert.equal(afterFailure(state, error).next, next));
 }
+
+test('a watch that breaks at the same place again and again needs a list, one that cannot be opened does not', () => {
+  const after = (times: number, error: unknown) =>
+    Array.from({ length: times }).reduce<ReflectorState>((state) => afterFailure(state, error), listed).next;
+  const broken = new TransportError('what is no event', { wasSent: true });
+  assert.deepEqual([after(4, broken), after(5, broken)], ['watch', 'list']);
+  assert.equal(after(50, new ConnectError('refused')), 'watch');
+});
 
 test('a watch goes on from the last version', () => {
   assert.deepEqual(watchRequest(listed, 300), { resourceVersion: '7', allowWatchBookmarks: true, timeoutSeconds: 300 });

@@ -8,6 +8,7 @@
 import { isExpired, isInvalid, StatusError } from '@kruise/machinery/status';
 import { jitter, type Random } from '@kruise/values/random';
 import type { ListOptions, WatchOptions } from './client.ts';
+import { TransportError } from './http/transport-error.ts';
 
 /** What a reflector has to go on. */
 export type ReflectorState = {
@@ -73,9 +74,16 @@ export function afterFailure(state: ReflectorState, error: unknown): ReflectorSt
       if (isExpired(error) || isTooLargeVersion(error) || error instanceof GarbageError) {
         return { ...failed, next: 'list' };
       }
+      // A connection that breaks at the same place again and again may break over what is sent there.
+      if (failed.failures >= maxBreaks && error instanceof TransportError && error.wasSent) {
+        return { ...failed, next: 'list' };
+      }
       return failed;
   }
 }
+
+/** So many broken watches in a row, without one event between them, are taken for a sign. */
+const maxBreaks = 5;
 
 function isAskingForNewest({ version, isVersionLost }: ReflectorState): boolean {
   return version === undefined || isVersionLost;

@@ -8,6 +8,7 @@ import { type ConnectOptions, connect } from './connect.ts';
 import type { Controller } from './controller.ts';
 import { createControllerMetrics } from './controller-metrics.ts';
 import { serveHealth } from './health.ts';
+import { isInCluster } from './in-cluster.ts';
 import type { Caches } from './informer.ts';
 import { jsonLog, type Log } from './log.ts';
 import { runControllers } from './manager.ts';
@@ -17,7 +18,7 @@ import { addProcessMetrics, createMetrics } from './metrics.ts';
 export type RunOptions = ConnectOptions & {
   /** Runs on one replica only, by a Lease of this name. */
   readonly leaderElection?: { readonly name: string; readonly namespace?: string };
-  /** Serves `/healthz`, `/readyz` and `/metrics` on this port; nowhere by default. */
+  /** Serves `/healthz`, `/readyz` and `/metrics` on this port: in a Pod to everyone, else to this machine only. */
   readonly healthPort?: number;
   readonly log?: Log;
   /** Ends the program's work; by default SIGINT and SIGTERM do. */
@@ -45,7 +46,12 @@ export async function run(controllers: readonly Controller[], options: RunOption
   const health =
     healthPort === undefined
       ? undefined
-      : await serveHealth({ host: '0.0.0.0', port: healthPort, ready: { caches: running }, metrics: registry });
+      : await serveHealth({
+          host: isInCluster(place) ? '0.0.0.0' : '127.0.0.1',
+          port: healthPort,
+          ready: { caches: running },
+          metrics: registry,
+        });
   try {
     await runControllers(
       controllers,

@@ -21,6 +21,8 @@ export type QueueObserver = {
   done(workedMs: number): void;
   /** A key is to be tried again, later. */
   retried(): void;
+  /** Is given, at the start, what tells since when the keys are worked on that are. */
+  attach?(startTimes: () => Iterable<Instant>): void;
 };
 
 /** What a queue is made with. */
@@ -50,8 +52,6 @@ export type WorkQueue<K = string> = {
   drain(): Promise<void>;
   /** Keys that wait for a worker, delayed ones not counted. */
   readonly depth: number;
-  /** Since when the keys are worked on that are worked on now. */
-  startTimes(): Iterable<Instant>;
 };
 
 /** So many changes go before one key of the background gets its turn. */
@@ -84,6 +84,7 @@ export function createWorkQueue<K = string>(clock: Clock, options: WorkQueueOpti
   let changesInRow = 0;
   let isClosed = false;
   let drained: (() => void) | undefined;
+  observer?.attach?.(() => working.values());
 
   const add = (key: K, priority: Priority = 'change'): void => {
     if (isClosed) return;
@@ -185,6 +186,5 @@ export function createWorkQueue<K = string>(clock: Clock, options: WorkQueueOpti
     get depth() {
       return waiting.size;
     },
-    startTimes: () => working.values(),
   };
 }
