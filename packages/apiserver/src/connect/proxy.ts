@@ -9,6 +9,7 @@ import type { KubeObject } from '../object.ts';
 import type { Resource } from '../resource.ts';
 import { copyTo } from './copy.ts';
 import { endToEnd, forwardedHeaders, passUpgrade } from './forward.ts';
+import { rewriteLinks } from './links.ts';
 import type { NodeConnector } from './node-connector.ts';
 import { type ProxiedAt, rewriteUrl } from './redirect.ts';
 import { proxyTarget } from './target.ts';
@@ -56,10 +57,12 @@ export async function proxy(
       throw serviceUnavailable(`error trying to reach service: ${error.message}`);
     });
 
-  const answerHeaders: Headers = { ...headers, ...endToEnd<string | string[]>(answer.headers) };
-  const { location } = answer.headers;
+  const { location, 'content-type': type = '' } = answer.headers;
+  const isPage = !location && type.split(';')[0]!.trim() === 'text/html' && exchange.method !== 'HEAD';
+  const { body, headers: given } = isPage ? rewriteLinks(answer, (url) => rewriteUrl(url, at)) : answer;
   const moved: Headers = location ? { location: rewriteUrl(location, at) } : {};
-  return copyTo(exchange.begin(answer.code, { ...answerHeaders, ...moved }), answer.body, signal);
+  const all: Headers = { ...headers, ...endToEnd<string | string[]>(given), ...moved };
+  return copyTo(exchange.begin(answer.code, all), body, signal);
 }
 
 /** What follows `/proxy`, without the dots and slashes that mean nothing. */

@@ -1,0 +1,158 @@
+import { type Readable, Transform } from 'node:stream';
+import { createDeflateRaw, createGunzip, createGzip, createInflateRaw } from 'node:zlib';
+import type { BackendAnswer } from './backend.ts';
+
+/** The attributes of each element that hold a URL. */
+const attributes: { readonly [element: string]: readonly string[] } = {
+  a: ['href'],
+  applet: ['codebase'],
+  area: ['href'],
+  audio: ['src'],
+  base: ['href'],
+  blockquote: ['cite'],
+  body: ['background'],
+  button: ['formaction'],
+  command: ['icon'],
+  del: ['cite'],
+  embed: ['src'],
+  form: ['action'],
+  frame: ['longdesc', 'src'],
+  head: ['profile'],
+  html: ['manifest'],
+  iframe: ['longdesc', 'src'],
+  img: ['longdesc', 'src', 'usemap'],
+  input: ['src', 'usemap', 'formaction'],
+  ins: ['cite'],
+  link: ['href'],
+  object: ['classid', 'codebase', 'data', 'usemap'],
+  q: ['cite'],
+  script: ['src'],
+  source: ['src'],
+  video: ['poster', 'src'],
+};
+
+/** Elements whose content is no HTML, whatever it looks like. */
+const rawElements: { readonly [element: string]: RegExp } = {
+  script: /<\/script/i,
+  style: /<\/style/i,
+  textarea: /<\/textarea/i,
+  title: /<\/title/i,
+};
+/** As long as the longest of these ends. */
+const longestEnd = '</textarea'.length;
+const commentEnd = /-->/;
+const elementName = /^<([a-z][^\s/>]*)/i;
+const attribute = /(\s)([a-z]+)(\s*=\s*)(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/gi;
+/** What is longer than this and has no end is no tag. */
+const maxTagLength = 64 * 1024;
+
+const codecs = {
+  gzip: { decode: createGunzip, encode: createGzip },
+  deflate: { decode: createInflateRaw, encode: createDeflateRaw },
+};
+
+/** A page with its links changed, as it passes. One in an encoding that nobody knows stays as it is. */
+export function rewriteLinks(
+  { body, headers }: BackendAnswer,
+  rewrite: (url: string) => string,
+): Pick<BackendAnswer, 'body' | 'headers'> {
+  const encoding = headers['content-encoding'] ?? '';
+  const { 'content-length': _, ...rest } = headers;
+  const chain = (...steps: Transform[]): Readable =>
+    steps.reduce<Readable>((from, to) => {
+      from.once('error', (error) => to.destroy(error));
+      to.once('close', () => from.destroy());
+      return from.pipe(to);
+    }, body);
+  if (encoding === '') return { body: chain(linkRewriter(rewrite)), headers: rest };
+  if (encoding !== 'gzip' && encoding !== 'deflate') return { body, headers };
+  const { decode, encode } = codecs[encoding];
+  return { body: chain(decode(), linkRewriter(rewrite), encode()), headers: rest };
+}
+
+/** Changes the URLs in the tags of a page. It is read byte by byte: all that matters is ASCII. */
+export function linkRewriter(rewrite: (url: string) => string): Transform {
+  let text = '';
+  /** Within a comment or a script: where that ends. */
+  let until: RegExp | undefined;
+
+  function step(last: boolean): string | undefined {
+    if (text === '') return undefined;
+    if (until) {
+      const at = text.search(until);
+      if (at >= 0) {
+        until = undefined;
+        return take(at);
+      }
+      return last ? take(text.length) : text.length > longestEnd ? take(text.length - longestEnd) : undefined;
+    }
+    const at = text.indexOf('<');
+    if (at !== 0) return take(at < 0 ? text.length : at);
+    if (text.length < 4 && !last) return undefined;
+    if (text.startsWith('<!--')) {
+      until = commentEnd;
+      return take(4);
+    }
+    if (!/^<[a-z]/i.test(text)) return take(1);
+    const end = tagEnd(text);
+    // Looking for a tag at every sign that might begin one would take the square of their number.
+    if (end < 0) return last || text.length > maxTagLength ? take(text.length) : undefined;
+    const tag = take(end);
+    const element = elementName.exec(tag)![1]!.toLowerCase();
+    until = Object.hasOwn(rawElements, element) ? rawElements[element] : undefined;
+    return changed(element, tag);
+  }
+
+  function take(length: number): string {
+    const taken = text.slice(0, length);
+    text = text.slice(length);
+    return taken;
+  }
+
+  function changed(element: string, tag: string): string {
+    const names = Object.hasOwn(attributes, element) ? attributes[element]! : [];
+    if (names.length === 0) return tag;
+    return tag.replace(attribute, (whole, space, name, equals, double, single, bare) => {
+      if (!names.includes(name.toLowerCase())) return whole;
+      const url = fromHtml(double ?? single ?? bare);
+      const rewritten = rewrite(url);
+      return rewritten === url ? whole : `${space}${name}${equals}"${toHtml(rewritten)}"`;
+    });
+  }
+
+  function pass(stream: Transform, last: boolean): void {
+    for (let piece = step(last); piece !== undefined; piece = step(last)) stream.push(Buffer.from(piece, 'latin1'));
+  }
+
+  return new Transform({
+    transform(chunk: Buffer, _encoding, callback) {
+      text += chunk.toString('latin1');
+      pass(this, false);
+      callback();
+    },
+    flush(callback) {
+      pass(this, true);
+      callback();
+    },
+  });
+}
+
+/** Where the tag ends that a text begins with; what stands in quotes does not end it. Below zero: not here. */
+function tagEnd(text: string): number {
+  const sign = /["'>]/g;
+  for (let found = sign.exec(text); found; found = sign.exec(text)) {
+    if (found[0] === '>') return found.index + 1;
+    const close = text.indexOf(found[0], found.index + 1);
+    if (close < 0) return -1;
+    sign.lastIndex = close + 1;
+  }
+  return -1;
+}
+
+function fromHtml(value: string): string {
+  return value.replace(/&#34;|&quot;/g, '"').replace(/&amp;/g, '&');
+}
+
+function toHtml(value: string): string {
+  return value.replace(/&/g, '&amp;').replace(/"/g, '&#34;');
+}
