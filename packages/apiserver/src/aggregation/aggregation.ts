@@ -45,7 +45,7 @@ export function startAggregation(core: Core, { client, send, onError }: Aggregat
   const lookup = createLookup(core.resources, core.feed);
   const services = lookup.of(apiServiceKind);
   const aggregated = aggregatedVersions(lookup);
-  const remotes = createRemotes(createServiceResolver(lookup, core.random), client);
+  const remotes = createRemotes(core.clock, createServiceResolver(lookup, core.random), client);
   const ask = createAsk(remotes, core.clock);
   const documents = new Map<string, RemoteDocuments>();
   const checking = new Set<string>();

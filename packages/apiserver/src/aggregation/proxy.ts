@@ -23,13 +23,12 @@ export async function passOn(
   if (exchange.upgrade && isUpgrade(exchange.headers)) {
     return passUpgrade(exchange, backend, { method: exchange.method, path, headers: forwarded as Exchange['headers'] });
   }
-  const hasBody = exchange.method !== 'GET' && exchange.method !== 'HEAD';
   const answer = await backend
     .send({
       method: exchange.method,
       path,
       headers: endToEnd(forwarded),
-      ...(hasBody ? { body: exchange.content } : {}),
+      ...(exchange.content ? { body: exchange.content } : {}),
       signal: exchange.signal,
     })
     .catch((error: Error) => {

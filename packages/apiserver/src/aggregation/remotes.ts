@@ -1,3 +1,4 @@
+import type { Clock } from '@kruise/values/clock';
 import { type Backend, createNetwork } from '../connect/backend.ts';
 import type { User } from '../user.ts';
 import type { ServiceResolver } from '../webhook/service-resolver.ts';
@@ -13,7 +14,7 @@ export type Remotes = {
   close(): void;
 };
 
-export function createRemotes(resolve: ServiceResolver, client: FrontProxyClient | undefined): Remotes {
+export function createRemotes(clock: Clock, resolve: ServiceResolver, client: FrontProxyClient | undefined): Remotes {
   const networks = new Map<string, ReturnType<typeof createNetwork>>();
 
   function networkOf({ authority, insecure }: Aggregated): ReturnType<typeof createNetwork> {
@@ -21,7 +22,7 @@ export function createRemotes(resolve: ServiceResolver, client: FrontProxyClient
     let network = networks.get(id);
     if (!network) {
       const trust = insecure ? {} : authority === undefined ? { trustsSystem: true } : { authority };
-      network = createNetwork({ ...client, ...trust });
+      network = createNetwork(clock, { ...client, ...trust });
       networks.set(id, network);
     }
     return network;
