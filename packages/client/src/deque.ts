@@ -13,7 +13,9 @@ export function createDeque<T>(): Deque<T> {
   return {
     push(item) {
       if (size === ring.length) {
-        ring = [...ring.slice(head), ...ring.slice(0, head), ...new Array(ring.length)];
+        const larger = new Array<T | undefined>(2 * size);
+        for (let index = 0; index < size; index++) larger[index] = ring[(head + index) & (size - 1)];
+        ring = larger;
         head = 0;
       }
       // The length is a power of two.
