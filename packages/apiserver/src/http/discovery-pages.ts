@@ -23,19 +23,13 @@ import { isBuiltinGroup } from '../routing.ts';
 import { encodeObject } from './encode.ts';
 import type { Exchange, Headers } from './exchange.ts';
 import { builtinOffer, checkForm, mediaTypes, negotiate, type Offer, parseAccept, wantsPretty } from './negotiation.ts';
-import type { Page } from './pages.ts';
+import type { PageTree } from './pages.ts';
 
 const plain: Offer = { ...builtinOffer, views: ['object'] };
 const aggregatedParameters = 'g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-export type DiscoveryPages = {
-  readonly serve: Page;
-  /** Where groups and versions are, for the list of paths. */
-  paths(): readonly string[];
-};
-
 /** Serves what there is, group by group or all at once: made when first asked for, and again when resources change. */
-export function createDiscoveryPages(core: Core, aggregation: Aggregation, address: () => string): DiscoveryPages {
+export function createDiscoveryPages(core: Core, aggregation: Aggregation, address: () => string): PageTree {
   let known: { readonly generation: string; readonly groups: readonly DiscoveredGroup[] } | undefined;
   let documents = new Map<string, { readonly etag: string; readonly encoded: Buffer }>();
 

@@ -1,7 +1,6 @@
 import type { RequestContext } from '../context.ts';
 import { noSuchPath, wrongMethod } from '../handlers/refusal.ts';
 import { serverVersion } from '../server-version.ts';
-import type { DiscoveryPages } from './discovery-pages.ts';
 import type { Exchange, Headers } from './exchange.ts';
 
 /** Answers a request for something that is no resource. */
@@ -10,8 +9,16 @@ export type Page = (exchange: Exchange, context: RequestContext, headers: Header
 /** What a server serves besides resources. */
 export type Pages = { readonly serve: Page };
 
+/** Pages that come and go. */
+export type PageTree = {
+  readonly serve: Page;
+  /** Where they are now, for the list of paths. */
+  paths(): readonly string[];
+};
+
 export type PageParts = {
-  readonly discovery: DiscoveryPages;
+  /** What is below `/api` and `/apis`. */
+  readonly discovery: PageTree;
   /** Pages by their exact paths; one whose path ends in a slash also answers for everything below it. */
   readonly pages: ReadonlyMap<string, Page>;
 };
