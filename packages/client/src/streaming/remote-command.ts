@@ -235,16 +235,15 @@ export async function openRemoteCommand(
   try {
     // The order is that of Kubernetes' own clients; the first version of the protocol depended on it.
     const error = await open('error');
-    error.end();
     const stdin = streams.stdin ? await open('stdin') : undefined;
     const stdout = streams.stdout ? await open('stdout') : undefined;
     const stderr = streams.stderr && !streams.tty ? await open('stderr') : undefined;
     const resizes = streams.tty && (protocol.startsWith('v3.') || protocol.startsWith('v4.'));
     const resize = resizes ? await open('resize') : undefined;
+    // What is only read is not closed from this side: whoever runs the command may have hung up by then, and a word
+    // too late undoes what it has said before.
     resize?.resume();
     stdin?.resume();
-    stdout?.end();
-    stderr?.end();
     return {
       stdin,
       stdout,

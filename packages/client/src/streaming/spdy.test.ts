@@ -151,6 +151,15 @@ test('a connection that is lost is an error to its streams', async () => {
   assert.match(String(await connection.closed), /lost/);
 });
 
+test('a connection that is torn down after a goodbye has ended well', async () => {
+  const { connection, hand, said } = byHand();
+  hand.write(Buffer.concat([goAwayFrame(0, 0), pingFrame(1)]));
+  await said('ping');
+  hand.destroy(new Error('reset'));
+  hand.on('error', () => {});
+  assert.equal(await connection.closed, undefined);
+});
+
 test('a writer waits while its reader does not read', async () => {
   const { client, server, accepted } = pair();
   const slow = await client.open({ streamtype: 'slow' });

@@ -365,9 +365,9 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
     if (over) return;
     over = true;
     headerDecoder.close();
-    const lost = error ?? new Error('the connection is closed');
+    const refusal = error ?? new Error('the connection is closed');
     for (const state of [...streams.values()]) {
-      state.opened?.reject(lost);
+      state.opened?.reject(refusal);
       state.resume?.();
       // What an orderly peer did not end itself ends with the connection, as Go has it.
       if (error) fail(state, error);
@@ -391,14 +391,16 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
   }
 
   socket.on('drain', wake);
-  socket.on('error', (error) => finish(error));
-  socket.once('close', () => finish(leaving ? undefined : new Error('the connection was lost')));
+  /** After a goodbye it does not matter how the socket ends. */
+  const lost = (error = new Error('the connection was lost')): void => finish(leaving ? undefined : error);
+  socket.on('error', lost);
+  socket.once('close', () => lost());
   socket.write(
     Buffer.concat([settingsFrame(windowBytes), windowUpdateFrame(0, connectionWindowBytes - defaultWindowBytes)]),
   );
   run().then(
-    () => finish(leaving ? undefined : new Error('the connection was lost')),
-    (error: Error) => finish(error),
+    () => lost(),
+    (error: Error) => (error instanceof SpdyProtocolError ? finish(error) : lost(error)),
   );
 
   return {
