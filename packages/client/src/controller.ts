@@ -292,7 +292,9 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
     }
     const { object, decision } = considered;
     const outcome = await execute(means, key, decision.actions);
-    const reported = object && !signal.aborted ? await report(key, object, decision, outcome) : outcome;
+    // What was decided by what is out of date is no report of anything.
+    const isToBeReported = object && !outcome.isStale && !signal.aborted;
+    const reported = isToBeReported ? await report(key, object, decision, outcome) : outcome;
     const failures = [...outcome.failures, ...(reported === outcome ? [] : reported.failures)];
     const serious = failures.filter(({ error }) => !isNamespaceTerminating(error));
     if (serious.length > 0) throw errorOf(serious);

@@ -61,8 +61,10 @@ export async function runControllers(
   // What serves the controllers outlives them, so that they can stop in good order.
   const served = new AbortController();
   const onError = (error: unknown) => log.warn({ error }, 'something failed in the background, and is tried again');
+  // Who was killed after a write and is started anew must not decide by a time before it.
   const caches =
-    options.caches ?? createCaches(client, clock, random, { onError, ...options.cacheOptions }, served.signal);
+    options.caches ??
+    createCaches(client, clock, random, { newest: true, onError, ...options.cacheOptions }, served.signal);
   for (const { watches, uses } of controllers) {
     for (const { kind, selection } of watches) caches.informer(kind, selection);
     for (const kind of uses) caches.informer(kind);

@@ -23,6 +23,11 @@ const relisting = afterFailure(listed, expired('too old'));
 const lists: { name: string; state: ReflectorState; request: object }[] = [
   { name: 'the first list may come from a cache', state: fresh, request: { resourceVersion: '0', limit: 500 } },
   {
+    name: 'the first list is the newest state if that is asked for',
+    state: initialState({ newest: true }),
+    request: { resourceVersion: '', limit: 500 },
+  },
+  {
     name: 'a later list is no older than what was seen, and is asked for whole',
     state: relisting,
     request: { resourceVersion: '7', resourceVersionMatch: 'NotOlderThan' },

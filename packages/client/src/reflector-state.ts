@@ -15,20 +15,28 @@ export type ReflectorState = {
   /** Everything up to this version has been handed on; absent before the first list. */
   readonly version: string | undefined;
   readonly next: 'list' | 'stream' | 'watch';
-  /** The server would not list from our version: what it has now must do, be it older. */
-  readonly isVersionLost: boolean;
+  /** The next list is of the newest state there is: the server would not list from our version, or it was asked for. */
+  readonly mustBeNewest: boolean;
   /** A list in pages took longer than the server remembers: it is asked for whole. */
   readonly isPagingLost: boolean;
   /** How often in a row nothing was gained. */
   readonly failures: number;
 };
 
-/** The state of a reflector that has seen nothing; `stream` asks for the first state as events of a watch. */
-export function initialState({ stream }: { readonly stream: boolean }): ReflectorState {
+/** How the first state is asked for. */
+export type FirstState = {
+  /** As events of a watch, rather than as a list. */
+  readonly stream?: boolean;
+  /** The newest there is, rather than what a server's cache has. */
+  readonly newest?: boolean;
+};
+
+/** The state of a reflector that has seen nothing. */
+export function initialState({ stream = false, newest = false }: FirstState): ReflectorState {
   return {
     version: undefined,
     next: stream ? 'stream' : 'list',
-    isVersionLost: false,
+    mustBeNewest: newest,
     isPagingLost: false,
     failures: 0,
   };
@@ -36,7 +44,7 @@ export function initialState({ stream }: { readonly stream: boolean }): Reflecto
 
 /** The state once all objects as of a version have been handed on. */
 export function afterState(state: ReflectorState, version: string): ReflectorState {
-  return { ...state, version, next: 'watch', isVersionLost: false, isPagingLost: false, failures: 0 };
+  return { ...state, version, next: 'watch', mustBeNewest: false, isPagingLost: false, failures: 0 };
 }
 
 /** The state once an event or a bookmark of a version has been handed on. */
@@ -65,7 +73,7 @@ export function afterFailure(state: ReflectorState, error: unknown): ReflectorSt
   switch (state.next) {
     case 'list':
       if (isExpired(error) && !state.isPagingLost && isAskingForNewest(state)) return { ...failed, isPagingLost: true };
-      if (isExpired(error) || isTooLargeVersion(error)) return { ...failed, isVersionLost: true };
+      if (isExpired(error) || isTooLargeVersion(error)) return { ...failed, mustBeNewest: true };
       return failed;
     case 'stream':
       // A server that does not know the option either refuses it or never says that the state is complete.
@@ -85,8 +93,8 @@ export function afterFailure(state: ReflectorState, error: unknown): ReflectorSt
 /** So many broken watches in a row, without one event between them, are taken for a sign. */
 const maxBreaks = 5;
 
-function isAskingForNewest({ version, isVersionLost }: ReflectorState): boolean {
-  return version === undefined || isVersionLost;
+function isAskingForNewest({ version, mustBeNewest }: ReflectorState): boolean {
+  return version === undefined || mustBeNewest;
 }
 
 /** Whether a server has not got as far as the version asked for. */
@@ -107,7 +115,7 @@ export function isTooLargeVersion(error: unknown): boolean {
  */
 export function listRequest(state: ReflectorState, pageSize: number): ListOptions {
   const limit = state.isPagingLost ? {} : { limit: pageSize };
-  if (state.isVersionLost) return { resourceVersion: '', ...limit };
+  if (state.mustBeNewest) return { resourceVersion: '', ...limit };
   if (state.version === undefined) return { resourceVersion: state.isPagingLost ? '' : '0', ...limit };
   return { resourceVersion: state.version, resourceVersionMatch: 'NotOlderThan' };
 }

@@ -37,6 +37,8 @@ export type ReflectorOptions = Selection & {
   readonly pageSize?: number;
   /** Asks for the first state as events of a watch, which spares the server one long answer; lists if it cannot. */
   readonly stream?: boolean;
+  /** Begins with the newest state there is: a server's cache, which is asked otherwise, may lag behind. */
+  readonly newest?: boolean;
   /** A watch without any event or bookmark for so long is taken for dead and opened anew. */
   readonly maxSilenceMs?: number;
   /** A page of a list that takes longer is asked for again. */
@@ -87,7 +89,7 @@ export async function runReflector<K extends Kind>(
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
   };
   const apiVersion = apiVersionOf(kind);
-  let state = initialState({ stream: options.stream ?? false });
+  let state = initialState(options);
 
   /** Lists of servers leave out what each item is, as the list says it. */
   const typed = (object: KubernetesObject): KubernetesObject =>
