@@ -249,7 +249,15 @@ export async function openRemoteCommand(
       stdout,
       stderr,
       resize: (size) => void (resize?.writable && resize.write(sizeText(size))),
-      status: readStatus(error, protocol),
+      status: readStatus(error, protocol).then(async (status) => {
+        if (status) return status;
+        // Whoever ends without reading all its input has TCP reset the connection, and the status may be lost with
+        // it: as in Kubernetes that counts as success. Without input there is no such excuse. Before v4 nothing said is
+        // success anyway.
+        const lost = streams.stdin || !protocol.startsWith('v4.') ? undefined : await connection.closed;
+        if (lost) throw lost;
+        return { metadata: {}, status: 'Success' };
+      }),
       close: () => connection.close(),
     };
   } catch (error) {
@@ -258,18 +266,18 @@ export async function openRemoteCommand(
   }
 }
 
-async function readStatus(stream: Readable, protocol: string): Promise<Status> {
+/** What the error stream says, if anything. */
+async function readStatus(stream: Readable, protocol: string): Promise<Status | undefined> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream) chunks.push(chunk as Buffer);
   const text = Buffer.concat(chunks).toString();
-  if (protocol.startsWith('v4.')) {
-    if (text === '') return { metadata: {}, status: 'Success' };
-    try {
-      return JSON.parse(text) as Status;
-    } catch (cause) {
-      throw new Error(`error stream protocol error: ${(cause as Error).message} in ${JSON.stringify(text)}`, { cause });
-    }
+  if (text === '') return undefined;
+  if (!protocol.startsWith('v4.')) {
+    return { metadata: {}, status: 'Failure', message: `error executing remote command: ${text}` };
   }
-  if (text === '') return { metadata: {}, status: 'Success' };
-  return { metadata: {}, status: 'Failure', message: `error executing remote command: ${text}` };
+  try {
+    return JSON.parse(text) as Status;
+  } catch (cause) {
+    throw new Error(`error stream protocol error: ${(cause as Error).message} in ${JSON.stringify(text)}`, { cause });
+  }
 }

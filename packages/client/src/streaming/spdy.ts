@@ -61,6 +61,8 @@ const defaultWindowBytes = 64 * 1024;
 const connectionWindowBytes = 16 * 1024 * 1024;
 const maxFrameBytes = 32 * 1024;
 const maxStreams = 1000;
+/** What is taken off the socket while frames before it are looked at. */
+const maxInboxBytes = 64 * 1024;
 /** What answers to control frames may pile up before the one who sends them and reads nothing is hung up on. */
 const maxUnsentBytes = 1024 * 1024;
 /** How long the other side has to hang up after a goodbye. */
@@ -104,6 +106,13 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
   let leaving = false;
   let ending = false;
   let over = false;
+  /** What came and was not looked at yet; a socket that fails forgets what it holds itself. */
+  const inbox: Buffer[] = [];
+  let inboxBytes = 0;
+  let arrived = (): void => {};
+  let ended: { readonly error: Error | undefined } | undefined;
+  /** A reader does not keep up, and everything waits for it. */
+  let isHeldUp = false;
 
   function wake(): void {
     for (const resolve of waiters) resolve();
@@ -244,9 +253,11 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
       return;
     }
     if (data.length > 0 && !state.stream.data.push(data) && !peerPaces) {
+      isHeldUp = true;
       await new Promise<void>((resolve) => {
         state.resume = resolve;
       });
+      isHeldUp = false;
     }
     if (last) endRemote(state);
   }
@@ -352,13 +363,41 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
     if (options.head && options.head.length > 0) {
       for (const frame of frames(options.head)) await receive(frame);
     }
-    // Hanging up is up to `finish`, which may have something left to say.
-    for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
-      for (const frame of frames(chunk as Buffer)) {
-        await receive(frame);
-        if (over) return;
+    while (!over) {
+      for (let chunk = inbox.shift(); chunk; chunk = inbox.shift()) {
+        inboxBytes -= chunk.length;
+        for (const frame of frames(chunk)) {
+          await receive(frame);
+          if (over) return;
+        }
       }
+      if (ended) return lost(ended.error);
+      socket.resume();
+      await new Promise<void>((resolve) => {
+        arrived = resolve;
+      });
     }
+  }
+
+  function take(chunk: Buffer): void {
+    if (over) return;
+    inbox.push(chunk);
+    inboxBytes += chunk.length;
+    if (inboxBytes >= maxInboxBytes) socket.pause();
+    arrived();
+  }
+
+  /** The socket is over. What came before is looked at first, unless that would have to wait for a reader. */
+  function end(error?: Error): void {
+    if (ended) return;
+    ended = { error };
+    if (error && isHeldUp) lost(error);
+    arrived();
+  }
+
+  /** After a goodbye it does not matter how the socket ends. */
+  function lost(error = new Error('the connection was lost')): void {
+    finish(leaving ? undefined : error);
   }
 
   function finish(error?: Error): void {
@@ -369,8 +408,9 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
     for (const state of [...streams.values()]) {
       state.opened?.reject(refusal);
       state.resume?.();
-      // What an orderly peer did not end itself ends with the connection, as Go has it.
-      if (error) fail(state, error);
+      // A peer that hangs up with something unread resets the connection, and its last words may be lost with it.
+      // Streams end then as they do after a goodbye; `closed` tells the difference.
+      if (error instanceof SpdyProtocolError) fail(state, error);
       else {
         state.localEnd = true;
         endRemote(state);
@@ -391,17 +431,14 @@ export function createSpdyConnection(socket: Duplex, options: SpdyOptions): Spdy
   }
 
   socket.on('drain', wake);
-  /** After a goodbye it does not matter how the socket ends. */
-  const lost = (error = new Error('the connection was lost')): void => finish(leaving ? undefined : error);
-  socket.on('error', lost);
-  socket.once('close', () => lost());
+  socket.on('data', take);
+  socket.once('end', () => end());
+  socket.on('error', end);
+  socket.once('close', () => end(new Error('the connection was lost')));
   socket.write(
     Buffer.concat([settingsFrame(windowBytes), windowUpdateFrame(0, connectionWindowBytes - defaultWindowBytes)]),
   );
-  run().then(
-    () => lost(),
-    (error: Error) => (error instanceof SpdyProtocolError ? finish(error) : lost(error)),
-  );
+  run().catch((error: Error) => finish(error));
 
   return {
     open(headers) {
