@@ -15,8 +15,8 @@ import { type IncludeObject, type TableColumns, tableOf } from '../table/table.t
 import type { Media } from './negotiation.ts';
 import { foundText, itemText } from './object-text.ts';
 
-/** An answer in the form asked for: one piece, or the pieces of a long list in order. */
-export type Encoded = string | Uint8Array | readonly string[];
+/** An answer in the form asked for: one piece, or the pieces of a long list, each made when the one before is gone. */
+export type Encoded = string | Uint8Array | Generator<string>;
 
 /** What an encoder must know besides the objects. */
 export type EncodeContext = { readonly media: Media; readonly query: URLSearchParams; readonly nowMs: number };
@@ -62,7 +62,9 @@ export function encodeList(context: EncodeContext, resource: Resource, listed: L
         return encodeEnvelope(head.apiVersion, head.kind, codecOf(kind.list).toProtobuf(list));
       }
       const pieces = listText(resource, head, listed.items);
-      return media.format === 'yaml' || media.pretty ? inText(media, () => pieces.join('')) : pieces;
+      const isForPeople = media.format === 'yaml' || media.pretty;
+      if (isForPeople) return inText(media, () => [...pieces].join(''));
+      return listed.items.length > objectsPerPiece ? pieces : [...pieces].join('');
     }
     case 'table':
       return encodeValue(media, table(context, resource, listed.items, listed.metadata, true));
@@ -86,18 +88,17 @@ export function encodeList(context: EncodeContext, resource: Resource, listed: L
 /** A piece is written to the socket at once; this many objects are some hundred kilobytes. */
 const objectsPerPiece = 64;
 
-function listText(
+function* listText(
   resource: Resource,
   head: { readonly kind: string; readonly apiVersion: string; readonly metadata: unknown },
   items: readonly Found[],
-): readonly string[] {
-  const pieces = [`${stringify(head).slice(0, -1)},"items":[`];
+): Generator<string> {
+  yield `${stringify(head).slice(0, -1)},"items":[`;
   for (let first = 0; first < items.length; first += objectsPerPiece) {
     const texts = items.slice(first, first + objectsPerPiece).map((found) => itemText(resource, found));
-    pieces.push(`${first === 0 ? '' : ','}${texts.join(',')}`);
+    yield `${first === 0 ? '' : ','}${texts.join(',')}`;
   }
-  pieces.push(']}\n');
-  return pieces;
+  yield ']}\n';
 }
 
 /** A Table of what was found. */

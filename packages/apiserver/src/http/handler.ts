@@ -261,7 +261,6 @@ async function send(exchange: Exchange, code: number, headers: Headers, encoded:
   if (typeof encoded === 'string' || encoded instanceof Uint8Array) {
     return exchange.send(code, headers, typeof encoded === 'string' ? encoded : Buffer.from(encoded));
   }
-  if (encoded.length <= 3) return exchange.send(code, headers, encoded.join(''));
   const stream = exchange.begin(code, headers);
   for (const piece of encoded) {
     if (exchange.signal.aborted) return;
