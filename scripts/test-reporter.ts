@@ -30,9 +30,8 @@ export default async function* report(source: AsyncIterable<TestEvent>): AsyncGe
       const { error } = data.details ?? {};
       yield `\nFAILED ${data.name} (${data.file}:${data.line})\n${inspect(error?.cause ?? error, { depth: 6 })}\n`;
     }
-    if (type === 'test:diagnostic' && data.nesting === 0 && /^left out/.test(data.message ?? '')) {
-      yield `${data.message}\n`;
-    }
+    // What a test could not do here is said, whether or not anything failed.
+    if (type === 'test:diagnostic' && /^(left out|not compared)/i.test(data.message ?? '')) yield `${data.message}\n`;
   }
   yield `\n${passed} passed, ${failed} failed, ${skipped} skipped\n`;
 }

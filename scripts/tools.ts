@@ -16,6 +16,7 @@ type Folders = { readonly source: string; readonly bin: string };
 const tools: readonly Tool[] = [
   { command: 'etcd', why: 'the etcd store driver', debianPackage: 'etcd-server' },
   { command: 'kubectl', why: 'everything a user types', build: buildKubectl },
+  { command: 'protoc', why: 'whether generated code is up to date', debianPackage: 'protobuf-compiler' },
 ];
 
 function isThere(command: string): boolean {

@@ -78,11 +78,6 @@ export function tooMany(field: string, count: number, limit: number): Cause {
   return { reason: 'FieldValueTooMany', field, message: `Too many: ${count}: must have at most ${limit} items` };
 }
 
-/** The value is of another type than the schema says. */
-export function typeInvalid(field: string, value: unknown, detail: string): Cause {
-  return { reason: 'FieldValueTypeInvalid', field, message: withDetail(`Invalid value: ${goSyntax(value)}`, detail) };
-}
-
 /** Validation itself failed. */
 export function internal(field: string, detail: string): Cause {
   return { reason: 'InternalError', field, message: `Internal error: ${detail}` };

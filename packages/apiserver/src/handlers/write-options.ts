@@ -1,5 +1,6 @@
+import { validateFieldManager } from '@kruise/api/meta/object-meta.validate';
 import { invalid as invalidStatus } from '@kruise/machinery/status';
-import { type Cause, forbidden, invalid, notSupported, required, tooLong } from '@kruise/schema/field-error';
+import { type Cause, forbidden, notSupported, required } from '@kruise/schema/field-error';
 import { isTrue } from '../request.ts';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
@@ -38,30 +39,12 @@ function* faults(query: URLSearchParams, kind: OptionsKind, patchType: string): 
       yield forbidden('force', 'may not be specified for non-apply patch');
     }
   }
-  yield* fieldManagerFaults(manager);
+  yield* validateFieldManager(manager, 'fieldManager');
   yield* dryRunFaults(query.getAll('dryRun'));
   const validation = query.get('fieldValidation') ?? '';
   if (!['', 'Ignore', 'Warn', 'Strict'].includes(validation)) {
     yield notSupported('fieldValidation', validation, ['', 'Ignore', 'Strict', 'Warn']);
   }
-}
-
-/** The longest name a manager may have, in bytes. */
-const maxManagerBytes = 128;
-
-function* fieldManagerFaults(manager: string): Generator<Cause> {
-  if (Buffer.byteLength(manager) > maxManagerBytes) yield tooLong('fieldManager', maxManagerBytes);
-  let offset = 0;
-  for (const character of manager) {
-    if (!/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(character)) {
-      yield invalid('fieldManager', manager, `invalid character ${goCharacter(character)} (at position ${offset})`);
-    }
-    offset += Buffer.byteLength(character);
-  }
-}
-
-function goCharacter(character: string): string {
-  return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
 /** The only dry run there is goes through every stage. */

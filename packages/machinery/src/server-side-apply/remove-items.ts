@@ -51,38 +51,3 @@ function keptFields(value: JsonObject, set: FieldSet, { map }: MergeType): JsonO
   if (count === 0) return null;
   return isChanged ? kept : value;
 }
-
-/** Of a value only the fields and items of a set, given by its leaves. */
-export function extractItems(value: JsonObject, leaves: FieldSet, type: MergeType): JsonObject {
-  return (extractBelow(value, leaves, type) ?? {}) as JsonObject;
-}
-
-function extractBelow(value: unknown, set: FieldSet, type: MergeType): unknown {
-  switch (shapeOf(type, value)) {
-    case 'scalar':
-      return value;
-    case 'list': {
-      if (!Array.isArray(value) || value.length === 0) return null;
-      if (type.list!.relation === 'atomic') return value;
-      const items = value.flatMap((item) => {
-        const node = set[itemElement(type.list!, item)];
-        return node ? [isMember(node) ? item : extractBelow(item, node, type.list!.element)] : [];
-      });
-      return items.length > 0 ? items : null;
-    }
-    case 'map': {
-      if (!isObject(value) || Object.keys(value).length === 0) return null;
-      return type.map!.isAtomic ? value : extractedFields(value, set, type);
-    }
-  }
-}
-
-function extractedFields(value: JsonObject, set: FieldSet, { map }: MergeType): JsonObject | null {
-  const kept: Record<string, unknown> = {};
-  for (const name of Object.keys(value)) {
-    const node = set[fieldElement(name)];
-    const type = fieldTypeOf(map!, name);
-    if (node && type) put(kept, name, extractBelow(value[name], node, type));
-  }
-  return Object.keys(kept).length > 0 ? kept : null;
-}

@@ -2,17 +2,28 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { codecOf } from '@kruise/schema/codec';
+import type { Draft } from '@kruise/schema/draft';
+import type { Cause } from '@kruise/schema/field-error';
+import type { JsonSchema } from '@kruise/schema/structural';
+import { defaultCustomResourceDefinition } from './customresourcedefinition.default.ts';
+import { type CustomResourceDefinition, customResourceDefinition } from './customresourcedefinition.ts';
 import {
-  type DefinitionObject,
-  type VersionObject,
-  validateDefinition,
-  validateDefinitionUpdate,
-} from './definition.ts';
-import type { Cause } from './field-error.ts';
-import type { JsonSchema } from './structural.ts';
+  validateCustomResourceDefinition,
+  validateCustomResourceDefinitionUpdate,
+} from './customresourcedefinition.validate.ts';
 
-const metadata = { read: (found: unknown) => ({ metadata: found, unknown: [] }), validate: () => [] };
-const rules = { metadata };
+/** A definition as tests write it: without what every object has. */
+type DefinitionObject = { readonly spec: CustomResourceDefinition['spec']; readonly [part: string]: unknown };
+type VersionObject = { readonly name: string; readonly [part: string]: unknown };
+
+// What a test leaves out of a definition does not matter to it.
+const whole = (object: DefinitionObject) =>
+  ({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', ...object }) as never;
+const validateDefinition = (object: DefinitionObject) => [...validateCustomResourceDefinition(whole(object))];
+const validateDefinitionUpdate = (object: DefinitionObject, old: DefinitionObject) => [
+  ...validateCustomResourceDefinitionUpdate(whole(object), whole(old)),
+];
 const lines = (causes: readonly Cause[]) => causes.map(({ field, message }) => `${field}: ${message}`).sort();
 
 const version = (openAPIV3Schema: JsonSchema, more: Partial<VersionObject> = {}): VersionObject => ({
@@ -22,17 +33,18 @@ const version = (openAPIV3Schema: JsonSchema, more: Partial<VersionObject> = {})
   schema: { openAPIV3Schema },
   ...more,
 });
-const definition = (...versions: readonly VersionObject[]): DefinitionObject => ({
-  metadata: { name: 'ones.example.com' },
-  spec: {
-    group: 'example.com',
-    scope: 'Namespaced',
-    names: { plural: 'ones', singular: 'one', kind: 'One', listKind: 'OneList' },
-    versions,
-    conversion: { strategy: 'None' },
-  },
-  status: { storedVersions: ['v1'] },
-});
+const definition = (...versions: readonly VersionObject[]): DefinitionObject =>
+  ({
+    metadata: { name: 'ones.example.com', resourceVersion: '1' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'ones', singular: 'one', kind: 'One', listKind: 'OneList' },
+      versions,
+      conversion: { strategy: 'None' },
+    },
+    status: { storedVersions: ['v1'] },
+  }) as never;
 const field = (schema: JsonSchema): JsonSchema => ({ type: 'object', properties: { f: schema } });
 const at = 'spec.validation.openAPIV3Schema.properties[f]';
 
@@ -134,7 +146,7 @@ const schemas: readonly { name: string; schema: JsonSchema; faults: readonly str
   },
 ];
 for (const { name, schema, faults } of schemas) {
-  test(name, () => assert.deepEqual(lines(validateDefinition(definition(version(schema)), rules)), faults));
+  test(name, () => assert.deepEqual(lines(validateDefinition(definition(version(schema)))), faults));
 }
 
 test('a rule that may cost too much is refused, and what would help is said', () => {
@@ -143,7 +155,7 @@ test('a rule that may cost too much is refused, and what would help is said', ()
     items: { type: 'string' },
     'x-kubernetes-validations': [{ rule: 'self.all(x, self.all(y, x == y))' }],
   });
-  const faults = lines(validateDefinition(definition(version(schema)), rules));
+  const faults = lines(validateDefinition(definition(version(schema))));
   assert.equal(faults.length, 3);
   assert.match(
     faults.join(),
@@ -153,7 +165,7 @@ test('a rule that may cost too much is refused, and what would help is said', ()
 
 test('faults of versions that differ are told of the version', () => {
   const versions = [version({ type: 'object' }), version({}, { name: 'v2', storage: false })];
-  assert.deepEqual(lines(validateDefinition(definition(...versions), rules)), [
+  assert.deepEqual(lines(validateDefinition(definition(...versions))), [
     'spec.versions[1].schema.openAPIV3Schema.type: Required value: must not be empty at the root',
   ]);
 });
@@ -161,30 +173,33 @@ test('faults of versions that differ are told of the version', () => {
 test('a definition keeps its group and plural, and its kind and scope once it is established', () => {
   const old = definition(version({ type: 'object' }));
   const changed = { ...old, spec: { ...old.spec, group: 'other.com', scope: 'Cluster' } };
-  const established = { ...old, status: { ...old.status, conditions: [{ type: 'Established', status: 'True' }] } };
+  const established = {
+    ...old,
+    status: { ...(old['status'] as object), conditions: [{ type: 'Established', status: 'True' }] },
+  };
   const group = 'spec.group: Invalid value: "other.com": field is immutable';
   const scope = 'spec.scope: Invalid value: "Cluster": field is immutable';
-  assert.deepEqual(lines(validateDefinitionUpdate(changed, old, rules)), [group]);
-  assert.deepEqual(lines(validateDefinitionUpdate(changed, established, rules)), [group, scope]);
+  assert.deepEqual(lines(validateDefinitionUpdate(changed, old)), [group]);
+  assert.deepEqual(lines(validateDefinitionUpdate(changed, established)), [group, scope]);
 });
 
 test('a version that was stored stays', () => {
   const { status: _, ...rest } = definition(version({ type: 'object' }, { name: 'v2' }));
-  const faults = lines(validateDefinition({ ...rest, status: { storedVersions: ['v1', 'v2'] } }, rules));
+  const faults = lines(validateDefinition({ ...rest, status: { storedVersions: ['v1', 'v2'] } }));
   assert.match(faults[0]!, /^status\.storedVersions\[0\]: Invalid value: "v1": missing from spec\.versions; v1 was/);
 });
 
 test('a schema nested out of all bounds is refused, not followed', () => {
   let deep: JsonSchema = { type: 'string' };
   for (let level = 0; level < 5000; level++) deep = { type: 'object', properties: { f: deep } };
-  assert.deepEqual(lines(validateDefinition(definition(version(deep)), rules)), [
+  assert.deepEqual(lines(validateDefinition(definition(version(deep)))), [
     'spec.validation.openAPIV3Schema: Forbidden: must not be nested more than 200 levels deep',
   ]);
 });
 
 test('patterns that would take for ever to compile are refused', () => {
   const schema = field({ type: 'string', pattern: '((((a{1,1000}){1,1000}){1,1000}){1,1000})' });
-  assert.match(lines(validateDefinition(definition(version(schema)), rules))[0]!, /must be a valid regular expression/);
+  assert.match(lines(validateDefinition(definition(version(schema))))[0]!, /must be a valid regular expression/);
 });
 
 type Recorded = {
@@ -192,7 +207,7 @@ type Recorded = {
 };
 type Case = { readonly name: string; readonly steps: readonly { readonly body: DefinitionObject }[] };
 
-const shared = new URL('../../../../shared/', import.meta.url);
+const shared = new URL('../../../../../shared/', import.meta.url);
 const recording = new URL('reference/differential-seed-1.json.gz', shared);
 
 test('definitions get the answers a Kubernetes server gave', async (context) => {
@@ -210,26 +225,19 @@ test('definitions get the answers a Kubernetes server gave', async (context) => 
     const sent: DefinitionObject = JSON.parse(JSON.stringify(steps[0]!.body).replaceAll('{ns}', 'ns'));
     const body = recorded[`crds/${name}`]!.answers[0]!.body as { details?: { causes?: readonly Cause[] } };
     const expected = new Set(lines(body.details?.causes ?? []).map((line) => line.replaceAll('{ns}', 'ns')));
-    const found = new Set(lines(validateDefinition(defaulted(sent), rules)));
+    const found = new Set(lines(validateDefinition(defaulted(sent))));
     assert.deepEqual([...found].map((line) => asRecorded(line, expected)).sort(), [...expected].sort(), name);
     compared++;
   }
   assert.ok(compared > 90);
 });
 
-/** What the server fills in before it validates. */
-function defaulted({ spec, ...definition }: DefinitionObject): DefinitionObject {
-  const names = spec.names ?? {};
-  const stored = (spec.versions ?? []).filter(({ storage }) => storage).map(({ name }) => name);
-  return {
-    ...definition,
-    spec: {
-      ...spec,
-      names: { singular: (names.kind ?? '').toLowerCase(), listKind: `${names.kind}List`, ...names },
-      conversion: spec.conversion ?? { strategy: 'None' },
-    },
-    status: { storedVersions: stored.slice(0, 1) },
-  };
+/** What the server makes of a body before it validates. */
+function defaulted(sent: DefinitionObject): DefinitionObject {
+  const draft = codecOf(customResourceDefinition.root).fromJson(sent) as Draft<CustomResourceDefinition>;
+  defaultCustomResourceDefinition(draft);
+  const stored = (draft.spec.versions ?? []).filter(({ storage }) => storage).map(({ name }) => name);
+  return { ...draft, status: { storedVersions: stored.slice(0, 1) } } as never;
 }
 
 /** The recording has placeholders for values that are printed whole and for names that are drawn. */
