@@ -395,8 +395,7 @@ if (hasTool('kubectl', 'what kubectl makes of the API server')) {
       await kubectl.ok(`create configmap a -n ${ns}`);
       const gone = kubectl.begin(`wait --for=delete cm/a -n ${ns} --timeout=20s`);
       await kubectl.ok(`delete cm/a -n ${ns}`);
-      await new Promise((resolve) => gone.child.once('exit', resolve));
-      assert.equal(gone.child.exitCode, 0);
+      assert.equal(await gone.ended, 0);
     });
 
     test('delete, with each cascade', async () => {

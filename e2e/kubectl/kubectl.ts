@@ -20,7 +20,10 @@ export type Kubectl = {
   begin(command: string): {
     readonly child: ChildProcess;
     readonly output: () => string;
+    /** Waits until it has said this, and fails if it ends without. */
     until(text: string): Promise<void>;
+    /** Its exit code, once it has ended by itself. */
+    readonly ended: Promise<number | null>;
   };
   /** Writes a file to name in commands. */
   file(name: string, content: string): string;
@@ -70,6 +73,8 @@ export async function startKubectl(command: 'up' | 'apiserver' = 'up'): Promise<
           for (const tell of changed) tell();
         });
       }
+      // Listened for from the beginning: a command may end before anybody asks.
+      const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
       return {
         child,
         output: () => said,
@@ -79,9 +84,10 @@ export async function startKubectl(command: 'up' | 'apiserver' = 'up'): Promise<
               if (said.includes(text)) resolve();
             };
             changed.add(look);
-            child.once('exit', () => reject(new Error(`it ended without saying ${text}:\n${said}`)));
             look();
+            void ended.then(() => reject(new Error(`it ended without saying ${text}:\n${said}`)));
           }),
+        ended,
       };
     },
     file,

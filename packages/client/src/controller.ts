@@ -8,6 +8,7 @@ import { isSame } from '@kruise/machinery/json-value';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import type { Clock } from '@kruise/values/clock';
+import type { Random } from '@kruise/values/random';
 import type { Instant } from '@kruise/values/time';
 import type { Action, NewEvent } from './actions.ts';
 import type { Client } from './client.ts';
@@ -83,6 +84,15 @@ export type Controller = {
   readonly rateLimiter: (clock: Clock) => RateLimiter;
   /** Observes and decides; undefined where there is nothing to decide about. */
   consider(caches: Caches, key: Key, now: Instant): Considered | undefined;
+};
+
+/**
+ * What runs beside controllers, with the same caches and rights, but in a way of its own: it keeps a graph, say, or acts
+ * by the clock rather than by keys.
+ */
+export type Runnable = Pick<Controller, 'name' | 'watches' | 'uses' | 'component'> & {
+  /** Works until the signal is aborted, and resolves when it has come to a stop. */
+  run(context: ControllerContext, signal: AbortSignal): Promise<void>;
 };
 
 /** A decision, and the object it is about, if that is there. */
@@ -204,6 +214,7 @@ function groupOf(apiVersion: string): string {
 export type ControllerContext = {
   readonly client: Client;
   readonly clock: Clock;
+  readonly random: Random;
   readonly caches: Caches;
   /** Records an event, without waiting. */
   readonly record: (event: NewEvent) => void;

@@ -5,7 +5,7 @@
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { Client } from './client.ts';
-import { type Controller, runController } from './controller.ts';
+import { type Controller, type ControllerContext, type Runnable, runController } from './controller.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
 import { createEventRecorder } from './event-recorder.ts';
 import { type Caches, type CachesOptions, createCaches } from './informer.ts';
@@ -16,7 +16,7 @@ import { type Log, silentLog } from './log.ts';
 export type RunOptions = {
   readonly client: Client;
   /** The client a controller writes with, where each has rights of its own; `client` by default. */
-  readonly clientFor?: (controller: Controller) => Client;
+  readonly clientFor?: (controller: Controller | Runnable) => Client;
   readonly clock: Clock;
   readonly random: Random;
   /** Runs the controllers on one replica only; on this one, always, where it is left out. */
@@ -53,7 +53,7 @@ export class LeadershipLostError extends Error {
  * ```
  */
 export async function runControllers(
-  controllers: readonly Controller[],
+  controllers: readonly (Controller | Runnable)[],
   options: RunOptions,
   signal: AbortSignal,
 ): Promise<void> {
@@ -70,25 +70,23 @@ export async function runControllers(
     for (const kind of uses) caches.informer(kind);
   }
 
-  const start = async (controller: Controller, leading: AbortSignal): Promise<void> => {
+  const start = async (controller: Controller | Runnable, leading: AbortSignal): Promise<void> => {
     const { component } = controller;
     const own = options.clientFor?.(controller) ?? client;
     const onEventError = (error: unknown) => log.warn({ component, error }, 'an event could not be written');
     const recorder = createEventRecorder(own, clock, random, { component, onError: onEventError }, served.signal);
     const { expectationTimeoutMs } = options;
-    await runController(
-      controller,
-      {
-        client: own,
-        clock,
-        caches,
-        log,
-        record: recorder.record,
-        ...(metrics ? { metrics } : {}),
-        ...(expectationTimeoutMs === undefined ? {} : { expectationTimeoutMs }),
-      },
-      leading,
-    );
+    const context: ControllerContext = {
+      client: own,
+      clock,
+      random,
+      caches,
+      log,
+      record: recorder.record,
+      ...(metrics ? { metrics } : {}),
+      ...(expectationTimeoutMs === undefined ? {} : { expectationTimeoutMs }),
+    };
+    await ('run' in controller ? controller.run(context, leading) : runController(controller, context, leading));
     await recorder.flush();
   };
 

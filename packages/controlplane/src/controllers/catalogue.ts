@@ -1,0 +1,16 @@
+import type { Controller, Runnable } from '@kruise/client/controller';
+import type { ControllerSettings } from './settings.ts';
+
+/** A controller of kube-controller-manager, under the name that `--controllers` calls it by. */
+export type CatalogueEntry = {
+  readonly name: string;
+  /** The ServiceAccount in `kube-system` it acts as. */
+  readonly serviceAccount: string;
+  /** Runs only where it is asked for by name. */
+  readonly isOptional?: boolean;
+  /** Made for a cluster; more than one where the work falls apart. */
+  readonly make: (settings: ControllerSettings) => readonly (Controller | Runnable)[];
+};
+
+/** Every controller there is, in the order of the alphabet. */
+export const catalogue: readonly CatalogueEntry[] = [];

@@ -1,0 +1,15 @@
+import type { Authority } from '@kruise/machinery/x509/certificate';
+
+/** What the controllers of kube-controller-manager are told about the cluster. */
+export type ControllerSettings = {
+  /** The authorities Pods are to trust when they speak to the API server, as PEM text. */
+  readonly rootAuthorities: string;
+  /** Signs certificates that were approved; none are signed where it is left out. */
+  readonly signer?: Authority;
+  /** Signs the tokens of service-account Secrets, as PEM text; they are left empty where it is left out. */
+  readonly serviceAccountKey?: string;
+  /** The addresses Pods are given, from which each node has a part; nodes have none where it is left out. */
+  readonly clusterRanges?: readonly string[];
+  /** The addresses Services are given. */
+  readonly serviceRanges?: readonly string[];
+};
