@@ -1,11 +1,14 @@
 import { refusalOf } from '@kruise/client/http/refusal';
 import type { ApiAnswer, ApiRequest, Transport, WatchEvent } from '@kruise/client/transport';
 import { apiVersionOf } from '@kruise/schema/kind';
+import { authorize } from './authorization/authorize.ts';
 import type { RequestContext } from './context.ts';
 import type { Core } from './core.ts';
+import { aggregatedDiscovery, groupsOf, resourcesHere } from './discovery/discovery.ts';
 import { type Answer, dispatch } from './dispatch.ts';
 import type { Body } from './handlers/body.ts';
 import { PlainRefusal } from './handlers/refusal.ts';
+import type { KubeObject } from './object.ts';
 import { requestInfo } from './request.ts';
 import type { User } from './user.ts';
 
@@ -37,6 +40,8 @@ export function inProcessTransport(core: Core, user: User, userAgent = 'kruise')
 
   async function answer(request: ApiRequest): Promise<{ readonly context: RequestContext; readonly answer: Answer }> {
     const context = contextOf(request);
+    if (context.info.path === '/api' || context.info.path === '/apis')
+      return { context, answer: await discovery(context) };
     const { body: value, contentType } = request;
     const body: Body | undefined =
       value === undefined ? undefined : { type: 'value', value, ...(contentType === undefined ? {} : { contentType }) };
@@ -47,6 +52,17 @@ export function inProcessTransport(core: Core, user: User, userAgent = 'kruise')
       if (error instanceof PlainRefusal) throw refusalOf({ code: error.code, body: error.message });
       throw error;
     }
+  }
+
+  /** What can be reached this way: what other servers answer for is reached over the network alone. */
+  async function discovery(context: RequestContext): Promise<Answer> {
+    await authorize(core, context);
+    const groups = groupsOf(resourcesHere(core.resources));
+    return {
+      type: 'object',
+      code: 200,
+      object: aggregatedDiscovery(groups, context.info.path === '/api') as KubeObject,
+    };
   }
 
   return {

@@ -120,8 +120,18 @@ export function pathOf(kind: Kind, { name, namespace }: Partial<Reference>, subr
   return `${root}${place}/${kind.plural}${one}${subresource ? `/${subresource}` : ''}`;
 }
 
+/** How a client reads. */
+export type ClientOptions = {
+  /** Asks for no more of objects than their metadata; in one process, where nothing is sent, they come whole. */
+  readonly metadataOnly?: boolean;
+};
+
 /** A client of whatever a transport reaches. */
-export function createClient(transport: Transport): Client {
+export function createClient(transport: Transport, { metadataOnly = false }: ClientOptions = {}): Client {
+  const accepting = (form: string) =>
+    metadataOnly ? { accept: `application/json;as=${form};g=meta.k8s.io;v=v1,application/json` } : {};
+  const one = accepting('PartialObjectMetadata');
+  const many = accepting('PartialObjectMetadataList');
   async function send<T>(request: ApiRequest): Promise<T> {
     const { object } = await transport.request(request);
     return object as T;
@@ -151,12 +161,13 @@ export function createClient(transport: Transport): Client {
   return {
     transport,
     get: (kind, reference, { subresource, signal } = {}) =>
-      send({ method: 'GET', path: pathOf(kind, reference, subresource), ...withSignal(signal) }),
+      send({ method: 'GET', path: pathOf(kind, reference, subresource), ...one, ...withSignal(signal) }),
     list: (kind, { namespace, signal, ...query } = {}) =>
       send({
         method: 'GET',
         path: pathOf(kind, namespace === undefined ? {} : { namespace }),
         query,
+        ...many,
         ...withSignal(signal),
       }),
     watch: <K extends Kind>(kind: K, { namespace, signal, ...query }: WatchOptions = {}) =>
@@ -165,6 +176,7 @@ export function createClient(transport: Transport): Client {
         method: 'GET',
         path: pathOf(kind, namespace === undefined ? {} : { namespace }),
         query: { ...query, watch: true },
+        ...one,
         ...withSignal(signal),
       }) as AsyncIterable<WatchEvent<ObjectOf<K>>>,
     create(kind, object, options = {}) {
@@ -192,6 +204,7 @@ export function createClient(transport: Transport): Client {
         query: writeQuery(options),
         body: patch,
         contentType: patchTypes[options.type],
+        ...one,
         ...withSignal(options.signal),
       }),
     apply: (kind, object, options) =>

@@ -69,7 +69,6 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
   const compress = options.compress ?? !(hostOf(server) === 'localhost' || isLoopback(hostOf(server)));
   const closing = new AbortController();
   const commonHeaders = {
-    accept: 'application/json',
     'user-agent': options.userAgent ?? 'kruise',
     ...(impersonate ? impersonationHeaders(impersonate) : {}),
   };
@@ -121,6 +120,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
           method,
           path,
           headers: {
+            accept: request.accept ?? 'application/json',
             ...commonHeaders,
             ...(compress ? { 'accept-encoding': 'gzip' } : {}),
             ...(bytes ? { 'content-type': contentType } : {}),

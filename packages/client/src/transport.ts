@@ -21,6 +21,8 @@ export type ApiRequest = {
   readonly body?: unknown;
   /** Of a PATCH: which kind of patch. */
   readonly contentType?: string;
+  /** The form an answer is wanted in, where it is not plain JSON. In one process, where nothing is encoded, it is not heeded. */
+  readonly accept?: string;
   readonly signal?: AbortSignal;
 };
 

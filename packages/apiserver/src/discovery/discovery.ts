@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { builtinKinds } from '@kruise/api/builtin';
 import { apiVersionOf, type Kind } from '@kruise/schema/kind';
 import type { ResourceRegistry } from '../registry.ts';
 import type { Resource } from '../resource.ts';
@@ -46,6 +47,14 @@ export function discovered(kind: Kind): DiscoveredResource {
     subresources: subresourceFactsOf(kind),
     ...(stored ? { storageVersion: storageVersions[`${kind.plural}.${kind.group}`] ?? apiVersionOf(kind) } : {}),
   };
+}
+
+/** Everything this server itself answers for. */
+export function* resourcesHere(resources: Pick<ResourceRegistry, 'find' | 'all'>): Generator<DiscoveredResource> {
+  for (const kind of builtinKinds) yield discovered(kind);
+  for (const resource of resources.all()) {
+    if (resource.custom) yield discoveredCustom(resources, resource);
+  }
 }
 
 /** What a custom resource about to go can still be asked for. */

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { apiGroupDiscoveryList } from '@kruise/api/apidiscovery/apigroupdiscovery';
-import { builtinKinds } from '@kruise/api/builtin';
 import * as meta from '@kruise/api/meta/discovery';
 import type { ObjectNode } from '@kruise/schema';
 import type { Aggregation } from '../aggregation/aggregation.ts';
@@ -11,12 +10,10 @@ import {
   apiGroupList,
   apiVersions,
   type DiscoveredGroup,
-  type DiscoveredResource,
-  discovered,
-  discoveredCustom,
   groupsOf,
   reachable,
   resourceList,
+  resourcesHere,
 } from '../discovery/discovery.ts';
 import { noSuchPath, noSuchResource, wrongMethod } from '../handlers/refusal.ts';
 import { isBuiltinGroup } from '../routing.ts';
@@ -38,17 +35,10 @@ export function createDiscoveryPages(core: Core, aggregation: Aggregation, addre
     const available = versions.map(({ isAvailable }) => isAvailable);
     const generation = `${core.resources.generation} ${aggregation.generation} ${available}`;
     if (known?.generation !== generation) {
-      known = { generation, groups: groupsOf(everything(), versions) };
+      known = { generation, groups: groupsOf(resourcesHere(core.resources), versions) };
       documents = new Map();
     }
     return known.groups;
-  }
-
-  function* everything(): Generator<DiscoveredResource> {
-    for (const kind of builtinKinds) yield discovered(kind);
-    for (const resource of core.resources.all()) {
-      if (resource.custom) yield discoveredCustom(core.resources, resource);
-    }
   }
 
   async function send(exchange: Exchange, headers: Headers, value: unknown, schema: ObjectNode): Promise<void> {
