@@ -85,16 +85,17 @@ export function newRevision(
   { revision, collisionCount = 0 }: { readonly revision: number; readonly collisionCount?: number },
 ): ControllerRevision {
   const hash = hashOfData(data, collisionCount);
-  const { name, namespace } = owner.metadata;
+  const reference = controllerReference(owner);
+  const { namespace } = owner.metadata;
   return {
     apiVersion: 'apps/v1',
     kind: 'ControllerRevision',
     metadata: {
-      name: revisionName(name, hash),
+      name: revisionName(reference.name, hash),
       ...(namespace === undefined ? {} : { namespace }),
       labels: { ...labels, [revisionHashLabel]: hash },
       ...(annotations ? { annotations } : {}),
-      ownerReferences: [controllerReference(owner)],
+      ownerReferences: [reference],
     },
     data,
     revision,

@@ -27,6 +27,12 @@ test('an owner made again under its name is another', () => {
   assert.equal(isControlledBy(object, owner('a', 'second')), false);
 });
 
+test('what is not in the cluster owns nothing', () => {
+  const made = { apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: { name: 'a' } };
+  assert.throws(() => controllerReference(made), /has a uid/);
+  assert.throws(() => isControlledBy({}, made), /has a uid/);
+});
+
 test('an owner is added once', () => {
   const once = withOwner(undefined, controllerReference(owner('a')));
   assert.deepEqual(once, [

@@ -1,4 +1,5 @@
 /** Who an object belongs to: owner references keep it alive, and at most one of them manages it. */
+import assert from 'node:assert/strict';
 
 /** A reference from an object to an owner in the same namespace, or without one. */
 export type OwnerReference = {
@@ -15,12 +16,15 @@ export type OwnerReference = {
 /** As much of an object as ownership is about. */
 export type Owned = { readonly metadata?: { readonly ownerReferences?: readonly OwnerReference[] } };
 
-/** As much of an object as it takes to own another. */
+/** As much of an object as it takes to own another: it is in the cluster, and so has a name and a uid. */
 export type Owner = {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly uid: string };
+  readonly metadata: { readonly name?: string; readonly uid?: string };
 };
+
+/** As much of an object as it takes to be told from all others. */
+export type Identified = { readonly metadata: { readonly uid?: string } };
 
 /** The reference to the object's controller, if it has one. */
 export function controllerOf(object: Owned): OwnerReference | undefined {
@@ -28,18 +32,21 @@ export function controllerOf(object: Owned): OwnerReference | undefined {
 }
 
 /** Whether this very owner, not one of the same name before it, controls the object. */
-export function isControlledBy(object: Owned, owner: { readonly metadata: { readonly uid: string } }): boolean {
-  return controllerOf(object)?.uid === owner.metadata.uid;
+export function isControlledBy(object: Owned, owner: Identified): boolean {
+  return controllerOf(object)?.uid === uidOf(owner);
 }
 
 /** Whether the object has a reference to this very owner, as its controller or not. */
-export function isOwnedBy(object: Owned, owner: { readonly metadata: { readonly uid: string } }): boolean {
-  return object.metadata?.ownerReferences?.some((reference) => reference.uid === owner.metadata.uid) ?? false;
+export function isOwnedBy(object: Owned, owner: Identified): boolean {
+  const uid = uidOf(owner);
+  return object.metadata?.ownerReferences?.some((reference) => reference.uid === uid) ?? false;
 }
 
 /** A reference to an owner that does not manage the object. */
-export function ownerReference({ apiVersion, kind, metadata }: Owner): OwnerReference {
-  return { apiVersion, kind, name: metadata.name, uid: metadata.uid };
+export function ownerReference(owner: Owner): OwnerReference {
+  const { apiVersion, kind, metadata } = owner;
+  assert(metadata.name, `a ${kind} that owns something has a name`);
+  return { apiVersion, kind, name: metadata.name, uid: uidOf(owner) };
 }
 
 /** A reference to the object's controller, whose deletion in the foreground waits for the object. */
@@ -74,6 +81,11 @@ export function withoutOwner(
   const present = references ?? [];
   const kept = present.filter((reference) => reference.uid !== uid);
   return kept.length === present.length ? present : kept;
+}
+
+function uidOf({ metadata: { uid } }: Identified): string {
+  assert(uid, 'an owner is in the cluster, and has a uid');
+  return uid;
 }
 
 function isSameReference(a: OwnerReference, b: OwnerReference): boolean {
