@@ -6,6 +6,7 @@
  */
 import { isSame } from '@kruise/machinery/json-value';
 import { controllerOf } from '@kruise/machinery/owner-references';
+import { codecOf } from '@kruise/schema/codec';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
@@ -326,7 +327,8 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
     const status = typeof wanted === 'function' ? wanted(outcome) : wanted;
     // What the actions made of the object is newer than what was observed.
     const newest = outcome.written.get(object.metadata.uid ?? '') ?? object;
-    if (status === undefined || isSame(status, (newest as { readonly status?: unknown }).status)) return outcome;
+    const { status: present } = newest as { readonly status?: unknown };
+    if (status === undefined || isSameStatus(controller.for, status, present)) return outcome;
     const subresource = controller.for.subresources.includes('status') ? { subresource: 'status' } : {};
     // An object with another status is an object of the same kind.
     const changed = { ...newest, status } as KubernetesObject;
@@ -349,6 +351,14 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
     }
     metrics?.reconciled(controller.name, result, clock.now() - startedAt);
   };
+}
+
+/** Whether two statuses are the same once they are stored: there a count of 0, say, is as good as none. */
+function isSameStatus({ root }: Kind, a: unknown, b: unknown): boolean {
+  if (isSame(a, b)) return true;
+  const { stored } = codecOf<unknown>(root);
+  const statusOf = (status: unknown) => (stored({ status }) as { readonly status?: unknown }).status;
+  return isSame(statusOf(a), statusOf(b));
 }
 
 function errorOf(failures: Outcome['failures']): unknown {

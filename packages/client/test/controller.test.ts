@@ -139,6 +139,31 @@ test('nothing is written where nothing has to change', async () => {
   await cluster.close();
 });
 
+test('a status that says the same in more words is not written', async () => {
+  const cluster = await startCluster();
+  await cluster.client.create(service, setNamed('web', 1));
+  const wordy = defineController({
+    name: 'wordy',
+    for: service,
+    observe: (caches, key) => caches.of(service).get(key),
+    decide: () => ({ actions: [], status: { conditions: [], loadBalancer: { ingress: [] } } }),
+  });
+  let writes = 0;
+  const { transport } = cluster.client;
+  const client = createClient({
+    ...transport,
+    request(request) {
+      if (request.method === 'PUT') writes++;
+      return transport.request(request);
+    },
+  });
+  const running = run(cluster, [wordy], { client });
+  await cluster.pass(1);
+  assert.equal(writes, 0);
+  await running.stop();
+  await cluster.close();
+});
+
 /** A transport whose requests fail, are answered late, or break off after they were carried out. */
 function troubled(transport: Transport, { clock }: Cluster, seed: number) {
   const random = seededRandom(seed);
