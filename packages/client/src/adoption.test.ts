@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '@kruise/api/core/pod';
+import { type ReplicationController, replicationController } from '@kruise/api/core/replicationcontroller';
+import { claimsOf } from '@kruise/machinery/claims';
+import { selectorOfLabels } from '@kruise/machinery/label-selector';
+import { adopters, candidatesFor, claimActions } from './adoption.ts';
+import type { Caches, Change } from './informer.ts';
+import { createObjectStore } from './object-store.ts';
+
+const owner = {
+  apiVersion: 'v1',
+  kind: 'ReplicationController',
+  metadata: { name: 'web', namespace: 'default', uid: 'me', resourceVersion: '1' },
+  spec: { selector: { app: 'web' } },
+} satisfies ReplicationController;
+const mine = { apiVersion: 'v1', kind: 'ReplicationController', name: 'web', uid: 'me', controller: true };
+const another = { apiVersion: 'v1', kind: 'ReplicationController', name: 'db', uid: 'other', controller: true };
+const bystander = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x' };
+
+function podOf(name: string, metadata: Pod['metadata'] = {}): Pod {
+  const base = { name, namespace: 'default', uid: name, resourceVersion: '7', labels: { app: 'web' } };
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { ...base, ...metadata } };
+}
+const deletionTimestamp = '2026-01-01T00:00:00Z';
+const names = (pods: readonly Pod[]) => pods.map(({ metadata }) => metadata.name);
+
+test('the candidates are what an owner controls and what nobody of its namespace does', () => {
+  const store = createObjectStore<Pod>();
+  for (const each of [
+    podOf('mine', { ownerReferences: [mine] }),
+    podOf('mine-and-leaving', { ownerReferences: [mine], deletionTimestamp }),
+    podOf('another', { ownerReferences: [another] }),
+    podOf('orphan', { ownerReferences: [bystander] }),
+    podOf('leaving', { deletionTimestamp }),
+    podOf('elsewhere', { namespace: 'other' }),
+  ]) {
+    store.set(`${each.metadata.namespace}/${each.metadata.name}`, each);
+  }
+  assert.deepEqual(names(candidatesFor(store, owner)), ['mine', 'mine-and-leaving', 'orphan']);
+});
+
+test('an orphan is given a controller, provided that is still there, beside the owners it has', () => {
+  const orphans = [podOf('a', { ownerReferences: [bystander] }), podOf('b')];
+  const [first, second] = claimActions(
+    owner,
+    claimsOf(owner, orphans, () => true),
+  );
+  const controller = { ...mine, blockOwnerDeletion: true };
+  assert.deepEqual(first?.patch, { metadata: { resourceVersion: '7', ownerReferences: [bystander, controller] } });
+  assert.equal(first?.confirm, owner);
+  assert.deepEqual(second?.patch, { metadata: { resourceVersion: '7', ownerReferences: [controller] } });
+  assert.equal(second?.confirm, undefined);
+});
+
+test('what matches no more loses the one reference', () => {
+  const child = podOf('a', { ownerReferences: [bystander, mine] });
+  const [release] = claimActions(
+    owner,
+    claimsOf(owner, [child], () => false),
+  );
+  assert.deepEqual(release?.patch, { metadata: { resourceVersion: '7', ownerReferences: [bystander] } });
+});
+
+const orphan = podOf('a');
+const owned = podOf('a', { ownerReferences: [mine] });
+const cases: readonly {
+  readonly name: string;
+  readonly change: Omit<Change<Pod>, 'cause'>;
+  readonly wakes: boolean;
+}[] = [
+  { name: 'an orphan that appears', change: { type: 'added', object: orphan }, wakes: true },
+  { name: 'an orphan by other labels', change: { type: 'added', object: podOf('a', { labels: {} }) }, wakes: false },
+  {
+    name: 'an orphan in another namespace',
+    change: { type: 'added', object: podOf('a', { namespace: 'b' }) },
+    wakes: false,
+  },
+  { name: 'an orphan that goes', change: { type: 'deleted', object: orphan }, wakes: false },
+  {
+    name: 'an orphan on its way out',
+    change: { type: 'added', object: podOf('a', { deletionTimestamp }) },
+    wakes: false,
+  },
+  { name: 'a Pod that is owned', change: { type: 'added', object: owned }, wakes: false },
+  { name: 'a Pod that was let go', change: { type: 'updated', object: orphan, previous: owned }, wakes: true },
+  {
+    name: 'new labels',
+    change: { type: 'updated', object: orphan, previous: podOf('a', { labels: {} }) },
+    wakes: true,
+  },
+  { name: 'an orphan’s status', change: { type: 'updated', object: orphan, previous: podOf('a') }, wakes: false },
+];
+const owners = createObjectStore<ReplicationController>();
+owners.set('default/web', owner);
+// As much of the caches as is asked for.
+const caches = { of: () => owners } as unknown as Caches;
+const keysOf = adopters(replicationController, ({ spec }) => selectorOfLabels(spec?.selector));
+
+for (const { name, change, wakes } of cases) {
+  test(`${name} ${wakes ? 'wakes' : 'does not wake'} its possible owners`, () => {
+    assert.deepEqual(keysOf({ ...change, cause: 'event' }, caches), wakes ? ['default/web'] : []);
+  });
+}
+
+test('nobody is woken by what was there at the start', () => {
+  assert.deepEqual(keysOf({ type: 'added', object: orphan, cause: 'initial' }, caches), []);
+});
