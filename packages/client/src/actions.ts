@@ -23,6 +23,8 @@ export type Details = {
   readonly announcement?: Announcement;
   /** Is done only if this object, asked for anew, is there with its uid and not being deleted. */
   readonly confirm?: KubernetesObject;
+  /** Is done only if this object, asked for anew, is not there: none of its name, or one with another uid. */
+  readonly confirmGone?: KubernetesObject;
 };
 
 /** Makes an object. */
@@ -120,6 +122,11 @@ export function announced<A extends ObjectAction>(action: A, announcement: Annou
 /** The action, done only if an object is really there: what a cache says may be out of date. */
 export function confirmed<A extends ObjectAction>(action: A, confirm: KubernetesObject): A {
   return { ...action, confirm };
+}
+
+/** The action, done only if an object is really not there: a cache may not have it yet. */
+export function confirmedGone<A extends ObjectAction>(action: A, confirmGone: KubernetesObject): A {
+  return { ...action, confirmGone };
 }
 
 /** Keeps an object from vanishing before the finalizer is taken away again. */

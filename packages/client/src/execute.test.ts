@@ -9,6 +9,7 @@ import {
   announced,
   apply,
   confirmed,
+  confirmedGone,
   create,
   effect,
   type NewEvent,
@@ -191,6 +192,22 @@ test('what is to be confirmed is asked for anew, and left undone if it is gone o
     const { asked, outcome } = await carryOut([action], answers[state]);
     assert.deepEqual([asked, outcome.isStale], [['GET owner'], true]);
   }
+});
+
+test('what is to be confirmed as gone is asked for anew, and the action left undone if it is there', async () => {
+  const owner = mapNamed('owner');
+  const action = confirmedGone(remove(podNamed('a')), owner);
+  const none: Answers = ({ method }) => {
+    if (method === 'GET') throw notFound({ group: '', plural: 'configmaps' }, 'owner');
+    return {};
+  };
+  const another: Answers = ({ method }) =>
+    method === 'GET' ? objectOf('ConfigMap', 'owner', { uid: 'other' }) : undefined;
+  for (const state of [none, another]) {
+    assert.deepEqual((await carryOut([action], state)).asked, ['GET owner', 'DELETE a']);
+  }
+  const { asked, outcome } = await carryOut([action], () => owner);
+  assert.deepEqual([asked, outcome.isStale], [['GET owner'], true]);
 });
 
 test('effects outside the cluster take their turn among the actions', async () => {

@@ -107,6 +107,7 @@ async function perform(means: Means, owner: Key, action: ObjectAction): Promise<
   const { client, expectations, fieldManager } = means;
   const { object } = action;
   if (action.confirm) await confirm(means, action.confirm);
+  if (action.confirmGone) await confirmGone(means, action.confirmGone);
   const kind = kindOf(means, object);
   const reference = referenceTo(object);
   const seen = (result: unknown): KubernetesObject => {
@@ -161,6 +162,22 @@ async function confirm(means: Means, object: KubernetesObject): Promise<void> {
   const found = (await means.client.get(kindOf(means, object), referenceTo(object))) as KubernetesObject;
   if (found.metadata.uid !== object.metadata.uid || found.metadata.deletionTimestamp != null) {
     throw new OutdatedError(`${object.kind} ${keyOf(object)} is not what it was`);
+  }
+}
+
+/** Throws what makes the decision a stale one if an object is there after all. */
+async function confirmGone(means: Means, object: KubernetesObject): Promise<void> {
+  const { uid } = object.metadata;
+  let found: KubernetesObject;
+  try {
+    // Every object has metadata.
+    found = (await means.client.get(kindOf(means, object), referenceTo(object))) as KubernetesObject;
+  } catch (error) {
+    if (isNotFound(error)) return;
+    throw error;
+  }
+  if (uid === undefined || found.metadata.uid === uid) {
+    throw new OutdatedError(`${object.kind} ${keyOf(object)} is there`);
   }
 }
 

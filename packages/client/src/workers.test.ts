@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { virtualClock } from '@kruise/values/virtual-clock';
+import { createWorkQueue } from './work-queue.ts';
+import { runWorkers } from './workers.ts';
+
+test('what fails is tried again, what asks for it is looked at again, and a stop lets work end', async () => {
+  const clock = virtualClock();
+  const queue = createWorkQueue(clock);
+  const stop = new AbortController();
+  const worked: string[] = [];
+  const failures: string[] = [];
+  const done = runWorkers(
+    queue,
+    {
+      workers: 2,
+      async work(key) {
+        worked.push(`${key} at ${clock.now()}`);
+        if (key === 'broken' && failures.length < 2) throw new Error('not yet');
+        return key === 'patient' && clock.now() < 60_000 ? 60 : undefined;
+      },
+      onError: (key, error) => failures.push(`${key}: ${(error as Error).message}`),
+    },
+    stop.signal,
+  );
+
+  for (const key of ['once', 'broken', 'patient']) queue.add(key);
+  await clock.advanceAsync(100_000);
+
+  assert.deepEqual(worked, [
+    'once at 0',
+    'broken at 0',
+    'patient at 0',
+    'broken at 5',
+    'broken at 15',
+    'patient at 60000',
+  ]);
+  assert.deepEqual(failures, ['broken: not yet', 'broken: not yet']);
+  assert.equal(queue.failures('broken'), 0);
+  stop.abort();
+  await done;
+});
+
+test('no key is worked on by two at a time, and no more keys than there are workers', async () => {
+  const clock = virtualClock();
+  const queue = createWorkQueue(clock);
+  const stop = new AbortController();
+  let most = 0;
+  const active = new Set<string>();
+  const done = runWorkers(
+    queue,
+    {
+      workers: 3,
+      async work(key) {
+        assert.ok(!active.has(key));
+        active.add(key);
+        most = Math.max(most, active.size);
+        await new Promise((resolve) => setImmediate(resolve));
+        queue.add(key === 'k0' && clock.now() === 0 ? 'k1' : 'k2');
+        active.delete(key);
+        return undefined;
+      },
+      onError: (_, error) => assert.fail(String(error)),
+    },
+    stop.signal,
+  );
+  for (let index = 0; index < 10; index++) queue.add(`k${index}`);
+  await clock.advanceAsync(1);
+  stop.abort();
+  await done;
+  assert.equal(most, 3);
+});
