@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodStatus } from '@kruise/api/core/pod';
 import type { PodSpec } from '@kruise/api/core/pod-spec';
+import { parseQuantity } from '@kruise/values/quantity';
 import { type PodResourcesOptions, podLimits, podRequests } from './pod-resources.ts';
 import { type ResourceList, resourceListOf } from './resource-list.ts';
 
@@ -80,4 +81,14 @@ for (const [name, spec, expected, options] of rows) {
 
 test('what running a Pod costs limits nothing that had no limit', () => {
   assert.deepEqual(resourceListOf(podLimits(specOf([{ name: 'c' }], [], { overhead: { cpu: '10m' } }))), {});
+});
+
+test('a container that does not ask for a resource is taken to need some of it, where that is wanted', () => {
+  const missing = new Map([['cpu', parseQuantity('100m')]]);
+  const requestsOf = (spec: PodSpec) => resourceListOf(podRequests(spec, { missing }));
+  assert.deepEqual(requestsOf(specOf([container({ cpu: '1' }), container(), container({ cpu: '0' })])), {
+    cpu: '1100m',
+  });
+  assert.deepEqual(requestsOf(specOf([container({ cpu: '50m' })], [container()])), { cpu: '100m' });
+  assert.deepEqual(requestsOf(specOf([container({ cpu: '50m' })], [sidecar({})])), { cpu: '150m' });
 });

@@ -12,6 +12,8 @@ export type PodResourcesOptions = {
   readonly overhead?: boolean;
   /** While containers are being resized, the larger of what they have and what they are to have counts. */
   readonly status?: PodStatus | undefined;
+  /** What a container counts for of a resource it does not ask for. */
+  readonly missing?: Amounts;
 };
 
 type Field = 'requests' | 'limits';
@@ -19,9 +21,9 @@ type Field = 'requests' | 'limits';
 /** What a Pod needs. */
 export function podRequests(
   spec: PodSpec,
-  { overhead = true, status }: PodResourcesOptions = {},
+  { overhead = true, status, missing }: PodResourcesOptions = {},
 ): Map<string, Quantity> {
-  const requests = ofContainers(spec, 'requests', status);
+  const requests = ofContainers(spec, 'requests', status, missing);
   return overhead ? addAmounts(requests, amountsOf(spec.overhead)) : requests;
 }
 
@@ -36,20 +38,28 @@ export function podLimits(spec: PodSpec, { overhead = true, status }: PodResourc
   return limits;
 }
 
-function ofContainers(spec: PodSpec, field: Field, status: PodStatus | undefined): Map<string, Quantity> {
+function ofContainers(
+  spec: PodSpec,
+  field: Field,
+  status: PodStatus | undefined,
+  missing?: Amounts,
+): Map<string, Quantity> {
+  const counted = (amounts: Amounts): Amounts => (missing ? new Map([...missing, ...amounts]) : amounts);
   let total: Map<string, Quantity> = new Map();
-  for (const container of spec.containers ?? []) total = addAmounts(total, ofContainer(container, field, status));
+  for (const container of spec.containers ?? []) {
+    total = addAmounts(total, counted(ofContainer(container, field, status)));
+  }
   let sidecars: Amounts = new Map();
   let largest: Amounts = new Map();
   for (const container of spec.initContainers ?? []) {
     // Sidecars run beside everything that starts after them.
     if (isSidecar(container)) {
-      const own = ofContainer(container, field, status);
+      const own = counted(ofContainer(container, field, status));
       total = addAmounts(total, own);
       sidecars = addAmounts(sidecars, own);
       largest = maxAmounts(largest, sidecars);
     } else {
-      largest = maxAmounts(largest, addAmounts(amountsOf(container.resources?.[field]), sidecars));
+      largest = maxAmounts(largest, addAmounts(counted(amountsOf(container.resources?.[field])), sidecars));
     }
   }
   return maxAmounts(total, largest);
