@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '@kruise/api/core/pod';
 import { parseTime } from '@kruise/values/time';
-import { isPodActive, isPodAvailable, isPodReady, readySince } from './pods.ts';
+import { isPodActive, isPodAvailable, isPodReady, readySince, secondsUntilAvailable } from './pods.ts';
 
 const readyAt = '2026-01-01T00:00:00Z';
 const since = parseTime(readyAt);
@@ -31,4 +31,16 @@ test('a Pod that was ready is not any more', () => {
   const unready = podWith({ conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: readyAt }] });
   assert.equal(readySince(unready), undefined);
   assert.equal(isPodAvailable(unready, 0, since + 1e9), false);
+});
+
+test('the next Pod to become available is waited for', () => {
+  const later = podWith({
+    conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:05Z' }],
+  });
+  const unready = podWith({ conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: readyAt }] });
+  assert.equal(secondsUntilAvailable([later, ready, unready], 10, since + 4_000), 6);
+  assert.equal(secondsUntilAvailable([later, ready, unready], 10, since + 10_000), 5);
+  assert.equal(secondsUntilAvailable([later, ready, unready], 10, since + 15_000), undefined);
+  assert.equal(secondsUntilAvailable([later, ready], 0, since), undefined);
+  assert.equal(secondsUntilAvailable([], 10, since), undefined);
 });

@@ -32,3 +32,17 @@ export function isPodAvailable(pod: Pod, minReadySeconds: number, now: Instant):
   const since = readySince(pod);
   return since !== undefined && since + minReadySeconds * 1000 <= now;
 }
+
+/**
+ * In how many seconds the next of the Pods that are ready can be relied on; undefined if time alone changes nothing.
+ * Never less than a millisecond, so that whoever looks again then finds it so.
+ */
+export function secondsUntilAvailable(pods: Iterable<Pod>, minReadySeconds: number, now: Instant): number | undefined {
+  if (minReadySeconds === 0) return undefined;
+  let next = Number.POSITIVE_INFINITY;
+  for (const pod of pods) {
+    const availableAt = (readySince(pod) ?? Number.NEGATIVE_INFINITY) + minReadySeconds * 1000;
+    if (availableAt > now) next = Math.min(next, availableAt);
+  }
+  return next === Number.POSITIVE_INFINITY ? undefined : Math.max(1, next - now) / 1000;
+}

@@ -1,0 +1,22 @@
+/** Making and deleting the Pods of a workload, with the events that tell its users. */
+import type { Pod } from '@kruise/api/core/pod';
+import { announced, type CreateAction, create, type RemoveAction, remove } from '@kruise/client/actions';
+import type { KubernetesObject } from '@kruise/client/object-key';
+
+/** Makes a Pod, and tells of it on its workload. */
+export function createPod(owner: KubernetesObject, pod: Pod): CreateAction {
+  return announced(create(pod), {
+    about: owner,
+    done: { reason: 'SuccessfulCreate', message: 'Created pod: {name}' },
+    failed: { reason: 'FailedCreate', message: 'Error creating: {error}' },
+  });
+}
+
+/** Deletes a Pod, and tells of it on its workload. */
+export function deletePod(owner: KubernetesObject, pod: Pod): RemoveAction {
+  return announced(remove(pod), {
+    about: owner,
+    done: { reason: 'SuccessfulDelete', message: 'Deleted pod: {name}' },
+    failed: { reason: 'FailedDelete', message: 'Error deleting: {error}' },
+  });
+}
