@@ -225,6 +225,22 @@ export type ControllerContext = {
   readonly expectationTimeoutMs?: number;
 };
 
+/** Resolves once all that a controller reads is known, or the signal is aborted. */
+export async function whenSynced(
+  { watches, uses }: Pick<Controller, 'watches' | 'uses'>,
+  caches: Caches,
+  signal: AbortSignal,
+): Promise<void> {
+  const informers = [
+    ...watches.map(({ kind, selection }) => caches.informer(kind, selection)),
+    ...uses.map((kind) => caches.informer(kind)),
+  ];
+  const { promise: aborted, resolve } = Promise.withResolvers<void>();
+  if (signal.aborted) return;
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  await Promise.race([Promise.all(informers.map(({ synced }) => synced)), aborted]);
+}
+
 /** If nothing else does, this wakes a key whose writes are not in sight yet. */
 const lookAgainMs = 1000;
 
@@ -238,13 +254,8 @@ export async function runController(
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, caches, metrics } = context;
-  const informers = [
-    ...controller.watches.map(({ kind, selection }) => caches.informer(kind, selection)),
-    ...controller.uses.map((kind) => caches.informer(kind)),
-  ];
-  const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
   // Whoever maps a change to keys may look anything up, so nothing is told before everything is known.
-  await Promise.race([Promise.all(informers.map(({ synced }) => synced)), aborted]);
+  await whenSynced(controller, caches, signal);
   if (signal.aborted) return;
 
   const observer = metrics?.queueOf(controller.name, clock);
