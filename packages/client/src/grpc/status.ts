@@ -26,14 +26,28 @@ export type StatusCode = (typeof statusCodes)[number];
 export class GrpcError extends Error {
   override readonly name = 'GrpcError';
   readonly code: StatusCode;
+  /** What the server said, without the code. */
+  readonly description: string;
   /** Whether the server may have seen the request; if not, any call can be tried again. */
   readonly wasSent: boolean;
 
   constructor(code: StatusCode, message: string, options: { readonly wasSent: boolean; readonly cause?: unknown }) {
     super(`${code}: ${message}`, { cause: options.cause });
     this.code = code;
+    this.description = message;
     this.wasSent = options.wasSent;
   }
+}
+
+/** The error as Go's gRPC prints it, which Kubernetes passes on to its users: `rpc error: code = NotFound desc = …`. */
+export function goErrorText({ code, description }: GrpcError): string {
+  // Go alone spells the word with one l.
+  const name = code === 'CANCELLED' ? 'Canceled' : code === 'OK' ? 'OK' : camelCase(code);
+  return `rpc error: code = ${name} desc = ${description}`;
+}
+
+function camelCase(code: string): string {
+  return code.replace(/([A-Z])([A-Z]*)_?/g, (_, first: string, rest: string) => first + rest.toLowerCase());
 }
 
 /** The code a `grpc-status` header stands for. */
