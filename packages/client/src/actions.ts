@@ -21,6 +21,8 @@ export type ObjectAction = Exclude<Action, RecordAction | EffectAction>;
 export type Details = {
   /** Events to record of it once it is done, or has failed. */
   readonly announcement?: Announcement;
+  /** Whatever becomes of it, what comes after it is done: its failure is told, and forgotten. */
+  readonly isOptional?: boolean;
   /** Is done only if this object, asked for anew, is there with its uid and not being deleted. */
   readonly confirm?: KubernetesObject;
   /** Is done only if this object, asked for anew, is not there: none of its name, or one with another uid. */
@@ -117,6 +119,11 @@ export function effect(name: string, input: unknown): EffectAction {
 /** The action, and what is told of how it went. */
 export function announced<A extends ObjectAction>(action: A, announcement: Announcement): A {
   return { ...action, announcement };
+}
+
+/** The action, whose failure does no harm: what is there already, or gone already, is none at all. */
+export function optional<A extends ObjectAction>(action: A): A {
+  return { ...action, isOptional: true };
 }
 
 /** The action, done only if an object is really there: what a cache says may be out of date. */

@@ -26,6 +26,8 @@ import { createWorkQueue, type Priority, type WorkQueue } from './work-queue.ts'
 /** What a controller has made up its mind to do. */
 export type Decision<S = unknown> = {
   readonly actions: readonly Action[];
+  /** What to do where nothing came of the actions: one failed, and nothing was written before. */
+  readonly otherwise?: readonly Action[];
   /** The status the object is to have once the actions are done; or what it is to have given how they went. */
   readonly status?: S | ((outcome: Outcome) => S);
   /** When to look again though nothing happens. */
@@ -314,7 +316,7 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
       return 'success';
     }
     const { object, decision } = considered;
-    const outcome = await execute(means, key, decision.actions);
+    const outcome = await carryOut(key, decision);
     // What was decided by what is out of date is no report of anything.
     const isToBeReported = object && !outcome.isStale && !signal.aborted;
     const reported = isToBeReported ? await report(key, object, decision, outcome) : outcome;
@@ -330,6 +332,14 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
     if (decision.requeueAfterSeconds === undefined) return 'success';
     queue.addAfter(key, decision.requeueAfterSeconds * 1000);
     return 'requeue_after';
+  }
+
+  async function carryOut(key: Key, { actions, otherwise }: Decision): Promise<Outcome> {
+    const outcome = await execute(means, key, actions);
+    const isInVain = outcome.failures.length > 0 && outcome.written.size === 0 && !outcome.isStale;
+    if (!otherwise || !isInVain || signal.aborted) return outcome;
+    const instead = await execute(means, key, otherwise);
+    return { ...instead, failures: [...outcome.failures, ...instead.failures] };
   }
 
   /** Writes the status, if it is another than the object has. */

@@ -13,6 +13,7 @@ import {
   create,
   effect,
   type NewEvent,
+  optional,
   patch,
   record,
   remove,
@@ -100,6 +101,24 @@ test('nothing is tried after a failure, and the failure is told', async () => {
   assert.deepEqual(asked, ['POST a', 'POST b, POST c']);
   assert.deepEqual(outcome.failures, [{ action: actions[1], error }]);
   assert.equal(outcome.isStale, false);
+});
+
+test('what may fail is told and forgotten, and the rest is done', async () => {
+  const failed = { reason: 'FailedCreate', message: 'no {name}: {error}' };
+  const actions = [
+    optional(announced(create(podNamed('a')), { about: podNamed('x'), failed })),
+    optional(create(mapNamed('b'))),
+    create(podNamed('c')),
+  ];
+  const { asked, events, outcome } = await carryOut(actions, ({ body }) => {
+    const { name } = (body as KubernetesObject).metadata;
+    if (name === 'a') throw internalError('no');
+    if (name === 'b') throw alreadyExists(resource, 'b');
+    return body;
+  });
+  assert.deepEqual(asked, ['POST a', 'POST b', 'POST c']);
+  assert.deepEqual([outcome.failures, outcome.isStale], [[], false]);
+  assert.equal(events[0]?.reason, 'FailedCreate');
 });
 
 const resource = { group: '', plural: 'pods' };

@@ -51,10 +51,10 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
       announce(means, action, result);
     } catch (error) {
       if (isOutdated(error, action)) {
-        isStale = true;
+        isStale ||= !action.isOptional;
         return;
       }
-      failures.push({ action, error });
+      if (!action.isOptional) failures.push({ action, error });
       if (!isNamespaceTerminating(error)) announce(means, action, undefined, error);
     }
   };

@@ -338,6 +338,30 @@ test('what fails is tried again later each time, told, and counted', async () =>
   await cluster.close();
 });
 
+test('where nothing comes of what was to be done, something else is', async () => {
+  const cluster = await startCluster();
+  const { client, clock, random } = cluster;
+  const impossible = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'Not A Name', namespace: 'default' } };
+  const stubborn = defineController({
+    name: 'stubborn',
+    for: service,
+    uses: [configMap],
+    observe: (caches, key) => (key === 'default/web' ? caches.of(service).get(key) : undefined),
+    decide: (found) => ({
+      actions: [create(impossible)],
+      otherwise: [patch(found, { metadata: { labels: { tried: 'yes' } } })],
+    }),
+  });
+  await client.create(service, setNamed('web', 1));
+  const stop = new AbortController();
+  const done = runControllers([stubborn], { client, clock, random }, stop.signal);
+  await cluster.pass(1);
+  assert.equal((await client.get(service, { namespace: 'default', name: 'web' })).metadata.labels?.['tried'], 'yes');
+  stop.abort();
+  await done;
+  await cluster.close();
+});
+
 test('killed after any number of requests and started anew, it finishes the job', async () => {
   for (let lives = 0; lives < 14; lives++) {
     const cluster = await startCluster();
