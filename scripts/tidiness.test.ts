@@ -18,6 +18,7 @@ const packageOrder = [
   'node',
   'manager',
   'daemon',
+  'cluster',
   'sim',
   'cli',
   'dashboard',

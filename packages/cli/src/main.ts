@@ -26,6 +26,7 @@ function clusterOptions(command: Command): Command {
 
 clusterOptions(program.command('up'))
   .description('Start the cluster and write its kubeconfig.')
+  .option('--without <component...>', 'leave a component to someone else: controller-manager')
   .action(async (options) => {
     const { up } = await import('./commands/up.ts');
     process.exitCode = await up({ ...options, command: 'up' });

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { networkConnector } from '@kruise/apiserver/connect/node-connector';
 import { startApiServer } from '@kruise/apiserver/server';
+import { jsonLog } from '@kruise/client/log';
+import { type ComponentName, componentNames, startComponents } from '@kruise/cluster/components';
 import { systemClock, systemRandom } from '@kruise/values/system';
 import { type AuditOptions, openAudit } from '../audit.ts';
 import {
@@ -35,6 +37,8 @@ export type UpOptions = {
   readonly serviceAccountIssuer?: string;
   readonly reset?: boolean;
   readonly detach?: boolean;
+  /** What someone else is to do. */
+  readonly without?: readonly string[];
 } & AuditOptions;
 
 /** How the process left behind by `--detach` is told what it is. */
@@ -86,6 +90,24 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
     }),
   );
   if (options.command === 'up') await steps.step('Kruise kinds', () => installKruiseKinds(server.core));
+  const log = jsonLog(systemClock.now, (line) => process.stderr.write(line));
+  const components =
+    options.command === 'up'
+      ? await steps.step('Controllers', () =>
+          startComponents({
+            core: server.core,
+            log,
+            settings: {
+              rootAuthorities: pki.ca.certificate,
+              signer: pki.ca,
+              serviceAccountKey: pki.serviceAccountKey,
+              clusterRanges: ['10.244.0.0/16'],
+              serviceRanges: ['10.96.0.0/16'],
+            },
+            without: componentsOf(options.without),
+          }),
+        )
+      : undefined;
   const listener = await steps.step('HTTPS', () => listen(server, directory, options, pki));
   const url = `https://${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${listener.port}`;
   const file = options.kubeconfig ?? usualKubeconfigFile();
@@ -108,10 +130,19 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
   });
+  await components?.stop();
   await server.close();
   rmSync(directory.running, { force: true });
   steps.say('Stopped.');
   return 0;
+}
+
+function componentsOf(names: readonly string[] = []): readonly ComponentName[] {
+  return names.map((name) => {
+    const found = componentNames.find((each) => each === name);
+    if (!found) throw new Error(`there is no component ${name}: there are ${componentNames.join(', ')}`);
+    return found;
+  });
 }
 
 function storeTitle({ memory, etcd }: UpOptions): string {

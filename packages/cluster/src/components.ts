@@ -1,0 +1,75 @@
+/**
+ * What makes a cluster of an API server, in the server's own process: everyone reads from one set of caches, whose
+ * objects are the server's own, and writes without a socket, but as who they are: each passes authorization, admission
+ * and validation as it would from elsewhere.
+ */
+import type { Core } from '@kruise/apiserver/core';
+import { inProcessTransport } from '@kruise/apiserver/in-process';
+import { serviceAccountGroups, serviceAccountUsername } from '@kruise/apiserver/service-account-user';
+import { serverItself, type User } from '@kruise/apiserver/user';
+import { type Client, createClient } from '@kruise/client/client';
+import { type Caches, createCaches } from '@kruise/client/informer';
+import type { Log } from '@kruise/client/log';
+import type { ControllerSettings } from '@kruise/controlplane/controllers/settings';
+
+/** The components a cluster has beside its API server. */
+export const componentNames = ['controller-manager'] as const;
+export type ComponentName = (typeof componentNames)[number];
+
+export type ComponentOptions = {
+  readonly core: Core;
+  readonly log: Log;
+  readonly settings: ControllerSettings;
+  /** What is left to someone else. */
+  readonly without?: readonly ComponentName[];
+};
+
+/** The components of a cluster at work. */
+export type Components = {
+  readonly caches: Caches;
+  /** Resolves when all have come to a stop, in good order. */
+  stop(): Promise<void>;
+};
+
+/** Starts what makes a cluster of an API server. */
+export async function startComponents(options: ComponentOptions): Promise<Components> {
+  const { core, log, settings, without = [] } = options;
+  const { clock, random } = core;
+  const stopping = new AbortController();
+  const served = new AbortController();
+  const onError = (error: unknown) => log.warn({ error }, 'something failed in the background, and is tried again');
+  const caches = createCaches(clientOf(core, serverItself), clock, random, { newest: true, onError }, served.signal);
+  const shared = { clock, random, caches, log };
+  const running: Promise<void>[] = [];
+
+  if (!without.includes('controller-manager')) {
+    const { runControllerManager } = await import('@kruise/controlplane/controllers/controller-manager');
+    const client = clientOf(core, component('system:kube-controller-manager'));
+    const accounts = { clientOf: (account: string) => clientOf(core, serviceAccount('kube-system', account)) };
+    running.push(runControllerManager({ ...shared, ...accounts, client, settings }, stopping.signal));
+  }
+
+  return {
+    caches,
+    async stop() {
+      stopping.abort();
+      await Promise.all(running);
+      served.abort();
+    },
+  };
+}
+
+function clientOf(core: Core, user: User): Client {
+  return createClient(inProcessTransport(core, user, user.username));
+}
+
+function component(username: string): User {
+  return { username, groups: ['system:authenticated'] };
+}
+
+function serviceAccount(namespace: string, name: string): User {
+  return {
+    username: serviceAccountUsername(namespace, name),
+    groups: [...serviceAccountGroups(namespace), 'system:authenticated'],
+  };
+}
