@@ -51,13 +51,19 @@ export function inGoOrder(value: JsonObject): JsonObject {
   return JSON.parse(stringifySorted(value)) as JsonObject;
 }
 
-/** The Pod template a revision brings back, if there is one in its data. */
+const templatesOfData = new WeakMap<JsonObject, PodTemplateSpec>();
+
+/** The Pod template a revision brings back, if there is one in its data; the same object each time. */
 export function podTemplateOf({ data }: Pick<ControllerRevision, 'data'>): PodTemplateSpec | undefined {
-  const spec = isObject(data) ? data.spec : undefined;
-  const template = isObject(spec) ? spec.template : undefined;
+  if (!isObject(data)) return undefined;
+  const known = templatesOfData.get(data);
+  if (known) return known;
+  const template = isObject(data.spec) ? data.spec.template : undefined;
   if (!isObject(template)) return undefined;
   const { $patch: _, ...fields } = template;
-  return templates.fromJson(fields);
+  const restored = templates.fromJson(fields);
+  templatesOfData.set(data, restored);
+  return restored;
 }
 
 const texts = new WeakMap<object, string>();
