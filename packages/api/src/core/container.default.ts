@@ -6,6 +6,14 @@ import { defaultResources } from './resources.default.ts';
 import type { ObjectFieldSelector } from './value-source.ts';
 
 export function defaultContainer(container: Draft<Container> | Draft<EphemeralContainer>): void {
+  defaultContainerButGrpc(container);
+  for (const probe of [container.livenessProbe, container.readinessProbe, container.startupProbe]) {
+    if (probe?.grpc !== undefined) probe.grpc.service ??= '';
+  }
+}
+
+/** What Kruise fills in in the templates of its workloads, whose hashes must not change: gRPC probes came later. */
+export function defaultContainerButGrpc(container: Draft<Container> | Draft<EphemeralContainer>): void {
   container.imagePullPolicy ||= tagOf(container.image ?? '') === 'latest' ? 'Always' : 'IfNotPresent';
   container.terminationMessagePath ||= '/dev/termination-log';
   container.terminationMessagePolicy ||= 'File';
@@ -30,7 +38,6 @@ function defaultProbe(probe: Draft<Probe> | undefined): void {
   probe.successThreshold ||= 1;
   probe.failureThreshold ||= 3;
   defaultHttpGet(probe.httpGet);
-  if (probe.grpc !== undefined) probe.grpc.service ??= '';
 }
 
 function defaultHttpGet(action: Draft<HTTPGetAction> | undefined): void {

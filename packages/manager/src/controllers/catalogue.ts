@@ -1,0 +1,23 @@
+import { cloneSet } from '@kruise/api/kruise/cloneset';
+import type { Controller, Runnable } from '@kruise/client/controller';
+import type { Kind } from '@kruise/schema/kind';
+import type { ManagerSettings } from '../settings.ts';
+import { cloneSetController } from './cloneset/controller.ts';
+import { podReadinessController } from './pod-readiness/controller.ts';
+
+/** A controller of kruise-manager. */
+export type CatalogueEntry = {
+  /** As logs, metrics and user agents call it. */
+  readonly name: string;
+  /** The kind that must be served for it to be of any use. */
+  readonly kind?: Kind;
+  /** Whether the gates let it run; they do where nothing is said. */
+  readonly isOn?: (settings: ManagerSettings) => boolean;
+  readonly make: (settings: ManagerSettings) => readonly (Controller | Runnable)[];
+};
+
+/** Every controller there is, in the order they are started. */
+export const controllerCatalogue: readonly CatalogueEntry[] = [
+  { name: 'cloneset-controller', kind: cloneSet, make: (settings) => [cloneSetController(settings)] },
+  { name: 'pod-readiness-controller', make: () => [podReadinessController] },
+];

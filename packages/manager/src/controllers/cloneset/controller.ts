@@ -1,0 +1,48 @@
+import { type ControllerRevision, controllerRevision } from '@kruise/api/apps/controllerrevision';
+import { node } from '@kruise/api/core/node';
+import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import { pod } from '@kruise/api/core/pod';
+import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { type Controller, defineController } from '@kruise/client/controller';
+import type { Caches } from '@kruise/client/informer';
+import type { Key } from '@kruise/client/object-key';
+import { compareRevisions } from '@kruise/machinery/controller-revision';
+import { selectorOf } from '@kruise/machinery/label-selector';
+import { controllerOf } from '@kruise/machinery/owner-references';
+import type { ManagerSettings } from '../../settings.ts';
+import { decide, type Observed } from './decide.ts';
+
+export function cloneSetController(settings: ManagerSettings): Controller {
+  return defineController({
+    name: 'cloneset',
+    component: 'cloneset-controller',
+    for: cloneSet,
+    owns: [pod, persistentVolumeClaim],
+    uses: [controllerRevision, node],
+    workers: settings.workers['cloneset'] ?? 3,
+    observe,
+    decide: (observed, now) => decide(observed, settings, now),
+  });
+}
+
+function observe(caches: Caches, key: Key): Observed | undefined {
+  const found = caches.of(cloneSet).get(key);
+  if (!found) return undefined;
+  const { namespace = '' } = found.metadata;
+  const revisions = caches.of(controllerRevision);
+  const selector = selectorOf(found.spec.selector);
+  const history = [...revisions.controlledBy(found), ...revisions.byIndex(orphanNamespace, namespace)];
+  return {
+    cloneSet: found,
+    pods: caches.of(pod).controlledBy(found),
+    claims: caches.of(persistentVolumeClaim).controlledBy(found),
+    revisions: history.filter(({ metadata }) => selector.matches(metadata.labels)).sort(compareRevisions),
+    revisionNamed: (name) => revisions.get({ namespace, name }),
+    nodeLabels: (name) => caches.of(node).get(name)?.metadata.labels,
+  };
+}
+
+/** Where a revision that belongs to nobody could be taken for one's own. */
+function orphanNamespace(revision: ControllerRevision): readonly string[] {
+  return controllerOf(revision) ? [] : [revision.metadata.namespace ?? ''];
+}

@@ -1,0 +1,149 @@
+/** A CloneSet keeps its Pods at a number and at a template (cloneset.md §7). */
+import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
+import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import type { Pod } from '@kruise/api/core/pod';
+import type { CloneSet, CloneSetStatus } from '@kruise/api/kruise/cloneset';
+import { type Action, isBeingDeleted, patch, remove } from '@kruise/client/actions';
+import type { Decision } from '@kruise/client/controller';
+import type { Outcome } from '@kruise/client/execute';
+import { claimsOf } from '@kruise/machinery/claims';
+import { outdatedRevisions, planRevision } from '@kruise/machinery/controller-revision';
+import { selectorOf } from '@kruise/machinery/label-selector';
+import { withoutOwner } from '@kruise/machinery/owner-references';
+import { isPodActive } from '@kruise/machinery/pods';
+import type { Instant } from '@kruise/values/time';
+import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
+import { isAvailable } from '../../pod-availability.ts';
+import { hashLabels, revisionLabelOf, shortHash } from '../../revision/pod-revision.ts';
+import type { ManagerSettings } from '../../settings.ts';
+import { isSpecifiedDelete } from '../../specified-delete.ts';
+import { ownClaims } from './claims.ts';
+import { ownerOf } from './instances.ts';
+import { revisionContent, writeRevision } from './revisions.ts';
+import { scale } from './scale.ts';
+import { nameOf, type Situation } from './situation.ts';
+import { statusOf, withCondition, withProgress } from './status.ts';
+import { update } from './update.ts';
+
+export type Observed = {
+  readonly cloneSet: CloneSet;
+  /** The Pods it controls. */
+  readonly pods: readonly Pod[];
+  /** The claims it controls. */
+  readonly claims: readonly PersistentVolumeClaim[];
+  /** Its revisions, from the oldest to the newest. */
+  readonly revisions: readonly ControllerRevision[];
+  /** The revision of a name in its namespace, whoever it belongs to. */
+  readonly revisionNamed: (name: string) => ControllerRevision | undefined;
+  readonly nodeLabels: Situation['nodeLabels'];
+};
+
+export function decide(observed: Observed, settings: ManagerSettings, now: Instant): Decision<CloneSetStatus> {
+  const { cloneSet, revisions } = observed;
+  const selector = selectorOf(cloneSet.spec.selector);
+  const { claimed, released } = claimsOf(cloneSet, observed.pods.filter(isPodActive), ({ metadata }) =>
+    selector.matches(metadata.labels),
+  );
+  const claims = ownClaims(cloneSet, observed);
+  const plan = planRevision(ownerOf(cloneSet), {
+    history: revisions,
+    content: revisionContent(cloneSet),
+    collisionCount: cloneSet.status?.collisionCount,
+    find: observed.revisionNamed,
+  });
+  const situation = situationOf(observed, { pods: claimed, claims: claims.kept, update: plan.update }, settings, now);
+  const keeping = [...released.map(release(cloneSet)), ...claims.actions, ...writeRevision(cloneSet, plan)];
+
+  const figures = statusOf(situation, plan.collisionCount);
+  const { status, requeueAfterSeconds: progressSeconds } = withProgress(cloneSet, figures, now);
+  const tidying = [...forgetDeleted(situation), ...truncateHistory(situation)];
+  if (isBeingDeleted(cloneSet)) return { actions: [...keeping, ...tidying], status };
+
+  const scaling = scale(situation);
+  const updating = update(situation);
+  // A decision about Pods that are about to change would be out of date by the time it is carried out.
+  const steps = scaling.changesPods ? scaling.actions : [...scaling.actions, ...updating.actions];
+  const seconds = [
+    progressSeconds,
+    ...(scaling.changesPods ? [] : [updating.requeueAfterSeconds]),
+    status.availableReplicas === status.readyReplicas ? undefined : cloneSet.spec.minReadySeconds,
+  ].filter((each) => each !== undefined && each > 0) as number[];
+  return {
+    actions: [...keeping, ...steps, ...tidying],
+    // Pods that cannot be made, for want of quota say, must not keep those that are there from a better template.
+    ...(scaling.changesPods ? { otherwise: updating.actions } : {}),
+    status: (outcome) => withFailures(status, outcome, new Set(scaling.actions), now),
+    ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}),
+  };
+}
+
+type Parts = Pick<Situation, 'pods' | 'claims' | 'update'>;
+
+function situationOf(observed: Observed, parts: Parts, settings: ManagerSettings, now: Instant): Situation {
+  const { cloneSet, nodeLabels } = observed;
+  const { spec, status } = cloneSet;
+  const { update } = parts;
+  const known = observed.revisions.filter((each) => nameOf(each) !== nameOf(update));
+  const current = observed.revisions.find((each) => nameOf(each) === status?.currentRevision) ?? update;
+  const revisionLabels = hashLabels({ isShort: settings.gates.CloneSetShortHash });
+  const isUpdated = (pod: Pod) => revisionLabels.isAt(pod, nameOf(update));
+  const chosen = new Set(spec.scaleStrategy?.podsToDelete);
+  return {
+    settings,
+    now,
+    cloneSet,
+    ...parts,
+    revisions: [...known, update],
+    current,
+    revisionLabels,
+    nodeLabels,
+    isUpdated,
+    isUpdatedForScaling: (pod) =>
+      (settings.gates.PreparingUpdateAsUpdate && lifecycleStateOf(pod) === 'PreparingUpdate') || isUpdated(pod),
+    isAvailable: (pod) => isAvailable(pod, spec.minReadySeconds ?? 0, now),
+    isReady: (pod) => isAvailable(pod, 0, now),
+    isSpecifiedDelete: (pod) => isSpecifiedDelete(pod) || chosen.has(pod.metadata.name ?? ''),
+  };
+}
+
+/** Lets a Pod go that the selector does not find any more. */
+function release({ metadata }: CloneSet) {
+  return (pod: Pod): Action => {
+    const { ownerReferences, resourceVersion } = pod.metadata;
+    return patch(pod, {
+      metadata: { resourceVersion, ownerReferences: withoutOwner(ownerReferences, metadata.uid ?? '') },
+    });
+  };
+}
+
+/** Takes Pods that are gone off the list of those to delete. */
+function forgetDeleted({ cloneSet, pods }: Situation): readonly Action[] {
+  const asked = cloneSet.spec.scaleStrategy?.podsToDelete ?? [];
+  const names = new Set(pods.map(({ metadata }) => metadata.name));
+  const podsToDelete = asked.filter((name) => names.has(name));
+  if (podsToDelete.length === asked.length) return [];
+  const { resourceVersion } = cloneSet.metadata;
+  const left = podsToDelete.length > 0 ? podsToDelete : null;
+  return [patch(cloneSet, { metadata: { resourceVersion }, spec: { scaleStrategy: { podsToDelete: left } } })];
+}
+
+function truncateHistory({ cloneSet, pods, revisions, current, update }: Situation): readonly Action[] {
+  const hashes = new Set(pods.map((pod) => shortHash(revisionLabelOf(pod))));
+  const carried = revisions.filter((each) => hashes.has(shortHash(nameOf(each))));
+  const inUse = new Set([current, update, ...carried].map(nameOf));
+  return outdatedRevisions(revisions, { inUse, limit: cloneSet.spec.revisionHistoryLimit ?? 10 }).map(remove);
+}
+
+/** What failed, told in conditions: the first error in making or removing Pods, or else in updating them. */
+function withFailures(
+  status: CloneSetStatus,
+  { failures }: Outcome,
+  scaling: ReadonlySet<Action>,
+  now: Instant,
+): CloneSetStatus {
+  return failures.reduce((told, { action, error }) => {
+    const type = scaling.has(action) ? 'FailedScale' : 'FailedUpdate';
+    const message = error instanceof Error ? error.message : String(error);
+    return withCondition(told, { type, status: 'True', message }, now);
+  }, status);
+}

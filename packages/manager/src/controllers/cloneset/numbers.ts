@@ -1,0 +1,178 @@
+/**
+ * How many Pods a CloneSet makes, removes and updates at a time: all arithmetic of scaling and updating
+ * (cloneset.md §8.1), and none of it anywhere else.
+ */
+
+import type { Pod } from '@kruise/api/core/pod';
+import type { CloneSet } from '@kruise/api/kruise/cloneset';
+import { ParseError } from '@kruise/values/parse-error';
+import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
+import { partitionReplicas, wholePercentValue } from '../../percent.ts';
+
+export type Numbers = {
+  /** Pods to make, how many of them at the old revision, and how many may be made at once. */
+  readonly scaleUp: number;
+  readonly scaleUpOld: number;
+  readonly scaleUpLimit: number;
+  /** Pods to remove, and how many of them at the old revision. */
+  readonly scaleDown: number;
+  readonly scaleDownOld: number;
+  /** How many Pods that are ready may be deleted now. */
+  readonly deleteReadyLimit: number;
+  /** Pods beyond the replicas that may be there for now, and how many of them at the old revision. */
+  readonly useSurge: number;
+  readonly useSurgeOld: number;
+  /** Pods to bring to the update revision; below zero, Pods to bring back to the current one. */
+  readonly updateNumber: number;
+  /** How many Pods may be unavailable for that. */
+  readonly updateMaxUnavailable: number;
+};
+
+/** What is known of the Pods, and what was decided about how they are counted. */
+export type Counting = {
+  readonly isNew: (pod: Pod) => boolean;
+  readonly isAvailable: (pod: Pod) => boolean;
+  readonly isSpecifiedDelete: (pod: Pod) => boolean;
+  /** Whether Pods can go back to the revision before: there is another one, and that is wanted. */
+  readonly canRollBack: boolean;
+  readonly excludesPreparingDelete: boolean;
+};
+
+export function numbersOf({ spec }: CloneSet, pods: readonly Pod[], counting: Counting): Numbers {
+  const replicas = replicasOf(spec);
+  const { partition, maxSurge, maxUnavailable } = limitsOf(spec);
+  const scaleMaxUnavailable = wholePercentValue(spec.scaleStrategy?.maxUnavailable ?? unlimited, replicas, Math.ceil);
+
+  const fresh = tally(pods.filter(counting.isNew), counting);
+  const old = tally(
+    pods.filter((pod) => !counting.isNew(pod)),
+    counting,
+  );
+  const unavailable = fresh.preparingDelete + old.preparingDelete + fresh.unavailable + old.unavailable;
+  const toDelete = fresh.toDelete + old.toDelete;
+
+  let oldDifference = old.active - partition;
+  let newDifference = fresh.active - (replicas - partition);
+  if (!counting.canRollBack) {
+    oldDifference = Math.max(oldDifference, 0);
+    newDifference = Math.min(newDifference, 0);
+  }
+
+  const { useSurge, useSurgeOld } =
+    maxSurge > 0
+      ? surgeOf({
+          maxSurge,
+          oldDifference,
+          newDifference,
+          toDelete,
+          toDeleteNew: fresh.toDelete,
+          missing: unavailable + toDelete - maxUnavailable,
+        })
+      : { useSurge: 0, useSurgeOld: 0 };
+
+  const excluded = counting.excludesPreparingDelete ? 1 : 0;
+  const current = pods.length - excluded * (fresh.preparingDelete + old.preparingDelete);
+  const currentOld = old.total - excluded * old.preparingDelete;
+  const expected = replicas + useSurge;
+  const expectedOld = partition + useSurgeOld;
+
+  const scaleUp = Math.max(expected - current, 0);
+  const scaleDown = Math.max(current - toDelete - expected, 0);
+  // Whichever of the two revisions is nearer to where it should be says how many move.
+  const updateNumber = Math.abs(oldDifference) <= Math.abs(newDifference) ? oldDifference : -newDifference;
+  return {
+    scaleUp,
+    scaleUpOld: scaleUp > 0 ? Math.max(expectedOld - currentOld, 0) : 0,
+    scaleUpLimit: Math.min(scaleUp, Math.max(scaleMaxUnavailable - unavailable, 0)),
+    scaleDown,
+    scaleDownOld: scaleDown > 0 ? Math.max(currentOld - old.toDelete - expectedOld, 0) : 0,
+    deleteReadyLimit:
+      toDelete > 0 || scaleDown > 0 ? Math.max(maxUnavailable + (pods.length - replicas) - unavailable, 0) : 0,
+    useSurge,
+    useSurgeOld,
+    updateNumber: updateNumber + 0,
+    updateMaxUnavailable: updateNumber === 0 ? 0 : maxUnavailable + pods.length - replicas,
+  };
+}
+
+/** The replicas that are wanted. */
+export function replicasOf({ replicas = 1 }: CloneSet['spec']): number {
+  return replicas;
+}
+
+/** The limits of an update in Pods. */
+function limitsOf({ updateStrategy, ...spec }: CloneSet['spec']) {
+  const replicas = replicasOf(spec as CloneSet['spec']);
+  const rolling = updateStrategy?.rollingUpdate;
+  if (!rolling) {
+    return {
+      partition: 0,
+      maxSurge: 0,
+      maxUnavailable: wholePercentValue(defaultMaxUnavailable, replicas, Math.floor),
+    };
+  }
+  // Surplus Pods of a new revision are part of an update, which a pause stops.
+  const maxSurge = rolling.paused ? 0 : wholePercentValue(rolling.maxSurge ?? 0, replicas, Math.ceil);
+  // With a surge the surplus covers the gap already; rounding up would let one Pod too many go.
+  const round = maxSurge > 0 ? Math.floor : Math.ceil;
+  const maxUnavailable = wholePercentValue(rolling.maxUnavailable ?? defaultMaxUnavailable, replicas, round);
+  return { partition: partitionOf(rolling.partition, replicas) ?? 0, maxSurge, maxUnavailable };
+}
+
+/** The Pods a partition keeps back; none known where it cannot be read. */
+export function partitionOf(partition: number | string | undefined, replicas: number): number | undefined {
+  try {
+    return partitionReplicas(partition, replicas);
+  } catch (error) {
+    if (error instanceof ParseError) return undefined;
+    throw error;
+  }
+}
+
+const defaultMaxUnavailable = '20%';
+const unlimited = 2147483647;
+
+type Tally = {
+  readonly total: number;
+  readonly preparingDelete: number;
+  readonly active: number;
+  readonly toDelete: number;
+  readonly unavailable: number;
+};
+
+function tally(pods: readonly Pod[], { isAvailable, isSpecifiedDelete }: Counting): Tally {
+  const active = pods.filter((pod) => lifecycleStateOf(pod) !== 'PreparingDelete');
+  const staying = active.filter((pod) => !isSpecifiedDelete(pod));
+  return {
+    total: pods.length,
+    preparingDelete: pods.length - active.length,
+    active: active.length,
+    toDelete: active.length - staying.length,
+    unavailable: staying.filter((pod) => !isAvailable(pod)).length,
+  };
+}
+
+/** Pods made ahead of those that are to be deleted or updated: of the two reasons the one that asks for more counts. */
+function surgeOf(by: {
+  readonly maxSurge: number;
+  readonly oldDifference: number;
+  readonly newDifference: number;
+  readonly toDelete: number;
+  readonly toDeleteNew: number;
+  /** Pods that would be missing if all that are to be deleted were. */
+  readonly missing: number;
+}) {
+  const { maxSurge, oldDifference, newDifference, toDelete, toDeleteNew } = by;
+  const forDeletion = Math.min(Math.max(by.missing, 0), toDelete);
+  const forDeletionOld = Math.max(forDeletion - toDeleteNew, 0);
+
+  const isUpdating = oldDifference * newDifference < 0;
+  const [old, fresh] = [Math.abs(oldDifference), Math.abs(newDifference)];
+  const forUpdate = isUpdating ? Math.min(old, fresh) : 0;
+  const isTowardsOld = (old <= fresh && oldDifference < 0) || (old > fresh && newDifference > 0);
+
+  const [surge, surgeOld] =
+    forDeletion >= forUpdate ? [forDeletion, forDeletionOld] : [forUpdate, isTowardsOld ? forUpdate : 0];
+  const useSurge = Math.min(maxSurge, surge);
+  return { useSurge, useSurgeOld: Math.min(useSurge, surgeOld) };
+}

@@ -1,0 +1,157 @@
+/** Making and removing Pods (cloneset.md §8.2 to §8.5). */
+import type { Pod } from '@kruise/api/core/pod';
+import { type Action, announced, create, record, remove } from '@kruise/client/actions';
+import { podTemplateOf } from '@kruise/machinery/controller-revision';
+import { stringify } from '@kruise/values/go-json';
+import { changeState, isHooked, lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
+import { instanceIdOf, newClaims, newInstanceIds, newPod } from './instances.ts';
+import { type Numbers, numbersOf, replicasOf } from './numbers.ts';
+import { inOrderOfSparing } from './ranking.ts';
+import { nameOf, type Situation } from './situation.ts';
+
+export type Step = {
+  readonly actions: readonly Action[];
+  /** Whether the step changes Pods, so that whatever comes next is decided when that is done. */
+  readonly changesPods: boolean;
+};
+
+/** What is to be done about the number of Pods: the first of these steps that has something to do. */
+export function scale(situation: Situation): Step {
+  const specified = situation.pods.filter(situation.isSpecifiedDelete);
+  const preparing = situation.pods.filter((pod) => lifecycleStateOf(pod) === 'PreparingDelete');
+  const leaving = new Set([...specified, ...preparing]).size;
+
+  const cancelled = cancelDeletions(situation, preparing, leaving);
+  if (cancelled.length > 0) return { actions: cancelled, changesPods: true };
+
+  const numbers = scalingNumbers(situation);
+  const told = numbers.scaleUp > numbers.scaleUpLimit ? [limited(situation, numbers)] : [];
+  // Nothing is deleted in a round that lacks Pods.
+  if (numbers.scaleUp > 0) {
+    return { actions: [...told, ...makePods(situation, numbers)], changesPods: numbers.scaleUpLimit > 0 };
+  }
+
+  const already = deletePods(situation, preparing);
+  if (already.length > 0) return { actions: already, changesPods: true };
+
+  const waiting = specified.filter((pod) => !preparing.includes(pod));
+  const chosen = deletePods(situation, withinLimit(situation, waiting, numbers.deleteReadyLimit));
+  if (chosen.length > 0) return { actions: chosen, changesPods: true };
+
+  // While Pods that somebody chose are on their way out, no others are chosen.
+  if (numbers.scaleDown === 0 || leaving > 0) return { actions: [], changesPods: false };
+  const spared = podsToSpare(situation, numbers);
+  const actions = deletePods(situation, withinLimit(situation, spared, numbers.deleteReadyLimit));
+  return { actions, changesPods: actions.length > 0 };
+}
+
+function scalingNumbers(situation: Situation): Numbers {
+  const { cloneSet, settings, pods, current, update } = situation;
+  return numbersOf(cloneSet, pods, {
+    ...situation,
+    isNew: situation.isUpdatedForScaling,
+    canRollBack: settings.gates.CloneSetPartitionRollback && nameOf(current) !== nameOf(update),
+    excludesPreparingDelete:
+      settings.cloneSetExcludesPreparingDelete || (cloneSet.spec.scaleStrategy?.excludePreparingDelete ?? false),
+  });
+}
+
+/**
+ * Pods that wait to be deleted, though there would then be too few, are kept. Not if the wait made them not ready:
+ * what that has undone cannot be made good.
+ */
+function cancelDeletions(
+  { cloneSet, pods, now, isSpecifiedDelete }: Situation,
+  preparing: readonly Pod[],
+  leaving: number,
+) {
+  const { preDelete, inPlaceUpdate } = cloneSet.spec.lifecycle ?? {};
+  if (preDelete?.markPodNotReady || inPlaceUpdate?.markPodNotReady) return [];
+  const missing = replicasOf(cloneSet.spec) - pods.length + leaving;
+  if (missing <= 0) return [];
+  return preparing
+    .filter((pod) => !isSpecifiedDelete(pod))
+    .slice(0, missing)
+    .flatMap((pod) => changeState(pod, { to: 'PreparingNormal' }, now));
+}
+
+function limited({ cloneSet }: Situation, { scaleUpLimit }: Numbers): Action {
+  return record({
+    about: cloneSet,
+    type: 'Warning',
+    reason: 'ScaleUpLimited',
+    message: `scaleUp is limited because of scaleStrategy.maxUnavailable, limit: ${scaleUpLimit}`,
+  });
+}
+
+/** New Pods, those of the old revision first, and before them the claims they lack. */
+function makePods(situation: Situation, { scaleUpLimit, scaleUpOld }: Numbers): readonly Action[] {
+  const { cloneSet, claims, current, update, revisionLabels, now } = situation;
+  const ids = newInstanceIds(cloneSet, scaleUpLimit, situation, now);
+  const present = new Set(claims.map(({ metadata }) => metadata.name));
+  const blueprints = [current, update].map((revision) => ({
+    template: podTemplateOf(revision) ?? cloneSet.spec.template,
+    revisionLabels: revisionLabels.labelsOf(nameOf(revision)),
+  }));
+  const newClaim = ids
+    .flatMap((id) => newClaims(cloneSet, id))
+    .filter(({ metadata }) => !present.has(metadata.name))
+    .map((claim) => announced(create(claim), { about: cloneSet, failed: failedCreate('pvc', claim) }));
+  const pods = ids.map((id, index) => {
+    const pod = newPod(cloneSet, id, blueprints[index < scaleUpOld ? 0 : 1]!, now);
+    const done = { reason: 'SuccessfulCreate', message: 'succeed to create pod {name}' };
+    return announced(create(pod), { about: cloneSet, done, failed: failedCreate('pod', pod) });
+  });
+  return [...newClaim, ...pods];
+}
+
+function failedCreate(what: 'pod' | 'pvc', object: object) {
+  return { reason: 'FailedCreate', message: `failed to create ${what}: {error}, ${what}: ${stringify(object)}` };
+}
+
+/** Deletes Pods and their claims; a Pod that a hook holds is told that it is about to be deleted instead. */
+function deletePods({ cloneSet, claims, now }: Situation, pods: readonly Pod[]): readonly Action[] {
+  const hook = cloneSet.spec.lifecycle?.preDelete;
+  return pods.flatMap((pod): readonly Action[] => {
+    if (isHooked(hook, pod)) {
+      return changeState(pod, { to: 'PreparingDelete', markNotReady: hook?.markPodNotReady }, now);
+    }
+    const id = instanceIdOf(pod);
+    return [
+      announced(remove(pod), {
+        about: cloneSet,
+        done: { reason: 'SuccessfulDelete', message: 'succeed to delete pod {name}' },
+        failed: { reason: 'FailedDelete', message: 'failed to delete pod {name}: {error}' },
+      }),
+      ...claims
+        .filter((claim) => instanceIdOf(claim) === id)
+        .map((claim) =>
+          announced(remove(claim), {
+            about: cloneSet,
+            failed: { reason: 'FailedDelete', message: 'failed to delete pvc {name}: {error}' },
+          }),
+        ),
+    ];
+  });
+}
+
+/** Pods that are not ready can go at any time, others as long as there are enough of them. */
+function withinLimit({ isReady }: Situation, pods: readonly Pod[], limit: number): readonly Pod[] {
+  let left = limit;
+  return pods.filter((pod) => !isReady(pod) || left-- > 0);
+}
+
+/** The Pods to remove: of the old revision as many as there are too many of it, the rest of the new one. */
+function podsToSpare(situation: Situation, { scaleDown, scaleDownOld }: Numbers): readonly Pod[] {
+  const { pods, isUpdatedForScaling } = situation;
+  const old = Math.min(scaleDown, scaleDownOld);
+  const choose = (from: readonly Pod[], count: number) =>
+    count >= from.length ? from : inOrderOfSparing(situation, from).slice(0, count);
+  return [
+    ...choose(
+      pods.filter((pod) => !isUpdatedForScaling(pod)),
+      old,
+    ),
+    ...choose(pods.filter(isUpdatedForScaling), scaleDown - old),
+  ];
+}

@@ -1,0 +1,36 @@
+/** All that a CloneSet's next steps are decided by, worked out once: its Pods, its revisions, and how Pods are told apart. */
+import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
+import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import type { Pod } from '@kruise/api/core/pod';
+import type { CloneSet } from '@kruise/api/kruise/cloneset';
+import type { Instant } from '@kruise/values/time';
+import type { RevisionLabels } from '../../revision/pod-revision.ts';
+import type { ManagerSettings } from '../../settings.ts';
+
+export type Situation = {
+  readonly settings: ManagerSettings;
+  readonly now: Instant;
+  readonly cloneSet: CloneSet;
+  /** The Pods that count. */
+  readonly pods: readonly Pod[];
+  /** The claims that may be given to new Pods, or go with those they belong to. */
+  readonly claims: readonly PersistentVolumeClaim[];
+  /** The revisions there are, the update revision among them, from the oldest to the newest. */
+  readonly revisions: readonly ControllerRevision[];
+  /** The revision Pods come from, and the one they go to; often the same. */
+  readonly current: ControllerRevision;
+  readonly update: ControllerRevision;
+  readonly revisionLabels: RevisionLabels;
+  /** The labels of a node; none where it is not known. */
+  readonly nodeLabels: (name: string) => { readonly [label: string]: string } | undefined;
+  readonly isUpdated: (pod: Pod) => boolean;
+  /** As `isUpdated`, but whoever is about to be updated may count as well. */
+  readonly isUpdatedForScaling: (pod: Pod) => boolean;
+  readonly isAvailable: (pod: Pod) => boolean;
+  readonly isReady: (pod: Pod) => boolean;
+  readonly isSpecifiedDelete: (pod: Pod) => boolean;
+};
+
+export function nameOf({ metadata }: ControllerRevision): string {
+  return metadata.name ?? '';
+}

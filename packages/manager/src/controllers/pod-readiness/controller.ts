@@ -1,0 +1,42 @@
+/** Says of every new Pod with the `KruisePodReady` gate that, as far as Kruise is concerned, it is ready. */
+import { type Pod, pod } from '@kruise/api/core/pod';
+import { kruisePodReadyCondition } from '@kruise/api/kruise/well-known';
+import { isBeingDeleted } from '@kruise/client/actions';
+import { type Decision, defineController } from '@kruise/client/controller';
+import { findCondition } from '@kruise/machinery/conditions';
+import { formatTime, type Instant } from '@kruise/values/time';
+import { hasReadinessGate } from '../../readiness/pod-readiness.ts';
+
+export const podReadinessController = defineController({
+  name: 'pod-readiness-controller',
+  component: 'pod-readiness-controller',
+  for: pod,
+  wakes: ({ type, object }) => type !== 'deleted' && lacksCondition(object),
+  workers: 3,
+  observe: (caches, key) => caches.of(pod).get(key),
+  decide,
+});
+
+function lacksCondition(found: Pod): boolean {
+  return (
+    hasReadinessGate(found, kruisePodReadyCondition) &&
+    findCondition(found.status?.conditions, kruisePodReadyCondition) === undefined
+  );
+}
+
+export function decide(found: Pod, now: Instant): Decision<Pod['status']> {
+  if (isBeingDeleted(found) || !lacksCondition(found)) return { actions: [] };
+  const condition = { type: kruisePodReadyCondition, status: 'True', lastTransitionTime: formatTime(now) };
+  // Only the one condition: a thousand Pods that start at once are written by kubelets all the while.
+  return {
+    actions: [
+      {
+        type: 'patch',
+        object: found,
+        patch: { status: { conditions: [condition] } },
+        patchType: 'strategic',
+        subresource: 'status',
+      },
+    ],
+  };
+}

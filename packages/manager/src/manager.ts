@@ -1,0 +1,51 @@
+/**
+ * kruise-manager: every controller of the catalogue under one lease, and the webhooks that default, validate and convert
+ * Kruise's kinds. The same manager runs in one process with the API server, where webhooks are called without a socket,
+ * and as a process of its own on any cluster.
+ */
+import type { Controller, Runnable } from '@kruise/client/controller';
+import { createCaches } from '@kruise/client/informer';
+import { silentLog } from '@kruise/client/log';
+import { type RunOptions, runControllers } from '@kruise/client/manager';
+import type { Webhook } from '@kruise/client/webhook';
+import { controllerCatalogue } from './controllers/catalogue.ts';
+import type { ManagerSettings } from './settings.ts';
+import { webhooksFor } from './webhooks/catalogue.ts';
+import { installConfigurations, webhookServiceName } from './webhooks/configurations.ts';
+
+export type ManagerOptions = RunOptions & {
+  readonly settings: ManagerSettings;
+  /** Where an API server in the same process looks for webhooks: `namespace/service/path`. They are put there. */
+  readonly inProcessWebhooks?: Map<string, Webhook>;
+  /** Called once the API server knows of the webhooks: from now on objects of Kruise's kinds can be written. */
+  readonly onServing?: () => void;
+};
+
+/** Runs the manager in one process with the API server until the signal is aborted. */
+export async function runManager(options: ManagerOptions, signal: AbortSignal): Promise<void> {
+  const { settings, inProcessWebhooks, onServing, ...runOptions } = options;
+  const { client, clock, random, log = silentLog } = runOptions;
+  // Webhooks and controllers read the same, and webhooks go on until the last controller has stopped.
+  const served = new AbortController();
+  const onError = (error: unknown) => log.warn({ error }, 'something failed in the background, and is tried again');
+  const caches =
+    runOptions.caches ??
+    createCaches(client, clock, random, { newest: true, onError, ...runOptions.cacheOptions }, served.signal);
+  try {
+    if (inProcessWebhooks) {
+      for (const [path, webhook] of Object.entries(webhooksFor({ settings, caches }))) {
+        inProcessWebhooks.set(`${settings.namespace}/${webhookServiceName}${path}`, webhook);
+      }
+      await installConfigurations(client, settings);
+    }
+    onServing?.();
+    await runControllers(controllersFor(settings), { ...runOptions, caches }, signal);
+  } finally {
+    served.abort();
+  }
+}
+
+/** The controllers that run with these settings. */
+export function controllersFor(settings: ManagerSettings): readonly (Controller | Runnable)[] {
+  return controllerCatalogue.flatMap(({ make, isOn = () => true }) => (isOn(settings) ? make(settings) : []));
+}

@@ -1,0 +1,24 @@
+/** Whether the Pods of Kruise's workloads can be relied on: Kubernetes' notion, and Kruise's gate and states on top. */
+import type { Pod } from '@kruise/api/core/pod';
+import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
+import { findCondition } from '@kruise/machinery/conditions';
+import { isPodReady, readySince } from '@kruise/machinery/pods';
+import type { Instant } from '@kruise/values/time';
+import { lifecycleStateOf } from './lifecycle/lifecycle.ts';
+
+/** Whether a Pod runs, is ready, and is not being updated in place. */
+export function isRunningAndReady(pod: Pod): boolean {
+  if (pod.status?.phase !== 'Running' || !isPodReady(pod)) return false;
+  const gate = findCondition(pod.status.conditions, inPlaceUpdateReadyCondition);
+  return gate === undefined || gate.status === 'True';
+}
+
+/** Whether a Pod has been ready for so long that it can be relied on, and waits in no hook. */
+export function isAvailable(pod: Pod, minReadySeconds: number, now: Instant): boolean {
+  const state = lifecycleStateOf(pod);
+  if (state !== undefined && state !== 'Normal') return false;
+  if (!isRunningAndReady(pod)) return false;
+  if (minReadySeconds <= 0) return true;
+  const since = readySince(pod);
+  return since !== undefined && since + minReadySeconds * 1000 < now;
+}

@@ -1,0 +1,39 @@
+import { type FeatureGates, featureGates } from './feature-gates.ts';
+
+/** What the controllers and webhooks of kruise-manager are told. */
+export type ManagerSettings = {
+  readonly gates: FeatureGates;
+  /** The namespace kruise-manager lives in, with its Service, its certificates and its configuration. */
+  readonly namespace: string;
+  /** Whether Pods are resized through `pods/resize`, as servers since 1.32 want it, or as any other change. */
+  readonly resizesBySubresource: boolean;
+  /** Pods in state PreparingDelete are no replicas of any CloneSet. */
+  readonly cloneSetExcludesPreparingDelete: boolean;
+  /** Workers by the name of their controller, where they differ from the usual three. */
+  readonly workers: { readonly [controller: string]: number };
+};
+
+/** The settings of a manager of which nothing else is said. */
+export function managerSettings(settings: Partial<ManagerSettings> = {}): ManagerSettings {
+  return {
+    gates: featureGates(),
+    namespace: 'kruise-system',
+    resizesBySubresource: true,
+    cloneSetExcludesPreparingDelete: false,
+    workers: {},
+    ...settings,
+  };
+}
+
+/**
+ * Whether a server of this version (`gitVersion`) resizes Pods through `pods/resize`. Providers add to versions what
+ * they like (`1.32+gke.1`), so only digits count; what cannot be read is taken for an old server.
+ */
+export function resizesBySubresource(gitVersion: string): boolean {
+  const parts = gitVersion.replace(/^v/, '').split('.', 3);
+  if (parts.length < 3) return false;
+  const numbers = parts.map((part) => /^\d+/.exec(part)?.[0]);
+  if (numbers.includes(undefined)) return false;
+  const [major, minor] = numbers.map(Number);
+  return major! > 1 || (major === 1 && minor! >= 32);
+}

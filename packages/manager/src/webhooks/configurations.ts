@@ -1,0 +1,79 @@
+/** The two configurations by which an API server finds kruise-manager's webhooks. */
+import {
+  type MutatingWebhookConfiguration,
+  mutatingWebhookConfiguration,
+} from '@kruise/api/admissionregistration/mutatingwebhookconfiguration';
+import {
+  type ValidatingWebhookConfiguration,
+  validatingWebhookConfiguration,
+} from '@kruise/api/admissionregistration/validatingwebhookconfiguration';
+import type { WebhookClientConfig } from '@kruise/api/admissionregistration/webhook-client';
+import { deleteProtectionLabel } from '@kruise/api/kruise/well-known';
+import type { Client } from '@kruise/client/client';
+import type { ManagerSettings } from '../settings.ts';
+import { type WebhookEntry, webhookCatalogue } from './catalogue.ts';
+
+export const mutatingConfigurationName = 'kruise-mutating-webhook-configuration';
+export const validatingConfigurationName = 'kruise-validating-webhook-configuration';
+
+/** The Service in kruise-manager's namespace behind which webhooks answer. */
+export const webhookServiceName = 'kruise-webhook-service';
+
+/** Tells a server of the webhooks that answer with these settings, in place of whatever it knew before. */
+export async function installConfigurations(client: Client, settings: ManagerSettings): Promise<void> {
+  const { mutating, validating } = webhookConfigurations(settings, ({ path }) => ({
+    service: { namespace: settings.namespace, name: webhookServiceName, path },
+  }));
+  const options = { fieldManager: 'kruise-manager', force: true };
+  await client.apply(mutatingWebhookConfiguration, mutating, options);
+  await client.apply(validatingWebhookConfiguration, validating, options);
+}
+
+type ClientConfigOf = (entry: WebhookEntry) => WebhookClientConfig;
+
+export function webhookConfigurations(settings: ManagerSettings, clientConfigOf: ClientConfigOf) {
+  const entries = webhookCatalogue.filter(({ isOn = () => true }) => isOn(settings));
+  const webhooksOf = (type: WebhookEntry['type']) =>
+    entries.filter((entry) => entry.type === type).map((entry) => webhookOf(entry, clientConfigOf));
+  const mutating: MutatingWebhookConfiguration = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: { name: mutatingConfigurationName },
+    webhooks: webhooksOf('mutating'),
+  };
+  const validating: ValidatingWebhookConfiguration = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name: validatingConfigurationName },
+    webhooks: webhooksOf('validating'),
+  };
+  return { mutating, validating };
+}
+
+/** Kruise's own Pods, and those of the cluster itself, must be able to start without Kruise. */
+const ordinaryNamespaces = {
+  matchExpressions: [
+    { key: 'control-plane', operator: 'NotIn' as const, values: ['openkruise'] },
+    { key: 'kubernetes.io/metadata.name', operator: 'NotIn' as const, values: ['kube-system'] },
+  ],
+};
+const protectedObjects = { matchExpressions: [{ key: deleteProtectionLabel, operator: 'Exists' as const }] };
+const outsideSystem = {
+  matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn' as const, values: ['kube-system'] }],
+};
+
+function webhookOf(entry: WebhookEntry, clientConfigOf: ClientConfigOf) {
+  const { name, group, versions, resource, operations, concerns } = entry;
+  return {
+    name,
+    clientConfig: clientConfigOf(entry),
+    rules: [{ apiGroups: [group], apiVersions: versions, resources: [resource], operations }],
+    // Who asks for protection must not be kept from deleting what nobody can protect.
+    failurePolicy: concerns === 'protected' ? ('Ignore' as const) : ('Fail' as const),
+    sideEffects: 'None' as const,
+    admissionReviewVersions: ['v1', 'v1beta1'],
+    timeoutSeconds: 30,
+    ...(concerns === 'pods' ? { namespaceSelector: ordinaryNamespaces } : {}),
+    ...(concerns === 'protected' ? { namespaceSelector: outsideSystem, objectSelector: protectedObjects } : {}),
+  };
+}

@@ -1,0 +1,76 @@
+/** What webhooks are made with, and the ways in which they answer. */
+import type { Status } from '@kruise/api/meta/status';
+import { type Caches, NotSyncedError } from '@kruise/client/informer';
+import {
+  type AdmissionHandler,
+  admission,
+  allow,
+  type RequestFor,
+  type Verdict,
+  type Webhook,
+} from '@kruise/client/webhook';
+import { failure } from '@kruise/machinery/status';
+import { DecodeError } from '@kruise/schema/codec';
+import { type Cause, summary } from '@kruise/schema/field-error';
+import type { ManagerSettings } from '../settings.ts';
+
+export type WebhookContext = {
+  readonly settings: ManagerSettings;
+  /** What is known of the cluster. */
+  readonly caches: Caches;
+  /** Told of deletions that were refused for protection's sake. */
+  readonly onProtected?: (event: ProtectionEvent) => void;
+};
+
+/** Something that was not deleted, and who wanted it to be. */
+export type ProtectionEvent = {
+  readonly event: 'PodUnavailableBudget' | 'DeletionProtection';
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly username: string;
+};
+
+/** A webhook that reads from caches waits for them, and refuses what cannot be read as what it should be. */
+export function handler<T>(handle: AdmissionHandler<T>): Webhook {
+  return admission<T>(async (request) => {
+    try {
+      return await whenKnown(() => handle(request));
+    } catch (error) {
+      if (error instanceof DecodeError) return refuse(400, error.message);
+      throw error;
+    }
+  });
+}
+
+async function whenKnown<T>(ask: () => T | Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof NotSyncedError)) throw error;
+      await error.synced;
+    }
+  }
+}
+
+/** A refusal as the reference words it: a code and a message, without a reason. */
+export function refuse(code: number, message: string): Verdict<never> {
+  const refusal: Status = failure({ code, message });
+  return { refusal };
+}
+
+/** It may be done if there is nothing wrong with it; else 422 and every fault. */
+export function refuseFaults(causes: Iterable<Cause>): Verdict<never> {
+  const found = [...causes];
+  return found.length === 0 ? allow() : refuse(422, summary(found));
+}
+
+/** The version a request speaks of. */
+export function versionOf({ resource }: RequestFor<unknown>): string {
+  return resource.version;
+}
+
+export function unsupportedVersion(request: RequestFor<unknown>): Verdict<never> {
+  return refuse(400, `unsupported version: ${versionOf(request)}`);
+}

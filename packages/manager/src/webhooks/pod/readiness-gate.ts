@@ -1,0 +1,20 @@
+import type { Pod } from '@kruise/api/core/pod';
+import { appsGroup, kruisePodReadyCondition } from '@kruise/api/kruise/well-known';
+import { controllerOf } from '@kruise/machinery/owner-references';
+import { hasReadinessGate } from '../../readiness/pod-readiness.ts';
+import type { WebhookContext } from '../context.ts';
+
+/** Pods of Kruise's workloads, or all Pods, are ready only if Kruise says so (pod-admission.md §2.1). */
+export function withReadinessGate(pod: Pod, { settings }: WebhookContext): Pod {
+  const isConcerned = settings.gates.KruisePodReadinessGate || isOfKruise(pod);
+  if (!isConcerned || hasReadinessGate(pod, kruisePodReadyCondition)) return pod;
+  const spec = pod.spec ?? { containers: [] };
+  const readinessGates = [...(spec.readinessGates ?? []), { conditionType: kruisePodReadyCondition }];
+  return { ...pod, spec: { ...spec, readinessGates } };
+}
+
+/** Whether a workload of Kruise made a Pod. */
+export function isOfKruise(pod: Pod): boolean {
+  const [group] = controllerOf(pod)?.apiVersion.split('/') ?? [];
+  return group === appsGroup;
+}

@@ -1,0 +1,26 @@
+import type { Pod } from '@kruise/api/core/pod';
+import { allow, change, type Webhook } from '@kruise/client/webhook';
+import { handler, type WebhookContext } from '../context.ts';
+import { withReadinessGate } from './readiness-gate.ts';
+
+/** A step in what is made of a new Pod; each is handed what the one before has made. */
+type Step = (pod: Pod, context: WebhookContext) => Pod | Promise<Pod>;
+
+/** Their order counts: containers that are injected take part in what comes after. */
+const steps: readonly Step[] = [withReadinessGate];
+
+export function podMutating(context: WebhookContext): Webhook {
+  return handler<Pod>(async ({ object, operation, namespace }) => {
+    if (!object || operation !== 'CREATE') return allow();
+    let pod: Pod =
+      object.metadata.namespace || !namespace ? object : { ...object, metadata: { ...object.metadata, namespace } };
+    const original = pod;
+    for (const step of steps) pod = await step(pod, context);
+    // What was only filled in to work with is no change of the Pod.
+    return pod === original ? allow() : change({ ...pod, metadata: { ...pod.metadata, ...given(object) } });
+  });
+}
+
+function given({ metadata: { namespace } }: Pod): { readonly namespace?: string } {
+  return namespace === undefined ? {} : { namespace };
+}
