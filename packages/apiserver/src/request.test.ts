@@ -29,7 +29,7 @@ const cases: readonly [string, string, string][] = [
   ['GET', '/api/v1/watch/namespaces/a/pods', 'watch core/v1 pods ns=a name='],
   ['GET', '/api/v1/watch/namespaces/a/pods/p', 'watch core/v1 pods ns=a name=p'],
   ['GET', '/api/v1/namespaces/a/pods?fieldSelector=metadata.name%3Dp', 'list core/v1 pods ns=a name=p'],
-  ['GET', '/api/v1/namespaces/a/pods/a%2Fb', 'get core/v1 pods ns=a name=a/b'],
+  ['GET', '/api/v1/namespaces/a/pods/a%2Fb', 'get core/v1 pods/b ns=a name=a'],
   ['GET', '/healthz', 'get /healthz'],
   ['GET', '/apis/apps', 'get /apis/apps'],
   ['GET', '/apis/apps/v1', 'get /apis/apps/v1'],

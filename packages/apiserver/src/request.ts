@@ -1,3 +1,5 @@
+import { PlainRefusal } from './handlers/refusal.ts';
+
 /** What a request is about, told from its method and path alone. */
 export type RequestInfo = {
   readonly isResource: boolean;
@@ -30,7 +32,10 @@ const namespaceSubresources = new Set(['status', 'finalize']);
 export function requestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
   const nowhere = { isResource: false, path, verb: method.toLowerCase(), group: '', version: '', namespace: '' };
   const notAResource = { ...nowhere, plural: '', subresource: '', name: '', rest: [] };
-  const segments = path.split('/').filter((segment) => segment !== '');
+  // An empty segment counts: nothing has an empty name.
+  const segments = decodedPath(path)
+    .replace(/^\/|\/$/g, '')
+    .split('/');
   let at: number;
   let group = '';
   if (segments[0] === 'api' && segments.length >= 3) at = 1;
@@ -51,7 +56,7 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
     const inside = segments[at + 2];
     if (inside !== undefined && !namespaceSubresources.has(inside)) at += 2;
   }
-  const [plural = '', name = '', subresource = '', ...rest] = segments.slice(at).map(decodeSegment);
+  const [plural = '', name = '', subresource = '', ...rest] = segments.slice(at);
   if (plural === 'namespaces' && group === '' && name !== '') namespace = name;
 
   const named = name !== '' ? name : nameInFieldSelector(query);
@@ -72,11 +77,13 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   };
 }
 
-function decodeSegment(segment: string): string {
+/** A slash that is written as `%2F` is a slash all the same: a name cannot have one. */
+function decodedPath(path: string): string {
+  if (!path.includes('%')) return path;
   try {
-    return decodeURIComponent(segment);
+    return decodeURIComponent(path);
   } catch {
-    return segment;
+    throw new PlainRefusal(400, '400 Bad Request');
   }
 }
 

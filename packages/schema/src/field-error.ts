@@ -34,12 +34,12 @@ function withDetail(head: string, detail: string): string {
 
 /** The value cannot be right: `Invalid value: "x": must be …`. */
 export function invalid(field: string, value: unknown, detail: string): Cause {
-  return { reason: 'FieldValueInvalid', field, message: withDetail(`Invalid value: ${goSyntax(value)}`, detail) };
+  return { reason: 'FieldValueInvalid', message: withDetail(`Invalid value: ${goSyntax(value)}`, detail), field };
 }
 
 /** A value must be given: `Required value`. */
 export function required(field: string, detail = ''): Cause {
-  return { reason: 'FieldValueRequired', field, message: withDetail('Required value', detail) };
+  return { reason: 'FieldValueRequired', message: withDetail('Required value', detail), field };
 }
 
 /** The value is not one of the few that are known: `Unsupported value: "x": supported values: "a", "b"`. */
@@ -48,39 +48,39 @@ export function notSupported(field: string, value: unknown, supported: readonly 
   const detail = supported.length === 0 ? '' : `supported values: ${known}`;
   return {
     reason: 'FieldValueNotSupported',
-    field,
     message: withDetail(`Unsupported value: ${goSyntax(value)}`, detail),
+    field,
   };
 }
 
 /** The value may not be given or changed here: `Forbidden: …`. */
 export function forbidden(field: string, detail: string): Cause {
-  return { reason: 'FieldValueForbidden', field, message: withDetail('Forbidden', detail) };
+  return { reason: 'FieldValueForbidden', message: withDetail('Forbidden', detail), field };
 }
 
 /** A value that must be unique comes twice: `Duplicate value: "x"`. */
 export function duplicate(field: string, value: unknown): Cause {
-  return { reason: 'FieldValueDuplicate', field, message: `Duplicate value: ${goSyntax(value)}` };
+  return { reason: 'FieldValueDuplicate', message: `Duplicate value: ${goSyntax(value)}`, field };
 }
 
 /** What is named does not exist: `Not found: "x"`. */
 export function notFoundValue(field: string, value: unknown): Cause {
-  return { reason: 'FieldValueNotFound', field, message: `Not found: ${goSyntax(value)}` };
+  return { reason: 'FieldValueNotFound', message: `Not found: ${goSyntax(value)}`, field };
 }
 
 /** The text is too long: `Too long: may not be more than N bytes`. */
 export function tooLong(field: string, limitBytes: number): Cause {
-  return { reason: 'FieldValueTooLong', field, message: `Too long: may not be more than ${limitBytes} bytes` };
+  return { reason: 'FieldValueTooLong', message: `Too long: may not be more than ${limitBytes} bytes`, field };
 }
 
 /** The list is too long: `Too many: 9: must have at most 8 items`. */
 export function tooMany(field: string, count: number, limit: number): Cause {
-  return { reason: 'FieldValueTooMany', field, message: `Too many: ${count}: must have at most ${limit} items` };
+  return { reason: 'FieldValueTooMany', message: `Too many: ${count}: must have at most ${limit} items`, field };
 }
 
 /** Validation itself failed. */
 export function internal(field: string, detail: string): Cause {
-  return { reason: 'InternalError', field, message: `Internal error: ${detail}` };
+  return { reason: 'InternalError', message: `Internal error: ${detail}`, field };
 }
 
 /** All faults in one text: one stands alone, several in brackets, repetitions dropped. */

@@ -43,7 +43,7 @@ export function* validateConversion(
 function unreadableBundle(field: string, base64: string): Cause {
   const bytes = Array.from(Buffer.from(base64, 'base64'), (byte) => `0x${byte.toString(16)}`);
   const detail = 'unable to load root certificates: unable to parse bytes as PEM block';
-  return { reason: 'FieldValueInvalid', field, message: `Invalid value: []byte{${bytes.join(', ')}}: ${detail}` };
+  return { reason: 'FieldValueInvalid', message: `Invalid value: []byte{${bytes.join(', ')}}: ${detail}`, field };
 }
 
 /** A bundle that cannot be read is taken until the definition is in use, and as long as it has been so all along. */

@@ -88,7 +88,7 @@ function* logFaults({ tailLines, limitBytes, sinceSeconds, sinceTime, stream }: 
   }
   if (limitBytes != null && limitBytes < 1) yield invalidField('limitBytes', limitBytes, 'must be greater than 0');
   if (sinceSeconds != null && sinceTime != null) {
-    yield forbidden('', 'at most one of `sinceTime` or `sinceSeconds` may be specified');
+    yield forbidden('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified');
   } else if (sinceSeconds != null && sinceSeconds < 1) {
     yield invalidField('sinceSeconds', sinceSeconds, 'must be greater than 0');
   }

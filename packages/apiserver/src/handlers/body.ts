@@ -131,8 +131,17 @@ const builtin: ReadonlySet<string> = new Set(
   builtinKinds.flatMap((each) => [each.kind, each.listKind].map((kind) => `${apiVersionOf(each)} ${kind}`)),
 );
 
+/** Kinds that no resource has: what requests and answers are made of, in every version. */
+const messageKinds: ReadonlySet<string> = new Set([
+  'Status',
+  'APIGroup',
+  'APIGroupList',
+  'APIResourceList',
+  'APIVersions',
+]);
+
 function isBuiltin(apiVersion: string, kind: string): boolean {
-  return builtin.has(`${apiVersion} ${kind}`);
+  return builtin.has(`${apiVersion} ${kind}`) || (apiVersion === 'v1' && messageKinds.has(kind));
 }
 
 function goType(apiVersion: string, kind: string): string {
@@ -153,6 +162,9 @@ const typeMeta =
 /** The fault of a text that is no object at all. */
 const wrongRoot = /^json: cannot unmarshal (\w+) into Go value of type \S+$/;
 
+/** The fault of an object that says what it is by something else than a text. */
+const wrongTypeMeta = /^(json: cannot unmarshal \w+ into Go struct field) \w+\.(apiVersion|kind) of type string$/;
+
 /** What keeps the kind of a body from being read, if that is the trouble with it. */
 function unrecognizedWhy(error: unknown): string | undefined {
   if (error instanceof Unrecognized || error instanceof YamlError || error instanceof ProtobufError) {
@@ -160,7 +172,10 @@ function unrecognizedWhy(error: unknown): string | undefined {
   }
   const found = "couldn't get version/kind; json parse error";
   if (error instanceof JsonSyntaxError) return `${found}: ${error.message}`;
-  const [, type] = (error instanceof DecodeError && wrongRoot.exec(error.message)) || [];
+  if (!(error instanceof DecodeError)) return undefined;
+  const [, what, field] = wrongTypeMeta.exec(error.message) ?? [];
+  if (field !== undefined) return `${found}: ${what} .${field} of type string`;
+  const [, type] = wrongRoot.exec(error.message) ?? [];
   return type === undefined ? undefined : `${found}: json: cannot unmarshal ${type} into Go value of type ${typeMeta}`;
 }
 

@@ -19,6 +19,7 @@ export function decodeContinueToken(text: string): ContinueToken {
   const refuse = (why: string) => badRequest(`invalid continue token: continue key is not valid: ${why}`);
   const illegal = text.search(/[^A-Za-z0-9_-]/);
   if (illegal >= 0) throw refuse(`illegal base64 data at input byte ${illegal}`);
+  if (text.length % 4 === 1) throw refuse(`illegal base64 data at input byte ${text.length - 1}`);
   let token: { readonly v?: unknown; readonly rv?: unknown; readonly start?: unknown } | null;
   try {
     token = parseJson(Buffer.from(text, 'base64url')) as typeof token;

@@ -5,12 +5,16 @@ import type { Listening } from './test-server.ts';
 /** An answer as it came. */
 export type RawAnswer = { readonly code: number; readonly headers: IncomingHttpHeaders; readonly text: string };
 
+/** What is sent: nothing is added to it, so that it may be as wrong as can be. */
+export type RawOptions = {
+  readonly method?: string;
+  readonly headers?: { readonly [name: string]: string };
+  readonly body?: string;
+};
+
 /** Sends requests to a server that listens, as its administrator, and shows answers as they come. */
 export function rawRequests({ url, kubeconfig }: Listening): {
-  (
-    path: string,
-    options?: { readonly method?: string; readonly headers?: { [name: string]: string } },
-  ): Promise<RawAnswer>;
+  (path: string, options?: RawOptions): Promise<RawAnswer>;
   close(): void;
 } {
   const field = (name: string) =>
@@ -21,10 +25,12 @@ export function rawRequests({ url, kubeconfig }: Listening): {
     cert: field('client-certificate-data'),
     key: field('client-key-data'),
   });
-  const ask = (path: string, options: { method?: string; headers?: { [name: string]: string } } = {}) =>
+  const ask = (path: string, { body, ...options }: RawOptions = {}) =>
     new Promise<RawAnswer>((resolve, reject) => {
       const send: typeof request = requestSecure;
-      const outgoing = send(`${url}${path}`, { agent, ...options }, (response) => {
+      const { hostname, port } = new URL(url);
+      // A URL would be put in order: `..` and `//` are to arrive as they are.
+      const outgoing = send({ agent, hostname, port, path, ...options }, (response) => {
         let text = '';
         response.setEncoding('utf8');
         response.on('data', (chunk) => {
@@ -33,7 +39,7 @@ export function rawRequests({ url, kubeconfig }: Listening): {
         response.on('end', () => resolve({ code: response.statusCode ?? 0, headers: response.headers, text }));
       });
       outgoing.once('error', reject);
-      outgoing.end();
+      outgoing.end(body);
     });
   return Object.assign(ask, { close: () => agent.destroy() });
 }

@@ -63,7 +63,7 @@ export class Report {
     const values = allowed.map((each) => quote(typeof each === 'string' ? each : JSON.stringify(each)));
     const list = values.join(', ');
     const message = `Unsupported value: ${shown(value)}: supported values: ${list}`;
-    const cause: Cause = { reason: 'FieldValueNotSupported', field: this.#field(), message };
+    const cause: Cause = { reason: 'FieldValueNotSupported', message, field: this.#field() };
     this.#add(this.#sentence(`should be one of ${list}`), cause);
   }
 
@@ -89,7 +89,7 @@ export class Report {
 
   missing(name: string): void {
     const field = this.#field(`${this.path}.${name}`);
-    this.#add(`${this.path}.${name} is required`, { reason: 'FieldValueRequired', field, message: 'Required value' });
+    this.#add(`${this.path}.${name} is required`, { reason: 'FieldValueRequired', message: 'Required value', field });
   }
 
   /** A fault of the alternatives of a value, which has the path in its text and none of its own. */

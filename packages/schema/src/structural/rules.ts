@@ -275,7 +275,7 @@ function breach({ reason }: Rule, detail: string, field: string, typeName: strin
     case 'FieldValueRequired':
       return required(field, detail);
     case 'FieldValueDuplicate':
-      return { reason: 'FieldValueDuplicate', field, message: `Duplicate value: ${shown(typeName)}` };
+      return { reason: 'FieldValueDuplicate', message: `Duplicate value: ${shown(typeName)}`, field };
     default:
       return fault('FieldValueInvalid', field, typeName, detail);
   }

@@ -390,7 +390,7 @@ function wrongRule(field: string, rule: Rule, detail: string): Cause {
     `OptionalOldSelf:${pointer('bool', optionalOldSelf)}`,
   ];
   const shown = `apiextensions.ValidationRule{${members.join(', ')}}`;
-  return { reason: 'FieldValueInvalid', field, message: `Invalid value: ${shown}: ${detail}` };
+  return { reason: 'FieldValueInvalid', message: `Invalid value: ${shown}: ${detail}`, field };
 }
 
 /** How often a part can occur, given how often the whole can. */
