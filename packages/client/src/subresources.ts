@@ -55,8 +55,13 @@ export async function evict(
   });
 }
 
-/** Gives a Pod its node, as a scheduler does. */
-export async function bind(client: Client, reference: Reference, node: string, options?: Options): Promise<void> {
+/** Gives a Pod its node, as a scheduler does; where its uid is given, that very Pod. */
+export async function bind(
+  client: Client,
+  reference: Reference & { readonly uid?: string },
+  node: string,
+  options?: Options,
+): Promise<void> {
   const body = { metadata: { ...reference }, target: { kind: 'Node', name: node } };
   await client.post(pod, reference, { name: 'binding', kind: binding }, body, options);
 }

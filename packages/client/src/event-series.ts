@@ -1,0 +1,207 @@
+/**
+ * Records Events of the group `events.k8s.io`, as kube-scheduler does: what happens again to the same object becomes a
+ * series, of which the second is written and then, from time to time, how many there have been. Nobody waits for it.
+ */
+import type { ObjectReference } from '@kruise/api/core/reference';
+import { type Event, event as eventKind } from '@kruise/api/events/event';
+import { isAlreadyExists, isNotFound, StatusError } from '@kruise/machinery/status';
+import { after, type Clock } from '@kruise/values/clock';
+import type { Random } from '@kruise/values/random';
+import { formatMicroTime, type Instant } from '@kruise/values/time';
+import type { Client } from './client.ts';
+import { createDeque } from './deque.ts';
+import type { KubernetesObject } from './object-key.ts';
+
+/** Something worth telling of an object. */
+export type NewSeriesEvent = {
+  /** The object it happened to. */
+  readonly regarding: KubernetesObject;
+  /** Another that had part in it. */
+  readonly related?: KubernetesObject;
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  /** What was done, or failed: `Binding`. */
+  readonly action: string;
+  readonly note: string;
+  /** Who reports it. */
+  readonly controller: string;
+};
+
+/** Who records, and where. */
+export type SeriesRecorderOptions = {
+  /** The machine it is reported from. */
+  readonly host: string;
+  readonly onError?: (error: unknown) => void;
+};
+
+/** Records events. */
+export type SeriesRecorder = {
+  /** Notes an event; it is written when there is time, and dropped where there are too many. */
+  record(event: NewSeriesEvent): void;
+  /** Resolves when all that was noted so far has been written or given up. */
+  flush(): Promise<void>;
+};
+
+/** Events that wait to be written; what comes on top is dropped, as they are only for people to read. */
+const maxWaiting = 10_000;
+/** Events written at a time: enough for a store that commits many at once. */
+const maxWriting = 64;
+const maxAttempts = 12;
+const retryMs = 10_000;
+/** A series that has rested for so long is over. */
+const finishMs = 6 * 60_000;
+/** How often a series that goes on is written. */
+const refreshMs = 30 * 60_000;
+/** Events remembered for what may come again; those of longest ago are forgotten first. */
+const maxRemembered = 20_000;
+
+type Remembered = { event: Event; writtenAt: Instant; seenAt: Instant; unwritten: boolean };
+
+/** A recorder that writes through a client until the signal is aborted. */
+export function createSeriesRecorder(
+  client: Client,
+  clock: Clock,
+  random: Random,
+  { host, onError = () => {} }: SeriesRecorderOptions,
+  signal: AbortSignal,
+): SeriesRecorder {
+  const remembered = new Map<string, Remembered>();
+  const waiting = createDeque<Event>();
+  const idle = new Set<() => void>();
+  let writing = 0;
+  let isTidying = false;
+  // Go takes nanoseconds for a name that nothing else has; here a counter stands for what the clock cannot tell.
+  let serials = 0;
+
+  async function write(event: Event): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await store(client, event, signal);
+        return;
+      } catch (error) {
+        if (signal.aborted || isAlreadyExists(error)) return;
+        // The server has understood and refused; asking again changes nothing.
+        if (error instanceof StatusError && error.code < 500 && error.code !== 429) return onError(error);
+        if (attempt === maxAttempts) return onError(error);
+        await after(clock, attempt === 1 ? random.next() * retryMs : retryMs, signal).catch(() => {});
+      }
+    }
+  }
+
+  const pump = () => {
+    while (writing < maxWriting && waiting.size > 0 && !signal.aborted) {
+      writing++;
+      void write(waiting.shift()!).finally(() => {
+        writing--;
+        pump();
+      });
+    }
+    if (writing > 0) return;
+    for (const resolve of idle) resolve();
+    idle.clear();
+  };
+
+  const enqueue = (event: Event) => {
+    if (waiting.size >= maxWaiting) return onError(new Error(`an event was dropped: ${event.reason} ${event.note}`));
+    waiting.push(event);
+    pump();
+  };
+
+  /** Ends series that rest, and writes how far those have come that go on. */
+  const tidy = () => {
+    isTidying = false;
+    const now = clock.now();
+    for (const [key, entry] of remembered) {
+      const isOver = now - entry.seenAt >= finishMs;
+      if (isOver) remembered.delete(key);
+      if (entry.unwritten && (isOver || now - entry.writtenAt >= refreshMs)) {
+        entry.unwritten = false;
+        entry.writtenAt = now;
+        enqueue(entry.event);
+      }
+    }
+    tidyLater();
+  };
+  const tidyLater = () => {
+    if (isTidying || remembered.size === 0) return;
+    isTidying = true;
+    clock.setTimer(finishMs, tidy, signal);
+  };
+
+  return {
+    record(told) {
+      if (signal.aborted) return;
+      const now = clock.now();
+      const regarding = referenceTo(told.regarding);
+      const related = told.related && referenceTo(told.related);
+      const key = JSON.stringify([told.type, told.reason, told.action, told.controller, regarding, related]);
+      const known = remembered.get(key);
+      if (!known) {
+        const id = (BigInt(Math.floor(now)) * 1_000_000n + BigInt(serials++ % 1_000_000)).toString(16);
+        const event = eventOf(told, { regarding, related, host, id, now });
+        remembered.set(key, { event, writtenAt: now, seenAt: now, unwritten: false });
+        if (remembered.size > maxRemembered) remembered.delete(remembered.keys().next().value!);
+        tidyLater();
+        enqueue(event);
+        return;
+      }
+      const { series } = known.event;
+      known.seenAt = now;
+      known.event = {
+        ...known.event,
+        series: { count: (series?.count ?? 1) + 1, lastObservedTime: formatMicroTime(now) },
+      };
+      if (series) known.unwritten = true;
+      else enqueue(known.event);
+    },
+    flush: () =>
+      new Promise((resolve) => {
+        if (writing === 0) return resolve();
+        idle.add(resolve);
+      }),
+  };
+}
+
+async function store(client: Client, event: Event, signal: AbortSignal): Promise<void> {
+  if (event.series) {
+    const { name = '', namespace = '' } = event.metadata;
+    try {
+      await client.patch(eventKind, { name, namespace }, { series: event.series }, { type: 'strategic', signal });
+      return;
+    } catch (error) {
+      // Events are kept for an hour; what happens again after that is written again.
+      if (!isNotFound(error)) throw error;
+    }
+  }
+  await client.create(eventKind, event, { signal });
+}
+
+type Facts = {
+  readonly regarding: ObjectReference;
+  readonly related: ObjectReference | undefined;
+  readonly host: string;
+  readonly id: string;
+  readonly now: Instant;
+};
+
+function eventOf(told: NewSeriesEvent, { regarding, related, host, id, now }: Facts): Event {
+  return {
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    metadata: { name: `${regarding.name}.${id}`, namespace: regarding.namespace || 'default' },
+    eventTime: formatMicroTime(now),
+    reportingController: told.controller,
+    reportingInstance: `${told.controller}-${host}`,
+    action: told.action,
+    reason: told.reason,
+    regarding,
+    ...(related ? { related } : {}),
+    note: told.note,
+    type: told.type,
+  };
+}
+
+function referenceTo({ apiVersion, kind, metadata }: KubernetesObject): ObjectReference {
+  const { namespace = '', name = '', uid = '', resourceVersion = '' } = metadata;
+  return { kind, namespace, name, uid, apiVersion, resourceVersion };
+}

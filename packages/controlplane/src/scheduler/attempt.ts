@@ -1,0 +1,151 @@
+/** One attempt to place a Pod: a decision, and what follows from it. */
+import type { Pod } from '@kruise/api/core/pod';
+import type { Client } from '@kruise/client/client';
+import type { SeriesRecorder } from '@kruise/client/event-series';
+import type { Log } from '@kruise/client/log';
+import { bind } from '@kruise/client/subresources';
+import type { Clock } from '@kruise/values/clock';
+import type { Random } from '@kruise/values/random';
+import type { Cluster } from './cluster/cluster.ts';
+import { type Decision, decide } from './decide.ts';
+import { messageOf } from './diagnosis.ts';
+import { type FailureReason, noteOf, patchStatus, statusPatch } from './failure.ts';
+import type { Limit } from './limit.ts';
+import type { Profile } from './profile.ts';
+import type { QueuedPod, SchedulingQueue } from './queue/scheduling-queue.ts';
+
+export type Means = {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly recorder: SeriesRecorder;
+  readonly profiles: ReadonlyMap<string, Profile>;
+  readonly cluster: Cluster;
+  readonly queue: SchedulingQueue;
+  /** The Pods as they were last seen. */
+  readonly pods: { get(key: string): Pod | undefined };
+  /** Has writes done, a number at a time. */
+  readonly limit: Limit;
+};
+
+/** Why a Pod was not placed, and what follows from it. */
+type Failure = {
+  readonly message: string;
+  readonly reason: FailureReason;
+  /** The plugins that were against it: none, if something went wrong. */
+  readonly rejectedBy: ReadonlySet<string>;
+  /** The node it is to come to: none, if that is empty; as before, if it is left out. */
+  readonly nominate?: string;
+};
+
+/** Tries Pods one after the other; each search begins where the last one ended. */
+export function createAttempts(means: Means): (queued: QueuedPod) => void {
+  const { client, clock, random, log, recorder, profiles, cluster, queue, pods, limit } = means;
+  let start = 0;
+
+  return function attempt(queued) {
+    const { pod } = queued;
+    if (pod.isTerminating) {
+      queue.done(pod.uid);
+      warn(pod.pod, `skip schedule deleting pod: ${pod.key}`);
+    } else if (cluster.isAssumed(pod.uid)) {
+      // It changed between being taken and being assumed, and so came here once more.
+      queue.done(pod.uid);
+    } else {
+      try {
+        carryOut(queued, choose(queued));
+      } catch (error) {
+        fail(queued, failureOf(error));
+      }
+    }
+  };
+
+  function choose({ pod }: QueuedPod): Decision {
+    // Pods of other schedulers do not come into the queue.
+    const profile = profiles.get(pod.spec.schedulerName ?? '')!;
+    const { decision, nextStart } = decide(profile, pod, { cluster, nominations: queue.nominator, random, start });
+    start = nextStart;
+    return decision;
+  }
+
+  function carryOut(queued: QueuedPod, decision: Decision): void {
+    switch (decision.type) {
+      case 'placed':
+        place(queued, decision.node.name);
+        break;
+      case 'rejected': {
+        const { diagnosis } = decision;
+        fail(queued, { message: messageOf(diagnosis), reason: 'Unschedulable', rejectedBy: diagnosis.plugins });
+        break;
+      }
+      case 'no nodes':
+        fail(queued, { ...failureOf('no nodes available to schedule pods'), reason: 'Unschedulable' });
+    }
+  }
+
+  function place(queued: QueuedPod, node: string): void {
+    const { pod } = queued;
+    cluster.assume(pod, node);
+    queue.nominator.remove(pod.uid);
+    queue.done(pod.uid);
+    limit.run(
+      () => send(queued, node),
+      (error) => {
+        cluster.forget(pod.uid);
+        // To others it is as if the Pod had been there and gone.
+        const before = { ...pod.pod, spec: { ...pod.spec, nodeName: node } };
+        queue.move({ resource: 'Pod', action: 'Delete', before });
+        fail(queued, failureOf(error));
+      },
+    );
+  }
+
+  async function send({ pod }: QueuedPod, node: string): Promise<void> {
+    const { name, namespace, uid } = pod;
+    await bind(client, { name, namespace, uid }, node);
+    recorder.record({
+      regarding: pod.pod,
+      type: 'Normal',
+      reason: 'Scheduled',
+      action: 'Binding',
+      note: `Successfully assigned ${pod.key} to ${node}`,
+      controller: pod.spec.schedulerName ?? '',
+    });
+  }
+
+  function fail(queued: QueuedPod, { message, reason, rejectedBy, nominate }: Failure): void {
+    const { uid, key } = queued.pod;
+    const current = pods.get(key);
+    if (current?.metadata.uid !== uid || current.spec?.nodeName) {
+      // It is gone, or has got a node from someone else.
+      queue.done(uid);
+      return;
+    }
+    queue.requeue(queued, current, rejectedBy);
+    queue.nominator.set(queued.pod, nominate ?? current.status?.nominatedNodeName ?? '');
+    warn(current, noteOf(message));
+    const condition = { type: 'PodScheduled', status: 'False', reason, message } as const;
+    const patch = statusPatch(current, condition, nominate, clock.now());
+    if (!patch) return;
+    const onError = (error: unknown) => log.warn({ pod: key, error }, 'the status of a Pod could not be written');
+    limit.run(() => patchStatus(client, current, patch), onError);
+  }
+
+  function warn(pod: Pod, note: string): void {
+    recorder.record({
+      regarding: pod,
+      type: 'Warning',
+      reason: 'FailedScheduling',
+      action: 'Scheduling',
+      note,
+      controller: pod.spec?.schedulerName ?? '',
+    });
+  }
+}
+
+/** Something went wrong: the Pod is tried again after its back-off, whatever happens. */
+function failureOf(error: unknown): Failure {
+  const message = error instanceof Error ? error.message : String(error);
+  return { message, reason: 'SchedulerError', rejectedBy: new Set(), nominate: '' };
+}

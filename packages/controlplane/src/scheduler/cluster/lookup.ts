@@ -1,0 +1,43 @@
+/** What else plugins look up, beside nodes and the Pods on them: at once, from caches. */
+
+import { replicaSet } from '@kruise/api/apps/replicaset';
+import { statefulSet } from '@kruise/api/apps/statefulset';
+import type { Namespace } from '@kruise/api/core/namespace';
+import { namespace } from '@kruise/api/core/namespace';
+import { replicationController } from '@kruise/api/core/replicationcontroller';
+import type { Service } from '@kruise/api/core/service';
+import { service } from '@kruise/api/core/service';
+import type { Caches } from '@kruise/client/informer';
+import type { LabelSelector, Labels } from '@kruise/machinery/label-selector';
+
+export type Lookup = {
+  namespaces(): readonly Namespace[];
+  namespaceLabels(name: string): Labels;
+  services(namespace: string): readonly Service[];
+  /** The selector of a workload that controls Pods, of those kinds whose Pods are spread without being asked to. */
+  workloadSelector(kind: WorkloadKind, key: string): LabelSelector | undefined;
+};
+export type WorkloadKind = 'ReplicationController' | 'ReplicaSet' | 'StatefulSet';
+
+/** The kinds that are looked up. */
+export const lookedUpKinds = [namespace, service, replicationController, replicaSet, statefulSet] as const;
+
+export function lookupIn(caches: Caches): Lookup {
+  return {
+    namespaces: () => caches.of(namespace).list(),
+    namespaceLabels: (name) => caches.of(namespace).get(name)?.metadata.labels,
+    services: (inNamespace) => caches.of(service).list({ namespace: inNamespace }),
+    workloadSelector(kind, key) {
+      switch (kind) {
+        case 'ReplicationController': {
+          const matchLabels = caches.of(replicationController).get(key)?.spec?.selector;
+          return matchLabels ? { matchLabels } : undefined;
+        }
+        case 'ReplicaSet':
+          return caches.of(replicaSet).get(key)?.spec?.selector;
+        case 'StatefulSet':
+          return caches.of(statefulSet).get(key)?.spec?.selector;
+      }
+    },
+  };
+}

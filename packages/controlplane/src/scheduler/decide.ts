@@ -1,0 +1,153 @@
+/**
+ * Where a Pod goes: the nodes that pass all filters, as many as are worth looking at, are scored, and the best of them
+ * wins. Decides by what it is given and by nothing else; whoever calls it carries it out.
+ */
+import type { Random } from '@kruise/values/random';
+import { randomInteger } from '@kruise/values/random';
+import type { ClusterView } from './cluster/cluster.ts';
+import type { NodeInfo } from './cluster/node-info.ts';
+import type { PodInfo } from './cluster/pod-info.ts';
+import { type Diagnosis, unexamined } from './diagnosis.ts';
+import { checkWithNominated, type Filters, type Nominations, prepareFilters } from './filter.ts';
+import type { Rejection } from './plugin.ts';
+import type { Profile } from './profile.ts';
+
+export type Decision =
+  | {
+      readonly type: 'placed';
+      readonly node: NodeInfo;
+      readonly filters: Filters;
+      readonly feasibleCount: number;
+      readonly evaluatedCount: number;
+    }
+  | { readonly type: 'rejected'; readonly diagnosis: Diagnosis; readonly filters: Filters }
+  | { readonly type: 'no nodes' };
+
+/** What a decision depends on beside the Pod and its profile. */
+export type Circumstances = {
+  readonly cluster: ClusterView;
+  readonly nominations: Nominations;
+  readonly random: Random;
+  /** The index of the node the search begins with, so that all get their turn. */
+  readonly start: number;
+};
+
+/** A decision, and where the next search is to begin. */
+export type Outcome = { readonly decision: Decision; readonly nextStart: number };
+
+export function decide(profile: Profile, pod: PodInfo, circumstances: Circumstances): Outcome {
+  const { cluster, nominations, random, start } = circumstances;
+  const nodeCount = cluster.nodes.length;
+  if (nodeCount === 0) return { decision: { type: 'no nodes' }, nextStart: start };
+
+  const { filters, rejection, nodeNames, narrowedBy } = prepareFilters(profile.filters, pod, cluster);
+  if (rejection) {
+    const plugins = new Set([...narrowedBy, rejection.plugin].filter((name) => name !== ''));
+    const preFilterMessage = rejection.reasons.join(', ');
+    const diagnosis = { nodeCount, rejections: new Map(), absent: rejection, preFilterMessage, plugins };
+    return { decision: { type: 'rejected', diagnosis, filters }, nextStart: start };
+  }
+
+  const rejections = new Map<string, Rejection>();
+  const check = (node: NodeInfo): boolean => {
+    const found = checkWithNominated(filters, pod, node, nominations);
+    if (found) rejections.set(node.name, found);
+    return !found;
+  };
+
+  // Others were made to leave that node for the Pod's sake, so it is most likely the only one that will do.
+  const nominated = cluster.node(pod.pod.status?.nominatedNodeName ?? '');
+  if (nominated && check(nominated)) {
+    const decision = { type: 'placed', node: nominated, filters, feasibleCount: 1, evaluatedCount: 1 } as const;
+    return { decision, nextStart: start };
+  }
+
+  const candidates = nodeNames ? [...nodeNames].flatMap((name) => cluster.node(name) ?? []) : cluster.nodes;
+  const feasible = search(candidates, start, feasibleWanted(profile, candidates.length), check);
+  const evaluatedCount = feasible.length + rejections.size;
+  const nextStart = (start + evaluatedCount) % nodeCount;
+
+  if (feasible.length === 0) {
+    const absent = nodeNames ? notNamed(narrowedBy) : unexamined;
+    const plugins = new Set([...narrowedBy, ...Array.from(rejections.values(), ({ plugin }) => plugin)]);
+    const diagnosis = { nodeCount, rejections, absent, plugins };
+    return { decision: { type: 'rejected', diagnosis, filters }, nextStart };
+  }
+  const node = feasible.length === 1 ? feasible[0]! : pickBest(profile, pod, cluster, feasible, random);
+  return { decision: { type: 'placed', node, filters, feasibleCount: feasible.length, evaluatedCount }, nextStart };
+}
+
+function notNamed(plugins: readonly string[]): Rejection {
+  const reason = `node(s) didn't satisfy plugin(s) [${[...plugins].sort().join(' ')}]`;
+  return { plugin: '', isPreemptable: false, reasons: [reason] };
+}
+
+/** The nodes that pass, from `start` on and around, until there are enough. */
+function search(
+  nodes: readonly NodeInfo[],
+  start: number,
+  wanted: number,
+  check: (node: NodeInfo) => boolean,
+): readonly NodeInfo[] {
+  const feasible: NodeInfo[] = [];
+  const count = nodes.length;
+  for (let index = 0; index < count && feasible.length < wanted; index++) {
+    const node = nodes[(start + index) % count]!;
+    if (check(node)) feasible.push(node);
+  }
+  return feasible;
+}
+
+/** Below so many nodes all are looked at, and above it at least so many. */
+const fewestNodes = 100;
+const smallestPercentage = 5;
+
+/** How many nodes that pass are enough to choose among. */
+export function feasibleWanted({ percentageOfNodesToScore, scorers }: Profile, nodeCount: number): number {
+  if (scorers.length === 0) return 1;
+  if (nodeCount < fewestNodes) return nodeCount;
+  const adaptive = Math.max(50 - Math.trunc(nodeCount / 125), smallestPercentage);
+  const percentage = percentageOfNodesToScore || adaptive;
+  return Math.max(Math.trunc((nodeCount * percentage) / 100), fewestNodes);
+}
+
+/** One of the nodes with the highest score, each as likely as the next. */
+function pickBest(
+  profile: Profile,
+  pod: PodInfo,
+  cluster: ClusterView,
+  nodes: readonly NodeInfo[],
+  random: Random,
+): NodeInfo {
+  const totals = scoreNodes(profile, pod, cluster, nodes);
+  let best = 0;
+  let ties = 1;
+  for (let index = 1; index < nodes.length; index++) {
+    if (totals[index]! > totals[best]!) {
+      best = index;
+      ties = 1;
+    } else if (totals[index] === totals[best] && randomInteger(random, ++ties) === 0) {
+      best = index;
+    }
+  }
+  return nodes[best]!;
+}
+
+/** The weighted sums of all scores, in the order of the nodes. */
+export function scoreNodes(
+  { scorers }: Profile,
+  pod: PodInfo,
+  cluster: ClusterView,
+  nodes: readonly NodeInfo[],
+): Float64Array {
+  const totals = new Float64Array(nodes.length);
+  const scores = new Float64Array(nodes.length);
+  for (const { plugin, weight } of scorers) {
+    const scorer = plugin.score?.(pod, cluster, nodes);
+    if (!scorer) continue;
+    for (let index = 0; index < nodes.length; index++) scores[index] = scorer.score(nodes[index]!);
+    scorer.normalize?.(scores);
+    for (let index = 0; index < nodes.length; index++) totals[index]! += weight * scores[index]!;
+  }
+  return totals;
+}

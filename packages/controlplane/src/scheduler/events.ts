@@ -1,0 +1,72 @@
+/** What happens in the cluster that may let a Pod be placed that could not be before. */
+import type { Node } from '@kruise/api/core/node';
+import type { Pod } from '@kruise/api/core/pod';
+import { isSame } from '@kruise/machinery/json-value';
+import { podInfoOf } from './cluster/pod-info.ts';
+import { amountOf } from './cluster/resources.ts';
+
+export type EventResource =
+  | 'Pod'
+  | 'Node'
+  | 'PersistentVolume'
+  | 'PersistentVolumeClaim'
+  | 'StorageClass'
+  | 'CSINode'
+  | 'CSIDriver'
+  | 'CSIStorageCapacity'
+  | 'VolumeAttachment';
+
+export type EventAction =
+  | 'Add'
+  | 'Delete'
+  | 'Update'
+  | 'UpdateNodeAllocatable'
+  | 'UpdateNodeLabel'
+  | 'UpdateNodeTaint'
+  | 'UpdatePodLabel'
+  | 'UpdatePodScaleDown'
+  | 'UpdatePodToleration'
+  | 'UpdatePodSchedulingGatesEliminated';
+
+/** Something that happened, and the object before and after it. */
+export type ClusterEvent<T = unknown> = {
+  readonly resource: EventResource;
+  readonly action: EventAction;
+  readonly before?: T;
+  readonly after?: T;
+};
+
+/** What about a node has changed that Pods may have waited for. */
+export function nodeEvents(before: Node, after: Node): readonly ClusterEvent<Node>[] {
+  const actions = new Set<EventAction>();
+  if (before.spec?.unschedulable && !after.spec?.unschedulable) actions.add('UpdateNodeTaint');
+  if (!isSame(before.status?.allocatable, after.status?.allocatable)) actions.add('UpdateNodeAllocatable');
+  if (!isSame(before.metadata.labels, after.metadata.labels)) actions.add('UpdateNodeLabel');
+  if (!isSame(before.spec?.taints, after.spec?.taints)) actions.add('UpdateNodeTaint');
+  return [...actions].map((action) => ({ resource: 'Node', action, before, after }));
+}
+
+/** What about a Pod has changed that it, or others, may have waited for. */
+export function podEvents(before: Pod, after: Pod): readonly ClusterEvent<Pod>[] {
+  const actions: EventAction[] = [];
+  if (!isSame(before.metadata.labels, after.metadata.labels)) actions.push('UpdatePodLabel');
+  if (isScaledDown(before, after)) actions.push('UpdatePodScaleDown');
+  if (before.spec?.schedulingGates?.length && !after.spec?.schedulingGates?.length) {
+    actions.push('UpdatePodSchedulingGatesEliminated');
+  }
+  // Tolerations can be added, but neither changed nor removed.
+  if ((before.spec?.tolerations?.length ?? 0) !== (after.spec?.tolerations?.length ?? 0)) {
+    actions.push('UpdatePodToleration');
+  }
+  return actions.map((action) => ({ resource: 'Pod', action, before, after }));
+}
+
+/** Whether a Pod takes up less of some resource than before. */
+function isScaledDown(before: Pod, after: Pod): boolean {
+  if (before.spec === after.spec && before.status?.containerStatuses === after.status?.containerStatuses) return false;
+  const had = podInfoOf(before).requests;
+  const has = podInfoOf(after).requests;
+  return ['cpu', 'memory', 'ephemeral-storage', ...had.others.keys()].some(
+    (name) => amountOf(had, name) > amountOf(has, name),
+  );
+}

@@ -1,0 +1,80 @@
+/** Takes in what happens in the cluster: what is on which node, who waits for one, and what may help those who do. */
+import type { Node } from '@kruise/api/core/node';
+import type { Pod } from '@kruise/api/core/pod';
+import type { Change, Informer } from '@kruise/client/informer';
+import { isPodFinished } from '@kruise/machinery/pods';
+import type { Cluster } from './cluster/cluster.ts';
+import type { PodInfo } from './cluster/pod-info.ts';
+import { nodeEvents, podEvents } from './events.ts';
+import type { Profile } from './profile.ts';
+import type { SchedulingQueue } from './queue/scheduling-queue.ts';
+
+export type Followed = {
+  readonly pods: Informer<Pod>;
+  readonly nodes: Informer<Node>;
+  readonly cluster: Cluster;
+  readonly queue: SchedulingQueue;
+  readonly profiles: ReadonlyMap<string, Profile>;
+};
+
+/** Tells the cluster and the queue of all there is, then of every change. */
+export function followCluster({ pods, nodes, cluster, queue, profiles }: Followed, signal: AbortSignal): void {
+  const isOurs = (pod: Pod | undefined) => pod !== undefined && profiles.has(pod.spec?.schedulerName ?? '');
+
+  const onNode = ({ type, object, previous }: Change<Node>) => {
+    if (type === 'deleted') {
+      queue.move({ resource: 'Node', action: 'Delete', before: object });
+      cluster.removeNode(object.metadata.name ?? '');
+      return;
+    }
+    cluster.setNode(object);
+    if (!previous) queue.move({ resource: 'Node', action: 'Add', after: object });
+    else for (const event of nodeEvents(previous, object)) queue.move(event);
+  };
+
+  /** What a Pod leaves to others, which are no more important, where it was to come to. */
+  const freeNomination = (pod: Pod) => {
+    const priority = pod.spec?.priority ?? 0;
+    const isNoHigher = (other: PodInfo) => other.priority <= priority;
+    queue.move({ resource: 'Pod', action: 'Delete', before: pod }, isNoHigher);
+  };
+
+  const onPlaced = (before: Pod | undefined, after: Pod | undefined) => {
+    if (after) {
+      cluster.setPod(after);
+      if (!before) queue.move({ resource: 'Pod', action: 'Add', after });
+      else for (const event of podEvents(before, after)) queue.move(event);
+    } else if (before) {
+      cluster.removePod(before.metadata.uid ?? '');
+      queue.move({ resource: 'Pod', action: 'Delete', before });
+    }
+  };
+
+  const onWaiting = (before: Pod | undefined, after: Pod | undefined) => {
+    if (after && !before) return queue.add(after);
+    if (after && before) {
+      if (cluster.isAssumed(after.metadata.uid ?? '')) return;
+      queue.update(before, after);
+      const { nominatedNodeName } = before.status ?? {};
+      if (nominatedNodeName && nominatedNodeName !== after.status?.nominatedNodeName) freeNomination(before);
+    } else if (before) {
+      queue.delete(before.metadata.uid ?? '');
+      if (before.status?.nominatedNodeName) freeNomination(before);
+    }
+  };
+
+  const onPod = ({ type, object, previous }: Change<Pod>) => {
+    const before = type === 'deleted' ? object : previous;
+    const states = [before, type === 'deleted' ? undefined : object] as const;
+    // A Pod that is over has left its node, as far as others are concerned.
+    const [was, is] = states.map((pod) => (pod && !isPodFinished(pod) ? pod : undefined));
+    onWaiting(isWaiting(was) ? was : undefined, isWaiting(is) ? is : undefined);
+    onPlaced(isPlaced(was) ? was : undefined, isPlaced(is) ? is : undefined);
+  };
+  const isPlaced = (pod: Pod | undefined) => Boolean(pod?.spec?.nodeName);
+  const isWaiting = (pod: Pod | undefined) => !isPlaced(pod) && isOurs(pod);
+
+  // Pods come after the nodes they are on or might go to.
+  nodes.handle(onNode, { signal });
+  pods.handle(onPod, { signal });
+}

@@ -1,0 +1,15 @@
+import type { Plugin } from '../plugin.ts';
+
+const name = 'NodeName';
+const rejection = { plugin: name, isPreemptable: false, reasons: ["node(s) didn't match the requested node name"] };
+
+/** Only the node that the Pod names, if it names one. */
+export const nodeName: Plugin = {
+  name,
+  filter({ spec }) {
+    const wanted = spec.nodeName;
+    if (!wanted) return undefined;
+    return { filter: { check: (node) => (node.name === wanted ? undefined : rejection) } };
+  },
+  events: [{ resource: 'Node', actions: ['Add'] }],
+};

@@ -1,0 +1,97 @@
+/**
+ * kube-scheduler: gives every Pod that has none a node. What happens in the cluster is taken in by `follow.ts`, where a
+ * Pod goes is decided by `decide.ts`; here that is carried out. One Pod is decided on at a time, without a pause, on
+ * the assumption that those before it went where they were sent; sending them takes its time meanwhile.
+ */
+import { node as nodeKind } from '@kruise/api/core/node';
+import { type Pod, pod as podKind } from '@kruise/api/core/pod';
+import { type ControllerContext, type Runnable, watch } from '@kruise/client/controller';
+import { createSeriesRecorder } from '@kruise/client/event-series';
+import type { Informer } from '@kruise/client/informer';
+import { type RunOptions, runControllers } from '@kruise/client/manager';
+import { createAttempts } from './attempt.ts';
+import { createCluster } from './cluster/cluster.ts';
+import { lookedUpKinds, lookupIn } from './cluster/lookup.ts';
+import { followCluster } from './follow.ts';
+import { createLimit } from './limit.ts';
+import { defaultProfile } from './profile.ts';
+import { createSchedulingQueue } from './queue/scheduling-queue.ts';
+
+export type SchedulerOptions = RunOptions & {
+  /** The machine events are reported from. */
+  readonly host: string;
+};
+
+/** Writes that are under way at a time. So many a store can commit at once; and so long nobody else gets a turn. */
+const maxUnderway = 128;
+
+/** Pods that are over take up nothing. */
+const unfinished = { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' };
+
+/** Runs the scheduler until the signal is aborted. */
+export async function runScheduler(options: SchedulerOptions, signal: AbortSignal): Promise<void> {
+  await runControllers([schedulerOf(options)], options, signal);
+}
+
+function schedulerOf(options: SchedulerOptions): Runnable {
+  // Whoever shares caches has all Pods there; otherwise there is no need to have those that are over.
+  const selection = options.caches ? undefined : unfinished;
+  return {
+    name: 'kube-scheduler',
+    component: 'default-scheduler',
+    watches: [watch(podKind, () => [], selection ? { selection } : {}), watch(nodeKind, () => [])],
+    uses: lookedUpKinds,
+    async run(context, signal) {
+      const { caches } = context;
+      const pods = caches.informer(podKind, selection);
+      const informers = [pods, caches.informer(nodeKind), ...lookedUpKinds.map((kind) => caches.informer(kind))];
+      await Promise.race([Promise.all(informers.map(({ synced }) => synced)), aborted(signal)]);
+      if (signal.aborted) return;
+      await schedule(context, options, pods, signal);
+    },
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
+
+async function schedule(
+  context: ControllerContext,
+  { host }: SchedulerOptions,
+  pods: Informer<Pod>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { client, clock, random, caches, log } = context;
+  const profile = defaultProfile({ lookup: lookupIn(caches) });
+  const profiles = new Map([[profile.schedulerName, profile]]);
+  const cluster = createCluster();
+  const queue = createSchedulingQueue(clock, { profiles }, signal);
+  // What is noted last is still to be written when the work has come to an end.
+  const recording = new AbortController();
+  const onError = (error: unknown) => log.warn({ error }, 'an event could not be written');
+  const recorder = createSeriesRecorder(client, clock, random, { host, onError }, recording.signal);
+  const limit = createLimit(maxUnderway);
+  const attempt = createAttempts({
+    client,
+    clock,
+    random,
+    log,
+    recorder,
+    profiles,
+    cluster,
+    queue,
+    pods,
+    limit,
+  });
+
+  followCluster({ pods, nodes: caches.informer(nodeKind), cluster, queue, profiles }, signal);
+  while (!signal.aborted) {
+    const queued = queue.pop();
+    if (queued) attempt(queued);
+    await (queued ? limit.free() : queue.ready);
+  }
+  await limit.settled();
+  await recorder.flush();
+  recording.abort();
+}
