@@ -26,7 +26,8 @@ function clusterOptions(command: Command): Command {
 
 clusterOptions(program.command('up'))
   .description('Start the cluster and write its kubeconfig.')
-  .option('--without <component...>', 'leave a component to someone else: controller-manager')
+  .option('--without <component...>', 'leave a component to someone else: controller-manager, manager, scheduler')
+  .option('--feature-gates <gates>', 'of kruise-manager: Name=true,Other=false')
   .action(async (options) => {
     const { up } = await import('./commands/up.ts');
     process.exitCode = await up({ ...options, command: 'up' });

@@ -10,16 +10,23 @@ import { serverItself, type User } from '@kruise/apiserver/user';
 import { type Client, createClient } from '@kruise/client/client';
 import { type Caches, createCaches } from '@kruise/client/informer';
 import type { Log } from '@kruise/client/log';
+import type { Webhook } from '@kruise/client/webhook';
 import type { ControllerSettings } from '@kruise/controlplane/controllers/settings';
 
 /** The components a cluster has beside its API server. */
-export const componentNames = ['controller-manager'] as const;
+export const componentNames = ['controller-manager', 'manager', 'scheduler'] as const;
 export type ComponentName = (typeof componentNames)[number];
 
 export type ComponentOptions = {
   readonly core: Core;
   readonly log: Log;
+  /** The name of the machine, as it stands in events and leases. */
+  readonly host: string;
   readonly settings: ControllerSettings;
+  /** The webhooks the API server calls without a socket; those of Kruise are put there. */
+  readonly webhooks: Map<string, Webhook>;
+  /** The feature gates of kruise-manager, as its flag gives them: `A=true,B=false`. */
+  readonly featureGates?: string;
   /** What is left to someone else. */
   readonly without?: readonly ComponentName[];
 };
@@ -33,7 +40,7 @@ export type Components = {
 
 /** Starts what makes a cluster of an API server. */
 export async function startComponents(options: ComponentOptions): Promise<Components> {
-  const { core, log, settings, without = [] } = options;
+  const { core, log, host, settings, webhooks, featureGates = '', without = [] } = options;
   const { clock, random } = core;
   const stopping = new AbortController();
   const served = new AbortController();
@@ -47,6 +54,29 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
     const client = clientOf(core, component('system:kube-controller-manager'));
     const accounts = { clientOf: (account: string) => clientOf(core, serviceAccount('kube-system', account)) };
     running.push(runControllerManager({ ...shared, ...accounts, client, settings }, stopping.signal));
+  }
+  if (!without.includes('manager')) {
+    const { runManager } = await import('@kruise/manager/manager');
+    const { managerSettings } = await import('@kruise/manager/settings');
+    const gates = await import('@kruise/manager/feature-gates');
+    const client = clientOf(core, manager);
+    const serving = Promise.withResolvers<void>();
+    const managerOptions = {
+      ...shared,
+      client,
+      settings: managerSettings({ gates: gates.featureGates(gates.parseFeatureGates(featureGates)) }),
+      inProcessWebhooks: webhooks,
+      onServing: serving.resolve,
+    };
+    const managing = runManager(managerOptions, stopping.signal);
+    await Promise.race([serving.promise, managing]);
+    running.push(managing);
+  }
+
+  if (!without.includes('scheduler')) {
+    const { runScheduler } = await import('@kruise/controlplane/scheduler/scheduler');
+    const client = clientOf(core, component('system:kube-scheduler'));
+    running.push(runScheduler({ ...shared, client, host }, stopping.signal));
   }
 
   return {
@@ -62,6 +92,12 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
 function clientOf(core: Core, user: User): Client {
   return createClient(inProcessTransport(core, user, user.username));
 }
+
+/** kruise-manager watches and writes whatever workloads there are, as the rights its chart gives it allow. */
+const manager: User = {
+  ...serviceAccount('kruise-system', 'kruise-manager'),
+  groups: ['system:masters', 'system:authenticated'],
+};
 
 function component(username: string): User {
   return { username, groups: ['system:authenticated'] };

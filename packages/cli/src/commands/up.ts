@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
+import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { networkConnector } from '@kruise/apiserver/connect/node-connector';
 import { startApiServer } from '@kruise/apiserver/server';
 import { jsonLog } from '@kruise/client/log';
+import type { Webhook } from '@kruise/client/webhook';
 import { type ComponentName, componentNames, startComponents } from '@kruise/cluster/components';
 import { systemClock, systemRandom } from '@kruise/values/system';
 import { type AuditOptions, openAudit } from '../audit.ts';
@@ -39,6 +40,7 @@ export type UpOptions = {
   readonly detach?: boolean;
   /** What someone else is to do. */
   readonly without?: readonly string[];
+  readonly featureGates?: string;
 } & AuditOptions;
 
 /** How the process left behind by `--detach` is told what it is. */
@@ -70,6 +72,7 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
   opening.catch(() => {});
   const pki = await steps.step('Certificates', () => loadPki(directory.pki, [options.bind], systemClock.now()));
   const store = await steps.step(storeTitle(options), () => opening);
+  const webhooks = new Map<string, Webhook>();
   const server = await steps.step('API server', () =>
     startApiServer({
       store,
@@ -86,6 +89,7 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
       nodes: networkConnector(systemClock, pki.kubeletClient),
       ...(audit ? { audit } : {}),
       converterOf: kruiseConverterOf,
+      inProcessWebhooks: webhooks,
       onError: (error) => console.error(error),
     }),
   );
@@ -97,6 +101,9 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
           startComponents({
             core: server.core,
             log,
+            host: hostname(),
+            webhooks,
+            ...(options.featureGates === undefined ? {} : { featureGates: options.featureGates }),
             settings: {
               rootAuthorities: pki.ca.certificate,
               signer: pki.ca,
