@@ -34,7 +34,11 @@ export function kind<F extends s.Fields>(definition: string, doc: string, facts:
   // The server fills in kind, apiVersion and metadata, so who reads an object finds them, though who writes may not.
   const root = s.object(definition, doc, {
     ...typeMeta,
-    metadata: s.optional(1, objectMeta, 'Name, labels, owners and the other facts every object has.'),
+    metadata: s.optional(
+      1,
+      objectMeta,
+      "Standard object's metadata: name, labels, owners and the other facts every object has.",
+    ),
     ...fields,
   }) as s.ObjectNode & s.Typed<KindObject<F>>;
   return {

@@ -69,7 +69,11 @@ export const objectMeta = s.object(
       s.int64(),
       'Rises with every change of what is wanted, not of what is. Given by the server.',
     ),
-    creationTimestamp: s.optional(8, s.time(), 'When the object was created. Given by the server.'),
+    creationTimestamp: s.optional(
+      8,
+      s.time(),
+      'CreationTimestamp is a timestamp of when the object was created, given by the server.',
+    ),
     deletionTimestamp: s.pointer(
       9,
       s.time(),

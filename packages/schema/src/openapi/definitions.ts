@@ -360,7 +360,11 @@ function mapValues<T, R>(
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));
 }
 
-const apiVersionSchema: Json = { description: 'The group and version of the schema of this object.', type: 'string' };
+// Programs look for the first words of these: conformance tests do.
+const apiVersionSchema: Json = {
+  description: 'APIVersion defines which group and version of its schema this object keeps to.',
+  type: 'string',
+};
 const kindSchema: Json = { description: 'The kind of this object.', type: 'string' };
-const objectMetadataDoc = 'Name, labels, owners and the other facts every object has.';
+const objectMetadataDoc = "Standard object's metadata: name, labels, owners and the other facts every object has.";
 const listMetadataDoc = 'The version of the list, and how to go on reading it.';
