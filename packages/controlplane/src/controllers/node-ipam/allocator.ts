@@ -1,0 +1,130 @@
+/** Which parts of the cluster's ranges nodes have. */
+import {
+  addressAt,
+  containsPrefix,
+  formatPrefix,
+  masked,
+  offsetOf,
+  overlaps,
+  type Prefix,
+  parseLegacyPrefix,
+  prefixSize,
+} from '@kruise/values/address';
+
+/** A range, cut into blocks of equal size. */
+export type BlockRange = {
+  /** The next block nobody has, going round; undefined if all are taken. */
+  take(): Prefix | undefined;
+  /** Marks what a block covers, or is covered by, as taken; false if it is not of the range. */
+  occupy(block: Prefix): boolean;
+  release(block: Prefix): void;
+};
+
+/** Beyond this many blocks a range is cut off: more nodes than that are not to be expected, and each costs memory. */
+const maxBlocks = 2 ** 16;
+
+/** A range of which all blocks are free. */
+export function createBlockRange(range: Prefix, blockLength: number): BlockRange {
+  const outer = masked(range);
+  const count = Math.min(maxBlocks, 2 ** (blockLength - outer.length));
+  const blockSize = prefixSize({ address: outer.address, length: blockLength });
+  const taken = new Uint8Array(count);
+  let free = count;
+  let next = 0;
+
+  const set = (index: number, value: 0 | 1) => {
+    if (taken[index] === value) return;
+    taken[index] = value;
+    free += value === 1 ? -1 : 1;
+  };
+  /** The blocks that have addresses in common with another: its first and its last. */
+  const covered = (block: Prefix): readonly [number, number] | undefined => {
+    if (block.address.family !== outer.address.family || !overlaps(outer, block)) return undefined;
+    const inner = containsPrefix(outer, block) ? masked(block) : outer;
+    const first = offsetOf(outer, inner.address) / blockSize;
+    const last = (offsetOf(outer, inner.address) + prefixSize(inner) - 1n) / blockSize;
+    return [Number(first), Math.min(count - 1, Number(last))];
+  };
+  const mark = (block: Prefix, value: 0 | 1): boolean => {
+    const indexes = covered(block);
+    if (!indexes) return false;
+    for (let index = indexes[0]; index <= indexes[1]; index++) set(index, value);
+    return true;
+  };
+
+  return {
+    take() {
+      if (free === 0) return undefined;
+      while (taken[next] === 1) next = (next + 1) % count;
+      const index = next;
+      set(index, 1);
+      // What was given back rests until its turn comes again: Pods of the node that had it may still be around.
+      next = (next + 1) % count;
+      return { address: addressAt(outer, BigInt(index) * blockSize), length: blockLength };
+    },
+    occupy: (block) => mark(block, 1),
+    release: (block) => void mark(block, 0),
+  };
+}
+
+/** What each node has of each range. */
+export type NodeRanges = {
+  /** Notes what a node has been given. */
+  occupy(name: string, blocks: readonly string[]): void;
+  /** What a node is to have, always the same until it is released; undefined if a range is used up. */
+  blocksFor(name: string): readonly string[] | undefined;
+  release(name: string): void;
+};
+
+export type NodeRangesOptions = {
+  readonly clusterRanges: readonly string[];
+  /** What Services have is not given to nodes. */
+  readonly serviceRanges?: readonly string[] | undefined;
+  /** How long the prefix of a node's block is, in each family. */
+  readonly blockLengths?: { readonly 4: number; readonly 6: number };
+};
+
+export function createNodeRanges({
+  clusterRanges,
+  serviceRanges = [],
+  blockLengths = { 4: 24, 6: 64 },
+}: NodeRangesOptions): NodeRanges {
+  const ranges = clusterRanges.map((text) => {
+    const range = parseLegacyPrefix(text);
+    return createBlockRange(range, Math.max(range.length, blockLengths[range.address.family]));
+  });
+  for (const text of serviceRanges) for (const range of ranges) range.occupy(parseLegacyPrefix(text));
+  const byNode = new Map<string, readonly string[]>();
+
+  const releaseBlocks = (blocks: readonly string[]) => {
+    for (const [index, block] of blocks.entries()) ranges[index]?.release(parseLegacyPrefix(block));
+  };
+  return {
+    occupy(name, blocks) {
+      const reserved = byNode.get(name);
+      if (reserved === blocks || reserved?.join() === blocks.join()) return;
+      if (reserved) releaseBlocks(reserved);
+      for (const [index, block] of blocks.entries()) ranges[index]?.occupy(parseLegacyPrefix(block));
+      byNode.set(name, blocks);
+    },
+    blocksFor(name) {
+      const reserved = byNode.get(name);
+      if (reserved) return reserved;
+      const blocks: string[] = [];
+      for (const range of ranges) {
+        const block = range.take();
+        if (!block) {
+          releaseBlocks(blocks);
+          return undefined;
+        }
+        blocks.push(formatPrefix(block));
+      }
+      byNode.set(name, blocks);
+      return blocks;
+    },
+    release(name) {
+      releaseBlocks(byNode.get(name) ?? []);
+      byNode.delete(name);
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { type Node, node } from '@kruise/api/core/node';
+import { isBeingDeleted, patch, record } from '@kruise/client/actions';
+import { type Controller, type Decision, defineController } from '@kruise/client/controller';
+import type { Caches } from '@kruise/client/informer';
+import type { Key } from '@kruise/client/object-key';
+import { createNodeRanges, type NodeRangesOptions } from './allocator.ts';
+
+export type Observed = { readonly node: Node; readonly blocks: readonly string[] | undefined };
+
+/** While all is taken, a node that goes makes room. */
+const retrySeconds = 10;
+
+/** Gives each node a part of the cluster's addresses for its Pods. */
+export function nodeIpamController(options: NodeRangesOptions): Controller {
+  const ranges = createNodeRanges(options);
+  let isInformed = false;
+
+  function observe(caches: Caches, key: Key): Observed | undefined {
+    const nodes = caches.of(node);
+    // Nothing may be given away before it is known what was given by those who ran before.
+    if (!isInformed) for (const each of nodes.list()) note(each);
+    isInformed = true;
+    const found = nodes.get(key);
+    if (!found) {
+      ranges.release(key);
+      return undefined;
+    }
+    note(found);
+    if (isBeingDeleted(found) || found.spec?.podCIDRs?.length) return undefined;
+    return { node: found, blocks: ranges.blocksFor(key) };
+  }
+  function note({ metadata, spec }: Node): void {
+    if (spec?.podCIDRs?.length) ranges.occupy(metadata.name ?? '', spec.podCIDRs);
+  }
+
+  return defineController({
+    name: 'node-ipam',
+    component: 'cidrAllocator',
+    for: node,
+    wakes: ({ type, object }) => type !== 'updated' || !object.spec?.podCIDRs?.length,
+    observe,
+    decide,
+  });
+}
+
+export function decide({ node: found, blocks }: Observed): Decision<Node['status']> {
+  if (blocks) return { actions: [patch(found, { spec: { podCIDR: blocks[0], podCIDRs: blocks } })] };
+  const reason = 'CIDRNotAvailable';
+  const message = `Node ${found.metadata.name} status is now: ${reason}`;
+  return {
+    actions: [record({ about: found, type: 'Normal', reason, message })],
+    requeueAfterSeconds: retrySeconds,
+  };
+}

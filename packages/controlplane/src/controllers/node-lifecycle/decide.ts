@@ -1,0 +1,61 @@
+/** What a node's taints and labels are to be, given what it says of itself. Whether it says anything is `health.ts`. */
+import type { Node } from '@kruise/api/core/node';
+import { type Action, patch } from '@kruise/client/actions';
+import type { Decision } from '@kruise/client/controller';
+import { isConditionTrue } from '@kruise/machinery/conditions';
+import type { Instant } from '@kruise/values/time';
+import { changedTaints, isSameTaint, notReadyKey, patchTaints, type TaintId, unreachableKey } from '../node-taints.ts';
+
+/** Nothing new is scheduled to a node while a condition has a status for which there is a taint. */
+const taintOfCondition: { readonly [type: string]: { readonly [status: string]: string } } = {
+  Ready: { False: notReadyKey, Unknown: unreachableKey },
+  MemoryPressure: { True: 'node.kubernetes.io/memory-pressure' },
+  DiskPressure: { True: 'node.kubernetes.io/disk-pressure' },
+  NetworkUnavailable: { True: 'node.kubernetes.io/network-unavailable' },
+  PIDPressure: { True: 'node.kubernetes.io/pid-pressure' },
+};
+const unschedulableKey = 'node.kubernetes.io/unschedulable';
+const ownKeys = new Set([...Object.values(taintOfCondition).flatMap((keys) => Object.values(keys)), unschedulableKey]);
+
+/** Labels that programs of old look for, and those they are copied from. */
+const copiedLabels = {
+  'beta.kubernetes.io/os': 'kubernetes.io/os',
+  'beta.kubernetes.io/arch': 'kubernetes.io/arch',
+} as const;
+
+/** Pods that run are driven out of a node by these. */
+export const evictingTaints: readonly TaintId[] = [
+  { key: notReadyKey, effect: 'NoExecute' },
+  { key: unreachableKey, effect: 'NoExecute' },
+];
+
+export function decide(node: Node, now: Instant): Decision<Node['status']> {
+  const wanted = conditionTaintsOf(node);
+  const stale = (node.spec?.taints ?? []).filter(
+    (taint) =>
+      taint.effect === 'NoSchedule' && ownKeys.has(taint.key) && !wanted.some((each) => isSameTaint(each, taint)),
+  );
+  // A node that is ready again must not lose its Pods: their time is short, and does not wait for the next look around.
+  const over = isConditionTrue(node.status?.conditions, 'Ready') ? evictingTaints : [];
+  const taints = changedTaints(node, { add: wanted, drop: [...stale, ...over] }, now);
+  const labels = outdatedLabelsOf(node);
+
+  const actions: Action[] = [];
+  if (taints) actions.push(patchTaints(node, taints));
+  if (labels) actions.push(patch(node, { metadata: { labels } }));
+  return { actions };
+}
+
+function conditionTaintsOf({ spec, status }: Node): readonly TaintId[] {
+  const keys = (status?.conditions ?? []).map((condition) => taintOfCondition[condition.type]?.[condition.status]);
+  if (spec?.unschedulable) keys.push(unschedulableKey);
+  return keys.filter((key) => key !== undefined).map((key) => ({ key, effect: 'NoSchedule' }));
+}
+
+function outdatedLabelsOf({ metadata: { labels = {} } }: Node): Readonly<Record<string, string>> | undefined {
+  const outdated = Object.entries(copiedLabels).filter(
+    ([copy, source]) => labels[source] !== undefined && labels[copy] !== labels[source],
+  );
+  if (outdated.length === 0) return undefined;
+  return Object.fromEntries(outdated.map(([copy, source]) => [copy, labels[source] ?? '']));
+}

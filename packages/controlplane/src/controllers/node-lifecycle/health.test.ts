@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Lease } from '@kruise/api/coordination/lease';
+import type { Node } from '@kruise/api/core/node';
+import { formatMicroTime, formatTime } from '@kruise/values/time';
+import { conditionsOfSilent, type Health, noticed } from './health.ts';
+
+const start = Date.UTC(2026, 0, 1);
+const at = (seconds: number) => start + seconds * 1000;
+const patience = { monitorGraceSeconds: 50, startupGraceSeconds: 60 };
+
+function node(ready?: { status: string; heartbeat: number }): Node {
+  const condition = ready && {
+    type: 'Ready',
+    status: ready.status,
+    lastHeartbeatTime: formatTime(at(ready.heartbeat)),
+  };
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'a', creationTimestamp: formatTime(start) },
+    status: { conditions: condition ? [condition] : [] },
+  };
+}
+
+const lease = (seconds: number): Lease => ({
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  metadata: { name: 'a' },
+  spec: { renewTime: formatMicroTime(at(seconds)) },
+});
+
+type Look = { at: number; node: Node; lease?: Lease };
+const ready = (heartbeat: number) => node({ status: 'True', heartbeat });
+
+const signs: readonly [name: string, looks: readonly Look[], heardAt: number][] = [
+  ['a node that never spoke counts from when it was made', [{ at: 7, node: node() }], 0],
+  ['a node that is met for the first time is alive', [{ at: 7, node: ready(0) }], 7],
+  [
+    'a heartbeat is a sign of life',
+    [
+      { at: 0, node: ready(0) },
+      { at: 20, node: ready(1) },
+    ],
+    20,
+  ],
+  [
+    'the same heartbeat is none',
+    [
+      { at: 0, node: ready(0) },
+      { at: 20, node: ready(0) },
+    ],
+    0,
+  ],
+  [
+    'the first word of a node is one',
+    [
+      { at: 0, node: node() },
+      { at: 20, node: ready(0) },
+    ],
+    20,
+  ],
+  [
+    'the loss of the condition is taken for one',
+    [
+      { at: 0, node: ready(0) },
+      { at: 20, node: node() },
+    ],
+    20,
+  ],
+  [
+    'another status without a heartbeat is one',
+    [
+      { at: 0, node: ready(0) },
+      { at: 20, node: node({ status: 'False', heartbeat: 0 }) },
+    ],
+    20,
+  ],
+  [
+    'that nothing is known of it is none',
+    [
+      { at: 0, node: ready(0) },
+      { at: 20, node: node({ status: 'Unknown', heartbeat: 0 }) },
+    ],
+    0,
+  ],
+  [
+    'a first lease is one',
+    [
+      { at: 0, node: ready(0) },
+      { at: 20, node: ready(0), lease: lease(3) },
+    ],
+    20,
+  ],
+  [
+    'a renewed lease is one',
+    [
+      { at: 0, node: ready(0), lease: lease(3) },
+      { at: 20, node: ready(0), lease: lease(4) },
+    ],
+    20,
+  ],
+  [
+    'the same lease is none',
+    [
+      { at: 0, node: ready(0), lease: lease(3) },
+      { at: 20, node: ready(0), lease: lease(3) },
+    ],
+    0,
+  ],
+  [
+    'a lease set back is none',
+    [
+      { at: 0, node: ready(0), lease: lease(3) },
+      { at: 20, node: ready(0), lease: lease(2) },
+    ],
+    0,
+  ],
+  ['a lease keeps a node alive that never spoke', [{ at: 20, node: node(), lease: lease(3) }], 20],
+];
+for (const [name, looks, heardAt] of signs) {
+  test(name, () => {
+    let health: Health | undefined;
+    for (const look of looks) health = noticed(health, look.node, look.lease, at(look.at));
+    assert.equal((health!.heardAt - start) / 1000, heardAt);
+  });
+}
+
+const silences: readonly [name: string, node: Node, silentSeconds: number, conditions: string | undefined][] = [
+  ['a node may be silent for 50 seconds', ready(0), 50, undefined],
+  [
+    'then nothing is known of it',
+    ready(0),
+    51,
+    'Ready NodeStatusUnknown, MemoryPressure NodeStatusNeverUpdated, DiskPressure NodeStatusNeverUpdated, PIDPressure NodeStatusNeverUpdated',
+  ],
+  ['a new node may be silent for 60 seconds', node(), 60, undefined],
+  [
+    'then it is said that it never spoke',
+    node(),
+    61,
+    'Ready NodeStatusNeverUpdated, MemoryPressure NodeStatusNeverUpdated, DiskPressure NodeStatusNeverUpdated, PIDPressure NodeStatusNeverUpdated',
+  ],
+  ['it is said once', node({ status: 'Unknown', heartbeat: 0 }), 500, undefined],
+];
+for (const [name, silent, seconds, expected] of silences) {
+  test(name, () => {
+    const health = noticed(undefined, silent, undefined, start);
+    const conditions = conditionsOfSilent(silent, health, patience, at(seconds));
+    assert.equal(conditions?.map(({ type, reason }) => `${type} ${reason}`).join(', '), expected);
+    assert.ok(conditions?.every(({ status }) => status === 'Unknown') ?? true);
+  });
+}
+
+test('conditions of others are left alone', () => {
+  const conditions = [
+    { type: 'Ready', status: 'True' },
+    { type: 'NetworkUnavailable', status: 'False' },
+  ];
+  const silent: Node = { ...node(), status: { conditions } };
+  const health = noticed(undefined, silent, undefined, start);
+  const after = conditionsOfSilent(silent, health, patience, at(51));
+  assert.equal(after?.[1], conditions[1]);
+});

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { virtualClock } from '@kruise/values/virtual-clock';
+import { createPacedQueue } from './paced-queue.ts';
+
+function start(perSecond: number) {
+  const clock = virtualClock();
+  const taken: string[] = [];
+  const queue = createPacedQueue(
+    clock,
+    perSecond,
+    (name) => taken.push(`${name} at ${clock.now() / 1000}`),
+    new AbortController().signal,
+  );
+  return { clock, taken, queue };
+}
+
+test('the first comes up at once, the others at the pace', () => {
+  const { clock, taken, queue } = start(0.1);
+  for (const name of ['a', 'b', 'a', 'c']) queue.add(name);
+  clock.advance(60_000);
+  assert.deepEqual(taken, ['a at 0', 'b at 10', 'c at 20']);
+});
+
+test('who is taken back does not come up', () => {
+  const { clock, taken, queue } = start(0.1);
+  for (const name of ['a', 'b', 'c']) queue.add(name);
+  clock.advance(1000);
+  queue.remove('b');
+  clock.advance(60_000);
+  assert.deepEqual(taken, ['a at 0', 'c at 10']);
+});
+
+test('nothing comes up at a rate of 0, and all that waits does once there is one', () => {
+  const { clock, taken, queue } = start(0);
+  queue.add('a');
+  clock.advance(60_000);
+  assert.deepEqual(taken, []);
+  queue.setRate(0.1);
+  clock.advance(60_000);
+  assert.deepEqual(taken, ['a at 60']);
+});
+
+test('another rate does not bring forward who waits for his turn', () => {
+  const { clock, taken, queue } = start(0.01);
+  queue.add('a');
+  queue.add('b');
+  clock.advance(1000);
+  queue.setRate(0.1);
+  clock.advance(60_000);
+  assert.deepEqual(taken, ['a at 0', 'b at 11']);
+});

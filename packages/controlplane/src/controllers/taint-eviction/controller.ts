@@ -1,0 +1,60 @@
+import { type Node, node, type Taint } from '@kruise/api/core/node';
+import { pod } from '@kruise/api/core/pod';
+import { type Controller, defineController, watch } from '@kruise/client/controller';
+import type { Caches, Change } from '@kruise/client/informer';
+import { type Key, keyOf } from '@kruise/client/object-key';
+import { isSame } from '@kruise/machinery/json-value';
+import type { Instant } from '@kruise/values/time';
+import { byNode } from '../pod-indexes.ts';
+import { decide, type Observed } from './decide.ts';
+
+/** Deletes Pods from nodes with taints that they do not bear, or not for so long. */
+export function taintEvictionController(): Controller {
+  // When a Pod is to go counts from when it and the taint met, which nothing in the cluster tells. Who starts anew gives
+  // every Pod its whole time again.
+  const evictions = new Map<Key, Instant>();
+
+  function observe(caches: Caches, key: Key): Observed | undefined {
+    const found = caches.of(pod).get(key);
+    if (!found?.spec?.nodeName) {
+      evictions.delete(key);
+      return undefined;
+    }
+    const taints = evictingTaintsOf(caches.of(node).get(found.spec.nodeName));
+    const evictAt = evictions.get(key);
+    return taints.length === 0 && evictAt === undefined ? undefined : { pod: found, taints, evictAt };
+  }
+
+  return defineController({
+    name: 'taint-eviction',
+    for: pod,
+    wakes: ({ type, object, previous }) =>
+      type !== 'updated' ||
+      previous?.spec?.nodeName !== object.spec?.nodeName ||
+      !isSame(previous?.spec?.tolerations, object.spec?.tolerations),
+    watches: [watch(node, podsOnRetaintedNode)],
+    workers: 8,
+    observe,
+    decide(observed, now) {
+      const { evictAt, actions } = decide(observed, now);
+      const key = keyOf(observed.pod);
+      if (evictAt === undefined) evictions.delete(key);
+      else evictions.set(key, evictAt);
+      const isAhead = evictAt !== undefined && evictAt > now;
+      return { actions, ...(isAhead ? { requeueAfterSeconds: (evictAt - now) / 1000 } : {}) };
+    },
+  });
+}
+
+function podsOnRetaintedNode({ type, object, previous }: Change<Node>, caches: Caches): readonly Key[] {
+  if (type === 'updated' && isSame(evictingTaintsOf(previous), evictingTaintsOf(object))) return [];
+  if (type === 'added' && evictingTaintsOf(object).length === 0) return [];
+  return caches
+    .of(pod)
+    .byIndex(byNode, object.metadata.name ?? '')
+    .map(keyOf);
+}
+
+function evictingTaintsOf(found: Node | undefined): readonly Taint[] {
+  return found?.spec?.taints?.filter(({ effect }) => effect === 'NoExecute') ?? [];
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Taint } from '@kruise/api/core/node';
+import type { Pod } from '@kruise/api/core/pod';
+import { decide } from './decide.ts';
+
+const now = Date.UTC(2026, 0, 1);
+const inSeconds = (seconds: number) => now + seconds * 1000;
+
+/** Tolerations as `key=seconds`, or `key` for ever. */
+function pod(tolerations: string, metadata: Pod['metadata'] = {}): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'web', namespace: 'default', ...metadata },
+    spec: {
+      containers: [],
+      tolerations: tolerations
+        .split(' ')
+        .filter(Boolean)
+        .map((text) => {
+          const [key = '', seconds] = text.split('=');
+          return { key, operator: 'Exists', ...(seconds === undefined ? {} : { tolerationSeconds: Number(seconds) }) };
+        }),
+    },
+  };
+}
+const taints = (keys: string): readonly Taint[] =>
+  keys
+    .split(' ')
+    .filter(Boolean)
+    .map((key) => ({ key, effect: 'NoExecute' }));
+
+const cases: readonly {
+  name: string;
+  tolerations?: string;
+  taints: string;
+  evictAt?: number;
+  evicts: number | undefined;
+  does?: string;
+}[] = [
+  { name: 'a Pod stays where there is nothing to bear', taints: '', evicts: undefined },
+  { name: 'a Pod that does not bear a taint goes at once', taints: 'a', evicts: 0, does: 'Marking for deletion' },
+  {
+    name: 'a Pod that does not bear one of two goes at once',
+    tolerations: 'a',
+    taints: 'a b',
+    evicts: 0,
+    does: 'Marking for deletion',
+  },
+  { name: 'a Pod that bears a taint for ever stays', tolerations: 'a', taints: 'a', evicts: undefined },
+  { name: 'a Pod that bears a taint for a while goes after it', tolerations: 'a=300', taints: 'a', evicts: 300 },
+  { name: 'the shorter of two times counts', tolerations: 'a=300 b=20', taints: 'a b', evicts: 20 },
+  { name: 'a time beside for ever counts', tolerations: 'a b=20', taints: 'a b', evicts: 20 },
+  { name: 'a time of 0 is none', tolerations: 'a=0', taints: 'a', evicts: 0, does: 'Marking for deletion' },
+  { name: 'a time below 0 is none', tolerations: 'a=-7', taints: 'a', evicts: 0, does: 'Marking for deletion' },
+  { name: 'of two tolerations for one taint the first counts', tolerations: 'a=300 a=20', taints: 'a', evicts: 300 },
+  { name: 'the time that was given first stays', tolerations: 'a=300', taints: 'a', evictAt: 100, evicts: 100 },
+  { name: 'a further taint does not shorten it', tolerations: 'a=300 b=20', taints: 'a b', evictAt: 100, evicts: 100 },
+  {
+    name: 'a further taint that is not borne ends it',
+    tolerations: 'a=300',
+    taints: 'a b',
+    evictAt: 100,
+    evicts: 0,
+    does: 'Marking for deletion',
+  },
+  {
+    name: 'a Pod whose time has come goes',
+    tolerations: 'a=300',
+    taints: 'a',
+    evictAt: 0,
+    evicts: 0,
+    does: 'Marking for deletion',
+  },
+  {
+    name: 'a Pod stays when the taints are gone',
+    tolerations: 'a=300',
+    taints: '',
+    evictAt: 100,
+    evicts: undefined,
+    does: 'Cancelling deletion of',
+  },
+  {
+    name: 'a Pod stays that now bears them for ever',
+    tolerations: 'a',
+    taints: 'a',
+    evictAt: 100,
+    evicts: undefined,
+    does: 'Cancelling deletion of',
+  },
+];
+for (const { name, tolerations = '', taints: keys, evictAt, evicts, does } of cases) {
+  test(name, () => {
+    const at = evictAt === undefined ? undefined : inSeconds(evictAt);
+    const plan = decide({ pod: pod(tolerations), taints: taints(keys), evictAt: at }, now);
+    assert.equal(plan.evictAt, evicts === undefined ? undefined : inSeconds(evicts));
+    const [first, ...rest] = plan.actions;
+    assert.equal(first?.type === 'record' ? first.event.message : undefined, does && `${does} Pod default/web`);
+    assert.deepEqual(
+      rest.map(({ type }) => type),
+      does === 'Marking for deletion' ? ['patch', 'remove'] : [],
+    );
+  });
+}
+
+test('a Pod on its way out is left alone', () => {
+  const leaving = pod('', { deletionTimestamp: '2026-01-01T00:00:00Z' });
+  assert.deepEqual(decide({ pod: leaving, taints: taints('a'), evictAt: undefined }, now).actions, []);
+});

@@ -1,0 +1,67 @@
+import type { Taint } from '@kruise/api/core/node';
+import type { Pod } from '@kruise/api/core/pod';
+import type { Toleration } from '@kruise/api/core/toleration';
+import { type Action, isBeingDeleted, type PatchAction, record, remove } from '@kruise/client/actions';
+import { keyOf } from '@kruise/client/object-key';
+import { findCondition, withCondition } from '@kruise/machinery/conditions';
+import { tolerates } from '@kruise/machinery/tolerations';
+import type { Instant } from '@kruise/values/time';
+
+/** A Pod, what its node wants, and when it is to go, if that was settled before. */
+export type Observed = {
+  readonly pod: Pod;
+  readonly taints: readonly Taint[];
+  readonly evictAt: Instant | undefined;
+};
+
+/** When the Pod is to go, and what is to be done now. */
+export type Plan = { readonly evictAt: Instant | undefined; readonly actions: readonly Action[] };
+
+/**
+ * A Pod that bears the taints for a while keeps the time it was given first: another taint, or the same once more,
+ * neither prolongs nor shortens it. One that does not bear them goes at once.
+ */
+export function decide({ pod, taints, evictAt }: Observed, now: Instant): Plan {
+  if (isBeingDeleted(pod)) return { evictAt: undefined, actions: [] };
+  const seconds = tolerationSeconds(taints, pod.spec?.tolerations ?? []);
+  if (seconds === undefined)
+    return { evictAt: undefined, actions: evictAt === undefined ? [] : [tell(pod, 'Cancelling deletion of')] };
+  const due = seconds === 0 ? now : (evictAt ?? now + seconds * 1000);
+  return { evictAt: due, actions: due <= now ? evict(pod, now) : [] };
+}
+
+/** How long a Pod may stay with taints: 0 if it does not bear one of them, undefined for ever. */
+export function tolerationSeconds(taints: readonly Taint[], tolerations: readonly Toleration[]): number | undefined {
+  let shortest: number | undefined;
+  for (const taint of taints) {
+    const toleration = tolerations.find((each) => tolerates(each, taint));
+    if (!toleration) return 0;
+    const seconds = toleration.tolerationSeconds;
+    if (seconds != null) shortest = Math.max(0, Math.min(shortest ?? seconds, seconds));
+  }
+  return shortest;
+}
+
+function evict(pod: Pod, now: Instant): readonly Action[] {
+  return [tell(pod, 'Marking for deletion'), ...markDisrupted(pod, now), remove(pod)];
+}
+
+function markDisrupted(pod: Pod, now: Instant): readonly PatchAction[] {
+  const present = pod.status?.conditions;
+  const conditions = withCondition(present, disrupted, now);
+  if (conditions === present) return [];
+  const condition = findCondition(conditions, disrupted.type);
+  const patch = { status: { conditions: [condition] } };
+  return [{ type: 'patch', object: pod, patch, patchType: 'strategic', subresource: 'status' }];
+}
+
+const disrupted = {
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason: 'DeletionByTaintManager',
+  message: 'Taint manager: deleting due to NoExecute taint',
+} as const;
+
+function tell(about: Pod, what: string): Action {
+  return record({ about, type: 'Normal', reason: 'TaintManagerEviction', message: `${what} Pod ${keyOf(about)}` });
+}

@@ -1,0 +1,83 @@
+/** An API server in memory and controllers of it, each with its own rights, on a time that moves when it is told to. */
+import { serviceAccount } from '@kruise/api/core/serviceaccount';
+import { startTestServer, type TestServer } from '@kruise/apiserver/testing/test-server';
+import type { Client } from '@kruise/client/client';
+import type { Log } from '@kruise/client/log';
+import { seededRandom } from '@kruise/values/random';
+import { instantOf } from '@kruise/values/time';
+import { type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
+import { runControllerManager } from '../controllers/controller-manager.ts';
+import type { ControllerSettings } from '../controllers/settings.ts';
+
+export type Cluster = TestServer & {
+  readonly clock: VirtualClock;
+  /** The client of a ServiceAccount in `kube-system`. */
+  clientOfAccount(serviceAccount: string): Client;
+  /** Runs controllers of the catalogue, by name, until the cluster is closed. */
+  run(controllers: readonly string[], settings?: Partial<ControllerSettings>): Promise<void>;
+  /** Lets a while pass, and everything happen that happens in it. */
+  pass(seconds: number): Promise<void>;
+  /** What controllers complained about. */
+  readonly complaints: readonly string[];
+};
+
+/** Starts a cluster; `await using` ends it. */
+export async function startCluster(): Promise<Cluster> {
+  const clock = virtualClock(instantOf(2026, 1, 1));
+  const random = seededRandom('cluster');
+  const server = await startTestServer({ clock, random });
+  // Pods are refused while their account is missing, and its controller may not be among those that run.
+  await server.client.create(serviceAccount, { metadata: { name: 'default', namespace: 'default' } });
+  const stop = new AbortController();
+  const running: Promise<void>[] = [];
+  const complaints: string[] = [];
+  const complain = (fields: object, message: string) => {
+    const { error } = fields as { readonly error?: unknown };
+    complaints.push(error instanceof Error ? `${message}: ${error.message}` : message);
+  };
+  const log: Log = { info() {}, warn: complain, error: complain };
+  const clientOfAccount = (name: string) =>
+    server.clientOf({
+      username: `system:serviceaccount:kube-system:${name}`,
+      groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'],
+    });
+  const pass = (seconds: number) => clock.advanceAsync(seconds * 1000);
+
+  const close = async () => {
+    stop.abort();
+    let isOver = false;
+    const over = Promise.all(running).finally(() => {
+      isOver = true;
+    });
+    // What is under way may be waiting for time to pass.
+    for (await pass(0); !isOver; await pass(1));
+    await over;
+    await server.close();
+  };
+  return {
+    ...server,
+    clock,
+    clientOfAccount,
+    complaints,
+    pass,
+    async run(controllers, settings = {}) {
+      const client = server.clientOf({ username: 'system:kube-controller-manager', groups: [] });
+      const { promise: started, resolve: onRunning } = Promise.withResolvers<unknown>();
+      const options = {
+        client,
+        clientOf: clientOfAccount,
+        clock,
+        random,
+        log,
+        onRunning,
+        controllers,
+        settings: { rootAuthorities: '', ...settings },
+      };
+      running.push(runControllerManager(options, stop.signal));
+      await started;
+      await pass(0);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}

@@ -1,0 +1,31 @@
+import type { Action } from '@kruise/client/actions';
+
+/** Actions as a person would say them, for tests: `create web-`, `delete web-1`, `tell SelectingAll`. */
+export function inWords(actions: readonly Action[]): readonly string[] {
+  return actions.map((action) => {
+    switch (action.type) {
+      case 'record':
+        return `tell ${action.event.reason}`;
+      case 'effect':
+        return `effect ${action.name}`;
+      case 'remove':
+        return `delete ${nameOf(action.object)}`;
+      default:
+        return `${action.type} ${nameOf(action.object)}`;
+    }
+  });
+}
+
+/** Actions in words, those alike counted: `create web- ×3`. */
+export function inFewWords(actions: readonly Action[]): string {
+  const counts = Map.groupBy(inWords(actions), (words) => words);
+  return [...counts].map(([words, { length }]) => (length === 1 ? words : `${words} ×${length}`)).join(', ');
+}
+
+function nameOf({
+  metadata,
+}: {
+  readonly metadata: { readonly name?: string; readonly generateName?: string };
+}): string {
+  return metadata.name ?? metadata.generateName ?? '';
+}
