@@ -1,5 +1,9 @@
 import type { Controller, Runnable } from '@kruise/client/controller';
+import { nodeIpamController } from './node-ipam/controller.ts';
+import { nodeLifecycleControllers } from './node-lifecycle/controller.ts';
 import type { ControllerSettings } from './settings.ts';
+import { taintEvictionController } from './taint-eviction/controller.ts';
+import { ttlController } from './ttl/controller.ts';
 
 /** A controller of kube-controller-manager, under the name that `--controllers` calls it by. */
 export type CatalogueEntry = {
@@ -13,4 +17,14 @@ export type CatalogueEntry = {
 };
 
 /** Every controller there is, in the order of the alphabet. */
-export const catalogue: readonly CatalogueEntry[] = [];
+export const catalogue: readonly CatalogueEntry[] = [
+  {
+    name: 'node-ipam-controller',
+    serviceAccount: 'node-controller',
+    make: ({ clusterRanges, serviceRanges }) =>
+      clusterRanges ? [nodeIpamController({ clusterRanges, serviceRanges })] : [],
+  },
+  { name: 'node-lifecycle-controller', serviceAccount: 'node-controller', make: () => nodeLifecycleControllers() },
+  { name: 'taint-eviction-controller', serviceAccount: 'node-controller', make: () => [taintEvictionController()] },
+  { name: 'ttl-controller', serviceAccount: 'ttl-controller', make: () => [ttlController] },
+];
