@@ -1,0 +1,292 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ReplicaSet, ReplicaSetStatus } from '@kruise/api/apps/replicaset';
+import type { Pod } from '@kruise/api/core/pod';
+import type { Action } from '@kruise/client/actions';
+import type { Outcome } from '@kruise/client/execute';
+import { controllerReference } from '@kruise/machinery/owner-references';
+import { failure, forbidden, StatusError } from '@kruise/machinery/status';
+import { formatTime, parseTime } from '@kruise/values/time';
+import fc from 'fast-check';
+import { inFewWords } from '../../testing/in-words.ts';
+import { decide, type Observed } from './decide.ts';
+
+const now = parseTime('2026-01-01T00:00:00Z');
+const deletionTimestamp = formatTime(now);
+const template = { metadata: { labels: { app: 'web', tier: 'front' } }, spec: { containers: [{ name: 'main' }] } };
+
+function setOf(spec: Partial<NonNullable<ReplicaSet['spec']>> = {}, more: Partial<ReplicaSet> = {}): ReplicaSet {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: { name: 'web', namespace: 'default', uid: 'web-uid', generation: 3 },
+    spec: { replicas: 3, selector: { matchLabels: { app: 'web' } }, template, ...spec },
+    ...more,
+  };
+}
+const set = setOf();
+const leaving = setOf({}, { metadata: { ...set.metadata, deletionTimestamp } });
+
+type Shape = {
+  readonly phase?: NonNullable<Pod['status']>['phase'] & string;
+  readonly readySeconds?: number;
+  readonly labels?: { readonly [key: string]: string };
+  readonly owner?: 'nobody' | 'another';
+  readonly metadata?: Pod['metadata'];
+};
+
+function podOf(name: string, { phase = 'Running', readySeconds, labels, owner, metadata }: Shape = {}): Pod {
+  const controller = { ...set, metadata: { ...set.metadata, uid: owner === 'another' ? 'another-uid' : 'web-uid' } };
+  const since = formatTime(now - (readySeconds ?? 0) * 1000);
+  const ready = { type: 'Ready', status: readySeconds === undefined ? 'False' : 'True', lastTransitionTime: since };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      namespace: 'default',
+      uid: name,
+      labels: labels ?? { app: 'web', tier: 'front' },
+      ownerReferences: owner === 'nobody' ? [] : [controllerReference(controller)],
+      ...metadata,
+    },
+    spec: { containers: [{ name: 'main' }], nodeName: 'node' },
+    status: { phase, conditions: [ready] },
+  };
+}
+const pods = (names: string, shape: Shape = {}) => names.split(' ').map((name) => podOf(name, shape));
+const ready: Shape = { readySeconds: 60 };
+
+const actionCases: readonly {
+  readonly name: string;
+  readonly set?: ReplicaSet;
+  readonly pods: readonly Pod[];
+  readonly does: string;
+}[] = [
+  { name: 'makes the Pods that are missing', pods: pods('a'), does: 'create web- ×2' },
+  {
+    name: 'makes one Pod where no number is given',
+    set: setOf({}, { spec: { selector: { matchLabels: { app: 'web' } }, template } }),
+    pods: [],
+    does: 'create web-',
+  },
+  { name: 'does nothing where there are enough', pods: pods('a b c'), does: '' },
+  { name: 'deletes what is too much', pods: [...pods('a b c', ready), podOf('d')], does: 'delete d' },
+  {
+    name: 'deletes the two that are Pending when going from five to three',
+    pods: [...pods('a b c', ready), ...pods('d e', { phase: 'Pending' })],
+    does: 'delete d, delete e',
+  },
+  {
+    name: 'deletes first what costs least to lose',
+    pods: [
+      ...pods('a b c', ready),
+      podOf('d', {
+        ...ready,
+        metadata: {
+          name: 'd',
+          uid: 'z',
+          labels: { app: 'web' },
+          ownerReferences: [controllerReference(set)],
+          annotations: { 'controller.kubernetes.io/pod-deletion-cost': '-10' },
+        },
+      }),
+    ],
+    does: 'delete d',
+  },
+  {
+    name: 'deletes all where none is wanted',
+    set: setOf({ replicas: 0 }),
+    pods: pods('b a'),
+    does: 'delete b, delete a',
+  },
+  {
+    name: 'replaces what has failed or succeeded',
+    pods: [...pods('a b'), podOf('c', { phase: 'Failed' }), podOf('d', { phase: 'Succeeded' })],
+    does: 'create web-',
+  },
+  {
+    name: 'replaces what is on its way out',
+    pods: [
+      ...pods('a b'),
+      podOf('c', { metadata: { name: 'c', deletionTimestamp, ownerReferences: [controllerReference(set)] } }),
+    ],
+    does: 'create web-',
+  },
+  { name: 'makes 500 Pods at a time', set: setOf({ replicas: 1200 }), pods: [], does: 'create web- ×500' },
+  { name: 'counts an orphan it takes in', pods: [...pods('a b'), podOf('c', { owner: 'nobody' })], does: 'patch c' },
+  {
+    name: 'takes in what it then deletes',
+    set: setOf({ replicas: 0 }),
+    pods: pods('a', { owner: 'nobody' }),
+    does: 'patch a, delete a',
+  },
+  {
+    name: 'lets go what matches no more, and replaces it',
+    pods: [...pods('a b'), podOf('c', { labels: { app: 'db' } })],
+    does: 'patch c, create web-',
+  },
+  {
+    name: 'leaves failed orphans alone',
+    pods: [...pods('a b c'), podOf('d', { owner: 'nobody', phase: 'Failed' })],
+    does: '',
+  },
+  { name: 'leaves the Pods of others alone', pods: [...pods('a b c'), podOf('d', { owner: 'another' })], does: '' },
+  { name: 'makes nothing on its way out', set: leaving, pods: [], does: '' },
+  { name: 'deletes nothing on its way out', set: leaving, pods: pods('a b c d e'), does: '' },
+];
+for (const { name, set: given = set, pods: candidates, does } of actionCases) {
+  test(`a ReplicaSet ${name}`, () => {
+    assert.equal(inFewWords(decide({ set: given, candidates, siblings: [] }, now).actions), does);
+  });
+}
+
+test('Pods of other ReplicaSets of the Deployment make a node crowded', () => {
+  const onNode = (name: string, nodeName: string) => ({ ...podOf(name, ready), spec: { containers: [], nodeName } });
+  const candidates = [onNode('a', 'x'), onNode('b', 'y')];
+  const siblings = [...candidates, onNode('other-1', 'y'), onNode('other-2', 'x'), onNode('other-3', 'y')];
+  assert.equal(inFewWords(decide({ set: setOf({ replicas: 1 }), candidates, siblings }, now).actions), 'delete b');
+});
+
+test('users are told of each Pod', () => {
+  const announcements = (replicas: number) =>
+    decide({ set: setOf({ replicas }), candidates: pods('a'), siblings: [] }, now).actions.map((action) =>
+      action.type === 'create' || action.type === 'remove' ? action.announcement : undefined,
+    );
+  const about = setOf({ replicas: 2 });
+  assert.deepEqual(announcements(2), [
+    {
+      about,
+      done: { reason: 'SuccessfulCreate', message: 'Created pod: {name}' },
+      failed: { reason: 'FailedCreate', message: 'Error creating: {error}' },
+    },
+  ]);
+  assert.deepEqual(announcements(0), [
+    {
+      about: setOf({ replicas: 0 }),
+      done: { reason: 'SuccessfulDelete', message: 'Deleted pod: {name}' },
+      failed: { reason: 'FailedDelete', message: 'Error deleting: {error}' },
+    },
+  ]);
+});
+
+const wentWell: Outcome = { failures: [], isStale: false, written: new Map() };
+
+function statusAfter(observed: Observed, outcome: Partial<Outcome> = {}): ReplicaSetStatus | undefined {
+  const { status } = decide(observed, now);
+  return typeof status === 'function' ? status({ ...wentWell, ...outcome }) : status;
+}
+
+test('a ReplicaSet counts its Pods', () => {
+  const candidates = [
+    podOf('ready-long', { readySeconds: 10 }),
+    podOf('ready', { readySeconds: 9 }),
+    podOf('bare', { labels: { app: 'web' } }),
+    podOf('over', { phase: 'Failed' }),
+  ];
+  const given = setOf({ minReadySeconds: 10 });
+  assert.deepEqual(statusAfter({ set: given, candidates, siblings: [] }), {
+    replicas: 3,
+    fullyLabeledReplicas: 2,
+    readyReplicas: 2,
+    availableReplicas: 1,
+    observedGeneration: 3,
+  });
+  assert.equal(decide({ set: given, candidates, siblings: [] }, now).requeueAfterSeconds, 1);
+});
+
+const [creation] = decide({ set, candidates: [], siblings: [] }, now).actions as [Action];
+const [deletion] = decide({ set: setOf({ replicas: 0 }), candidates: pods('a'), siblings: [] }, now).actions as [
+  Action,
+];
+const quota = forbidden({ group: '', plural: 'pods' }, '', 'exceeded quota');
+const isGoing = new StatusError(
+  failure({
+    code: 403,
+    reason: 'Forbidden',
+    message: 'no',
+    details: { causes: [{ reason: 'NamespaceTerminating' }] },
+  }),
+);
+const failed = (error: unknown, action = creation): Partial<Outcome> => ({ failures: [{ action, error }] });
+const failureOf = (reason: string, message: string) => [
+  { type: 'ReplicaFailure', status: 'True', reason, message, lastTransitionTime: deletionTimestamp },
+];
+const conditioned = setOf({}, { status: { replicas: 0, conditions: failureOf('FailedCreate', 'before') } });
+
+const conditionCases = [
+  {
+    name: 'that Pods could not be made',
+    set,
+    outcome: failed(quota),
+    conditions: failureOf('FailedCreate', quota.message),
+  },
+  {
+    name: 'that Pods could not be deleted',
+    set,
+    outcome: failed(new Error('x'), deletion),
+    conditions: failureOf('FailedDelete', 'x'),
+  },
+  {
+    name: 'the first cause of many',
+    set: conditioned,
+    outcome: failed(quota),
+    conditions: failureOf('FailedCreate', 'before'),
+  },
+  { name: 'nothing any more once it goes well', set: conditioned, outcome: {}, conditions: undefined },
+  { name: 'nothing of a namespace that is going', set, outcome: failed(isGoing), conditions: undefined },
+];
+for (const { name, set: given, outcome, conditions } of conditionCases) {
+  test(`a ReplicaSet says ${name}`, () => {
+    assert.deepEqual(statusAfter({ set: given, candidates: [], siblings: [] }, outcome)?.conditions, conditions);
+  });
+}
+
+test('a ReplicaSet that could not settle which Pods are its own reports nothing new', () => {
+  const observed = { set: conditioned, candidates: pods('a', { owner: 'nobody' }), siblings: [] };
+  const [adoption] = decide(observed, now).actions as [Action];
+  assert.equal(statusAfter(observed, failed(new Error('x'), adoption)), conditioned.status);
+});
+
+test('whatever there is, once it is done there is nothing left to do', () => {
+  const shape = fc.record({
+    phase: fc.constantFrom('Pending', 'Running', 'Failed'),
+    owner: fc.constantFrom('nobody', 'another', undefined),
+    labels: fc.constantFrom({ app: 'web' }, { app: 'db' }),
+  });
+  fc.assert(
+    fc.property(fc.array(shape, { maxLength: 12 }), fc.nat(12), (shapes, replicas) => {
+      const given = setOf({ replicas });
+      let candidates = shapes.map(({ owner, ...rest }, index) =>
+        podOf(`${index}`, { ...rest, ...(owner ? { owner } : {}) }),
+      );
+      for (const action of decide({ set: given, candidates, siblings: [] }, now).actions) {
+        candidates = carryOut(candidates, action);
+      }
+      assert.deepEqual(decide({ set: given, candidates, siblings: [] }, now).actions, []);
+      const active = candidates.filter(
+        ({ metadata, status }) => metadata.ownerReferences?.[0]?.uid === 'web-uid' && status?.phase !== 'Failed',
+      );
+      assert.equal(active.length, replicas);
+    }),
+  );
+});
+
+function carryOut(candidates: readonly Pod[], action: Action): Pod[] {
+  switch (action.type) {
+    case 'create':
+      return [...candidates, podOf(`new-${candidates.length}`, { phase: 'Pending' })];
+    case 'remove':
+      return candidates.filter(({ metadata }) => metadata.name !== action.object.metadata.name);
+    case 'patch': {
+      const { ownerReferences } = (action.patch as { metadata: Pod['metadata'] }).metadata;
+      return candidates.map((pod) =>
+        pod.metadata.name === action.object.metadata.name
+          ? { ...pod, metadata: { ...pod.metadata, ...(ownerReferences ? { ownerReferences } : {}) } }
+          : pod,
+      );
+    }
+    default:
+      throw new TypeError(action.type);
+  }
+}

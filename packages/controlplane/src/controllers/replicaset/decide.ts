@@ -1,0 +1,52 @@
+import type { ReplicaSet, ReplicaSetStatus } from '@kruise/api/apps/replicaset';
+import type { Pod } from '@kruise/api/core/pod';
+import type { Action } from '@kruise/client/actions';
+import { claimActions } from '@kruise/client/adoption';
+import type { Decision } from '@kruise/client/controller';
+import { claimsOf } from '@kruise/machinery/claims';
+import { selectorOf } from '@kruise/machinery/label-selector';
+import { crowdingByNode, rankForDeletion } from '@kruise/machinery/pod-ranking';
+import { podFromTemplate } from '@kruise/machinery/pod-template';
+import { isPodActive, secondsUntilAvailable } from '@kruise/machinery/pods';
+import type { Instant } from '@kruise/values/time';
+import { createPod, deletePod } from '../pod-control.ts';
+import { statusOf } from './status.ts';
+
+export type Observed = {
+  /** Also a ReplicationController, whose selector has been put the way ReplicaSets have it. */
+  readonly set: ReplicaSet;
+  /** The Pods it may have a claim to. */
+  readonly candidates: readonly Pod[];
+  /** Active Pods of the same owner, its own included; they tell how crowded a node is when Pods are to go. */
+  readonly siblings: readonly Pod[];
+};
+
+/** Pods made or deleted in one pass at most. What is left is for the next, after others had their turn. */
+const burst = 500;
+
+/** As many active Pods of the template as are asked for (kcm.md §1). */
+export function decide({ set, candidates, siblings }: Observed, now: Instant): Decision<ReplicaSetStatus | undefined> {
+  const selector = selectorOf(set.spec?.selector);
+  const claims = claimsOf(set, candidates.filter(isPodActive), ({ metadata }) => selector.matches(metadata.labels));
+  const pods = claims.claimed;
+  const claiming = claimActions(set, claims);
+  const scaling = set.metadata.deletionTimestamp == null ? scale(set, pods, siblings, now) : [];
+  const requeueAfterSeconds = secondsUntilAvailable(pods, set.spec?.minReadySeconds ?? 0, now);
+  return {
+    actions: [...claiming, ...scaling],
+    // Who cannot tell which Pods are its own has nothing to report.
+    status: ({ failures }) =>
+      failures.some(({ action }) => action.type === 'patch') ? set.status : statusOf(set, pods, failures, now),
+    ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }),
+  };
+}
+
+function scale(set: ReplicaSet, pods: readonly Pod[], siblings: readonly Pod[], now: Instant): readonly Action[] {
+  const surplus = pods.length - (set.spec?.replicas ?? 1);
+  if (surplus > 0) {
+    const ranked = surplus < pods.length ? rankForDeletion(pods, { now, crowdingOf: crowdingByNode(siblings) }) : pods;
+    return ranked.slice(0, Math.min(surplus, burst)).map((pod) => deletePod(set, pod));
+  }
+  const pod = podFromTemplate(set, set.spec?.template);
+  return Array.from({ length: Math.min(-surplus, burst) }, () => createPod(set, pod));
+}

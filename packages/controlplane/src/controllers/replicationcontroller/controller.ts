@@ -1,0 +1,33 @@
+import type { ReplicaSet } from '@kruise/api/apps/replicaset';
+import { pod } from '@kruise/api/core/pod';
+import { type ReplicationController, replicationController } from '@kruise/api/core/replicationcontroller';
+import { adopters, candidatesFor } from '@kruise/client/adoption';
+import { defineController, watch } from '@kruise/client/controller';
+import { selectorOfLabels } from '@kruise/machinery/label-selector';
+import { decide } from '../replicaset/decide.ts';
+
+/** Keeps the Pods of each ReplicationController, by the rules of ReplicaSets. */
+export const replicationControllerController = defineController({
+  name: 'replicationmanager',
+  component: 'replication-controller',
+  for: replicationController,
+  owns: [pod],
+  watches: [
+    watch(
+      pod,
+      adopters(replicationController, ({ spec }) => selectorOfLabels(spec?.selector)),
+    ),
+  ],
+  observe(caches, key) {
+    const found = caches.of(replicationController).get(key);
+    if (!found) return undefined;
+    return { set: asReplicaSet(found), candidates: candidatesFor(caches.of(pod), found), siblings: [] };
+  },
+  decide,
+});
+
+/** All but the selector is alike. */
+export function asReplicaSet(controller: ReplicationController): ReplicaSet {
+  const { selector = {}, ...spec } = controller.spec ?? {};
+  return { ...controller, spec: { ...spec, selector: { matchLabels: selector } } };
+}
