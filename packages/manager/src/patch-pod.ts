@@ -4,10 +4,11 @@ import type { JsonObject } from '@kruise/machinery/json-value';
 import { createTwoWayMergePatch } from '@kruise/machinery/strategic-merge-diff';
 import { mergeTypeOf } from '@kruise/schema/merge-type';
 
-const podType = mergeTypeOf(podKind.root);
+/** How Pods merge. */
+export const podType = mergeTypeOf(podKind.root);
 
 /** What makes one Pod of another, as a strategic merge patch. Fields that nobody here knows are left alone. */
-export function podDifference(from: Pod, to: Pod): JsonObject {
+export function podDifference(from: Partial<Pod>, to: Partial<Pod>): JsonObject {
   // Objects are plain JSON values, of which their types say more.
   return createTwoWayMergePatch({ original: from as JsonObject, modified: to as JsonObject }, podType);
 }

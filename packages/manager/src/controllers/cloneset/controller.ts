@@ -3,6 +3,7 @@ import { node } from '@kruise/api/core/node';
 import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import { pod } from '@kruise/api/core/pod';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { imagePullJob } from '@kruise/api/kruise/imagepulljob';
 import { type Controller, defineController } from '@kruise/client/controller';
 import type { Caches } from '@kruise/client/informer';
 import type { Key } from '@kruise/client/object-key';
@@ -13,19 +14,20 @@ import type { ManagerSettings } from '../../settings.ts';
 import { decide, type Observed } from './decide.ts';
 
 export function cloneSetController(settings: ManagerSettings): Controller {
+  const fetchesAhead = settings.gates.PreDownloadImageForInPlaceUpdate;
   return defineController({
     name: 'cloneset',
     component: 'cloneset-controller',
     for: cloneSet,
     owns: [pod, persistentVolumeClaim],
-    uses: [controllerRevision, node],
+    uses: [controllerRevision, node, ...(fetchesAhead ? [imagePullJob] : [])],
     workers: settings.workers['cloneset'] ?? 3,
-    observe,
+    observe: (caches, key) => observe(caches, key, fetchesAhead),
     decide: (observed, now) => decide(observed, settings, now),
   });
 }
 
-function observe(caches: Caches, key: Key): Observed | undefined {
+function observe(caches: Caches, key: Key, fetchesAhead: boolean): Observed | undefined {
   const found = caches.of(cloneSet).get(key);
   if (!found) return undefined;
   const { namespace = '' } = found.metadata;
@@ -38,6 +40,7 @@ function observe(caches: Caches, key: Key): Observed | undefined {
     claims: caches.of(persistentVolumeClaim).controlledBy(found),
     revisions: history.filter(({ metadata }) => selector.matches(metadata.labels)).sort(compareRevisions),
     revisionNamed: (name) => revisions.get({ namespace, name }),
+    imagePullJobs: fetchesAhead ? caches.of(imagePullJob).controlledBy(found) : [],
     nodeLabels: (name) => caches.of(node).get(name)?.metadata.labels,
   };
 }

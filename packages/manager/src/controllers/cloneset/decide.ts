@@ -19,6 +19,7 @@ import type { ManagerSettings } from '../../settings.ts';
 import { isSpecifiedDelete } from '../../specified-delete.ts';
 import { ownClaims } from './claims.ts';
 import { ownerOf } from './instances.ts';
+import { preDownloadImages } from './pre-download.ts';
 import { revisionContent, writeRevision } from './revisions.ts';
 import { scale } from './scale.ts';
 import { nameOf, type Situation } from './situation.ts';
@@ -36,6 +37,7 @@ export type Observed = {
   /** The revision of a name in its namespace, whoever it belongs to. */
   readonly revisionNamed: (name: string) => ControllerRevision | undefined;
   readonly nodeLabels: Situation['nodeLabels'];
+  readonly imagePullJobs: Situation['imagePullJobs'];
 };
 
 export function decide(observed: Observed, settings: ManagerSettings, now: Instant): Decision<CloneSetStatus> {
@@ -56,7 +58,7 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
 
   const figures = statusOf(situation, plan.collisionCount);
   const { status, requeueAfterSeconds: progressSeconds } = withProgress(cloneSet, figures, now);
-  const tidying = [...forgetDeleted(situation), ...truncateHistory(situation)];
+  const tidying = [...forgetDeleted(situation), ...truncateHistory(situation), ...preDownloadImages(situation)];
   if (isBeingDeleted(cloneSet)) return { actions: [...keeping, ...tidying], status };
 
   const scaling = scale(situation);
@@ -72,7 +74,7 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
     actions: [...keeping, ...steps, ...tidying],
     // Pods that cannot be made, for want of quota say, must not keep those that are there from a better template.
     ...(scaling.changesPods ? { otherwise: updating.actions } : {}),
-    status: (outcome) => withFailures(status, outcome, new Set(scaling.actions), now),
+    status: (outcome) => withFailures(withFault(status, updating.fault, now), outcome, new Set(scaling.actions), now),
     ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}),
   };
 }
@@ -80,7 +82,7 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
 type Parts = Pick<Situation, 'pods' | 'claims' | 'update'>;
 
 function situationOf(observed: Observed, parts: Parts, settings: ManagerSettings, now: Instant): Situation {
-  const { cloneSet, nodeLabels } = observed;
+  const { cloneSet, nodeLabels, imagePullJobs } = observed;
   const { spec, status } = cloneSet;
   const { update } = parts;
   const known = observed.revisions.filter((each) => nameOf(each) !== nameOf(update));
@@ -97,6 +99,7 @@ function situationOf(observed: Observed, parts: Parts, settings: ManagerSettings
     current,
     revisionLabels,
     nodeLabels,
+    imagePullJobs,
     isUpdated,
     isUpdatedForScaling: (pod) =>
       (settings.gates.PreparingUpdateAsUpdate && lifecycleStateOf(pod) === 'PreparingUpdate') || isUpdated(pod),
@@ -132,6 +135,11 @@ function truncateHistory({ cloneSet, pods, revisions, current, update }: Situati
   const carried = revisions.filter((each) => hashes.has(shortHash(nameOf(each))));
   const inUse = new Set([current, update, ...carried].map(nameOf));
   return outdatedRevisions(revisions, { inUse, limit: cloneSet.spec.revisionHistoryLimit ?? 10 }).map(remove);
+}
+
+/** What keeps Pods from being updated, told in a condition. */
+function withFault(status: CloneSetStatus, fault: string | undefined, now: Instant): CloneSetStatus {
+  return fault ? withCondition(status, { type: 'FailedUpdate', status: 'True', message: fault }, now) : status;
 }
 
 /** What failed, told in conditions: the first error in making or removing Pods, or else in updating them. */

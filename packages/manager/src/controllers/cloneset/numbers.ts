@@ -129,7 +129,7 @@ export function partitionOf(partition: number | string | undefined, replicas: nu
   }
 }
 
-const defaultMaxUnavailable = '20%';
+export const defaultMaxUnavailable = '20%';
 const unlimited = 2147483647;
 
 type Tally = {

@@ -7,7 +7,7 @@ import { changeState, isHooked, lifecycleStateOf } from '../../lifecycle/lifecyc
 import { instanceIdOf, newClaims, newInstanceIds, newPod } from './instances.ts';
 import { type Numbers, numbersOf, replicasOf } from './numbers.ts';
 import { inOrderOfSparing } from './ranking.ts';
-import { nameOf, type Situation } from './situation.ts';
+import { countingOf, nameOf, type Situation } from './situation.ts';
 
 export type Step = {
   readonly actions: readonly Action[];
@@ -24,7 +24,7 @@ export function scale(situation: Situation): Step {
   const cancelled = cancelDeletions(situation, preparing, leaving);
   if (cancelled.length > 0) return { actions: cancelled, changesPods: true };
 
-  const numbers = scalingNumbers(situation);
+  const numbers = numbersOf(situation.cloneSet, situation.pods, countingOf(situation, situation.isUpdatedForScaling));
   const told = numbers.scaleUp > numbers.scaleUpLimit ? [limited(situation, numbers)] : [];
   // Nothing is deleted in a round that lacks Pods.
   if (numbers.scaleUp > 0) {
@@ -43,17 +43,6 @@ export function scale(situation: Situation): Step {
   const spared = podsToSpare(situation, numbers);
   const actions = deletePods(situation, withinLimit(situation, spared, numbers.deleteReadyLimit));
   return { actions, changesPods: actions.length > 0 };
-}
-
-function scalingNumbers(situation: Situation): Numbers {
-  const { cloneSet, settings, pods, current, update } = situation;
-  return numbersOf(cloneSet, pods, {
-    ...situation,
-    isNew: situation.isUpdatedForScaling,
-    canRollBack: settings.gates.CloneSetPartitionRollback && nameOf(current) !== nameOf(update),
-    excludesPreparingDelete:
-      settings.cloneSetExcludesPreparingDelete || (cloneSet.spec.scaleStrategy?.excludePreparingDelete ?? false),
-  });
 }
 
 /**

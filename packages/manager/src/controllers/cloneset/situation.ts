@@ -3,9 +3,11 @@ import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSet } from '@kruise/api/kruise/cloneset';
+import type { ImagePullJob } from '@kruise/api/kruise/imagepulljob';
 import type { Instant } from '@kruise/values/time';
 import type { RevisionLabels } from '../../revision/pod-revision.ts';
 import type { ManagerSettings } from '../../settings.ts';
+import type { Counting } from './numbers.ts';
 
 export type Situation = {
   readonly settings: ManagerSettings;
@@ -15,6 +17,8 @@ export type Situation = {
   readonly pods: readonly Pod[];
   /** The claims that may be given to new Pods, or go with those they belong to. */
   readonly claims: readonly PersistentVolumeClaim[];
+  /** The jobs it had fetch images. */
+  readonly imagePullJobs: readonly ImagePullJob[];
   /** The revisions there are, the update revision among them, from the oldest to the newest. */
   readonly revisions: readonly ControllerRevision[];
   /** The revision Pods come from, and the one they go to; often the same. */
@@ -33,4 +37,17 @@ export type Situation = {
 
 export function nameOf({ metadata }: ControllerRevision): string {
   return metadata.name ?? '';
+}
+
+/** How Pods are counted, where these are at the update revision. */
+export function countingOf(situation: Situation, isNew: (pod: Pod) => boolean): Counting {
+  const { settings, cloneSet, current, update, isAvailable, isSpecifiedDelete } = situation;
+  return {
+    isNew,
+    isAvailable,
+    isSpecifiedDelete,
+    canRollBack: settings.gates.CloneSetPartitionRollback && nameOf(current) !== nameOf(update),
+    excludesPreparingDelete:
+      settings.cloneSetExcludesPreparingDelete || (cloneSet.spec.scaleStrategy?.excludePreparingDelete ?? false),
+  };
 }

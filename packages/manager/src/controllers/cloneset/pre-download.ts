@@ -1,0 +1,47 @@
+import { type Action, optional, remove } from '@kruise/client/actions';
+import { updateSpecOf } from '../../inplace/update-spec.ts';
+import { wholePercentValue } from '../../percent.ts';
+import {
+  ignorePreDownload,
+  isPreDownloadSettled,
+  minimumReplicas,
+  preDownload,
+} from '../../predownload/pre-download.ts';
+import { ownerOf } from './instances.ts';
+import { defaultMaxUnavailable, partitionOf, replicasOf } from './numbers.ts';
+import { nameOf, type Situation } from './situation.ts';
+
+/** Has the images of the update revision fetched ahead, and tidies up when it is the only one. */
+export function preDownloadImages(situation: Situation): readonly Action[] {
+  const { cloneSet, settings, current, update, imagePullJobs } = situation;
+  if (!settings.gates.PreDownloadImageForInPlaceUpdate) return [];
+  if (nameOf(current) === nameOf(update)) return imagePullJobs.map((job) => optional(remove(job)));
+  if (isPreDownloadSettled(update)) return [];
+  const rolling = cloneSet.spec.updateStrategy?.rollingUpdate;
+  const strategy = rolling?.inPlaceUpdateStrategy;
+  // Pods that are ready at the new revision show that its images are good.
+  const ready = cloneSet.status?.updateRevision === nameOf(update) ? cloneSet.status.updatedReadyReplicas : 0;
+  if (ready < (strategy?.imagePreDownloadMinUpdatedReadyPods ?? 0)) return [];
+  const partition = partitionOf(rolling?.partition, replicasOf(cloneSet.spec));
+  if (partition === undefined) return [];
+  if (!isWorthwhile(situation, partition)) return [ignorePreDownload(update)];
+  return preDownload({
+    workload: cloneSet,
+    owner: ownerOf(cloneSet),
+    selector: cloneSet.spec.selector,
+    from: current,
+    to: update,
+    strategy,
+  });
+}
+
+/** Not where Pods are replaced anyway, nor where there are few of them, or all are updated at once. */
+function isWorthwhile({ cloneSet, settings, current, update }: Situation, partition: number): boolean {
+  const { podUpdatePolicy = 'ReCreate', maxUnavailable = defaultMaxUnavailable } =
+    cloneSet.spec.updateStrategy?.rollingUpdate ?? {};
+  const replicas = replicasOf(cloneSet.spec);
+  if (podUpdatePolicy === 'ReCreate' || replicas <= minimumReplicas) return false;
+  if (partition === 0 && wholePercentValue(maxUnavailable, replicas, Math.floor) >= replicas) return false;
+  const ignoresVolumeClaims = podUpdatePolicy === 'InPlaceOnly';
+  return updateSpecOf(current, update, { gates: settings.gates, ignoresVolumeClaims }) !== undefined;
+}

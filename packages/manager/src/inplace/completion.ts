@@ -1,0 +1,120 @@
+/** Whether an update in place has come through to the running containers (inplace-update.md §8). */
+import type { Container } from '@kruise/api/core/container';
+import type { Pod } from '@kruise/api/core/pod';
+import { runtimeContainersMetaAnnotation } from '@kruise/api/kruise/well-known';
+import { compareQuantities, parseQuantity } from '@kruise/values/quantity';
+import type { FeatureGates } from '../feature-gates.ts';
+import { envFromMetadataHash, plainHash, plainHashBefore131 } from './container-hash.ts';
+import { hasChanges, type InPlaceUpdateState, isInGrace, readState } from './state.ts';
+
+/** Why an update is not complete yet; nothing if it is, or if there was none. */
+export function updateObstacle(pod: Pod, gates: FeatureGates): string | undefined {
+  if (isInGrace(pod)) return 'still in grace period of in-place update';
+  let state: InPlaceUpdateState | undefined;
+  try {
+    state = readState(pod);
+  } catch (error) {
+    return `the state of the in-place update cannot be read: ${(error as Error).message}`;
+  }
+  if (!state) return undefined;
+  if (hasChanges(state.next)) return 'existing containers to in-place update in next batches';
+  return containersObstacle(pod, state, gates);
+}
+
+/** Why the containers of the present batch are not what they should be; nothing if they are. */
+export function containersObstacle(pod: Pod, state: InPlaceUpdateState, gates: FeatureGates): string | undefined {
+  const told = readRuntimeMeta(pod);
+  if (told === 'invalid') return 'invalid runtime-container-meta';
+  if (state.updatesEnv) {
+    if (!told) return 'waiting for all containers hash consistent, but runtime-container-meta not found';
+    if (!areConsistent(pod, told, isEnvConsistent)) return 'waiting for all containers hash consistent';
+  }
+  if (gates.InPlaceWorkloadVerticalScaling && state.updatesResources && !haveResources(pod)) {
+    return 'container resources not changed';
+  }
+  if (told && areConsistent(pod, told, isPlainConsistent)) return undefined;
+  // What the daemon says may be out of date, or there is no daemon: the images tell, too.
+  for (const [name, { imageID: last = '' }] of Object.entries(state.lastContainerStatuses ?? {})) {
+    const status = pod.status?.containerStatuses?.find((each) => each.name === name);
+    if (!status) return `not found container ${name} in pod status`;
+    // Another name of the same image is there once the runtime says so.
+    if (status.imageID === last && !isSameImage(pod, name, status.image))
+      return `container ${name} imageID not changed`;
+  }
+  return undefined;
+}
+
+function isSameImage({ spec }: Pod, container: string, running: string): boolean {
+  const { image = '' } = spec?.containers.find(({ name }) => name === container) ?? {};
+  return running === (image.includes(':') ? image : `${image}:latest`);
+}
+
+/** What the daemon of the node says about a container that runs. */
+type RuntimeContainer = {
+  readonly name: string;
+  readonly containerID: string;
+  readonly hashes: { readonly plainHash?: number; readonly extractedEnvFromMetadataHash?: number };
+};
+
+function readRuntimeMeta({ metadata }: Pod): readonly RuntimeContainer[] | 'invalid' | undefined {
+  const text = metadata.annotations?.[runtimeContainersMetaAnnotation];
+  if (text === undefined) return undefined;
+  try {
+    // Kruise's daemon writes it; that what it writes is a structure of this form is checked where it is used.
+    const { containers } = JSON.parse(text) as { readonly containers?: readonly RuntimeContainer[] };
+    return containers ?? [];
+  } catch {
+    return 'invalid';
+  }
+}
+
+type Consistency = (container: Container, told: RuntimeContainer, pod: Pod) => boolean;
+
+function areConsistent(pod: Pod, told: readonly RuntimeContainer[], isConsistent: Consistency): boolean {
+  return (pod.spec?.containers ?? []).every((container) => {
+    const status = pod.status?.containerStatuses?.find(({ name }) => name === container.name);
+    const meta = told.find(({ name }) => name === container.name);
+    return status !== undefined && meta?.containerID === status.containerID && isConsistent(container, meta!, pod);
+  });
+}
+
+function isPlainConsistent(container: Container, { hashes }: RuntimeContainer): boolean {
+  const { plainHash: running } = hashes;
+  return running === plainHash(container) || running === plainHashBefore131(container);
+}
+
+function isEnvConsistent(container: Container, { hashes }: RuntimeContainer, { metadata }: Pod): boolean {
+  return (hashes.extractedEnvFromMetadataHash ?? 0) === envFromMetadataHash(container, metadata);
+}
+
+/** Whether every container has been given the resources it asks for. */
+function haveResources({ spec, status }: Pod): boolean {
+  const statuses = status?.containerStatuses ?? [];
+  const containers = spec?.containers ?? [];
+  return (
+    statuses.length === containers.length &&
+    statuses.every(({ name, resources }) => {
+      const wanted = containers.find((each) => each.name === name)?.resources;
+      return (
+        resources !== undefined &&
+        areSameAmounts(wanted?.limits, resources.limits) &&
+        areSameAmounts(wanted?.requests, resources.requests)
+      );
+    })
+  );
+}
+
+type Amounts = { readonly [name: string]: string };
+
+function areSameAmounts(wanted: Amounts | undefined, given: Amounts | undefined): boolean {
+  if (!wanted || !given) return wanted === given;
+  const names = Object.keys(wanted);
+  return (
+    names.length === Object.keys(given).length &&
+    names.every((name) => given[name] !== undefined && isSameAmount(wanted[name]!, given[name]))
+  );
+}
+
+function isSameAmount(a: string, b: string): boolean {
+  return a === b || compareQuantities(parseQuantity(a), parseQuantity(b)) === 0;
+}

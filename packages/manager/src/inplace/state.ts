@@ -1,0 +1,177 @@
+/**
+ * What is written on a Pod about its update in place: how far it is, and, while a grace period runs, what is to be
+ * changed when it is over (inplace-update.md §2). Other programs and other releases read it, so the text is the one
+ * Go writes.
+ */
+import type { Pod } from '@kruise/api/core/pod';
+import type { ResourceRequirements } from '@kruise/api/core/resources';
+import {
+  inPlaceUpdateGraceAnnotation,
+  inPlaceUpdateGraceLegacyAnnotation,
+  inPlaceUpdateStateAnnotation,
+  inPlaceUpdateStateLegacyAnnotation,
+} from '@kruise/api/kruise/well-known';
+import { isObject } from '@kruise/machinery/json-value';
+import { stringify, stringifySorted } from '@kruise/values/go-json';
+
+type ByContainer<T> = { readonly [container: string]: T };
+
+/** Labels and annotations that a container's environment is made of. */
+export type RefMetadata = {
+  readonly labels?: { readonly [key: string]: string };
+  readonly annotations?: { readonly [key: string]: string };
+};
+
+export type Resources = Pick<ResourceRequirements, 'limits' | 'requests'>;
+
+/** What is to be changed, by container. */
+export type ContainerChanges = {
+  readonly images: ByContainer<string>;
+  readonly refMetadata: ByContainer<RefMetadata>;
+  readonly resources: ByContainer<Resources>;
+};
+
+/** What it takes to bring a Pod from one revision to another without replacing it. */
+export type UpdateSpec = ContainerChanges & {
+  readonly revision: string;
+  /** What else changes in the Pod's metadata, as a strategic merge patch. */
+  readonly metadataPatch?: object;
+  readonly updatesEnv: boolean;
+  readonly graceSeconds: number;
+};
+
+export type InPlaceUpdateState = {
+  readonly revision: string;
+  /** When the update began. */
+  readonly updateTimestamp: string;
+  /** The images containers had before, as far as they have been changed. */
+  readonly lastContainerStatuses?: ByContainer<{ readonly imageID?: string }>;
+  readonly updatesEnv: boolean;
+  readonly updatesResources: boolean;
+  readonly updatesImages: boolean;
+  /** What waits until the containers of the present batch are ready. */
+  readonly next: ContainerChanges;
+  readonly requiredReady?: readonly string[];
+  readonly batches: readonly { readonly timestamp: string; readonly containers: readonly string[] }[];
+};
+
+export const noChanges: ContainerChanges = { images: {}, refMetadata: {}, resources: {} };
+
+/** Whether anything is to be changed in any container. */
+export function hasChanges({ images, refMetadata, resources }: ContainerChanges): boolean {
+  return [images, refMetadata, resources].some((each) => Object.keys(each).length > 0);
+}
+
+/** Whether nothing but resources is to be changed; what the metadata patch does has no part in it. */
+export function isVerticalOnly({ images, resources, updatesEnv }: UpdateSpec): boolean {
+  return Object.keys(resources).length > 0 && Object.keys(images).length === 0 && !updatesEnv;
+}
+
+/** How far the update of a Pod is; nothing if there was none. Throws a `SyntaxError` if it cannot be read. */
+export function readState(pod: Pod): InPlaceUpdateState | undefined {
+  const text = annotationOf(pod, inPlaceUpdateStateAnnotation, inPlaceUpdateStateLegacyAnnotation);
+  if (!text) return undefined;
+  const read = objectIn(text);
+  return {
+    revision: read['revision'] as string,
+    updateTimestamp: read['updateTimestamp'] as string,
+    ...(isObject(read['lastContainerStatuses'])
+      ? { lastContainerStatuses: read['lastContainerStatuses'] as ByContainer<{ imageID?: string }> }
+      : {}),
+    updatesEnv: read['updateEnvFromMetadata'] === true,
+    updatesResources: read['updateResources'] === true,
+    updatesImages: read['updateImages'] === true,
+    next: {
+      images: (read['nextContainerImages'] ?? {}) as ContainerChanges['images'],
+      refMetadata: (read['nextContainerRefMetadata'] ?? {}) as ContainerChanges['refMetadata'],
+      resources: (read['nextContainerResources'] ?? {}) as ContainerChanges['resources'],
+    },
+    ...(isObject(read['preCheckBeforeNext'])
+      ? { requiredReady: (read['preCheckBeforeNext']['containersRequiredReady'] ?? []) as readonly string[] }
+      : {}),
+    batches: (read['containerBatchesRecord'] ?? []) as InPlaceUpdateState['batches'],
+  };
+}
+
+export function formatState(state: InPlaceUpdateState): string {
+  const { next, requiredReady, batches } = state;
+  return structure([
+    ['revision', stringify(state.revision)],
+    ['updateTimestamp', stringify(state.updateTimestamp)],
+    ['lastContainerStatuses', stringifySorted(state.lastContainerStatuses ?? null)],
+    ['updateEnvFromMetadata', flag(state.updatesEnv)],
+    ['updateResources', flag(state.updatesResources)],
+    ['updateImages', flag(state.updatesImages)],
+    ['nextContainerImages', map(next.images)],
+    ['nextContainerRefMetadata', map(withCreationTime(next.refMetadata))],
+    ['nextContainerResources', map(next.resources)],
+    ['preCheckBeforeNext', requiredReady && stringify({ containersRequiredReady: requiredReady })],
+    ['containerBatchesRecord', batches.length > 0 ? stringify(batches) : undefined],
+  ]);
+}
+
+/** What is to be changed in a Pod when its grace period is over; nothing if none runs. */
+export function readGrace(pod: Pod): UpdateSpec | undefined {
+  const text = annotationOf(pod, inPlaceUpdateGraceAnnotation, inPlaceUpdateGraceLegacyAnnotation);
+  if (!text) return undefined;
+  const read = objectIn(text);
+  const patch = read['metaDataPatch'];
+  return {
+    revision: read['revision'] as string,
+    images: (read['containerImages'] ?? {}) as UpdateSpec['images'],
+    refMetadata: (read['containerRefMetadata'] ?? {}) as UpdateSpec['refMetadata'],
+    resources: (read['containerResources'] ?? {}) as UpdateSpec['resources'],
+    ...(typeof patch === 'string' ? { metadataPatch: objectIn(Buffer.from(patch, 'base64').toString()) } : {}),
+    updatesEnv: read['updateEnvFromMetadata'] === true,
+    graceSeconds: (read['graceSeconds'] ?? 0) as number,
+  };
+}
+
+export function formatGrace(spec: UpdateSpec): string {
+  const { metadataPatch, graceSeconds } = spec;
+  return structure([
+    ['revision', stringify(spec.revision)],
+    ['containerImages', map(spec.images)],
+    ['containerRefMetadata', map(withCreationTime(spec.refMetadata))],
+    ['containerResources', map(spec.resources)],
+    ['metaDataPatch', metadataPatch && stringify(Buffer.from(stringifySorted(metadataPatch)).toString('base64'))],
+    ['updateEnvFromMetadata', flag(spec.updatesEnv)],
+    ['graceSeconds', graceSeconds === 0 ? undefined : String(graceSeconds)],
+  ]);
+}
+
+/** Whether a Pod is in the grace period of an update in place. */
+export function isInGrace(pod: Pod): boolean {
+  return Boolean(annotationOf(pod, inPlaceUpdateGraceAnnotation, inPlaceUpdateGraceLegacyAnnotation));
+}
+
+function annotationOf({ metadata }: Pod, name: string, legacyName: string): string | undefined {
+  return metadata.annotations?.[name] ?? metadata.annotations?.[legacyName];
+}
+
+function objectIn(text: string): { readonly [name: string]: unknown } {
+  const value: unknown = JSON.parse(text);
+  if (!isObject(value)) throw new SyntaxError('not a JSON object');
+  return value;
+}
+
+/** A structure as Go writes it: fields in their own order, those without a text left out. */
+function structure(fields: readonly (readonly [name: string, text: string | undefined])[]): string {
+  const parts = fields.filter(([, text]) => text !== undefined).map(([name, text]) => `"${name}":${text}`);
+  return `{${parts.join(',')}}`;
+}
+
+function flag(value: boolean): string | undefined {
+  return value ? 'true' : undefined;
+}
+
+function map(value: object): string | undefined {
+  return Object.keys(value).length > 0 ? stringifySorted(value) : undefined;
+}
+
+/** Metadata is never written without the time of its creation, known or not. */
+function withCreationTime(metadata: ByContainer<RefMetadata>): ByContainer<object> {
+  return Object.fromEntries(
+    Object.entries(metadata).map(([container, each]) => [container, { creationTimestamp: null, ...each }]),
+  );
+}

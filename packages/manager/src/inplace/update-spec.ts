@@ -1,0 +1,135 @@
+/** Whether a Pod can go from one revision to another in place, and what that takes (inplace-update.md §4). */
+import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
+import type { Container } from '@kruise/api/core/container';
+import { computeQosClass } from '@kruise/api/core/pod-qos';
+import type { PodTemplateSpec } from '@kruise/api/core/pod-template';
+import { cloneSetVolumeClaimTemplateHashAnnotation } from '@kruise/api/kruise/well-known';
+import type { ObjectMeta } from '@kruise/api/meta/object-meta';
+import { jsonPatchOf, type PatchOperation } from '@kruise/client/json-patch-diff';
+import { podTemplateOf } from '@kruise/machinery/controller-revision';
+import { isQuantity } from '@kruise/values/quantity';
+import type { FeatureGates } from '../feature-gates.ts';
+import { podDifference } from '../patch-pod.ts';
+import { metadataReferences } from './env-from-metadata.ts';
+import type { RefMetadata, Resources, UpdateSpec } from './state.ts';
+
+export type UpdateSpecOptions = {
+  readonly gates: FeatureGates;
+  readonly graceSeconds?: number;
+  /** What the workload calls the revision on its Pods; by default its name. */
+  readonly revisionName?: string;
+  /** Volume claims that changed do not keep a Pod from being updated in place. */
+  readonly ignoresVolumeClaims?: boolean;
+};
+
+/** What is to be changed; undefined where the Pod has to be replaced. */
+export function updateSpecOf(
+  from: ControllerRevision | undefined,
+  to: ControllerRevision | undefined,
+  options: UpdateSpecOptions,
+): UpdateSpec | undefined {
+  if (!from || !to) return undefined;
+  const { gates } = options;
+  if (gates.RecreatePodWhenChangeVCTInCloneSetGate && !options.ignoresVolumeClaims && haveOtherClaims(from, to)) {
+    return undefined;
+  }
+  const [old, wanted] = [podTemplateOf(from), podTemplateOf(to)];
+  if (!old || !wanted) return undefined;
+  const operations = jsonPatchOf(from.data, to.data).map((operation) => ({
+    ...operation,
+    path: operation.path.replace('/spec/template', ''),
+  }));
+  const isOfMetadata = ({ path }: PatchOperation) => path.startsWith('/metadata/');
+  const changes = containerChanges(
+    operations.filter((each) => !isOfMetadata(each)),
+    old,
+    gates,
+  );
+  if (!changes) return undefined;
+  if (Object.keys(changes.resources).length > 0 && qosOf(old) !== qosOf(wanted)) return undefined;
+  return {
+    revision: options.revisionName ?? to.metadata.name ?? '',
+    ...changes,
+    ...metadataChanges(operations.filter(isOfMetadata), old, wanted, gates),
+    graceSeconds: options.graceSeconds ?? 0,
+  };
+}
+
+function haveOtherClaims(from: ControllerRevision, to: ControllerRevision): boolean {
+  const [old, wanted] = [from, to].map(
+    ({ metadata }) => metadata.annotations?.[cloneSetVolumeClaimTemplateHashAnnotation],
+  );
+  return old !== undefined && wanted !== undefined && old !== wanted;
+}
+
+function qosOf({ spec }: PodTemplateSpec): string {
+  return computeQosClass(spec ?? { containers: [] });
+}
+
+type Changes = Pick<UpdateSpec, 'images' | 'resources'>;
+
+/** Images, and resources where that is allowed; undefined if anything else changes. */
+function containerChanges(
+  operations: readonly PatchOperation[],
+  { spec }: PodTemplateSpec,
+  gates: FeatureGates,
+): Changes | undefined {
+  const images: { [container: string]: string } = {};
+  const resources: { [container: string]: Resources } = {};
+  for (const operation of operations) {
+    const [, index, field = ''] = /^\/spec\/containers\/(\d+)\/(.*)$/s.exec(operation.path) ?? [];
+    const container: Container | undefined = index === undefined ? undefined : spec?.containers[Number(index)];
+    if (operation.op !== 'replace' || !container) return undefined;
+    const [, list, name] = /^resources\/(limits|requests)\/(cpu|memory)$/.exec(field) ?? [];
+    if (field === 'image') {
+      images[container.name] = String(operation.value);
+    } else if (gates.InPlaceWorkloadVerticalScaling && list && name && isQuantity(String(operation.value))) {
+      const known: Resources = resources[container.name] ?? {};
+      const kind = list as keyof Resources;
+      resources[container.name] = { ...known, [kind]: { ...known[kind], [name]: String(operation.value) } };
+    } else {
+      return undefined;
+    }
+  }
+  return { images, resources };
+}
+
+type MetadataChanges = Pick<UpdateSpec, 'refMetadata' | 'updatesEnv' | 'metadataPatch'>;
+
+/**
+ * Labels and annotations that containers are given as environment variables change together with those containers;
+ * all others at once.
+ */
+function metadataChanges(
+  operations: readonly PatchOperation[],
+  old: PodTemplateSpec,
+  wanted: PodTemplateSpec,
+  gates: FeatureGates,
+): MetadataChanges {
+  const refMetadata: { [container: string]: RefMetadata } = {};
+  if (operations.length === 0) return { refMetadata, updatesEnv: false };
+  const taken = { labels: new Set<string>(), annotations: new Set<string>() };
+  for (const operation of gates.InPlaceUpdateEnvFromMetadata ? operations : []) {
+    const [, from, escapedKey] = /^\/metadata\/(labels|annotations)\/(.*)$/s.exec(operation.path) ?? [];
+    if (operation.op === 'remove' || !from || escapedKey === undefined) continue;
+    const key = escapedKey.replaceAll('~1', '/').replaceAll('~0', '~');
+    const kind = from as keyof RefMetadata;
+    for (const container of wanted.spec?.containers ?? []) {
+      if (!metadataReferences(container).some((each) => each.from === kind && each.key === key)) continue;
+      const known: RefMetadata = refMetadata[container.name] ?? {};
+      refMetadata[container.name] = { ...known, [kind]: { ...known[kind], [key]: String(operation.value) } };
+      taken[kind].add(key);
+    }
+  }
+  const without = ({ metadata }: PodTemplateSpec) => withoutKeys(metadata ?? {}, taken);
+  const metadataPatch = podDifference({ metadata: without(old) }, { metadata: without(wanted) });
+  return { refMetadata, updatesEnv: Object.keys(refMetadata).length > 0, metadataPatch };
+}
+
+type Keys = { readonly [kind in keyof Required<RefMetadata>]: ReadonlySet<string> };
+
+function withoutKeys({ labels, annotations, ...metadata }: ObjectMeta, keys: Keys): ObjectMeta {
+  const kept = (map: { readonly [key: string]: string } | undefined, gone: ReadonlySet<string>) =>
+    Object.fromEntries(Object.entries(map ?? {}).filter(([key]) => !gone.has(key)));
+  return { ...metadata, labels: kept(labels, keys.labels), annotations: kept(annotations, keys.annotations) };
+}

@@ -1,0 +1,135 @@
+/** Beginning an update in place (inplace-update.md §5), and bringing one on that has begun (§7). */
+import type { Pod } from '@kruise/api/core/pod';
+import {
+  inPlaceUpdateGraceAnnotation,
+  inPlaceUpdateGraceLegacyAnnotation,
+  inPlaceUpdateReadyCondition,
+  inPlaceUpdateStateAnnotation,
+  inPlaceUpdateStateLegacyAnnotation,
+} from '@kruise/api/kruise/well-known';
+import type { PatchAction } from '@kruise/client/actions';
+import { formatTime, type Instant, parseTime } from '@kruise/values/time';
+import { patchPod } from '../patch-pod.ts';
+import { beginInPlaceUpdate, endInPlaceUpdate, hasReadinessGate } from '../readiness/pod-readiness.ts';
+import type { RevisionLabels } from '../revision/pod-revision.ts';
+import type { ManagerSettings } from '../settings.ts';
+import { applyBatch, writeBatch } from './batch.ts';
+import { containersObstacle } from './completion.ts';
+import {
+  formatGrace,
+  formatState,
+  hasChanges,
+  type InPlaceUpdateState,
+  isVerticalOnly,
+  noChanges,
+  readGrace,
+  readState,
+  type UpdateSpec,
+} from './state.ts';
+
+/** How a workload updates its Pods. */
+export type Engine = {
+  readonly settings: ManagerSettings;
+  readonly revisionLabels: RevisionLabels;
+};
+
+/** Brings a Pod to another revision, or into the grace period before that. What else changes with it is `marked`. */
+export function startUpdate(
+  pod: Pod,
+  spec: UpdateSpec,
+  { settings, revisionLabels }: Engine,
+  now: Instant,
+  marked: (pod: Pod) => Pod = (same) => same,
+): readonly PatchAction[] {
+  const draining = needsDraining(pod, spec, settings) ? [beginInPlaceUpdate(pod, now)] : [];
+  const state: InPlaceUpdateState = {
+    revision: spec.revision,
+    updateTimestamp: formatTime(now),
+    updatesEnv: spec.updatesEnv,
+    updatesResources: Object.keys(spec.resources).length > 0,
+    updatesImages: Object.keys(spec.images).length > 0,
+    next: noChanges,
+    batches: [],
+  };
+  const labels = { ...pod.metadata.labels, ...revisionLabels.labelsOf(spec.revision) };
+  const begun = marked({ ...pod, metadata: { ...pod.metadata, labels } });
+  if (spec.graceSeconds > 0) return [...draining, patchPod(pod, withGrace(begun, state, spec))];
+  return [...draining, ...writeBatch(pod, applyBatch(begun, spec, state, settings, now))];
+}
+
+function withGrace(pod: Pod, state: InPlaceUpdateState, spec: UpdateSpec): Pod {
+  const { [inPlaceUpdateStateLegacyAnnotation]: _, ...annotations } = pod.metadata.annotations ?? {};
+  return {
+    ...pod,
+    metadata: {
+      ...pod.metadata,
+      annotations: {
+        ...annotations,
+        [inPlaceUpdateStateAnnotation]: formatState(state),
+        [inPlaceUpdateGraceAnnotation]: formatGrace(spec),
+      },
+    },
+  };
+}
+
+/** Whether traffic has to stop: only a resize that restarts nothing goes without. */
+export function needsDraining(pod: Pod, spec: UpdateSpec, { gates }: ManagerSettings): boolean {
+  if (!hasReadinessGate(pod, inPlaceUpdateReadyCondition)) return false;
+  if (!gates.InPlaceWorkloadVerticalScaling || !isVerticalOnly(spec)) return true;
+  return (pod.spec?.containers ?? []).some(({ name, resizePolicy = [] }) => {
+    const { limits = {}, requests = {} } = spec.resources[name] ?? {};
+    return resizePolicy.some(
+      ({ resourceName, restartPolicy }) =>
+        restartPolicy === 'RestartContainer' && (resourceName in limits || resourceName in requests),
+    );
+  });
+}
+
+/** What brings an update on, and when to look again. */
+export type Refresh = { readonly actions: readonly PatchAction[]; readonly requeueAfterSeconds?: number };
+
+/**
+ * Does what is due on a Pod: ends the grace period, sends the next batch, or lets traffic in again. Of a Pod whose state
+ * cannot be read nothing is known, and nothing is done about it.
+ */
+export function refreshUpdate(pod: Pod, engine: Engine, now: Instant): Refresh {
+  const { gates } = engine.settings;
+  let spec: UpdateSpec | undefined;
+  let state: InPlaceUpdateState | undefined;
+  try {
+    [spec, state] = [readGrace(pod), readState(pod)];
+  } catch {
+    return { actions: [] };
+  }
+  if (spec) return state ? refreshGrace(pod, spec, state, engine, now) : { actions: [] };
+  if (state) {
+    if (containersObstacle(pod, state, gates) !== undefined) return { actions: [] };
+    if (hasChanges(state.next)) return { actions: nextBatch(pod, state, engine, now) };
+  }
+  const isGated = hasReadinessGate(pod, inPlaceUpdateReadyCondition);
+  return { actions: isGated ? endInPlaceUpdate(pod, now) : [] };
+}
+
+function refreshGrace(pod: Pod, spec: UpdateSpec, state: InPlaceUpdateState, engine: Engine, now: Instant): Refresh {
+  // The workload has gone on to another revision; what was to be done is out of date.
+  if (!engine.revisionLabels.isAt(pod, spec.revision)) return { actions: [patchPod(pod, withoutGrace(pod))] };
+  const left = spec.graceSeconds - (now - parseTime(state.updateTimestamp)) / 1000;
+  if (left > 0) return { actions: [], requeueAfterSeconds: Math.ceil(left) };
+  return { actions: writeBatch(pod, applyBatch(pod, spec, state, engine.settings, now)) };
+}
+
+function withoutGrace(pod: Pod): Pod {
+  const {
+    [inPlaceUpdateGraceAnnotation]: _,
+    [inPlaceUpdateGraceLegacyAnnotation]: _legacy,
+    ...annotations
+  } = pod.metadata.annotations ?? {};
+  return { ...pod, metadata: { ...pod.metadata, annotations } };
+}
+
+function nextBatch(pod: Pod, state: InPlaceUpdateState, { settings }: Engine, now: Instant): readonly PatchAction[] {
+  const statuses = pod.status?.containerStatuses ?? [];
+  const isReady = (name: string) => statuses.some((status) => status.name === name && status.ready);
+  if (!(state.requiredReady ?? []).every(isReady)) return [];
+  return writeBatch(pod, applyBatch(pod, state.next, state, settings, now));
+}

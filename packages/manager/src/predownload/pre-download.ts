@@ -1,0 +1,90 @@
+/** Fetching the images of a revision to the nodes before Pods are updated to it in place (inplace-update.md §17). */
+import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
+import type { ImagePullJob } from '@kruise/api/kruise/imagepulljob';
+import type { InPlaceUpdateStrategy } from '@kruise/api/kruise/in-place-update';
+import { imagePreDownloadCreatedLabel, imagePreDownloadIgnoredLabel } from '@kruise/api/kruise/well-known';
+import type { LabelSelector } from '@kruise/api/meta/label-selector';
+import { type Action, announced, create, optional, patch } from '@kruise/client/actions';
+import type { KubernetesObject } from '@kruise/client/object-key';
+import { podRevisionLabel, podTemplateOf, revisionHashLabel } from '@kruise/machinery/controller-revision';
+import { controllerReference, type Owner } from '@kruise/machinery/owner-references';
+
+export type PreDownload = {
+  readonly workload: KubernetesObject;
+  readonly owner: Owner;
+  readonly selector: LabelSelector;
+  readonly from: ControllerRevision;
+  readonly to: ControllerRevision;
+  readonly strategy: InPlaceUpdateStrategy | undefined;
+};
+
+/** With so few Pods nothing is gained. */
+export const minimumReplicas = 3;
+
+/** Whether it has been decided already whether the images of a revision are fetched. */
+export function isPreDownloadSettled({ metadata: { labels = {} } }: ControllerRevision): boolean {
+  return imagePreDownloadCreatedLabel in labels || imagePreDownloadIgnoredLabel in labels;
+}
+
+/** Notes that the images of a revision need not be fetched. */
+export function ignorePreDownload(revision: ControllerRevision): Action {
+  return optional(patch(revision, { metadata: { labels: { [imagePreDownloadIgnoredLabel]: 'true' } } }));
+}
+
+/** A job for each image that is new, and a note that they have been made. None of it may hold up the update. */
+export function preDownload(download: PreDownload): readonly Action[] {
+  const { workload, to } = download;
+  const jobs = newImages(download).map(({ container, image }) => {
+    const job = jobFor(download, container, image);
+    const { name = '' } = job.metadata;
+    return optional(
+      announced(create(job), {
+        about: workload,
+        done: { reason: 'CreatedImagePullJob', message: `created ImagePullJob ${name} for image: ${image}` },
+        failed: { reason: 'FailedCreateImagePullJob', message: `failed to create ImagePullJob ${name}: {error}` },
+      }),
+    );
+  });
+  return [...jobs, optional(patch(to, { metadata: { labels: { [imagePreDownloadCreatedLabel]: 'true' } } }))];
+}
+
+function newImages({ from, to }: PreDownload) {
+  const imagesOf = (revision: ControllerRevision) =>
+    (podTemplateOf(revision)?.spec?.containers ?? []).map(({ name, image = '' }) => ({ container: name, image }));
+  const known = new Map(imagesOf(from).map(({ container, image }) => [container, image]));
+  return imagesOf(to).filter(({ container, image }) => known.get(container) !== image);
+}
+
+function jobFor(
+  { owner, workload, selector, to, strategy }: PreDownload,
+  container: string,
+  image: string,
+): ImagePullJob {
+  const template = podTemplateOf(to);
+  const { name: revision = '', labels: revisionLabels = {} } = to.metadata;
+  const hash = revisionLabels[revisionHashLabel] ?? '';
+  const labels = { ...template?.metadata?.labels, [revisionHashLabel]: hash };
+  const annotations = template?.metadata?.annotations;
+  const pullSecrets = template?.spec?.imagePullSecrets?.flatMap(({ name }) => name ?? []);
+  const { namespace } = workload.metadata;
+  const notYetUpdated = { key: podRevisionLabel, operator: 'NotIn' as const, values: [revision, hash] };
+  return {
+    apiVersion: 'apps.kruise.io/v1beta1',
+    kind: 'ImagePullJob',
+    metadata: {
+      name: `${revision}-${container}`,
+      ...(namespace === undefined ? {} : { namespace }),
+      labels,
+      ownerReferences: [controllerReference(owner)],
+    },
+    spec: {
+      image,
+      ...(pullSecrets && pullSecrets.length > 0 ? { pullSecrets } : {}),
+      podSelector: { ...selector, matchExpressions: [...(selector.matchExpressions ?? []), notYetUpdated] },
+      parallelism: strategy?.imagePreDownloadParallelism ?? 1,
+      pullPolicy: { backoffLimit: 1, timeoutSeconds: strategy?.imagePreDownloadTimeoutSeconds ?? 300 },
+      completionPolicy: { type: 'Always', ttlSecondsAfterFinished: 600 },
+      sandboxConfig: { labels, ...(annotations && Object.keys(annotations).length > 0 ? { annotations } : {}) },
+    },
+  };
+}
