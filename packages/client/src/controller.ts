@@ -64,6 +64,8 @@ export type ControllerDefinition<K extends Kind, O> = {
   readonly initialKeys?: readonly Key[];
   /** Looks at everything again after so long. */
   readonly resyncMs?: number;
+  /** A key is left alone for so long after each look, so that many changes in a row are seen together. */
+  readonly restMs?: number;
   /** Who its events are from; by default its name with `-controller`. */
   readonly component?: string;
   /** How long a failed key waits; by default as in Kubernetes. */
@@ -82,6 +84,7 @@ export type Controller = {
   readonly effects: { readonly [name: string]: Effect };
   readonly workers: number;
   readonly initialKeys: readonly Key[];
+  readonly restMs: number;
   readonly component: string;
   readonly fieldManager: string;
   readonly rateLimiter: (clock: Clock) => RateLimiter;
@@ -141,6 +144,7 @@ export function defineController<K extends Kind, O>(definition: ControllerDefini
     effects: definition.effects ?? {},
     workers: definition.workers ?? 5,
     initialKeys: definition.initialKeys ?? [],
+    restMs: definition.restMs ?? 0,
     component: definition.component ?? `${name}-controller`,
     fieldManager: definition.fieldManager ?? name,
     rateLimiter: definition.rateLimiter ?? defaultRateLimiter,
@@ -299,7 +303,14 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
     signal,
   };
 
+  const restsUntil = new Map<Key, Instant>();
+
   async function reconcile(key: Key): Promise<ReconcileResult> {
+    const restMs = (restsUntil.get(key) ?? 0) - clock.now();
+    if (restMs > 0) {
+      queue.addAfter(key, restMs);
+      return 'requeue_after';
+    }
     const outstanding = expectations.outstanding(key);
     if (outstanding && !outstanding.isOverdue) {
       queue.addAfter(key, lookAgainMs, 'background');
@@ -311,10 +322,12 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
     }
     const considered = controller.consider(caches, key, clock.now());
     if (considered === undefined) {
+      restsUntil.delete(key);
       expectations.forget(key);
       queue.forget(key);
       return 'success';
     }
+    if (controller.restMs > 0) restsUntil.set(key, clock.now() + controller.restMs);
     const { object, decision } = considered;
     const outcome = await carryOut(key, decision);
     // What was decided by what is out of date is no report of anything.
