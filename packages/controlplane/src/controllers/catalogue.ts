@@ -2,6 +2,7 @@ import type { Controller, Runnable } from '@kruise/client/controller';
 import { nodeIpamController } from './node-ipam/controller.ts';
 import { nodeLifecycleControllers } from './node-lifecycle/controller.ts';
 import type { ControllerSettings } from './settings.ts';
+import { statefulSetController } from './statefulset/controller.ts';
 import { taintEvictionController } from './taint-eviction/controller.ts';
 import { ttlController } from './ttl/controller.ts';
 
@@ -25,6 +26,7 @@ export const catalogue: readonly CatalogueEntry[] = [
       clusterRanges ? [nodeIpamController({ clusterRanges, serviceRanges })] : [],
   },
   { name: 'node-lifecycle-controller', serviceAccount: 'node-controller', make: () => nodeLifecycleControllers() },
+  { name: 'statefulset-controller', serviceAccount: 'statefulset-controller', make: () => [statefulSetController] },
   { name: 'taint-eviction-controller', serviceAccount: 'node-controller', make: () => [taintEvictionController()] },
   { name: 'ttl-controller', serviceAccount: 'ttl-controller', make: () => [ttlController] },
 ];

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { controllerRevision } from '@kruise/api/apps/controllerrevision';
+import { type StatefulSet, statefulSet } from '@kruise/api/apps/statefulset';
+import { event } from '@kruise/api/core/event';
+import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import { type Pod, pod } from '@kruise/api/core/pod';
+import { formatTime } from '@kruise/values/time';
+import { type Cluster, startCluster } from '../../testing/cluster.ts';
+
+const metadata = { name: 'web', namespace: 'default' };
+const templateOf = (image: string) => ({
+  metadata: { labels: { app: 'web' } },
+  spec: { containers: [{ name: 'main', image }] },
+});
+const spec = {
+  replicas: 3,
+  serviceName: 'web',
+  selector: { matchLabels: { app: 'web' } },
+  template: templateOf('v1'),
+} satisfies StatefulSet['spec'];
+const claimTemplate = {
+  metadata: { name: 'www' },
+  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+} as unknown as NonNullable<StatefulSet['spec']>['volumeClaimTemplates'];
+
+const podsOf = async ({ client }: Cluster) => (await client.list(pod, { namespace: 'default' })).items;
+const namesOf = async (cluster: Cluster) => (await podsOf(cluster)).map(({ metadata }) => metadata.name).sort();
+
+async function makeReady({ client, clock }: Cluster, each: Pod): Promise<void> {
+  const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: formatTime(clock.now()) }];
+  await client.update(pod, { ...each, status: { phase: 'Running', conditions } }, { subresource: 'status' });
+}
+
+/** Has every Pod become ready a second after it was made, until nothing more happens. */
+async function settle(cluster: Cluster): Promise<void> {
+  for (let second = 0; second < 60; second++) {
+    await cluster.pass(1);
+    const waiting = (await podsOf(cluster)).filter(({ status }) => status?.phase === 'Pending');
+    if (waiting.length === 0) return;
+    for (const each of waiting) await makeReady(cluster, each);
+  }
+  assert.fail('there is always another Pod to come');
+}
+
+test('a StatefulSet makes its Pods in order, updates them, and goes back, with the rights of its account', async () => {
+  await using cluster = await startCluster();
+  const { client } = cluster;
+  await cluster.run(['statefulset-controller']);
+  await client.create(statefulSet, { metadata, spec: { ...spec, volumeClaimTemplates: [claimTemplate] as never } });
+  await cluster.pass(1);
+  assert.deepEqual(await namesOf(cluster), ['web-0']);
+  await settle(cluster);
+  assert.deepEqual(await namesOf(cluster), ['web-0', 'web-1', 'web-2']);
+  const claims = (await client.list(persistentVolumeClaim, { namespace: 'default' })).items;
+  assert.deepEqual(claims.map((each) => each.metadata.name).sort(), ['www-web-0', 'www-web-1', 'www-web-2']);
+  const statusOf = async () => (await client.get(statefulSet, metadata)).status!;
+  const first = (await statusOf()).currentRevision!;
+  assert.deepEqual(await statusOf(), {
+    observedGeneration: 1,
+    replicas: 3,
+    readyReplicas: 3,
+    currentReplicas: 3,
+    updatedReplicas: 3,
+    currentRevision: first,
+    updateRevision: first,
+    collisionCount: 0,
+    availableReplicas: 3,
+  });
+
+  await client.patch(statefulSet, metadata, { spec: { template: templateOf('v2') } }, { type: 'merge' });
+  await settle(cluster);
+  const second = (await statusOf()).currentRevision!;
+  assert.notEqual(second, first);
+  const images = async () => (await podsOf(cluster)).map((each) => each.spec?.containers?.[0]?.image);
+  assert.deepEqual(await images(), ['v2', 'v2', 'v2']);
+
+  await client.patch(statefulSet, metadata, { spec: { template: templateOf('v1') } }, { type: 'merge' });
+  await settle(cluster);
+  assert.deepEqual(await images(), ['v1', 'v1', 'v1']);
+  const revisions = (await client.list(controllerRevision, { namespace: 'default' })).items;
+  assert.deepEqual(
+    revisions.map((each) => [each.metadata.name, each.revision]).sort(),
+    [
+      [first, 3],
+      [second, 2],
+    ].sort(),
+  );
+
+  await client.patch(statefulSet, metadata, { spec: { replicas: 1 } }, { type: 'merge' });
+  await settle(cluster);
+  assert.deepEqual(await namesOf(cluster), ['web-0']);
+  const { items: events } = await client.list(event, { namespace: 'default' });
+  assert.ok(events.every(({ source }) => source?.component === 'statefulset-controller'));
+  assert.ok(events.some(({ message }) => message === 'delete Pod web-2 in StatefulSet web successful'));
+  assert.deepEqual(cluster.complaints, []);
+
+  const before = await cluster.core.store.currentRevision();
+  await cluster.pass(600);
+  assert.equal(await cluster.core.store.currentRevision(), before);
+});
+
+test('claims go with their Pods, and a Pod waits for the claim of the one before it to be gone', async () => {
+  await using cluster = await startCluster();
+  const { client } = cluster;
+  await cluster.run(['statefulset-controller']);
+  const retention = { whenDeleted: 'Delete', whenScaled: 'Delete' };
+  await client.create(statefulSet, {
+    metadata,
+    spec: {
+      ...spec,
+      replicas: 1,
+      podManagementPolicy: 'Parallel',
+      persistentVolumeClaimRetentionPolicy: retention,
+      volumeClaimTemplates: [claimTemplate] as never,
+    },
+  });
+  await settle(cluster);
+  const claimReference = { namespace: 'default', name: 'www-web-0' };
+  const ownerOf = async () => (await client.get(persistentVolumeClaim, claimReference)).metadata.ownerReferences?.[0];
+  assert.equal((await ownerOf())?.kind, 'StatefulSet');
+
+  await client.patch(statefulSet, metadata, { spec: { replicas: 0 } }, { type: 'merge' });
+  await settle(cluster);
+  assert.equal((await ownerOf())?.kind, 'Pod');
+
+  await client.patch(statefulSet, metadata, { spec: { replicas: 1 } }, { type: 'merge' });
+  await settle(cluster);
+  assert.deepEqual(await namesOf(cluster), []);
+  // There is no garbage collector here, nor anyone who lets go of a protected claim.
+  await client.patch(persistentVolumeClaim, claimReference, { metadata: { finalizers: null } }, { type: 'merge' });
+  await client.delete(persistentVolumeClaim, claimReference);
+  await settle(cluster);
+  assert.deepEqual(await namesOf(cluster), ['web-0']);
+  assert.equal((await ownerOf())?.kind, 'StatefulSet');
+  assert.deepEqual(cluster.complaints, []);
+});

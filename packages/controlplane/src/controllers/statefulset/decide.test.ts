@@ -1,0 +1,545 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { StatefulSet } from '@kruise/api/apps/statefulset';
+import type { Pod } from '@kruise/api/core/pod';
+import type { CreateAction, PatchAction, RecordAction, UpdateAction } from '@kruise/client/actions';
+import fc from 'fast-check';
+import { inWords } from '../../testing/in-words.ts';
+import { decide, type Observed } from './decide.ts';
+import {
+  claimOf,
+  nameOfRevision,
+  now,
+  podOf,
+  revisionFor,
+  type Shape,
+  setOf,
+  templateOf,
+  withClaims,
+  worldOf,
+} from './fixtures.ts';
+
+const summary = (observed: Observed) => inWords(decide(observed, now).actions);
+
+type Case = {
+  readonly name: string;
+  readonly set?: StatefulSet;
+  readonly pods: readonly (readonly [number, Shape?])[];
+  readonly does: readonly string[];
+};
+
+const parallel = { podManagementPolicy: 'Parallel' } as const;
+const pending = { phase: 'Pending' } as const;
+const unready = { isReady: false };
+const leaving = { isLeaving: true };
+
+const scaling: readonly Case[] = [
+  { name: 'makes the first Pod first', pods: [], does: ['create web-0'] },
+  { name: 'waits for a Pod to be ready before it makes the next', pods: [[0, unready]], does: [] },
+  { name: 'makes the next Pod once those before are ready', pods: [[0], [1]], does: ['create web-2'] },
+  { name: 'does not make a Pod while one before it is not ready', pods: [[0], [1, unready]], does: [] },
+  { name: 'makes a missing Pod before it goes on', pods: [[1], [2]], does: ['create web-0'] },
+  { name: 'deletes a failed Pod, and waits', pods: [[0], [1, { phase: 'Failed' }]], does: ['delete web-1'] },
+  { name: 'deletes a Pod that succeeded', pods: [[0, { phase: 'Succeeded' }]], does: ['delete web-0'] },
+  { name: 'deletes a failed Pod once', pods: [[0, { phase: 'Failed', ...leaving }]], does: [] },
+  { name: 'waits for a Pod to be gone', pods: [[0, leaving], [1]], does: [] },
+  { name: 'is content with what there is to be', pods: [[0], [1], [2]], does: [] },
+  {
+    name: 'waits for a Pod to be available',
+    set: setOf({ minReadySeconds: 10 }),
+    pods: [[0, { readySeconds: 9 }]],
+    does: [],
+  },
+  {
+    name: 'goes on once a Pod is available',
+    set: setOf({ minReadySeconds: 10 }),
+    pods: [[0, { readySeconds: 10 }]],
+    does: ['create web-1'],
+  },
+  { name: 'deletes from the highest number down, one by one', pods: [[0], [1], [2], [3], [4]], does: ['delete web-4'] },
+  { name: 'waits for one to be gone before it deletes the next', pods: [[0], [1], [2], [3], [4, leaving]], does: [] },
+  { name: 'does not scale in while a wanted Pod is not ready', pods: [[0], [1, unready], [2], [3]], does: [] },
+  {
+    name: 'deletes the unhealthy Pod it would wait for',
+    pods: [[0], [1], [2], [3], [4, unready]],
+    does: ['delete web-4'],
+  },
+  {
+    name: 'waits for the highest Pod while a lower one that goes too is unhealthy',
+    pods: [[0], [1], [2], [3, unready], [4, unready]],
+    does: [],
+  },
+  {
+    name: 'deletes a healthy Pod though a lower one that goes too is unhealthy',
+    pods: [[0], [1], [2], [3, unready], [4]],
+    does: ['delete web-4'],
+  },
+  { name: 'keeps no Pods if none are wanted', set: setOf({ replicas: 0 }), pods: [[0]], does: ['delete web-0'] },
+  {
+    name: 'counts from the first number on',
+    set: setOf({ ordinals: { start: 5 }, replicas: 2 }),
+    pods: [[5], [0]],
+    does: ['create web-6'],
+  },
+  {
+    name: 'deletes numbers below the first',
+    set: setOf({ ordinals: { start: 5 }, replicas: 2 }),
+    pods: [[5], [6], [0], [1]],
+    does: ['delete web-1'],
+  },
+  {
+    name: 'does nothing on its way out',
+    set: { ...setOf(), metadata: { ...setOf().metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } },
+    pods: [[0, { phase: 'Failed' }], [7]],
+    does: [],
+  },
+  {
+    name: 'makes all Pods at once in parallel',
+    set: setOf(parallel),
+    pods: [[1, pending]],
+    does: ['create web-0', 'create web-2'],
+  },
+  {
+    name: 'deletes all that are too many at once in parallel',
+    set: setOf({ ...parallel, replicas: 1 }),
+    pods: [[0, unready], [1], [2, leaving], [3]],
+    does: ['delete web-3', 'delete web-1'],
+  },
+  {
+    name: 'replaces failed Pods in parallel while others are made',
+    set: setOf(parallel),
+    pods: [[0, { phase: 'Failed' }], [1]],
+    does: ['delete web-0', 'create web-2'],
+  },
+];
+for (const { name, set = setOf(), pods, does } of scaling) {
+  test(name, () => {
+    const observed = worldOf(
+      set,
+      pods.map(([ordinal, shape]) => podOf(set, ordinal, shape)),
+    );
+    assert.deepEqual(summary(observed), does);
+  });
+}
+
+const updated = (spec: Partial<StatefulSet['spec']> = {}) => ({
+  ...setOf({ template: templateOf('v2'), ...spec }),
+  status: { replicas: 3, currentReplicas: 3, currentRevision: nameOfRevision('v1') },
+});
+const v2 = { image: 'v2' };
+const updating: readonly Case[] = [
+  { name: 'updates the highest number first', set: updated(), pods: [[0], [1], [2]], does: ['delete web-2'] },
+  {
+    name: 'waits until an updated Pod is gone',
+    set: updated(),
+    pods: [[0], [1], [2, leaving]],
+    does: [],
+  },
+  { name: 'makes an updated Pod in its place', set: updated(), pods: [[0], [1]], does: ['create web-2'] },
+  {
+    name: 'waits until an updated Pod is ready',
+    set: updated(),
+    pods: [[0], [1], [2, { ...v2, ...unready }]],
+    does: [],
+  },
+  { name: 'goes on below an updated Pod', set: updated(), pods: [[0], [1], [2, v2]], does: ['delete web-1'] },
+  {
+    name: 'does not update while a wanted Pod is not ready, even one of the old revision',
+    set: updated(),
+    pods: [[0], [1], [2, unready]],
+    does: [],
+  },
+  {
+    name: 'updates nothing below the partition',
+    set: updated({ updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 2 } } }),
+    pods: [[0], [1], [2, v2]],
+    does: [],
+  },
+  {
+    name: 'updates from the partition on',
+    set: updated({ updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 2 } } }),
+    pods: [[0], [1], [2]],
+    does: ['delete web-2'],
+  },
+  {
+    name: 'leaves updating to others on request',
+    set: updated({ updateStrategy: { type: 'OnDelete' } }),
+    pods: [[0], [1], [2]],
+    does: [],
+  },
+  {
+    name: 'scales in before it updates',
+    set: updated(),
+    pods: [[0], [1], [2], [3]],
+    does: ['delete web-3'],
+  },
+  {
+    name: 'updates one by one in parallel too',
+    set: updated(parallel),
+    pods: [[0], [1], [2]],
+    does: ['delete web-2'],
+  },
+  {
+    name: 'updates an unready Pod of the old revision in parallel',
+    set: updated(parallel),
+    pods: [[0], [1], [2, unready]],
+    does: ['delete web-2'],
+  },
+  {
+    name: 'waits for an updated Pod in parallel too',
+    set: updated(parallel),
+    pods: [[0], [1], [2, { ...v2, ...pending }]],
+    does: [],
+  },
+];
+for (const { name, set = setOf(), pods, does } of updating) {
+  test(name, () => {
+    const observed = worldOf(
+      set,
+      pods.map(([ordinal, shape]) => podOf(set, ordinal, shape)),
+      { revisions: [revisionFor('v1', 1), revisionFor('v2', 2)] },
+    );
+    assert.deepEqual(summary(observed), does);
+  });
+}
+
+const made = (observed: Observed) => (decide(observed, now).actions.at(-1) as CreateAction).object as Pod;
+
+test('a Pod has the name, place and revision of its number', () => {
+  const { metadata, spec } = made(worldOf(setOf(), []));
+  assert.equal(metadata.name, 'web-0');
+  assert.equal(metadata.generateName, undefined);
+  assert.deepEqual(metadata.labels, {
+    app: 'web',
+    'statefulset.kubernetes.io/pod-name': 'web-0',
+    'apps.kubernetes.io/pod-index': '0',
+    'controller-revision-hash': nameOfRevision('v1'),
+  });
+  assert.deepEqual([spec?.hostname, spec?.subdomain], ['web-0', 'web']);
+});
+
+const revisionsOfNewPods = [
+  { name: 'below the partition a Pod comes back as it was', partition: 2, missing: 0, image: 'v1' },
+  { name: 'from the partition on a Pod comes back updated', partition: 2, missing: 2, image: 'v2' },
+];
+for (const { name, partition, missing, image } of revisionsOfNewPods) {
+  test(name, () => {
+    const set = updated({ updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition } } });
+    const pods = [0, 1, 2].filter((ordinal) => ordinal !== missing).map((ordinal) => podOf(set, ordinal));
+    const { spec } = made(worldOf(set, pods, { revisions: [revisionFor('v1', 1), revisionFor('v2', 2)] }));
+    assert.equal(spec?.containers?.[0]?.image, image);
+  });
+}
+
+test('without particulars of the update, numbers that it has not reached come back as they were', () => {
+  const set = updated({ updateStrategy: { type: 'RollingUpdate' } });
+  const status = { ...set.status, currentReplicas: 1 };
+  const revisions = [revisionFor('v1', 1), revisionFor('v2', 2)];
+  const imageAt = (pods: readonly Pod[]) => made(worldOf({ ...set, status }, pods, { revisions })).spec?.containers;
+  assert.equal(imageAt([])?.[0]?.image, 'v1');
+  assert.equal(imageAt([podOf(set, 0)])?.[0]?.image, 'v2');
+});
+
+test('a template not seen before is recorded before anything else is done', () => {
+  const { actions, status } = decide(worldOf(updated(), [podOf(setOf(), 0)]), now);
+  assert.deepEqual(inWords(actions), [`create ${nameOfRevision('v2')}`, 'create web-1']);
+  const report = status as StatefulSet['status'];
+  assert.equal(report?.currentRevision, nameOfRevision('v1'));
+  assert.equal(report?.updateRevision, nameOfRevision('v2'));
+});
+
+test('an old template that is wanted back becomes the newest revision', () => {
+  const set = setOf();
+  const revisions = [revisionFor('v1', 1), revisionFor('v2', 2)];
+  const [action] = decide(
+    worldOf(
+      set,
+      [0, 1, 2].map((each) => podOf(set, each)),
+      { revisions },
+    ),
+    now,
+  ).actions;
+  assert.deepEqual((action as PatchAction).patch, { revision: 3 });
+  assert.equal(inWords([action!])[0], `patch ${nameOfRevision('v1')}`);
+});
+
+test('revisions that are out of use go beyond the limit, the oldest first', () => {
+  const set = setOf({ revisionHistoryLimit: 1, template: templateOf('v5') });
+  const revisions = ['v1', 'v2', 'v3', 'v4', 'v5'].map((image, index) => revisionFor(image, index + 1));
+  const pods = [podOf(set, 0, { image: 'v1' }), podOf(set, 1, { image: 'v5' }), podOf(set, 2, { image: 'v5' })];
+  const removed = summary(
+    worldOf({ ...set, status: { replicas: 3, currentRevision: nameOfRevision('v1') } }, pods, { revisions }),
+  );
+  assert.deepEqual(removed, ['delete web-0', `delete ${nameOfRevision('v2')}`, `delete ${nameOfRevision('v3')}`]);
+});
+
+test('Pods and revisions of nobody are taken in if they match, and those that match no more are let go', () => {
+  const set = setOf();
+  const orphaned = <T extends Pod | Observed['revisions'][number]>(object: T): T => ({
+    ...object,
+    metadata: { ...object.metadata, ownerReferences: [] },
+  });
+  const stranger = { ...podOf(set, 2), metadata: { ...podOf(set, 2).metadata, labels: { app: 'db' } } };
+  const misnamed = { ...podOf(set, 3), metadata: { ...podOf(set, 3).metadata, name: 'web-03' } };
+  const observed = worldOf(set, [orphaned(podOf(set, 0)), podOf(set, 1), stranger, misnamed], {
+    revisions: [orphaned(revisionFor('v1', 1))],
+  });
+  assert.deepEqual(summary(observed), [
+    `patch ${nameOfRevision('v1')}`,
+    'patch web-0',
+    'patch web-2',
+    'patch web-03',
+    'create web-2',
+  ]);
+});
+
+test('a Pod that lost its identity gets it back', () => {
+  const set = setOf({ replicas: 1 });
+  const { metadata, ...rest } = podOf(set, 0);
+  const [action] = decide(worldOf(set, [{ ...rest, metadata: { ...metadata, labels: { app: 'web' } } }]), now).actions;
+  const { object, announcement } = action as UpdateAction;
+  assert.equal(object.metadata.labels?.['statefulset.kubernetes.io/pod-name'], 'web-0');
+  assert.equal(object.metadata.labels?.['apps.kubernetes.io/pod-index'], '0');
+  assert.equal(announcement?.done?.message, 'update Pod web-0 in StatefulSet web successful');
+});
+
+test('what is done to a Pod is told in the words of Kubernetes', () => {
+  const [creation] = decide(worldOf(setOf(), []), now).actions as CreateAction[];
+  assert.deepEqual(creation?.announcement?.done, {
+    reason: 'SuccessfulCreate',
+    message: 'create Pod web-0 in StatefulSet web successful',
+  });
+  assert.deepEqual(creation?.announcement?.failed, {
+    reason: 'FailedCreate',
+    message: 'create Pod web-0 in StatefulSet web failed error: {error}',
+  });
+  const [deletion] = decide(worldOf(setOf(), [podOf(setOf(), 0, { phase: 'Failed' })]), now).actions as CreateAction[];
+  assert.deepEqual(deletion?.announcement?.done, {
+    reason: 'SuccessfulDelete',
+    message: 'delete Pod web-0 in StatefulSet web successful',
+  });
+});
+
+test('claims are made before the Pod that uses them', () => {
+  const set = withClaims();
+  const [claim, pod] = decide(worldOf(set, []), now).actions as CreateAction[];
+  assert.equal(inWords([claim!])[0], 'create www-web-0');
+  assert.deepEqual(claim?.object.metadata, {
+    name: 'www-web-0',
+    namespace: 'default',
+    labels: { tier: 'data', app: 'web' },
+  });
+  assert.equal(claim?.announcement?.done?.message, 'create Claim www-web-0 Pod web-0 in StatefulSet web success');
+  const { volumes } = (pod!.object as Pod).spec!;
+  assert.deepEqual(volumes, [{ name: 'www', persistentVolumeClaim: { claimName: 'www-web-0' } }]);
+});
+
+test('in parallel all claims are made before all Pods, so that each kind goes out together', () => {
+  assert.deepEqual(summary(worldOf(withClaims({ ...parallel, replicas: 2 }), [])), [
+    'create www-web-0',
+    'create www-web-1',
+    'create web-0',
+    'create web-1',
+  ]);
+});
+
+test('a claim that is there is used', () => {
+  assert.deepEqual(summary(worldOf(withClaims(), [], { claims: [claimOf('www-web-0')] })), ['create web-0']);
+});
+
+test('a claim replaces the volume of its name in the template', () => {
+  const template = templateOf('v1');
+  const volumes = [
+    { name: 'www', emptyDir: {} },
+    { name: 'tmp', emptyDir: {} },
+  ];
+  const set = withClaims({ template: { ...template, spec: { ...template.spec!, volumes } } });
+  const pod = made(worldOf(set, [], { claims: [claimOf('www-web-0')] }));
+  assert.deepEqual(
+    pod.spec?.volumes?.map(({ name }) => name),
+    ['www', 'tmp'],
+  );
+});
+
+test('a Pod waits for a claim on its way out, and says so', () => {
+  const claims = [claimOf('www-web-0', { deletionTimestamp: '2026-01-01T00:00:00Z' })];
+  const [action] = decide(worldOf(withClaims(), [], { claims }), now).actions;
+  assert.deepEqual((action as RecordAction).event.reason, 'FailedCreate');
+  assert.match(
+    (action as RecordAction).event.message,
+    /^create Pod web-0 in StatefulSet web failed error: pvc www-web-0 is being deleted$/,
+  );
+});
+
+test('a Pod that waits for a claim that was lost gets it', () => {
+  const set = withClaims();
+  assert.deepEqual(summary(worldOf(set, [podOf(set, 0, pending)])), ['create www-web-0']);
+});
+
+test('the status says how many Pods there are in which state', () => {
+  const set = updated({ minReadySeconds: 10 });
+  const pods = [
+    podOf(set, 0),
+    podOf(set, 1, { readySeconds: 5 }),
+    podOf(set, 2, { ...v2, ...unready }),
+    podOf(set, 3, leaving),
+  ];
+  const revisions = [revisionFor('v1', 1), revisionFor('v2', 2)];
+  const { status, requeueAfterSeconds } = decide(worldOf(set, pods, { revisions }), now);
+  assert.deepEqual(status, {
+    observedGeneration: 1,
+    replicas: 4,
+    readyReplicas: 3,
+    currentReplicas: 2,
+    updatedReplicas: 1,
+    currentRevision: nameOfRevision('v1'),
+    updateRevision: nameOfRevision('v2'),
+    collisionCount: 0,
+    availableReplicas: 2,
+  });
+  assert.equal(requeueAfterSeconds, 5);
+});
+
+test('a Pod that goes for an update no longer counts as current', () => {
+  const set = updated();
+  const { status } = decide(
+    worldOf(
+      set,
+      [0, 1, 2].map((each) => podOf(set, each)),
+    ),
+    now,
+  );
+  assert.equal((status as StatefulSet['status'])?.currentReplicas, 2);
+});
+
+const completions = [
+  { name: 'is current once every Pod is of it and ready', spec: {}, last: v2, isComplete: true },
+  { name: 'is not current before every Pod is ready', spec: {}, last: { ...v2, ...unready }, isComplete: false },
+  {
+    name: 'does not become current by itself if updates are left to others',
+    spec: { updateStrategy: { type: 'OnDelete' } } as const,
+    last: v2,
+    isComplete: false,
+  },
+];
+for (const { name, spec, last, isComplete } of completions) {
+  test(`a revision ${name}`, () => {
+    const set = updated(spec);
+    const pods = [podOf(set, 0, v2), podOf(set, 1, v2), podOf(set, 2, last)];
+    const { status } = decide(worldOf(set, pods, { revisions: [revisionFor('v1', 1), revisionFor('v2', 2)] }), now);
+    const { currentRevision, currentReplicas } = status as NonNullable<StatefulSet['status']>;
+    assert.equal(currentRevision, nameOfRevision(isComplete ? 'v2' : 'v1'));
+    assert.equal(currentReplicas, isComplete ? 3 : 0);
+  });
+}
+
+test('a name taken by another revision is counted in the status', () => {
+  const other = { ...revisionFor('v9', 1), metadata: { name: nameOfRevision('v1'), ownerReferences: [] } };
+  const observed = {
+    ...worldOf(setOf(), [], { revisions: [] }),
+    findRevision: (name: string) => (name === nameOfRevision('v1') ? other : undefined),
+  };
+  const { status } = decide(observed, now);
+  assert.equal((status as StatefulSet['status'])?.collisionCount, 1);
+});
+
+/** The world once everything decided has been done and every Pod that was made runs, and every Pod deleted is gone. */
+function carryOut(observed: Observed): Observed {
+  const { actions, status } = decide(observed, now);
+  const pods = new Map(observed.pods.map((pod) => [pod.metadata.name!, pod]));
+  const revisions = new Map(observed.revisions.map((each) => [each.metadata.name!, each]));
+  for (const [name, pod] of pods) if (pod.metadata.deletionTimestamp) pods.delete(name);
+  for (const action of actions) {
+    if (action.type === 'effect' || action.type === 'record') continue;
+    const { object } = action;
+    const { name = '' } = object.metadata;
+    if (object.kind === 'Pod' && action.type === 'create') {
+      const image = (object as Pod).spec?.containers?.[0]?.image ?? '';
+      pods.set(name, podOf(observed.set, Number(name.slice(4)), { image }));
+    } else if (object.kind === 'Pod') pods.delete(name);
+    else if (action.type === 'remove') revisions.delete(name);
+    else revisions.set(name, object as Observed['revisions'][number]);
+  }
+  for (const [name, pod] of pods) {
+    if (pod.status?.phase === 'Pending' || pod.status?.conditions?.[0]?.status === 'False') {
+      pods.set(name, podOf(observed.set, Number(name.slice(4)), { image: pod.spec!.containers![0]!.image! }));
+    }
+  }
+  const set = { ...observed.set, status: status as NonNullable<StatefulSet['status']> };
+  return worldOf(set, [...pods.values()], { revisions: [...revisions.values()] });
+}
+
+const anyShape = fc.record({
+  image: fc.constantFrom('v1', 'v2', 'v3'),
+  phase: fc.constantFrom('Running', 'Pending', 'Failed', 'Succeeded'),
+  isLeaving: fc.boolean(),
+});
+const anyWorld = fc
+  .record({
+    replicas: fc.nat(5),
+    start: fc.nat(2),
+    partition: fc.nat(6),
+    image: fc.constantFrom('v1', 'v2', 'v3'),
+    policy: fc.constantFrom('OrderedReady', 'Parallel'),
+    pods: fc.uniqueArray(fc.tuple(fc.nat(7), anyShape), { selector: ([ordinal]) => ordinal }),
+  })
+  .map(({ replicas, start, partition, image, policy, pods }) => {
+    const set = setOf(
+      {
+        replicas,
+        ordinals: { start },
+        template: templateOf(image),
+        podManagementPolicy: policy,
+        updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition } },
+      },
+      { replicas: 0, currentRevision: nameOfRevision('v1') },
+    );
+    return worldOf(
+      set,
+      pods.map(([ordinal, shape]) => podOf(set, ordinal, shape)),
+    );
+  });
+
+test('whatever there is, it comes to rest with the Pods that are wanted', () => {
+  fc.assert(
+    fc.property(anyWorld, (world) => {
+      let settled = world;
+      for (let passes = 0; passes < 40; passes++) settled = carryOut(settled);
+      assert.deepEqual(summary(settled), []);
+      const { replicas, ordinals } = world.set.spec!;
+      const names = settled.pods.map(({ metadata }) => metadata.name).sort();
+      assert.deepEqual(
+        names,
+        Array.from({ length: replicas! }, (_, index) => `web-${ordinals!.start! + index}`),
+      );
+    }),
+  );
+});
+
+test('in order, no pass touches more than one Pod', () => {
+  fc.assert(
+    fc.property(anyWorld, (world) => {
+      fc.pre(world.set.spec?.podManagementPolicy === 'OrderedReady');
+      const touched = decide(world, now).actions.filter(({ type }) => type === 'create' || type === 'remove');
+      const pods = touched.filter((action) => 'object' in action && action.object.kind === 'Pod');
+      assert.ok(pods.length <= 1, inWords(pods).join());
+    }),
+  );
+});
+
+test('in order, an update takes away no Pod unless all that are wanted are ready', () => {
+  fc.assert(
+    fc.property(anyWorld, (world) => {
+      const { replicas = 0, ordinals, podManagementPolicy } = world.set.spec!;
+      fc.pre(podManagementPolicy === 'OrderedReady');
+      const wanted = Array.from({ length: replicas }, (_, index) => `web-${(ordinals?.start ?? 0) + index}`);
+      const healthy = world.pods.filter(
+        ({ metadata, status }) => status?.phase === 'Running' && !metadata.deletionTimestamp,
+      );
+      const names = new Set(healthy.map(({ metadata }) => metadata.name));
+      const removed = decide(world, now).actions.find((action) => action.type === 'remove');
+      const isForUpdate = names.has(removed?.object.metadata.name) && wanted.includes(removed!.object.metadata.name!);
+      if (isForUpdate) assert.ok(wanted.every((name) => names.has(name)));
+    }),
+  );
+});

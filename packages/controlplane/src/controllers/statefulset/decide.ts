@@ -1,0 +1,225 @@
+/**
+ * Keeps numbered Pods. Ordered, one thing is done at a time, and each Pod waits for those before it: a Pod is made once
+ * all lower numbers are available, and goes once all higher ones are gone. Scaling comes before updating; an update
+ * deletes Pods from the highest number down, and they come back of the new revision. In parallel, Pods are made and
+ * scaled in all at once, but still updated one by one.
+ */
+import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
+import type { StatefulSet, StatefulSetStatus } from '@kruise/api/apps/statefulset';
+import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import type { Pod } from '@kruise/api/core/pod';
+import { type Action, create, isBeingDeleted, patch, remove } from '@kruise/client/actions';
+import { claimActions } from '@kruise/client/adoption';
+import type { Decision } from '@kruise/client/controller';
+import { claimsOf } from '@kruise/machinery/claims';
+import {
+  outdatedRevisions,
+  planRevision,
+  podTemplateData,
+  podTemplateOf,
+  type RevisionPlan,
+} from '@kruise/machinery/controller-revision';
+import { selectorOf } from '@kruise/machinery/label-selector';
+import { isPodAvailable, isPodFinished, secondsUntilAvailable } from '@kruise/machinery/pods';
+import type { Instant } from '@kruise/values/time';
+import { memberOf, ordinalOf, ordinalsOf } from './identity.ts';
+import { condemnation, correction, creation, type Member, provision, removal, type Step } from './member-steps.ts';
+import { isRunningAndReady, revisionOf, statusOf } from './status.ts';
+
+export type Observed = {
+  readonly set: StatefulSet;
+  /** Pods of the set, and of nobody. */
+  readonly pods: readonly Pod[];
+  /** Revisions of the set, and of nobody. */
+  readonly revisions: readonly ControllerRevision[];
+  /** What has a name in the set's namespace, whoever it belongs to. */
+  readonly findRevision: (name: string) => ControllerRevision | undefined;
+  readonly findClaim: (name: string) => PersistentVolumeClaim | undefined;
+};
+
+export function decide(observed: Observed, now: Instant): Decision<StatefulSetStatus> {
+  const { set } = observed;
+  const selector = selectorOf(set.spec?.selector);
+  const matches = ({ metadata }: Pod | ControllerRevision) => selector.matches(metadata.labels);
+  const pods = claimsOf(set, observed.pods, (pod) => ordinalOf(set, pod) !== undefined && matches(pod));
+  // A revision somebody took the labels off is let lie, not let go.
+  const history = { ...claimsOf(set, observed.revisions, matches), released: [] };
+
+  const plan = planRevision(set, {
+    history: history.claimed,
+    content: contentOf(set),
+    collisionCount: set.status?.collisionCount,
+    find: observed.findRevision,
+  });
+  const current = history.claimed.find(({ metadata }) => metadata.name === set.status?.currentRevision) ?? plan.update;
+  const world: World = { ...observed, ...censusOf(observed, pods.claimed), current, update: plan.update, now };
+  const { actions, outgoing } = isBeingDeleted(set) ? nothing : workOn(world);
+
+  const requeueAfterSeconds = secondsUntilAvailable(pods.claimed, set.spec?.minReadySeconds ?? 0, now);
+  return {
+    actions: [
+      ...claimActions(set, history),
+      ...claimActions(set, pods),
+      ...revisionActions(plan),
+      ...actions,
+      ...truncation(world, history.claimed, pods.claimed),
+    ],
+    status: statusOf({ ...world, pods: pods.claimed, collisionCount: plan.collisionCount, outgoing }, now),
+    ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }),
+  };
+}
+
+function contentOf({ metadata, spec }: StatefulSet) {
+  const template = spec?.template ?? {};
+  return { data: podTemplateData(template), labels: template.metadata?.labels, annotations: metadata.annotations };
+}
+
+function revisionActions({ change, update }: RevisionPlan): readonly Action[] {
+  switch (change) {
+    case 'create':
+      return [create(update)];
+    case 'renumber':
+      return [patch(update, { revision: update.revision })];
+    case 'none':
+      return [];
+  }
+}
+
+/** Deletes revisions that neither the set nor a Pod has any use for, beyond those kept to go back to. */
+function truncation(
+  { set, current, update }: World,
+  history: readonly ControllerRevision[],
+  pods: readonly Pod[],
+): readonly Action[] {
+  const inUse = new Set([current.metadata.name ?? '', update.metadata.name ?? '', ...pods.map(revisionOf)]);
+  return outdatedRevisions(history, { inUse, limit: set.spec?.revisionHistoryLimit ?? 10 }).map(remove);
+}
+
+/** Numbers that are wanted, with the Pod that has each, and Pods with other numbers. */
+type Census = {
+  /** From the lowest up. */
+  readonly wanted: readonly { readonly ordinal: number; readonly pod: Pod | undefined }[];
+  /** From the highest down. */
+  readonly condemned: readonly Member[];
+};
+
+type World = Observed &
+  Census & { readonly current: ControllerRevision; readonly update: ControllerRevision; readonly now: Instant };
+
+function censusOf({ set, findClaim }: Observed, pods: readonly Pod[]): Census {
+  const { start, count } = ordinalsOf(set);
+  const present: (Pod | undefined)[] = Array.from({ length: count });
+  const condemned: Member[] = [];
+  for (const pod of pods) {
+    // Nothing but members is claimed.
+    const ordinal = ordinalOf(set, pod)!;
+    if (ordinal >= start && ordinal < start + count) present[ordinal - start] = pod;
+    else condemned.push({ set, pod, ordinal, isCondemned: true, findClaim });
+  }
+  return {
+    wanted: present.map((pod, index) => ({ ordinal: start + index, pod })),
+    condemned: condemned.sort((a, b) => b.ordinal - a.ordinal),
+  };
+}
+
+/** What is done, and the Pod that goes for the sake of an update. */
+type Work = { readonly actions: readonly Action[]; readonly outgoing?: Pod | undefined };
+
+const nothing: Work = { actions: [] };
+
+function workOn(world: World): Work {
+  const isOrdered = world.set.spec?.podManagementPolicy !== 'Parallel';
+  const upkeep = isOrdered ? keepInOrder(world) : keepAtOnce(world);
+  if (upkeep.isBlocked) return { actions: upkeep.actions };
+  const condemned = world.condemned.flatMap(condemnation);
+  const reduction = isOrdered ? scaleInByOne(world) : scaleInAtOnce(world);
+  const actions = [...upkeep.actions, ...condemned, ...reduction.actions];
+  const outgoing = reduction.isBlocked ? undefined : nextToUpdate(world);
+  return outgoing ? { actions: [...actions, removal(world.set, outgoing)], outgoing } : { actions };
+}
+
+/** Some of the work; where it is blocked, what comes next has to wait. */
+type Part = { readonly actions: readonly Action[]; readonly isBlocked: boolean };
+
+/** Sees to the Pods from the lowest number up, as far as those before are available. */
+function keepInOrder(world: World): Part {
+  const actions: Action[] = [];
+  for (const { ordinal, pod } of world.wanted) {
+    const isSettled = pod !== undefined && isHealthy(pod) && isAvailable(world, pod);
+    const step = isSettled ? correction(memberAt(world, ordinal, pod)) : bringAbout(world, ordinal, pod);
+    actions.push(...step.claims, ...step.pod);
+    if (!isSettled) return { actions, isBlocked: true };
+  }
+  return { actions, isBlocked: false };
+}
+
+/** Sees to all Pods, whatever the others do. */
+function keepAtOnce(world: World): Part {
+  const steps = world.wanted.map(({ ordinal, pod }) => {
+    if (pod === undefined || isPodFinished(pod) || isPending(pod)) return bringAbout(world, ordinal, pod);
+    return correction(memberAt(world, ordinal, pod));
+  });
+  // What is of one kind and stands together goes out together.
+  return { actions: [...steps.flatMap(({ claims }) => claims), ...steps.flatMap(({ pod }) => pod)], isBlocked: false };
+}
+
+/** What a number needs whose Pod is not there yet, is over, or waits for something. */
+function bringAbout(world: World, ordinal: number, pod: Pod | undefined): Step {
+  if (pod === undefined) return creation(memberAt(world, ordinal, newPod(world, ordinal)));
+  // It comes back once it is gone, however it ended.
+  if (isPodFinished(pod)) return { claims: [], pod: isBeingDeleted(pod) ? [] : [removal(world.set, pod)] };
+  return { claims: isPending(pod) ? provision(memberAt(world, ordinal, pod)) : [], pod: [] };
+}
+
+function memberAt({ set, findClaim }: World, ordinal: number, pod: Pod): Member {
+  return { set, pod, ordinal, isCondemned: false, findClaim };
+}
+
+/** A Pod of the revision its number has: below the partition, or not reached by the update yet, the current one. */
+function newPod({ set, current, update }: World, ordinal: number): Pod {
+  const { updateStrategy, template = {} } = set.spec ?? {};
+  const { type, rollingUpdate } = updateStrategy ?? {};
+  const notReached = type === 'RollingUpdate' ? (set.status?.currentReplicas ?? 0) : 0;
+  const kept = rollingUpdate ? (rollingUpdate.partition ?? 0) : notReached;
+  const revision = ordinal < ordinalsOf(set).start + kept ? current : update;
+  return memberOf(set, ordinal, podTemplateOf(revision) ?? template, revision.metadata.name ?? '');
+}
+
+/** Deletes the Pod with the highest number, once it is fit to go or is the one that holds everything up. */
+function scaleInByOne(world: World): Part {
+  const next = world.condemned[0];
+  if (!next) return { actions: [], isBlocked: false };
+  const firstUnhealthy = world.condemned.findLast(({ pod }) => !isHealthy(pod));
+  const isFit = isRunningAndReady(next.pod) && isAvailable(world, next.pod);
+  const mayGo = !isBeingDeleted(next.pod) && (isFit || next === firstUnhealthy);
+  return { actions: mayGo ? [removal(world.set, next.pod)] : [], isBlocked: true };
+}
+
+function scaleInAtOnce({ set, condemned }: World): Part {
+  const actions = condemned.filter(({ pod }) => !isBeingDeleted(pod)).map(({ pod }) => removal(set, pod));
+  return { actions, isBlocked: false };
+}
+
+/** The Pod that is to go so that it comes back updated: none while one above it has not come back. */
+function nextToUpdate({ set, wanted, update }: World): Pod | undefined {
+  const { type, rollingUpdate } = set.spec?.updateStrategy ?? {};
+  if (type === 'OnDelete') return undefined;
+  for (const { pod } of wanted.slice(rollingUpdate?.partition ?? 0).reverse()) {
+    if (pod === undefined || isPodFinished(pod) || isBeingDeleted(pod)) return undefined;
+    if (revisionOf(pod) !== update.metadata.name) return pod;
+    if (!isRunningAndReady(pod)) return undefined;
+  }
+  return undefined;
+}
+
+function isHealthy(pod: Pod): boolean {
+  return isRunningAndReady(pod) && !isBeingDeleted(pod);
+}
+
+function isAvailable({ set, now }: World, pod: Pod): boolean {
+  return isPodAvailable(pod, set.spec?.minReadySeconds ?? 0, now);
+}
+
+function isPending({ status }: Pod): boolean {
+  return status?.phase === 'Pending';
+}

@@ -1,0 +1,96 @@
+/** What sets the Pods of a StatefulSet apart: each has a number, a name made of it, and volume claims of its own. */
+import type { StatefulSet } from '@kruise/api/apps/statefulset';
+import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import type { Pod } from '@kruise/api/core/pod';
+import type { PodTemplateSpec } from '@kruise/api/core/pod-template';
+import { podRevisionLabel } from '@kruise/machinery/controller-revision';
+import { podFromTemplate } from '@kruise/machinery/pod-template';
+
+export const podNameLabel = 'statefulset.kubernetes.io/pod-name';
+export const podIndexLabel = 'apps.kubernetes.io/pod-index';
+
+/** The numbers a StatefulSet's Pods have. */
+export function ordinalsOf({ spec }: StatefulSet): { readonly start: number; readonly count: number } {
+  return { start: spec?.ordinals?.start ?? 0, count: spec?.replicas ?? 1 };
+}
+
+const ordinal = /^(?:0|[1-9]\d{0,9})$/;
+const maxOrdinal = 2 ** 31 - 1;
+
+/** The number a Pod has in a StatefulSet by its name; none if that is no name of a member. */
+export function ordinalOf(set: StatefulSet, { metadata: { name = '' } }: Pod): number | undefined {
+  const prefix = `${set.metadata.name}-`;
+  const text = name.startsWith(prefix) ? name.slice(prefix.length) : '';
+  return ordinal.test(text) && Number(text) <= maxOrdinal ? Number(text) : undefined;
+}
+
+/** A new member, made from the template of a revision. */
+export function memberOf(set: StatefulSet, ordinal: number, template: PodTemplateSpec, revision: string): Pod {
+  const { metadata, spec } = podFromTemplate(set, template);
+  const { generateName: _, ...rest } = metadata;
+  const name = `${set.metadata.name}-${ordinal}`;
+  const pod: Pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { ...rest, name, labels: { ...metadata.labels, [podRevisionLabel]: revision } },
+    // A template has a spec, or it would not have been let in.
+    spec: { ...spec!, hostname: name, subdomain: set.spec?.serviceName ?? '' },
+  };
+  return withStorage(set, ordinal, withIdentity(pod, ordinal));
+}
+
+/** Whether a Pod says itself which one it is. */
+export function hasIdentity({ metadata }: Pod): boolean {
+  return metadata.labels?.[podNameLabel] === metadata.name;
+}
+
+/** A Pod that says itself which one it is. */
+export function withIdentity(pod: Pod, ordinal: number): Pod {
+  const { metadata } = pod;
+  const labels = { ...metadata.labels, [podNameLabel]: metadata.name ?? '', [podIndexLabel]: String(ordinal) };
+  return { ...pod, metadata: { ...metadata, labels } };
+}
+
+/** The claims of one Pod, as they are to be made. */
+export function claimsFor(set: StatefulSet, ordinal: number): readonly PersistentVolumeClaim[] {
+  const { volumeClaimTemplates = [], selector } = set.spec ?? {};
+  const { namespace } = set.metadata;
+  return volumeClaimTemplates.map(({ metadata, spec }) => ({
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      ...metadata,
+      name: claimName(set, metadata.name, ordinal),
+      ...(namespace === undefined ? {} : { namespace }),
+      labels: { ...metadata.labels, ...selector?.matchLabels },
+    },
+    ...(spec ? { spec } : {}),
+  }));
+}
+
+/** The volume of each claim template by the claim that is the Pod's own. */
+function claimVolumes(set: StatefulSet, ordinal: number): ReadonlyMap<string, string> {
+  const templates = set.spec?.volumeClaimTemplates ?? [];
+  return new Map(templates.map(({ metadata: { name = '' } }) => [name, claimName(set, name, ordinal)]));
+}
+
+function claimName(set: StatefulSet, template = '', ordinal: number): string {
+  return `${template}-${set.metadata.name}-${ordinal}`;
+}
+
+/** Whether a Pod uses its own claims. */
+export function hasStorage(set: StatefulSet, ordinal: number, { spec }: Pod): boolean {
+  const volumes = new Map(spec?.volumes?.map((volume) => [volume.name, volume.persistentVolumeClaim?.claimName]));
+  return claimVolumes(set, ordinal)
+    .entries()
+    .every(([name, claim]) => volumes.get(name) === claim);
+}
+
+/** A Pod that uses its own claims, in place of whatever volumes it has of their names. */
+export function withStorage(set: StatefulSet, ordinal: number, pod: Pod): Pod {
+  const claims = claimVolumes(set, ordinal);
+  if (claims.size === 0) return pod;
+  const own = [...claims].map(([name, claim]) => ({ name, persistentVolumeClaim: { claimName: claim } }));
+  const others = pod.spec?.volumes?.filter(({ name }) => !claims.has(name)) ?? [];
+  return { ...pod, spec: { ...pod.spec!, volumes: [...own, ...others] } };
+}

@@ -1,0 +1,56 @@
+import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
+import type { StatefulSet, StatefulSetStatus } from '@kruise/api/apps/statefulset';
+import type { Pod } from '@kruise/api/core/pod';
+import { isBeingDeleted } from '@kruise/client/actions';
+import { podRevisionLabel } from '@kruise/machinery/controller-revision';
+import { isPodAvailable, isPodReady } from '@kruise/machinery/pods';
+import type { Instant } from '@kruise/values/time';
+
+/** What a StatefulSet says of itself. */
+export type Report = {
+  readonly set: StatefulSet;
+  readonly pods: readonly Pod[];
+  readonly current: ControllerRevision;
+  readonly update: ControllerRevision;
+  readonly collisionCount: number;
+  /** The Pod that is about to be deleted because its revision is not the one wanted. */
+  readonly outgoing: Pod | undefined;
+};
+
+/** Whether a Pod runs and is ready. */
+export function isRunningAndReady(pod: Pod): boolean {
+  return pod.status?.phase === 'Running' && isPodReady(pod);
+}
+
+/** The revision a Pod is of. */
+export function revisionOf({ metadata }: Pod): string {
+  return metadata.labels?.[podRevisionLabel] ?? '';
+}
+
+/** The figures, and the revision that counts as current: once every Pod is of the update revision, that one. */
+export function statusOf(report: Report, now: Instant): StatefulSetStatus {
+  const { set, pods, current, update, outgoing } = report;
+  const { replicas: wanted = 1, minReadySeconds = 0, updateStrategy } = set.spec ?? {};
+  const ready = pods.filter(isRunningAndReady);
+  const living = pods.filter((pod) => !isBeingDeleted(pod) && pod !== outgoing);
+  const countOf = ({ metadata }: ControllerRevision) =>
+    living.filter((pod) => revisionOf(pod) === metadata.name).length;
+  const updatedReplicas = countOf(update);
+  const isComplete =
+    updateStrategy?.type === 'RollingUpdate' &&
+    [updatedReplicas, ready.length, pods.length].every((count) => count === wanted);
+  const { generation } = set.metadata;
+  const conditions = set.status?.conditions;
+  return {
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    replicas: pods.length,
+    readyReplicas: ready.length,
+    currentReplicas: isComplete ? updatedReplicas : countOf(current),
+    updatedReplicas,
+    currentRevision: (isComplete ? update : current).metadata.name ?? '',
+    updateRevision: update.metadata.name ?? '',
+    collisionCount: report.collisionCount,
+    ...(conditions ? { conditions } : {}),
+    availableReplicas: ready.filter((pod) => isPodAvailable(pod, minReadySeconds, now)).length,
+  };
+}
