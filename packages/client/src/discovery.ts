@@ -69,10 +69,8 @@ function readAtOnce({ items }: APIGroupDiscoveryList): Discovery {
     const group = metadata?.name ?? '';
     for (const { version, resources = [], freshness } of versions) {
       if (freshness === 'Stale') {
-        failures.push({
-          groupVersion: apiVersionOf({ group, version }),
-          message: 'what is known of it is out of date',
-        });
+        const groupVersion = apiVersionOf({ group, version });
+        failures.push({ groupVersion, message: `stale GroupVersion discovery: ${groupVersion}` });
         continue;
       }
       for (const resource of resources) {

@@ -283,5 +283,7 @@ export const isConflict = (error: unknown): boolean => hasReason(error, 'Conflic
 export const isInvalid = (error: unknown): boolean => hasReason(error, 'Invalid');
 /** Whether the asker may not. */
 export const isForbidden = (error: unknown): boolean => hasReason(error, 'Forbidden');
+/** Whether the resource cannot do what was asked. */
+export const isMethodNotAllowed = (error: unknown): boolean => hasReason(error, 'MethodNotAllowed');
 /** Whether what was asked for is too long ago. */
 export const isExpired = (error: unknown): boolean => hasReason(error, 'Expired') || hasReason(error, 'Gone');

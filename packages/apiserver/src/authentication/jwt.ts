@@ -61,14 +61,25 @@ export function isSignedBy({ header, signed, signature }: DecodedJwt, keys: read
 
 /** Signs claims. It takes a while, and does so off the main thread. */
 export function signJwt(claims: Claims, privateKey: KeyObject): Promise<string> {
-  const { id, algorithm } = verificationKey(privateKey);
-  const signed = `${encode({ alg: algorithm, kid: id })}.${encode(claims)}`;
+  const { signed, key } = unsigned(claims, privateKey);
   return new Promise((resolve, reject) => {
-    sign('sha256', Buffer.from(signed), { key: privateKey, dsaEncoding: 'ieee-p1363' }, (error, signature) => {
+    sign('sha256', Buffer.from(signed), key, (error, signature) => {
       if (error) reject(error);
       else resolve(`${signed}.${signature.toString('base64url')}`);
     });
   });
+}
+
+/** Signs claims at once: for tokens few and far between. */
+export function signJwtAtOnce(claims: Claims, privateKey: KeyObject): string {
+  const { signed, key } = unsigned(claims, privateKey);
+  return `${signed}.${sign('sha256', Buffer.from(signed), key).toString('base64url')}`;
+}
+
+function unsigned(claims: Claims, privateKey: KeyObject) {
+  const { id, algorithm } = verificationKey(privateKey);
+  const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
+  return { signed: `${encode({ alg: algorithm, kid: id })}.${encode(claims)}`, key };
 }
 
 /** The keys as others read them, to check tokens themselves (RFC 7517). */

@@ -38,10 +38,10 @@ after(() => server.close());
 
 /** A token kept in a Secret of that name, as the controller that makes them does. */
 async function keep(name: string, labels: { readonly [key: string]: string } = {}): Promise<string> {
-  const prefix = 'kubernetes/serviceaccount';
+  const prefix = 'kubernetes.io/serviceaccount';
   const token = await signJwt(
     {
-      iss: prefix,
+      iss: 'kubernetes/serviceaccount',
       sub: 'system:serviceaccount:default:robot',
       [`${prefix}/namespace`]: 'default',
       [`${prefix}/secret.name`]: name,

@@ -8,8 +8,21 @@ import { InvalidToken, type TokenAuthenticator } from './token.ts';
 
 /** Who is said to have made the tokens kept in Secrets. */
 export const legacyIssuer = 'kubernetes/serviceaccount';
-const claim = (name: string) => `${legacyIssuer}/${name}`;
+const claim = (name: string) => `kubernetes.io/serviceaccount/${name}`;
 const invalidSince = 'kubernetes.io/legacy-token-invalid-since';
+
+/** What the token says that a Secret keeps for an account. */
+export function legacyClaims(account: Pick<KubeObject, 'metadata'>, secret: Pick<KubeObject, 'metadata'>): Claims {
+  const { namespace = '', name = '', uid = '' } = account.metadata;
+  return {
+    iss: legacyIssuer,
+    [claim('namespace')]: namespace,
+    [claim('secret.name')]: secret.metadata.name ?? '',
+    [claim('service-account.name')]: name,
+    [claim('service-account.uid')]: uid,
+    sub: serviceAccountUsername(namespace, name),
+  };
+}
 
 export type LegacyTokenOptions = {
   readonly keys: readonly VerificationKey[];

@@ -1,0 +1,30 @@
+/**
+ * Does something with each item, so many at a time, and gives what came of them in their order. If one fails no more
+ * are begun, and the failure is thrown when those under way have ended.
+ *
+ * ```ts
+ * await someAtATime(pods, 20, (pod) => client.delete(podKind, referenceTo(pod)));
+ * ```
+ */
+export async function someAtATime<T, R>(
+  items: readonly T[],
+  limit: number,
+  work: (item: T, index: number) => Promise<R>,
+): Promise<readonly R[]> {
+  const results = new Array<R>(items.length);
+  const failures: unknown[] = [];
+  let next = 0;
+  const run = async (): Promise<void> => {
+    while (next < items.length && failures.length === 0) {
+      const index = next++;
+      try {
+        results[index] = await work(items[index]!, index);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, run));
+  if (failures.length > 0) throw failures[0];
+  return results;
+}
