@@ -1,6 +1,14 @@
 import type { Controller, Runnable } from '@kruise/client/controller';
+import { clusterRoleAggregationController } from './clusterrole-aggregation/controller.ts';
+import { legacyServiceAccountTokenCleaner } from './legacy-serviceaccount-token-cleaner/controller.ts';
+import { namespaceController } from './namespace/controller.ts';
 import { nodeIpamController } from './node-ipam/controller.ts';
 import { nodeLifecycleControllers } from './node-lifecycle/controller.ts';
+import { replicaSetController } from './replicaset/controller.ts';
+import { replicationControllerController } from './replicationcontroller/controller.ts';
+import { rootCaCertificatePublisher } from './root-ca-certificate-publisher/controller.ts';
+import { serviceAccountController } from './serviceaccount/controller.ts';
+import { serviceAccountTokenController } from './serviceaccount-token/controller.ts';
 import type { ControllerSettings } from './settings.ts';
 import { statefulSetController } from './statefulset/controller.ts';
 import { taintEvictionController } from './taint-eviction/controller.ts';
@@ -9,8 +17,8 @@ import { ttlController } from './ttl/controller.ts';
 /** A controller of kube-controller-manager, under the name that `--controllers` calls it by. */
 export type CatalogueEntry = {
   readonly name: string;
-  /** The ServiceAccount in `kube-system` it acts as. */
-  readonly serviceAccount: string;
+  /** The ServiceAccount in `kube-system` it acts as; kube-controller-manager itself where it has none. */
+  readonly serviceAccount?: string;
   /** Runs only where it is asked for by name. */
   readonly isOptional?: boolean;
   /** Made for a cluster; more than one where the work falls apart. */
@@ -20,12 +28,48 @@ export type CatalogueEntry = {
 /** Every controller there is, in the order of the alphabet. */
 export const catalogue: readonly CatalogueEntry[] = [
   {
+    name: 'clusterrole-aggregation-controller',
+    serviceAccount: 'clusterrole-aggregation-controller',
+    make: () => [clusterRoleAggregationController],
+  },
+  {
+    name: 'legacy-serviceaccount-token-cleaner-controller',
+    serviceAccount: 'legacy-service-account-token-cleaner',
+    make: () => [legacyServiceAccountTokenCleaner],
+  },
+  {
+    name: 'namespace-controller',
+    serviceAccount: 'namespace-controller',
+    make: ({ namespaceDeletionDelaySeconds }) => [namespaceController(namespaceDeletionDelaySeconds)],
+  },
+  {
     name: 'node-ipam-controller',
     serviceAccount: 'node-controller',
     make: ({ clusterRanges, serviceRanges }) =>
       clusterRanges ? [nodeIpamController({ clusterRanges, serviceRanges })] : [],
   },
   { name: 'node-lifecycle-controller', serviceAccount: 'node-controller', make: () => nodeLifecycleControllers() },
+  { name: 'replicaset-controller', serviceAccount: 'replicaset-controller', make: () => [replicaSetController] },
+  {
+    name: 'replicationcontroller-controller',
+    serviceAccount: 'replication-controller',
+    make: () => [replicationControllerController],
+  },
+  {
+    name: 'root-ca-certificate-publisher-controller',
+    serviceAccount: 'root-ca-cert-publisher',
+    make: ({ rootAuthorities }) => [rootCaCertificatePublisher(rootAuthorities)],
+  },
+  {
+    name: 'serviceaccount-controller',
+    serviceAccount: 'service-account-controller',
+    make: () => [serviceAccountController],
+  },
+  {
+    name: 'serviceaccount-token-controller',
+    make: ({ rootAuthorities: authorities, serviceAccountKey: key }) =>
+      key === undefined ? [] : [serviceAccountTokenController({ authorities, key })],
+  },
   { name: 'statefulset-controller', serviceAccount: 'statefulset-controller', make: () => [statefulSetController] },
   { name: 'taint-eviction-controller', serviceAccount: 'node-controller', make: () => [taintEvictionController()] },
   { name: 'ttl-controller', serviceAccount: 'ttl-controller', make: () => [ttlController] },

@@ -19,13 +19,15 @@ export type ControllerManagerOptions = Omit<RunOptions, 'clientFor'> & {
 /** Runs the controllers until the signal is aborted. */
 export async function runControllerManager(options: ControllerManagerOptions, signal: AbortSignal): Promise<void> {
   const { settings, clientOf, controllers: wanted = ['*'], ...runOptions } = options;
-  const accounts = new Map<Controller | Runnable, string>();
+  const accounts = new Map<Controller | Runnable, string | undefined>();
   for (const { name, serviceAccount, isOptional = false, make } of catalogue) {
     if (!isWanted(name, isOptional, wanted)) continue;
     for (const controller of make(settings)) accounts.set(controller, serviceAccount);
   }
-  // What runs is what was just made.
-  const clientFor = (controller: Controller | Runnable) => clientOf(accounts.get(controller)!);
+  const clientFor = (controller: Controller | Runnable) => {
+    const account = accounts.get(controller);
+    return account === undefined ? runOptions.client : clientOf(account);
+  };
   await runControllers([...accounts.keys()], { ...runOptions, clientFor }, signal);
 }
 

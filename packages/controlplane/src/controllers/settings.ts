@@ -10,6 +10,11 @@ export type ControllerSettings = {
   readonly serviceAccountKey?: string;
   /** The addresses Pods are given, from which each node has a part; nodes have none where it is left out. */
   readonly clusterRanges?: readonly string[];
+  /**
+   * How long a namespace is left alone after it was deleted: until every API server knows, so that nothing is put into
+   * it any more. Five seconds by default; where there is one server, none are needed.
+   */
+  readonly namespaceDeletionDelaySeconds?: number;
   /** The addresses Services are given. */
   readonly serviceRanges?: readonly string[];
 };

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Secret } from '@kruise/api/core/secret';
+import type { ServiceAccount } from '@kruise/api/core/serviceaccount';
+import { instantOf } from '@kruise/values/time';
+import { decide, type Observed } from './decide.ts';
+
+const now = instantOf(2026, 6, 15, 12);
+const nameKey = 'kubernetes.io/service-account.name';
+const uidKey = 'kubernetes.io/service-account.uid';
+const used = (date: string) => ({ 'kubernetes.io/legacy-token-last-used': date });
+const invalid = (date: string) => ({ 'kubernetes.io/legacy-token-invalid-since': date });
+
+const token = (labels = {}, metadata: Partial<Secret['metadata']> = {}): Secret => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: {
+    name: 'robot-token',
+    namespace: 'default',
+    resourceVersion: '7',
+    creationTimestamp: '2020-01-01T00:00:00Z',
+    annotations: { [nameKey]: 'robot', [uidKey]: 'u' },
+    labels,
+    ...metadata,
+  },
+  type: 'kubernetes.io/service-account-token',
+});
+const account = (secrets = ['robot-token'], uid = 'u'): ServiceAccount => ({
+  apiVersion: 'v1',
+  kind: 'ServiceAccount',
+  metadata: { name: 'robot', namespace: 'default', uid },
+  secrets: secrets.map((name) => ({ name })),
+});
+
+const cases: readonly (Partial<Observed> & { readonly name: string; readonly does: string })[] = [
+  { name: 'marks a token that was never used', does: 'mark 2026-06-15' },
+  { name: 'marks a token not used for more than a year', secret: token(used('2025-06-14')), does: 'mark 2026-06-15' },
+  { name: 'keeps a token used a year ago to the day', secret: token(used('2025-06-15')), does: 'wait' },
+  { name: 'keeps a token of which it does not understand when it was used', secret: token(used('once')), does: 'wait' },
+  {
+    name: 'keeps a token younger than a year',
+    secret: token({}, { creationTimestamp: '2025-06-16T00:00:00Z' }),
+    does: 'wait',
+  },
+  { name: 'keeps a token that a Pod mounts', isMounted: true, does: 'wait' },
+  { name: 'keeps all while uses are not noted', trackedSince: undefined, does: 'wait' },
+  { name: 'keeps all until uses have been noted for a year and a day', trackedSince: '2025-06-15', does: 'wait' },
+  { name: 'begins when they have', trackedSince: '2025-06-14', does: 'mark 2026-06-15' },
+  { name: 'leaves alone what was made by hand', account: account([]), does: 'nothing' },
+  { name: 'leaves alone what is of an earlier account', account: account(['robot-token'], 'other'), does: 'nothing' },
+  { name: 'leaves alone what has no account', account: undefined, does: 'nothing' },
+  {
+    name: 'leaves alone what is going',
+    secret: token({}, { deletionTimestamp: '2026-06-15T00:00:00Z' }),
+    does: 'nothing',
+  },
+  { name: 'waits a year after marking', secret: token(invalid('2025-06-15')), does: 'wait' },
+  { name: 'deletes what was marked more than a year ago', secret: token(invalid('2025-06-14')), does: 'delete 7' },
+  { name: 'marks anew what was marked with nonsense', secret: token(invalid('yes')), does: 'mark 2026-06-15' },
+  {
+    name: 'deletes nothing that is used again',
+    secret: token({ ...invalid('2025-06-14'), ...used('2026-06-01') }),
+    does: 'wait',
+  },
+];
+for (const { name, does, ...observed } of cases) {
+  test(name, () => {
+    const world = { secret: token(), account: account(), isMounted: false, trackedSince: '2020-01-01', ...observed };
+    const { actions, requeueAfterSeconds } = decide(world as Observed, now);
+    const [action] = actions;
+    let actual = requeueAfterSeconds === undefined ? 'nothing' : 'wait';
+    if (action?.type === 'patch') {
+      const { metadata } = action.patch as Pick<Secret, 'metadata'>;
+      actual = `mark ${metadata.labels?.['kubernetes.io/legacy-token-invalid-since']}`;
+    }
+    if (action?.type === 'remove') actual = `delete ${action.options?.preconditions?.resourceVersion}`;
+    assert.equal(actual, does);
+  });
+}

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { customResourceDefinition } from '@kruise/api/apiextensions/customresourcedefinition';
+import { deployment } from '@kruise/api/apps/deployment';
+import { configMap } from '@kruise/api/core/configmap';
+import { namespace } from '@kruise/api/core/namespace';
+import { pod } from '@kruise/api/core/pod';
+import { secret } from '@kruise/api/core/secret';
+import { serviceAccount } from '@kruise/api/core/serviceaccount';
+import { dynamicKind } from '@kruise/client/dynamic-kind';
+import { findCondition } from '@kruise/machinery/conditions';
+import { isNotFound } from '@kruise/machinery/status';
+import { type Cluster, startCluster } from '../../testing/cluster.ts';
+
+const shop = { name: 'shop' };
+const inShop = (name: string, finalizers: readonly string[] = []) => ({ name, namespace: 'shop', finalizers });
+
+async function startShop(settings: object = { namespaceDeletionDelaySeconds: 0 }): Promise<Cluster> {
+  const cluster = await startCluster();
+  await cluster.client.create(namespace, { metadata: shop });
+  await cluster.client.create(serviceAccount, { metadata: { name: 'default', namespace: 'shop' } });
+  await cluster.run(['namespace-controller'], settings);
+  return cluster;
+}
+
+const isGone = ({ client }: Cluster) =>
+  client.get(namespace, shop).then(
+    () => false,
+    (error) => isNotFound(error) || Promise.reject(error),
+  );
+
+async function conditionOf({ client }: Cluster, type: string) {
+  const { status } = await client.get(namespace, shop);
+  const { reason, message } = findCondition(status?.conditions, type) ?? {};
+  return `${reason}: ${message}`;
+}
+
+test('a namespace goes with all that is in it, kinds of users included', async () => {
+  await using cluster = await startShop();
+  const { client } = cluster;
+  await client.create(customResourceDefinition, {
+    metadata: { name: 'stalls.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'stalls', kind: 'Stall' },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+    },
+  });
+  await cluster.pass(1);
+  const stall = dynamicKind({
+    group: 'example.com',
+    version: 'v1',
+    kind: 'Stall',
+    plural: 'stalls',
+    scope: 'Namespaced',
+  });
+  await client.create(stall, { metadata: inShop('fruit') });
+  await client.create(configMap, { metadata: inShop('settings') });
+  await client.create(secret, { metadata: inShop('key') });
+  await client.create(configMap, { metadata: { name: 'stays', namespace: 'default' } });
+
+  await client.delete(namespace, shop);
+  await cluster.pass(1);
+
+  assert.ok(await isGone(cluster));
+  for (const kind of [stall, configMap, secret]) {
+    assert.deepEqual((await client.list(kind, { namespace: 'shop' })).items, []);
+  }
+  assert.equal((await client.list(configMap, { namespace: 'default' })).items.length, 1);
+  assert.deepEqual(cluster.complaints, []);
+});
+
+test('a namespace is left alone for five seconds, until all servers know', async () => {
+  await using cluster = await startShop({});
+  await cluster.client.delete(namespace, shop);
+  await cluster.pass(4);
+  assert.ok(!(await isGone(cluster)));
+  await cluster.pass(1);
+  assert.ok(await isGone(cluster));
+});
+
+test('what a finalizer of someone else holds keeps the namespace, which says so, and goes once it is let go', async () => {
+  await using cluster = await startShop();
+  const { client } = cluster;
+  await client.create(configMap, { metadata: inShop('settings', ['example.com/hold']) });
+  await client.delete(namespace, shop);
+  await cluster.pass(60);
+
+  assert.ok(!(await isGone(cluster)));
+  assert.equal(
+    await conditionOf(cluster, 'NamespaceFinalizersRemaining'),
+    'SomeFinalizersRemain: Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances',
+  );
+
+  await client.patch(configMap, inShop('settings'), { metadata: { finalizers: null } }, { type: 'merge' });
+  await cluster.pass(0.1);
+  assert.ok(await isGone(cluster), 'hears of it rather than looking now and then');
+  assert.deepEqual(cluster.complaints, []);
+});
+
+test('while a Pod remains nothing else goes', async () => {
+  await using cluster = await startShop();
+  const { client } = cluster;
+  const containers = [{ name: 'main', image: 'example.com/shop' }];
+  await client.create(pod, { metadata: inShop('till'), spec: { nodeName: 'node-1', containers } });
+  await client.create(configMap, { metadata: inShop('settings') });
+  const template = { metadata: { labels: { app: 'shop' } }, spec: { containers } };
+  await client.create(deployment, {
+    metadata: inShop('web'),
+    spec: { selector: { matchLabels: { app: 'shop' } }, template },
+  });
+  await client.delete(namespace, shop);
+  await cluster.pass(5);
+
+  const till = await client.get(pod, inShop('till'));
+  assert.ok(till.metadata.deletionTimestamp);
+  assert.equal((await client.list(configMap, { namespace: 'shop' })).items.length, 1);
+  assert.equal((await client.list(deployment, { namespace: 'shop' })).items.length, 1);
+  assert.equal(
+    await conditionOf(cluster, 'NamespaceContentRemaining'),
+    'SomeResourcesRemain: Some resources are remaining: pods. has 1 resource instances',
+  );
+
+  await client.delete(pod, inShop('till'), { gracePeriodSeconds: 0 });
+  await cluster.pass(0.1);
+  assert.ok(await isGone(cluster), 'hears of the last Pod');
+  assert.deepEqual(cluster.complaints, []);
+});
+
+test('a namespace whose own finalizers are not ours stays, empty', async () => {
+  await using cluster = await startShop();
+  const { client } = cluster;
+  await client.patch(namespace, shop, { metadata: { finalizers: ['example.com/hold'] } }, { type: 'merge' });
+  await client.create(configMap, { metadata: inShop('settings') });
+  await client.delete(namespace, shop);
+  await cluster.pass(60);
+
+  const { spec, status } = await client.get(namespace, shop);
+  assert.deepEqual([spec?.finalizers ?? [], status?.phase], [[], 'Terminating']);
+  assert.deepEqual((await client.list(configMap, { namespace: 'shop' })).items, []);
+
+  await client.patch(namespace, shop, { metadata: { finalizers: null } }, { type: 'merge' });
+  assert.ok(await isGone(cluster));
+});

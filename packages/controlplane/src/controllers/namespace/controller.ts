@@ -1,0 +1,147 @@
+import { type Namespace, namespace } from '@kruise/api/core/namespace';
+import { pod } from '@kruise/api/core/pod';
+import { createClient } from '@kruise/client/client';
+import type { ControllerContext, Runnable } from '@kruise/client/controller';
+import { discover, preferredKinds } from '@kruise/client/discovery';
+import type { DynamicKind } from '@kruise/client/dynamic-kind';
+import type { Change } from '@kruise/client/informer';
+import { modify } from '@kruise/client/modify';
+import { type Key, keyOf } from '@kruise/client/object-key';
+import { defaultRateLimiter } from '@kruise/client/rate-limiter';
+import { createWorkQueue } from '@kruise/client/work-queue';
+import { runWorkers } from '@kruise/client/workers';
+import { isSame } from '@kruise/machinery/json-value';
+import { isNotFound } from '@kruise/machinery/status';
+import { someAtATime } from '@kruise/values/some-at-a-time';
+import { parseTime } from '@kruise/values/time';
+import { empty, gone, type Left } from './content.ts';
+import { decide, podGraceSeconds, type Standing } from './decide.ts';
+
+const ownFinalizer = 'kubernetes';
+const defaultDelaySeconds = 5;
+/** Resources of one namespace that are emptied at a time. */
+const resourcesAtATime = 8;
+
+/** Empties namespaces that are deleted, whatever is in them, and lets them go. */
+export function namespaceController(delaySeconds = defaultDelaySeconds): Runnable {
+  return {
+    name: 'namespace',
+    component: 'namespace-controller',
+    watches: [],
+    uses: [namespace, pod],
+    async run(context, signal) {
+      const { clock, caches, metrics, log } = context;
+      const observer = metrics?.queueOf('namespace', clock);
+      // Someone waits for a namespace to go, so it is tried again at least once a minute.
+      const rateLimiter = defaultRateLimiter(clock, { maxMs: 60_000 });
+      const queue = createWorkQueue(clock, { rateLimiter, ...(observer ? { observer } : {}) });
+      const emptier = createEmptier(context, (key) => queue.add(key), signal);
+      caches.informer(namespace).handle(
+        (change) => {
+          if (!wasDeleted(change)) return;
+          const deletedAt = parseTime(change.object.metadata.deletionTimestamp ?? '');
+          queue.addAfter(keyOf(change.object), deletedAt + delaySeconds * 1000 - clock.now());
+        },
+        { signal },
+      );
+      const onError = (key: Key, error: unknown) =>
+        log.error({ controller: 'namespace', key, error }, 'a namespace could not be emptied; it is tried again');
+      await runWorkers(queue, { workers: 10, work: emptier.work, onError }, signal);
+    },
+  };
+}
+
+/** What is written about a namespace on its way out does not concern us: it is we who write it. */
+function wasDeleted({ type, object, previous }: Change<Namespace>): boolean {
+  return type !== 'deleted' && object.metadata.deletionTimestamp != null && !previous?.metadata.deletionTimestamp;
+}
+
+function createEmptier({ client, clock, caches }: ControllerContext, wake: (key: Key) => void, signal: AbortSignal) {
+  const metadata = createClient(client.transport, { metadataOnly: true });
+  /** Whoever waits for what is left of a namespace. */
+  const waits = new Map<Key, AbortController>();
+
+  async function work(name: Key): Promise<number | undefined> {
+    waits.get(name)?.abort();
+    waits.delete(name);
+    const found = await ifThere(client.get(namespace, { name }, { signal }));
+    if (!found?.metadata.deletionTimestamp || !found.spec?.finalizers?.includes(ownFinalizer)) return undefined;
+
+    const { kinds, failures } = await discover(client, { signal });
+    const left = await emptyAll(found, preferredKinds(kinds).filter(isEmptied));
+    const standing = decide({ namespace: found, discoveryFailures: failures, remainders: left }, clock.now());
+    await report(found, standing);
+    if (standing.isEmpty) {
+      await release(found);
+      return undefined;
+    }
+    listen(name, left);
+    if (standing.errors.length > 0) throw new Error(standing.errors.join(', '));
+    return standing.requeueAfterSeconds;
+  }
+
+  /** Pods go first: what they use while they end is not to vanish under them. */
+  async function emptyAll(found: Namespace, kinds: readonly DynamicKind[]): Promise<readonly Left[]> {
+    const { name = '', deletionTimestamp } = found.metadata;
+    const pods = caches.of(pod).list({ namespace: name });
+    const podGrace = podGraceSeconds(pods, parseTime(deletionTimestamp ?? ''), clock.now());
+    const isPod = ({ group, plural }: DynamicKind) => group === '' && plural === 'pods';
+    const emptyEach = async (each: readonly DynamicKind[], graceSeconds: number): Promise<readonly Left[]> => {
+      const place = { namespace: name, graceSeconds, signal };
+      const left = await someAtATime(each, resourcesAtATime, (kind) => empty(metadata, kind, place));
+      return left.filter((one) => one !== undefined);
+    };
+    const leftPods = await emptyEach(kinds.filter(isPod), podGrace);
+    if (leftPods.some(({ count }) => count > 0)) return leftPods;
+    return [
+      ...leftPods,
+      ...(await emptyEach(
+        kinds.filter((kind) => !isPod(kind)),
+        0,
+      )),
+    ];
+  }
+
+  async function report({ metadata: { name = '', uid } }: Namespace, { conditions }: Standing): Promise<void> {
+    const change = (current: Namespace): Namespace => {
+      const status = { ...current.status, phase: 'Terminating', conditions } as const;
+      return current.metadata.uid !== uid || isSame(status, current.status) ? current : { ...current, status };
+    };
+    await ifThere(modify(client, namespace, { name }, change, { subresource: 'status', signal }));
+  }
+
+  async function release({ metadata: { name = '', uid } }: Namespace): Promise<void> {
+    const change = (current: Namespace): Namespace => {
+      const finalizers = current.spec?.finalizers?.filter((each) => each !== ownFinalizer) ?? [];
+      return current.metadata.uid === uid ? { ...current, spec: { ...current.spec, finalizers } } : current;
+    };
+    await ifThere(modify(client, namespace, { name }, change, { subresource: 'finalize', signal }));
+  }
+
+  /** Has the namespace looked at as soon as all that was left is gone. */
+  function listen(name: Key, left: readonly Left[]): void {
+    const stop = new AbortController();
+    const ended = AbortSignal.any([signal, stop.signal]);
+    const place = { namespace: name, signal: ended };
+    waits.set(name, stop);
+    void Promise.all(left.filter(({ count }) => count > 0).map((each) => gone(metadata, each, place))).then((all) => {
+      if (all.every(Boolean) && !ended.aborted) wake(name);
+    });
+  }
+
+  return { work };
+}
+
+function isEmptied({ scope, verbs }: DynamicKind): boolean {
+  return scope === 'Namespaced' && verbs.includes('delete') && verbs.includes('list');
+}
+
+/** What a request was answered with, or undefined if the object is gone. */
+async function ifThere<T>(request: Promise<T>): Promise<T | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}

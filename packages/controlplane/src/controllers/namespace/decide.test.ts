@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Namespace } from '@kruise/api/core/namespace';
+import { instantOf } from '@kruise/values/time';
+import { decide, podGraceSeconds, type Remainder } from './decide.ts';
+
+const now = instantOf(2026, 1, 1);
+const namespace: Namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
+const pods = { group: '', version: 'v1', plural: 'pods' };
+const deployments = { group: 'apps', version: 'v1', plural: 'deployments' };
+const left = (resource: Remainder['resource'], count: number, more: Partial<Remainder> = {}): Remainder => ({
+  resource,
+  count,
+  finalizers: new Map(),
+  graceSeconds: 0,
+  ...more,
+});
+const held = (...finalizers: [string, number][]) => ({ finalizers: new Map(finalizers) });
+
+/** The conditions that say something is amiss, in words. */
+function troubles(standing: ReturnType<typeof decide>): readonly string[] {
+  return standing.conditions
+    .filter(({ status }) => status === 'True')
+    .map(({ reason, message }) => `${reason}: ${message}`);
+}
+
+const cases: readonly {
+  readonly name: string;
+  readonly remainders?: readonly Remainder[];
+  readonly failures?: readonly { readonly groupVersion: string; readonly message: string }[];
+  readonly next: 'go' | 'retry' | number;
+  readonly troubles: readonly string[];
+}[] = [
+  { name: 'lets a namespace go in which nothing is left', next: 'go', troubles: [] },
+  {
+    name: 'waits for half the grace of Pods, and a second',
+    remainders: [left(pods, 1, { graceSeconds: 30 })],
+    next: 16,
+    troubles: ['SomeResourcesRemain: Some resources are remaining: pods. has 1 resource instances'],
+  },
+  {
+    name: 'rounds half a grace down',
+    remainders: [left(pods, 2, { graceSeconds: 31 })],
+    next: 16,
+    troubles: ['SomeResourcesRemain: Some resources are remaining: pods. has 2 resource instances'],
+  },
+  {
+    name: 'gives finalizers fifteen seconds, and counts them over all resources',
+    remainders: [left(deployments, 2, held(['b/x', 1], ['a/y', 2])), left(pods, 1, held(['b/x', 1]))],
+    next: 8,
+    troubles: [
+      'SomeResourcesRemain: Some resources are remaining: deployments.apps has 2 resource instances, pods. has 1 resource instances',
+      'SomeFinalizersRemain: Some content in the namespace has finalizers remaining: a/y in 2 resource instances, b/x in 2 resource instances',
+    ],
+  },
+  {
+    name: 'does not understand what remains though nothing holds it',
+    remainders: [left(deployments, 1)],
+    next: 'retry',
+    troubles: [
+      'ContentDeletionFailed: Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: shop for gvr: apps/v1, Resource=deployments',
+      'SomeResourcesRemain: Some resources are remaining: deployments.apps has 1 resource instances',
+    ],
+  },
+  {
+    name: 'tries again what failed, though something else is waited for',
+    remainders: [left(pods, 0, { error: 'no' }), left(deployments, 1, held(['a', 1]))],
+    next: 'retry',
+    troubles: [
+      'ContentDeletionFailed: Failed to delete all resource types, 1 remaining: no',
+      'SomeResourcesRemain: Some resources are remaining: deployments.apps has 1 resource instances',
+      'SomeFinalizersRemain: Some content in the namespace has finalizers remaining: a in 1 resource instances',
+    ],
+  },
+  {
+    name: 'does not let a namespace go while some of its resources are unknown',
+    failures: [
+      { groupVersion: 'metrics.k8s.io/v1beta1', message: 'stale GroupVersion discovery: metrics.k8s.io/v1beta1' },
+    ],
+    next: 'retry',
+    troubles: [
+      'DiscoveryFailed: Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1: stale GroupVersion discovery: metrics.k8s.io/v1beta1',
+    ],
+  },
+];
+for (const { name, remainders = [], failures = [], next, troubles: expected } of cases) {
+  test(name, () => {
+    const standing = decide({ namespace, remainders, discoveryFailures: failures }, now);
+    const actual = standing.isEmpty ? 'go' : standing.errors.length > 0 ? 'retry' : standing.requeueAfterSeconds;
+    assert.deepEqual([actual, troubles(standing)], [next, expected]);
+  });
+}
+
+test('says of everything that is well that it is', () => {
+  const { conditions } = decide({ namespace, remainders: [], discoveryFailures: [] }, now);
+  assert.deepEqual(
+    conditions.map(({ type, status, reason, message }) => [type, status, reason, message].join(' | ')),
+    [
+      'NamespaceDeletionDiscoveryFailure | False | ResourcesDiscovered | All resources successfully discovered',
+      'NamespaceDeletionGroupVersionParsingFailure | False | ParsedGroupVersions | All legacy kube types successfully parsed',
+      'NamespaceDeletionContentFailure | False | ContentDeleted | All content successfully deleted, may be waiting on finalization',
+      'NamespaceContentRemaining | False | ContentRemoved | All content successfully removed',
+      'NamespaceFinalizersRemaining | False | ContentHasNoFinalizers | All content-preserving finalizers finished',
+    ],
+  );
+});
+
+test('a condition keeps its time while its status is the same', () => {
+  const first = decide({ namespace, remainders: [left(pods, 2, { graceSeconds: 30 })], discoveryFailures: [] }, now);
+  const later = decide(
+    {
+      namespace: { ...namespace, status: { conditions: first.conditions } },
+      remainders: [left(pods, 1, { graceSeconds: 30 })],
+      discoveryFailures: [],
+    },
+    now + 60_000,
+  );
+  const remaining = later.conditions.find(({ type }) => type === 'NamespaceContentRemaining');
+  assert.deepEqual(
+    [remaining?.message, remaining?.lastTransitionTime],
+    ['Some resources are remaining: pods. has 1 resource instances', '2026-01-01T00:00:00Z'],
+  );
+});
+
+const grace = (seconds: number, phase = 'Running') => ({
+  spec: { terminationGracePeriodSeconds: seconds },
+  status: { phase },
+});
+const graceCases = [
+  { name: 'the most patient Pod counts', pods: [grace(30), grace(60)], after: 0, expected: 60 },
+  {
+    name: 'Pods that have ended do not count',
+    pods: [grace(30), grace(60, 'Failed'), grace(90, 'Succeeded')],
+    after: 0,
+    expected: 30,
+  },
+  { name: 'nobody waits longer than the grace', pods: [grace(30)], after: 30, expected: 0 },
+  { name: 'up to the grace everybody does', pods: [grace(30)], after: 29, expected: 30 },
+  { name: 'no Pods need no time', pods: [], after: 0, expected: 0 },
+];
+for (const { name, pods: running, after, expected } of graceCases) {
+  test(`of the time Pods take, ${name}`, () => {
+    assert.equal(podGraceSeconds(running, now, now + after * 1000), expected);
+  });
+}

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { namespace } from '@kruise/api/core/namespace';
+import { serviceAccount } from '@kruise/api/core/serviceaccount';
+import { startCluster } from '../../testing/cluster.ts';
+import { decide } from './decide.ts';
+
+test('a namespace that is on its way out gets no account', () => {
+  const going = {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: 'a' },
+    status: { phase: 'Terminating' },
+  } as const;
+  assert.deepEqual(decide({ namespace: going, account: undefined }).actions, []);
+});
+
+test('every namespace has an account, and has it again after it was deleted', async () => {
+  await using cluster = await startCluster();
+  const { client } = cluster;
+  await cluster.run(['serviceaccount-controller']);
+  await client.create(namespace, { metadata: { name: 'shop' } });
+  await cluster.pass(1);
+
+  const { items } = await client.list(serviceAccount);
+  assert.deepEqual(
+    items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`),
+    ['default/default', 'kube-node-lease/default', 'kube-public/default', 'kube-system/default', 'shop/default'],
+  );
+
+  const reference = { namespace: 'shop', name: 'default' };
+  const before = await client.get(serviceAccount, reference);
+  await client.delete(serviceAccount, reference);
+  await cluster.pass(1);
+  const after = await client.get(serviceAccount, reference);
+  assert.notEqual(after.metadata.uid, before.metadata.uid);
+  assert.deepEqual(cluster.complaints, []);
+});
