@@ -67,6 +67,8 @@ export type EffectAction = { readonly type: 'effect'; readonly name: string; rea
 /** Something worth telling about an object. */
 export type NewEvent = {
   readonly about: KubernetesObject;
+  /** The part of the object it is about: `spec.containers{web}`. */
+  readonly fieldPath?: string;
   readonly type: 'Normal' | 'Warning';
   /** A word in CamelCase for programs. */
   readonly reason: string;

@@ -37,7 +37,7 @@ export function createCorrelator(
   const groups = leastRecent<Group>(maxRemembered);
   const buckets = leastRecent<TokenBucket>(maxRemembered);
 
-  return ({ about, type, reason, message }) => {
+  return ({ about, fieldPath = '', type, reason, message }) => {
     const now = clock.now();
     const { namespace = '', name = '', uid = '' } = about.metadata;
     const object = [source, about.apiVersion, about.kind, namespace, name, uid].join('\n');
@@ -52,7 +52,7 @@ export function createCorrelator(
     // Those that were told one by one before stay so.
     if (isMany) group.messages.delete(message);
 
-    const id = isMany ? alike : [alike, message].join('\n');
+    const id = isMany ? alike : [alike, fieldPath, message].join('\n');
     const entry = entries.get(id) ?? { count: 0, firstAt: now };
     entry.count++;
     entries.set(id, entry);

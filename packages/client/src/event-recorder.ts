@@ -121,14 +121,14 @@ type Facts = {
   readonly id: string;
 };
 
-function eventOf({ about, type, reason }: NewEvent, facts: Facts): Event {
+function eventOf({ about, fieldPath, type, reason }: NewEvent, facts: Facts): Event {
   const { name = '', namespace = 'default' } = about.metadata;
   const { component, host } = facts;
   return {
     apiVersion: 'v1',
     kind: 'Event',
     metadata: { name: `${name}.${facts.id}`, namespace },
-    involvedObject: referenceTo(about),
+    involvedObject: { ...referenceTo(about), ...(fieldPath === undefined ? {} : { fieldPath }) },
     reason,
     message: facts.message,
     source: { component, ...(host === '' ? {} : { host }) },

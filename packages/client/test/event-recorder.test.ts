@@ -67,6 +67,17 @@ test('the same event again is counted', async () => {
   await cluster.close();
 });
 
+test('the same event of two parts of an object is two', async () => {
+  const cluster = await startCluster();
+  const { tell, recorder } = await recording(cluster);
+  tell('Started', { fieldPath: 'spec.containers{a}' });
+  tell('Started', { fieldPath: 'spec.containers{b}' });
+  await recorder.flush();
+  const paths = (await eventsOf(cluster)).map(({ involvedObject }) => involvedObject.fieldPath);
+  assert.deepEqual(paths.sort(), ['spec.containers{a}', 'spec.containers{b}']);
+  await cluster.close();
+});
+
 test('a counted event that has been deleted is written anew', async () => {
   const cluster = await startCluster();
   const { tell, recorder } = await recording(cluster);
