@@ -65,6 +65,7 @@ export async function up(options: UpOptions): Promise<number> {
 
 async function run(directory: DataDirectory, options: UpOptions): Promise<number> {
   const steps = createSteps();
+  const without = componentsOf(options.without);
   const begun = performance.now();
   const audit = await openAudit(options, systemClock);
   // The store's thread starts while keys are made.
@@ -88,7 +89,8 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
       frontProxyClient: pki.frontProxyClient,
       nodes: networkConnector(systemClock, pki.kubeletClient),
       ...(audit ? { audit } : {}),
-      converterOf: kruiseConverterOf,
+      // Where someone else's kruise-manager runs, its webhook converts, as its definitions say.
+      ...(options.command === 'up' && !without.includes('manager') ? { converterOf: kruiseConverterOf } : {}),
       inProcessWebhooks: webhooks,
       onError: (error) => console.error(error),
     }),
@@ -111,7 +113,7 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
               clusterRanges: ['10.244.0.0/16'],
               serviceRanges: ['10.96.0.0/16'],
             },
-            without: componentsOf(options.without),
+            without,
           }),
         )
       : undefined;
