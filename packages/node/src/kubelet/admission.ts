@@ -1,0 +1,153 @@
+/** Whether a node takes a Pod that is bound to it (kubelet.md §3): pure. The first refusal counts. */
+import type { Node } from '@kruise/api/core/node';
+import type { Pod } from '@kruise/api/core/pod';
+import { isNativeResource } from '@kruise/api/core/resource-name';
+import { requiredNodes } from '@kruise/machinery/node-affinity';
+import { findUntolerated, isTolerated } from '@kruise/machinery/tolerations';
+import { milliValue, parseQuantity, quantityValue } from '@kruise/values/quantity';
+import type { Refusal, Requests, Usage } from './allocations.ts';
+import { isCriticalPod, isStaticPod } from './critical.ts';
+
+/** What the node has, and who is on it. */
+export type AdmissionFacts = {
+  readonly node: Node;
+  readonly requests: Requests;
+  /** What other Pods have been given. */
+  readonly used: Usage;
+  /** Ports of the node that are taken: `TCP/0.0.0.0/80`. */
+  readonly hostPorts: Iterable<string>;
+  /** Conditions of want that hold: `MemoryPressure`. */
+  readonly pressures: readonly string[];
+  readonly isShuttingDown: boolean;
+};
+
+/** Why a Pod is not taken; undefined if it is. */
+export function refusalOf(pod: Pod, facts: AdmissionFacts): Refusal | undefined {
+  return (
+    pressureRefusal(pod, facts.pressures) ??
+    sysctlRefusal(pod) ??
+    systemRefusal(pod, facts.node) ??
+    resourceRefusal(facts) ??
+    placeRefusal(pod, facts) ??
+    (facts.isShuttingDown
+      ? { reason: 'NodeShutdown', message: 'Pod was rejected as the node is shutting down.' }
+      : undefined)
+  );
+}
+
+/** Whether a refusal is for want of resources alone, so that others could make room. */
+export function isForWantOfResources({ reason }: Refusal): boolean {
+  return reason.startsWith('OutOf');
+}
+
+const memoryPressureTaint = { key: 'node.kubernetes.io/memory-pressure', effect: 'NoSchedule' } as const;
+
+function pressureRefusal(pod: Pod, pressures: readonly string[]): Refusal | undefined {
+  if (pressures.length === 0 || isCriticalPod(pod)) return undefined;
+  const isMemoryAlone = pressures.length === 1 && pressures[0] === 'MemoryPressure';
+  if (isMemoryAlone) {
+    if (pod.status?.qosClass !== 'BestEffort') return undefined;
+    if (isTolerated(memoryPressureTaint, pod.spec?.tolerations)) return undefined;
+  }
+  return { reason: 'Evicted', message: `The node had condition: [${pressures.join(' ')}]. ` };
+}
+
+/** Settings of the kernel that belong to the Pod alone. */
+const safeSysctls = new Set([
+  'kernel.shm_rmid_forced',
+  'net.ipv4.ip_local_port_range',
+  'net.ipv4.tcp_syncookies',
+  'net.ipv4.ping_group_range',
+  'net.ipv4.ip_unprivileged_port_start',
+  'net.ipv4.ip_local_reserved_ports',
+  'net.ipv4.tcp_keepalive_time',
+  'net.ipv4.tcp_fin_timeout',
+  'net.ipv4.tcp_keepalive_intvl',
+  'net.ipv4.tcp_keepalive_probes',
+  'net.ipv4.tcp_rmem',
+  'net.ipv4.tcp_wmem',
+]);
+
+function sysctlRefusal({ spec }: Pod): Refusal | undefined {
+  for (const { name } of spec?.securityContext?.sysctls ?? []) {
+    const dotted = name.replaceAll('/', '.');
+    if (safeSysctls.has(dotted)) continue;
+    return { reason: 'SysctlForbidden', message: `forbidden sysctl: ${JSON.stringify(dotted)} not allowlisted` };
+  }
+  return undefined;
+}
+
+function systemRefusal({ spec }: Pod, { metadata, status }: Node): Refusal | undefined {
+  const os = metadata.labels?.['kubernetes.io/os'] ?? 'linux';
+  const wanted = spec?.nodeSelector?.['kubernetes.io/os'];
+  if (wanted !== undefined && wanted !== os) {
+    return {
+      reason: 'PodOSSelectorNodeLabelDoesNotMatch',
+      message: "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label",
+    };
+  }
+  if (spec?.os && spec.os.name !== os) {
+    return { reason: 'PodOSNotSupported', message: "Failed to admit pod as the OS field doesn't match node OS" };
+  }
+  const isStrict = spec?.securityContext?.supplementalGroupsPolicy === 'Strict';
+  if (isStrict && !status?.features?.supplementalGroupsPolicy) {
+    const message = 'SupplementalGroupsPolicy=Strict is not supported in this node';
+    return { reason: 'SupplementalGroupsPolicyNotSupported', message };
+  }
+  return undefined;
+}
+
+function resourceRefusal({ node: { status }, requests, used }: AdmissionFacts): Refusal | undefined {
+  const allocatable = status?.allocatable ?? {};
+  const capacityOf = (name: string) => {
+    const quantity = parseQuantity(allocatable[name] ?? '0');
+    return name === 'cpu' ? milliValue(quantity) : quantityValue(quantity);
+  };
+  const short = (name: string, requested: number, inUse: number, capacity: number): Refusal => ({
+    reason: `OutOf${name}`,
+    message: `Node didn't have enough resource: ${name}, requested: ${requested}, used: ${inUse}, capacity: ${capacity}`,
+  });
+  const pods = capacityOf('pods');
+  if (used.podCount + 1 > pods) return short('pods', 1, used.podCount, pods);
+  for (const [name, requested] of requests) {
+    // What the node has never heard of is counted elsewhere.
+    if (requested === 0 || (!isNativeResource(name) && allocatable[name] === undefined)) continue;
+    const capacity = capacityOf(name);
+    if (used.of(name) + requested > capacity) return short(name, requested, used.of(name), capacity);
+  }
+  return undefined;
+}
+
+function placeRefusal(pod: Pod, { node, hostPorts }: AdmissionFacts): Refusal | undefined {
+  const { spec } = pod;
+  const failed = (reason: string, why: string): Refusal => ({ reason, message: `Predicate ${reason} failed: ${why}` });
+  const isWanted = spec ? requiredNodes(spec) : undefined;
+  if (isWanted && !isWanted(node)) return failed('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");
+  if (spec?.nodeName && spec.nodeName !== node.metadata.name) {
+    return failed('NodeName', "node(s) didn't match the requested node name");
+  }
+  const wanted = [...hostPortsOf(pod)];
+  if (wanted.length > 0 && [...hostPorts].some((taken) => wanted.some((port) => clashes(port, taken)))) {
+    return failed('NodePorts', "node(s) didn't have free ports for the requested pod ports");
+  }
+  if (!isStaticPod(pod) && findUntolerated(node.spec?.taints, spec?.tolerations, ['NoExecute'])) {
+    return failed('TaintToleration', "node(s) had taints that the pod didn't tolerate");
+  }
+  return undefined;
+}
+
+/** The ports of the node a Pod wants: protocol, address, number. */
+export function* hostPortsOf({ spec }: Pod): Generator<string> {
+  for (const { ports = [] } of spec?.containers ?? []) {
+    for (const { hostPort, hostIP, protocol } of ports) {
+      if (hostPort) yield `${protocol ?? 'TCP'}/${hostIP || '0.0.0.0'}/${hostPort}`;
+    }
+  }
+}
+
+function clashes(one: string, other: string): boolean {
+  const [protocol, address, port] = one.split('/');
+  const [otherProtocol, otherAddress, otherPort] = other.split('/');
+  const isAny = address === '0.0.0.0' || otherAddress === '0.0.0.0';
+  return protocol === otherProtocol && port === otherPort && (isAny || address === otherAddress);
+}

@@ -1,0 +1,265 @@
+/**
+ * What each Pod of a node has been given: allocated is what the node has set aside for it, actuated is what its running
+ * containers were last told. The two follow what the Pod asks for when that changes (kubelet.md §8).
+ */
+import type { Container } from '@kruise/api/core/container';
+import type { ContainerStatus, Pod } from '@kruise/api/core/pod';
+import { isSidecar } from '@kruise/api/core/pod-containers';
+import type { ResourceRequirements } from '@kruise/api/core/resources';
+import { isSame } from '@kruise/machinery/json-value';
+import { podRequests } from '@kruise/machinery/pod-resources';
+import type { ResourceList } from '@kruise/machinery/resource-list';
+import { formatQuantity, milliValue, parseQuantity, quantityOf, quantityValue } from '@kruise/values/quantity';
+import { isStaticPod } from './critical.ts';
+import type { ResizeNeed } from './pod-actions.ts';
+import type { Claim } from './pod-conditions.ts';
+import type { RuntimeContainer } from './runtime-pod.ts';
+
+/** Why a Pod does not fit now: the reason for people and programs, as admission gives it. */
+export type Refusal = { readonly reason: string; readonly message: string };
+
+/** What is known of a wish for other resources. */
+export type Resize = {
+  /** The Pod with what it has been given. */
+  readonly pod: Pod;
+  /** What is to be said of it. */
+  readonly pending: Claim | undefined;
+  /** The containers that have been given something else just now. */
+  readonly changed: readonly string[];
+};
+
+/** What the Pods of a node have been given. */
+export type Allocations = {
+  /** Sets aside what a new Pod asks for. */
+  admit(pod: Pod): void;
+  /** Gives a Pod what it now asks for, if that can be. */
+  resize(pod: Pod, node: { readonly allocatable: ResourceList; admits(pod: Pod): Refusal | undefined }): Resize;
+  /** What all Pods together have been given, leaving one out. */
+  usedByOthers(uid: string): Usage;
+  /** Notes what a container was made with, or told. */
+  actuate(uid: string, container: Container): void;
+  /** What a running container needs so as to have what it has been given. */
+  needOf(uid: string, container: Container, running: RuntimeContainer): ResizeNeed;
+  /** What the API says of a container's resources. */
+  statusOf(
+    uid: string,
+    container: Container,
+    found: RuntimeContainer,
+  ): Pick<ContainerStatus, 'resources' | 'allocatedResources'>;
+  forget(uid: string): void;
+};
+
+type Entry = { pod: Pod; requests: Requests; readonly actuated: Map<string, ResourceRequirements> };
+
+/** Amounts by resource: of cpu in thousandths, of others whole. */
+export type Requests = ReadonlyMap<string, number>;
+
+/** How much is in use of a resource. */
+export type Usage = { of(resource: string): number; readonly podCount: number };
+
+/** What a Pod asks for, as numbers. */
+export function requestsOf({ spec }: Pod): Requests {
+  const requests = new Map<string, number>();
+  if (!spec) return requests;
+  for (const [name, amount] of podRequests(spec)) {
+    requests.set(name, name === 'cpu' ? milliValue(amount) : quantityValue(amount));
+  }
+  return requests;
+}
+
+const resizable = ['cpu', 'memory'] as const;
+
+/** Nobody has been given anything yet. */
+export function createAllocations(): Allocations {
+  const entries = new Map<string, Entry>();
+  // Kept as Pods come and go: to add all up for each that comes takes too long on a node with many.
+  const totals = new Map<string, number>();
+  const count = (requests: Requests, sign: 1 | -1) => {
+    for (const [name, amount] of requests) totals.set(name, (totals.get(name) ?? 0) + sign * amount);
+  };
+  const give = (entry: Entry, pod: Pod) => {
+    count(entry.requests, -1);
+    entry.pod = pod;
+    entry.requests = requestsOf(pod);
+    count(entry.requests, 1);
+  };
+
+  return {
+    admit(pod) {
+      const uid = pod.metadata.uid ?? '';
+      if (entries.has(uid)) return;
+      const requests = requestsOf(pod);
+      entries.set(uid, { pod, requests, actuated: new Map() });
+      count(requests, 1);
+    },
+    resize(pod, node) {
+      const uid = pod.metadata.uid ?? '';
+      const entry = entries.get(uid);
+      if (!entry) return { pod, pending: undefined, changed: [] };
+      const kept = withResourcesOf(pod, entry.pod);
+      if (kept === pod) {
+        entry.pod = pod;
+        return { pod, pending: undefined, changed: [] };
+      }
+      const refusal = refusalOf(pod, node.allocatable) ?? deferralOf(node.admits(pod));
+      if (refusal) {
+        entry.pod = kept;
+        const { reason, message } = refusal;
+        return { pod: kept, pending: { type: 'PodResizePending', status: 'True', reason, message }, changed: [] };
+      }
+      const changed = allOf(pod)
+        .filter(({ name, resources }) => !isSame(resources, find(kept, name)?.resources))
+        .map(({ name }) => name);
+      give(entry, pod);
+      return { pod, pending: undefined, changed };
+    },
+    usedByOthers(uid) {
+      const own = entries.get(uid)?.requests;
+      return {
+        of: (resource) => (totals.get(resource) ?? 0) - (own?.get(resource) ?? 0),
+        podCount: entries.size - (own ? 1 : 0),
+      };
+    },
+    actuate(uid, { name, resources }) {
+      entries.get(uid)?.actuated.set(name, resources ?? {});
+    },
+    needOf(uid, container, running) {
+      const actuated = entries.get(uid)?.actuated.get(container.name);
+      const before = actuated ?? requirementsOf(running, container);
+      const wanted = container.resources ?? {};
+      let need: ResizeNeed = 'none';
+      for (const name of resizable) {
+        if (isSameAmount(before, wanted, name)) continue;
+        const policy = container.resizePolicy?.find(({ resourceName }) => resourceName === name)?.restartPolicy;
+        if (policy === 'RestartContainer') return 'restart';
+        need = 'update';
+      }
+      return need;
+    },
+    statusOf(uid, container, found) {
+      const { resources } = container;
+      const allocated = resources?.requests ? { allocatedResources: resources.requests } : {};
+      const actuated = entries.get(uid)?.actuated.get(container.name);
+      return { resources: actualRequirements(resources ?? {}, actuated, found), ...allocated };
+    },
+    forget(uid) {
+      const entry = entries.get(uid);
+      if (!entry) return;
+      count(entry.requests, -1);
+      entries.delete(uid);
+    },
+  };
+}
+
+function allOf({ spec }: Pod): readonly Container[] {
+  return [...(spec?.initContainers ?? []).filter(isSidecar), ...(spec?.containers ?? [])];
+}
+
+function find(pod: Pod, name: string): Container | undefined {
+  return allOf(pod).find((each) => each.name === name);
+}
+
+/** A Pod with the resources another state of it has; the Pod itself where they are the same. */
+function withResourcesOf(pod: Pod, other: Pod): Pod {
+  if (allOf(pod).every(({ name, resources }) => isSame(resources ?? {}, find(other, name)?.resources ?? {})))
+    return pod;
+  const restored = (container: Container): Container => {
+    const { resources: _, ...rest } = container;
+    const resources = find(other, container.name)?.resources;
+    return resources ? { ...rest, resources } : rest;
+  };
+  const { initContainers, containers = [] } = pod.spec ?? {};
+  return {
+    ...pod,
+    spec: {
+      ...pod.spec,
+      ...(initContainers
+        ? { initContainers: initContainers.map((each) => (isSidecar(each) ? restored(each) : each)) }
+        : {}),
+      containers: containers.map(restored),
+    },
+  };
+}
+
+/** Why a Pod can never have what it asks for here. */
+function refusalOf(pod: Pod, allocatable: ResourceList): Refusal | undefined {
+  const reason = 'Infeasible';
+  if (isStaticPod(pod)) return { reason, message: 'In-place resize of static-pods is not supported' };
+  const requests = pod.spec ? podRequests(pod.spec) : new Map();
+  for (const [name, value] of [
+    ['memory', quantityValue],
+    ['cpu', milliValue],
+  ] as const) {
+    const requested = requests.get(name);
+    const capacity = allocatable[name];
+    if (!requested || capacity === undefined) continue;
+    if (value(requested) > value(parseQuantity(capacity))) {
+      const amounts = `requested: ${value(requested)}, capacity: ${value(parseQuantity(capacity))}`;
+      return { reason, message: `Node didn't have enough capacity: ${name}, ${amounts}` };
+    }
+  }
+  return undefined;
+}
+
+function deferralOf(refusal: Refusal | undefined): Refusal | undefined {
+  return refusal && { reason: 'Deferred', message: refusal.message };
+}
+
+function isSameAmount(one: ResourceRequirements, other: ResourceRequirements, name: 'cpu' | 'memory'): boolean {
+  const value = name === 'cpu' ? milliValue : quantityValue;
+  const amount = (quantity: string | undefined) => (quantity === undefined ? 0 : value(parseQuantity(quantity)));
+  return (
+    amount(one.requests?.[name]) === amount(other.requests?.[name]) &&
+    amount(one.limits?.[name]) === amount(other.limits?.[name])
+  );
+}
+
+/** What a container that was made before this kubelet began seems to have been told. */
+function requirementsOf({ resources }: RuntimeContainer, container: Container): ResourceRequirements {
+  if (!resources) return container.resources ?? {};
+  return actualRequirements(container.resources ?? {}, undefined, { state: 'running', resources });
+}
+
+const minLimitMilli = 10;
+const minRequestMilli = 2;
+
+/**
+ * What a container really has. The kernel rounds small amounts up; where both are that small, what was asked for is said
+ * rather than what came of it.
+ */
+function actualRequirements(
+  allocated: ResourceRequirements,
+  actuated: ResourceRequirements | undefined,
+  { state, resources: actual }: Pick<RuntimeContainer, 'state' | 'resources'>,
+): ResourceRequirements {
+  if (state !== 'running') return allocated;
+  const milli = (quantity: string | undefined) => (quantity === undefined ? 0 : milliValue(parseQuantity(quantity)));
+  const text = (value: number, family: 'DecimalSI' | 'BinarySI', scale = 0) =>
+    formatQuantity(quantityOf(value, family, scale));
+  const limits = allocated.limits && { ...allocated.limits };
+  if (limits && actual?.cpuLimitMilli !== undefined && limits.cpu !== undefined) {
+    if (
+      Math.max(actual.cpuLimitMilli, milli(limits.cpu)) > minLimitMilli &&
+      actual.cpuLimitMilli !== milli(limits.cpu)
+    ) {
+      limits.cpu = text(actual.cpuLimitMilli, 'DecimalSI', -3);
+    }
+  }
+  if (limits?.memory !== undefined && actual?.memoryLimitBytes !== undefined) {
+    if (actual.memoryLimitBytes !== quantityValue(parseQuantity(limits.memory))) {
+      limits.memory = text(actual.memoryLimitBytes, 'BinarySI');
+    }
+  }
+  const requests = allocated.requests && { ...allocated.requests };
+  if (requests?.cpu !== undefined && actual?.cpuRequestMilli !== undefined) {
+    if (
+      Math.max(actual.cpuRequestMilli, milli(requests.cpu)) > minRequestMilli &&
+      actual.cpuRequestMilli !== milli(requests.cpu)
+    ) {
+      requests.cpu = text(actual.cpuRequestMilli, 'DecimalSI', -3);
+    }
+  }
+  if (requests?.memory !== undefined && actuated?.requests?.memory !== undefined)
+    requests.memory = actuated.requests.memory;
+  return { ...allocated, ...(limits ? { limits } : {}), ...(requests ? { requests } : {}) };
+}

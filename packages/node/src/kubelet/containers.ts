@@ -1,0 +1,54 @@
+/** The containers of a Pod by what they are for, and how events and runtimes refer to them. */
+import type { Container, EphemeralContainer } from '@kruise/api/core/container';
+import type { Pod } from '@kruise/api/core/pod';
+import { isSidecar } from '@kruise/api/core/pod-containers';
+import { deepHashOfBytes } from '@kruise/machinery/hash';
+import { stringify } from '@kruise/values/go-json';
+
+/** What a container is to its Pod. */
+export type ContainerRole = 'init' | 'sidecar' | 'regular' | 'ephemeral';
+
+/** A container of a Pod, with what it is for. */
+export type PodContainer = { readonly container: Container; readonly role: ContainerRole };
+
+/** All containers of a Pod: init containers and sidecars as they start, then regular, then ephemeral ones. */
+export function containersOf({ spec }: Pod): readonly PodContainer[] {
+  return [
+    ...(spec?.initContainers ?? []).map((container) => ({ container, role: roleOfInit(container) })),
+    ...(spec?.containers ?? []).map((container) => ({ container, role: 'regular' as const })),
+    ...(spec?.ephemeralContainers ?? []).map((each) => ({ container: asContainer(each), role: 'ephemeral' as const })),
+  ];
+}
+
+/** The container of a name. */
+export function findContainer(pod: Pod, name: string): PodContainer | undefined {
+  return containersOf(pod).find(({ container }) => container.name === name);
+}
+
+/** An ephemeral container is a container with a target; what it lacks the API server refuses in it. */
+export function asContainer({ targetContainerName: _, ...container }: EphemeralContainer): Container {
+  return container as Container;
+}
+
+function roleOfInit(container: Container): ContainerRole {
+  return isSidecar(container) ? 'sidecar' : 'init';
+}
+
+const fieldOfRole: { readonly [R in ContainerRole]: string } = {
+  init: 'initContainers',
+  sidecar: 'initContainers',
+  regular: 'containers',
+  ephemeral: 'ephemeralContainers',
+};
+
+/** Where in its Pod an event finds a container: `spec.containers{web}`. */
+export function fieldPathOf({ container, role }: PodContainer): string {
+  return `spec.${fieldOfRole[role]}{${container.name}}`;
+}
+
+const utf8 = new TextEncoder();
+
+/** Tells whether a running container is still what the Pod asks for. Name and image alone decide (cri.md §6). */
+export function containerHash({ name, image = '' }: Container): string {
+  return deepHashOfBytes(utf8.encode(stringify({ image, name }))).toString(16);
+}

@@ -1,0 +1,94 @@
+/** Pods and what runtimes have of them, for tests: what does not matter to a test is left out of it. */
+import type { Container } from '@kruise/api/core/container';
+import type { ContainerStatus, Pod } from '@kruise/api/core/pod';
+import type { PodSpec } from '@kruise/api/core/pod-spec';
+import { containerHash } from './containers.ts';
+import type { RuntimeContainer, RuntimePod, RuntimeSandbox } from './runtime-pod.ts';
+
+export type PodFixture = Partial<PodSpec> & {
+  readonly metadata?: Partial<Pod['metadata']>;
+  readonly status?: Pod['status'];
+};
+
+/** A Pod with a container `c`, unless it says otherwise. */
+export function aPod({ metadata, status, ...spec }: PodFixture = {}): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'web', namespace: 'default', uid: 'uid-1', ...metadata },
+    spec: { restartPolicy: 'Always', containers: [aContainer('c')], nodeName: 'node-1', ...spec },
+    ...(status ? { status } : {}),
+  };
+}
+
+export function aContainer(name: string, more: Partial<Container> = {}): Container {
+  return { name, image: `${name}:1`, ...more };
+}
+
+export const sidecar = (name: string, more: Partial<Container> = {}) =>
+  aContainer(name, { restartPolicy: 'Always', ...more });
+
+/** A sandbox that is ready, with number and address. */
+export function aSandbox(more: Partial<RuntimeSandbox> = {}): RuntimeSandbox {
+  return { id: 's0', attempt: 0, isReady: true, createdAt: 0, isHostNetwork: false, ips: ['10.0.0.1'], ...more };
+}
+
+/** A container of a name as the runtime has it: `running('c')`, `exited('c', 1)`. */
+export function found(name: string, more: Partial<RuntimeContainer> = {}): RuntimeContainer {
+  return {
+    id: `${name}-0`,
+    name,
+    sandboxId: 's0',
+    state: 'running',
+    createdAt: 1000,
+    startedAt: 1000,
+    finishedAt: 0,
+    exitCode: 0,
+    reason: '',
+    message: '',
+    hash: containerHash(aContainer(name)),
+    restartCount: 0,
+    image: `${name}:1`,
+    imageRef: `sha256:${name}`,
+    ...more,
+  };
+}
+
+export const running = (name: string, more: Partial<RuntimeContainer> = {}) => found(name, more);
+
+export const exited = (name: string, exitCode: number, more: Partial<RuntimeContainer> = {}) =>
+  found(name, {
+    state: 'exited',
+    exitCode,
+    finishedAt: 2000,
+    reason: exitCode === 0 ? 'Completed' : 'Error',
+    ...more,
+  });
+
+/** What a runtime has with one sandbox that is ready. */
+export function inSandbox(...containers: readonly RuntimeContainer[]): RuntimePod {
+  return { sandboxes: [aSandbox()], containers };
+}
+
+/** A container's status in a few words: `waiting`, `running`, `exit 1`, `waiting after 1`. */
+export function statusOf(name: string, words: string, more: Partial<ContainerStatus> = {}): ContainerStatus {
+  const [, ended] = /^exit (\d+)$/.exec(words) ?? [];
+  const [, after] = /^waiting after (\d+)$/.exec(words) ?? [];
+  return {
+    name,
+    ready: false,
+    restartCount: 0,
+    image: '',
+    imageID: '',
+    state:
+      ended !== undefined
+        ? { terminated: { exitCode: Number(ended) } }
+        : words === 'running'
+          ? { running: {} }
+          : words.startsWith('waiting')
+            ? { waiting: {} }
+            : {},
+    lastState: after === undefined ? {} : { terminated: { exitCode: Number(after) } },
+    ...more,
+  };
+}

@@ -1,0 +1,32 @@
+/** The names a Pod knows without asking: `/etc/hosts` in its containers (kubelet.md §7.2). */
+import type { Pod } from '@kruise/api/core/pod';
+
+const common = [
+  '127.0.0.1\tlocalhost',
+  '::1\tlocalhost ip6-localhost ip6-loopback',
+  'fe00::0\tip6-localnet',
+  'fe00::0\tip6-mcastprefix',
+  'fe00::1\tip6-allnodes',
+  'fe00::2\tip6-allrouters',
+];
+
+type Name = { readonly hostname: string; readonly domain: string };
+
+/** The file of a Pod that has addresses of its own. */
+export function managedHosts(pod: Pod, podIPs: readonly string[], { hostname, domain }: Name): string {
+  const names = domain === '' ? hostname : `${hostname}.${domain}\t${hostname}`;
+  const lines = ['# Kubernetes-managed hosts file.', ...common, ...podIPs.map((ip) => `${ip}\t${names}`)];
+  return `${lines.join('\n')}\n${aliasesOf(pod)}`;
+}
+
+/** The file of a Pod on its node's network: the node's own, and what the Pod adds. */
+export function hostNetworkHosts(pod: Pod, nodeHosts: string): string {
+  return `# Kubernetes-managed hosts file (host network).\n${nodeHosts}${aliasesOf(pod)}`;
+}
+
+function aliasesOf({ spec }: Pod): string {
+  const aliases = spec?.hostAliases ?? [];
+  if (aliases.length === 0) return '';
+  const lines = aliases.map(({ ip, hostnames = [] }) => `${ip}\t${hostnames.join('\t')}\n`);
+  return `\n# Entries added by HostAliases.\n${lines.join('')}`;
+}

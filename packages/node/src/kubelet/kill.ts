@@ -1,0 +1,134 @@
+/** Ends containers: hooks first, then a signal, then force; sidecars after what they serve (kubelet.md §6). */
+import type { Container } from '@kruise/api/core/container';
+import type { Pod } from '@kruise/api/core/pod';
+import { isSidecar } from '@kruise/api/core/pod-containers';
+import { after, type Clock } from '@kruise/values/clock';
+import type { NodeRuntime } from '../cri/runtime.ts';
+import { findContainer, type PodContainer } from './containers.ts';
+import type { KillReason } from './pod-actions.ts';
+import { runHook } from './probe-handlers.ts';
+import type { RuntimeContainer, RuntimePod } from './runtime-pod.ts';
+
+/** What it takes to end a container. */
+export type KillContext = {
+  readonly runtime: NodeRuntime;
+  readonly clock: Clock;
+  readonly record: (container: PodContainer, type: 'Normal' | 'Warning', reason: string, message: string) => void;
+  readonly podIP: () => string;
+};
+
+/** Which container is ended, and why. */
+export type KillOrder = {
+  readonly pod: Pod;
+  readonly target: RuntimeContainer;
+  readonly message?: string;
+  readonly reason?: KillReason;
+  /** Takes the place of what the Pod itself says. */
+  readonly graceSeconds?: number;
+  /** Resolves when it is this container's turn. */
+  readonly turn?: Promise<void>;
+};
+
+const minGraceSeconds = 2;
+
+/** How long a container is given to end by itself. */
+export function graceSecondsOf({ metadata, spec }: Pod, container: Container | undefined, reason: KillReason): number {
+  if (metadata.deletionGracePeriodSeconds != null) return metadata.deletionGracePeriodSeconds;
+  const probe =
+    reason === 'StartupProbe'
+      ? container?.startupProbe
+      : reason === 'LivenessProbe'
+        ? container?.livenessProbe
+        : undefined;
+  return probe?.terminationGracePeriodSeconds ?? spec?.terminationGracePeriodSeconds ?? minGraceSeconds;
+}
+
+/** Ends one container; resolves when it has ended. */
+export async function killContainer(context: KillContext, order: KillOrder, signal: AbortSignal): Promise<void> {
+  const { runtime, clock, record } = context;
+  const { pod, target, reason } = order;
+  const podContainer = findContainer(pod, target.name);
+  let grace = order.graceSeconds ?? graceSecondsOf(pod, podContainer?.container, reason);
+  const message = order.message || `Stopping container ${target.name}`;
+  if (podContainer) record(podContainer, 'Normal', 'Killing', message);
+
+  const beganAt = clock.now();
+  const spent = () => Math.floor((clock.now() - beganAt) / 1000);
+  const preStop = podContainer?.container.lifecycle?.preStop;
+  if (podContainer && preStop && grace > 0) {
+    const hook = runHook(
+      runtime,
+      clock,
+      preStop,
+      { container: podContainer.container, containerId: target.id, podIP: context.podIP() },
+      signal,
+    ).catch(() => {
+      if (!signal.aborted) record(podContainer, 'Warning', 'FailedPreStopHook', 'PreStopHook failed');
+    });
+    await atMost(clock, grace, hook, signal);
+  }
+  if (order.turn && grace > spent()) await atMost(clock, grace - spent(), order.turn, signal);
+  grace = Math.max(minGraceSeconds, grace - spent());
+  await runtime.stopContainer({ containerId: target.id, timeout: grace }, { signal });
+}
+
+/** Waits for something, but no longer than so many seconds. */
+async function atMost(clock: Clock, seconds: number, what: Promise<void>, signal: AbortSignal): Promise<void> {
+  const done = new AbortController();
+  const until = AbortSignal.any([signal, done.signal]);
+  try {
+    await Promise.race([what, after(clock, seconds * 1000, until)]);
+  } finally {
+    done.abort();
+  }
+}
+
+/** Ends all that runs of a Pod, then its sandboxes. */
+export async function killPod(
+  context: KillContext,
+  pod: Pod,
+  { sandboxes, containers }: RuntimePod,
+  graceSeconds: number | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const alive = containers.filter(({ state }) => state === 'running' || state === 'unknown');
+  const ended = new Map(alive.map(({ name }) => [name, Promise.withResolvers<void>()]));
+  const turns = turnsOf(pod, (name) => ended.get(name)?.promise);
+  const results = await Promise.allSettled(
+    alive.map(async (target) => {
+      try {
+        const turn = turns.get(target.name);
+        const order = {
+          pod,
+          target,
+          ...(graceSeconds === undefined ? {} : { graceSeconds }),
+          ...(turn ? { turn } : {}),
+        };
+        await killContainer(context, order, signal);
+      } finally {
+        ended.get(target.name)?.resolve();
+      }
+    }),
+  );
+  signal.throwIfAborted();
+  const failures = results.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
+  if (failures.length > 0)
+    throw failures.length === 1 ? failures[0] : new AggregateError(failures, failures[0]!.message);
+  for (const { id, isReady } of sandboxes) if (isReady) await context.runtime.stopPodSandbox({ podSandboxId: id });
+}
+
+/** When it is each sidecar's turn: when all regular containers and all sidecars after it have ended. */
+function turnsOf({ spec }: Pod, endOf: (name: string) => Promise<void> | undefined): Map<string, Promise<void>> {
+  const turns = new Map<string, Promise<void>>();
+  const before: Promise<void>[] = [];
+  for (const { name } of spec?.containers ?? []) before.push(endOf(name) ?? Promise.resolve());
+  for (const container of (spec?.initContainers ?? []).toReversed()) {
+    if (!isSidecar(container)) continue;
+    turns.set(
+      container.name,
+      Promise.all(before).then(() => {}),
+    );
+    before.push(endOf(container.name) ?? Promise.resolve());
+  }
+  return turns;
+}

@@ -1,0 +1,323 @@
+/**
+ * A kubelet: runs the Pods that are bound to its node through the runtime it is given, and tells the API what becomes of
+ * them. It does something when something happens; a node at rest costs it a lease to renew.
+ */
+import type { Node, NodeSystemInfo } from '@kruise/api/core/node';
+import type { Pod } from '@kruise/api/core/pod';
+import type { Client } from '@kruise/client/client';
+import { createDelays } from '@kruise/client/delays';
+import { createEventRecorder } from '@kruise/client/event-recorder';
+import { GrpcError } from '@kruise/client/grpc/status';
+import type { Change } from '@kruise/client/informer';
+import { type Log, silentLog } from '@kruise/client/log';
+import type { ResourceList } from '@kruise/machinery/resource-list';
+import { after, type Clock } from '@kruise/values/clock';
+import { parseQuantity, quantityValue } from '@kruise/values/quantity';
+import type { Random } from '@kruise/values/random';
+import { parseTime } from '@kruise/values/time';
+import type { NodeRuntime } from '../cri/runtime.ts';
+import { hostPortsOf, refusalOf } from './admission.ts';
+import { createAllocations, type Refusal, requestsOf } from './allocations.ts';
+import { createImages } from './images.ts';
+import { type NodeAgent, type NodeDescription, startNodeAgent } from './node-agent.ts';
+import type { NodeContext } from './node-context.ts';
+import { isFinal } from './phase.ts';
+import { createPodWorker, type PodWorker } from './pod-worker.ts';
+import type { NodeSettings } from './sandbox-config.ts';
+import { podUidLabel } from './sandbox-config.ts';
+import { ownSources, type Sources } from './sources.ts';
+import { createStatusWriter } from './status-writer.ts';
+import { createTokens } from './tokens.ts';
+
+/** What a kubelet is told. */
+export type KubeletOptions = {
+  /** Whoever this is should be `system:node:<nodeName>` of the group `system:nodes`. */
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly runtime: NodeRuntime;
+  readonly nodeName: string;
+  readonly log?: Log;
+  /** Where it sees the cluster; by default by watches of its own. */
+  readonly sources?: Sources;
+  readonly hostname?: string;
+  /** Addresses of the node. */
+  readonly addresses?: readonly string[];
+  readonly labels?: { readonly [key: string]: string };
+  readonly taints?: NodeDescription['taints'];
+  readonly unschedulable?: boolean;
+  readonly providerId?: string;
+  /** What the machine has; `pods` is 110 unless it says otherwise. */
+  readonly capacity?: ResourceList;
+  /** What of it is not for Pods. */
+  readonly reserved?: ResourceList;
+  readonly info?: Partial<NodeSystemInfo>;
+  /** Where its own API is served. */
+  readonly port?: number;
+  readonly settings?: Partial<NodeSettings>;
+};
+
+/** A kubelet at work. */
+export type Kubelet = {
+  readonly nodeName: string;
+  readonly node: () => Node | undefined;
+  /** The workers of its Pods. */
+  readonly workers: () => readonly PodWorker[];
+  readonly find: (namespace: string, name: string) => PodWorker | undefined;
+  /** Resolves once the node is in the API. */
+  readonly registered: Promise<void>;
+  /** Resolves when what was said of Pods so far has been written. */
+  settled(): Promise<void>;
+  /** Resolves when it has come to a stop after the signal was aborted. */
+  readonly stopped: Promise<void>;
+};
+
+/** The version a kubelet says it is. */
+export const kubeletVersion = 'v1.33.4';
+
+const defaultCapacity = { cpu: '4', memory: '8Gi', 'ephemeral-storage': '100Gi', pods: '110' };
+/** Below so much of these Pods are evicted, so nobody is promised it. */
+const defaultReserved = { memory: '100Mi' };
+
+const defaultInfo = {
+  machineID: '',
+  systemUUID: '',
+  bootID: '',
+  kernelVersion: '',
+  osImage: '',
+  kubeletVersion,
+  kubeProxyVersion: '',
+  operatingSystem: 'linux',
+  architecture: 'amd64',
+} satisfies Partial<NodeSystemInfo>;
+
+const defaultSettings: NodeSettings = {
+  cgroupDriver: 'CGROUPFS',
+  clusterDns: ['10.96.0.10'],
+  clusterDomain: 'cluster.local',
+  hostDns: { servers: [], searches: [], options: [] },
+  rootDirectory: '/var/lib/kubelet',
+  podLogsDirectory: '/var/log/pods',
+};
+
+const relistMs = 1000;
+const reconnectMs = 1000;
+
+/** Runs a kubelet until the signal is aborted. Containers go on running. */
+export async function runKubelet(options: KubeletOptions, signal: AbortSignal): Promise<void> {
+  await createKubelet(options, signal).stopped;
+}
+
+/** Starts a kubelet, which works until the signal is aborted. */
+export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kubelet {
+  const { client, clock, random, runtime, nodeName, log = silentLog } = options;
+  const onError = (error: unknown) => {
+    if (!signal.aborted) log.warn({ node: nodeName, error }, 'a request failed');
+  };
+  const sources = options.sources ?? ownSources(client, clock, random, { nodeName, onError }, signal);
+  const recorder = createEventRecorder(
+    client,
+    clock,
+    random,
+    { component: 'kubelet', host: nodeName, onError },
+    signal,
+  );
+  const nodeReference = { apiVersion: 'v1', kind: 'Node', metadata: { name: nodeName, uid: nodeName } };
+  const recordNode = (type: 'Normal' | 'Warning', reason: string, message: string) =>
+    recorder.record({ about: nodeReference, type, reason, message });
+
+  const capacity = { ...defaultCapacity, ...options.capacity };
+  const description: NodeDescription = {
+    name: nodeName,
+    hostname: options.hostname ?? nodeName,
+    addresses: options.addresses ?? [],
+    labels: options.labels ?? {},
+    taints: options.taints ?? [],
+    unschedulable: options.unschedulable ?? false,
+    providerId: options.providerId,
+    capacity,
+    reserved: { ...defaultReserved, ...options.reserved },
+    info: { ...defaultInfo, ...options.info },
+    kubeletPort: options.port ?? 10250,
+  };
+  recordNode('Normal', 'Starting', 'Starting kubelet.');
+  const agent: NodeAgent = startNodeAgent(
+    { client, clock, random, log, runtime, sources, record: recordNode },
+    description,
+    signal,
+  );
+
+  const workers = new Map<string, PodWorker>();
+  const byName = new Map<string, PodWorker>();
+  const delays = createDelays<string>(clock, (uid) => workers.get(uid)?.wake());
+  signal.addEventListener('abort', () => delays.clear(), { once: true });
+  const statuses = createStatusWriter(client, clock, log, signal);
+  const allocations = createAllocations();
+  const memoryCapacity = quantityValue(parseQuantity(capacity.memory));
+  const context: NodeContext = {
+    nodeName,
+    runtime,
+    runtimeName: agent.runtimeName,
+    clock,
+    random,
+    log,
+    sources,
+    images: createImages(runtime, clock, agent.imagesChanged),
+    tokens: createTokens(client, clock, random),
+    statuses,
+    allocations,
+    settings: { ...defaultSettings, ...options.settings },
+    record(about, type, reason, message, fieldPath) {
+      recorder.record({ about, type, reason, message, ...(fieldPath === undefined ? {} : { fieldPath }) });
+    },
+    hostIPs: () => description.addresses,
+    allocatable: () => agent.node()?.status?.allocatable ?? {},
+    memoryCapacity: () => memoryCapacity,
+    networkFault: agent.networkFault,
+    admits,
+    wakeAt: (uid, at) => delays.set(uid, at, 'change'),
+    signal,
+  };
+
+  function admits(pod: Pod): Refusal | undefined {
+    const node = agent.node();
+    if (!node) return { reason: 'InvalidNodeInfo', message: 'Kubelet cannot get node info.' };
+    const uid = pod.metadata.uid ?? '';
+    return refusalOf(pod, {
+      node,
+      requests: requestsOf(pod),
+      used: allocations.usedByOthers(uid),
+      hostPorts: hostPortsExcept(uid),
+      pressures: [...agent.pressures()],
+      isShuttingDown: false,
+    });
+  }
+
+  function* hostPortsExcept(uid: string): Generator<string> {
+    for (const worker of workers.values())
+      if (worker.uid !== uid && worker.isActive()) yield* hostPortsOf(worker.pod());
+  }
+
+  function handle({ type, object: pod }: Change<Pod>): void {
+    const uid = pod.metadata.uid ?? '';
+    const worker = workers.get(uid);
+    if (type === 'deleted') worker?.remove();
+    else if (worker) worker.update(pod);
+    else begin(pod);
+  }
+
+  function begin(pod: Pod): void {
+    const { uid = '', namespace, name } = pod.metadata;
+    const worker = createPodWorker(context, pod);
+    workers.set(uid, worker);
+    byName.set(`${namespace}/${name}`, worker);
+    void worker.gone.then(() => {
+      workers.delete(uid);
+      if (byName.get(`${namespace}/${name}`) === worker) byName.delete(`${namespace}/${name}`);
+    });
+    const isOver = isFinal(pod.status?.phase) || pod.metadata.deletionTimestamp != null;
+    const refusal = isOver ? undefined : admits(pod);
+    if (refusal) {
+      worker.reject(refusal);
+      return;
+    }
+    allocations.admit(pod);
+    worker.update(pod);
+  }
+
+  /** Pods that were there before are let in as they came, so that those who had room have it still. */
+  async function followPods(): Promise<void> {
+    const early: Pod[] = [];
+    let isEarly = true;
+    const followed = sources.followPods((change) => {
+      if (!isEarly) handle(change);
+      else if (change.type === 'deleted')
+        early.splice(
+          early.findIndex(({ metadata }) => metadata.uid === change.object.metadata.uid),
+          1,
+        );
+      else if (change.type === 'added') early.push(change.object);
+      else early[early.findIndex(({ metadata }) => metadata.uid === change.object.metadata.uid)] = change.object;
+    });
+    await followed;
+    isEarly = false;
+    const createdAt = ({ metadata }: Pod) => parseTime(metadata.creationTimestamp ?? '1970-01-01T00:00:00Z');
+    for (const pod of early.sort((a, b) => createdAt(a) - createdAt(b))) begin(pod);
+    await removeOrphans();
+  }
+
+  /** What runs of Pods that are gone has nobody left to end it. */
+  async function removeOrphans(): Promise<void> {
+    const { items } = await runtime.listPodSandbox({}, { signal });
+    for (const { id, metadata } of items) {
+      if (workers.has(metadata.uid)) continue;
+      await runtime.stopPodSandbox({ podSandboxId: id }, { signal });
+      await runtime.removePodSandbox({ podSandboxId: id }, { signal });
+    }
+  }
+
+  async function followRuntime(): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        for await (const { podSandboxStatus } of runtime.getContainerEvents({}, { signal })) {
+          const uid = podSandboxStatus?.labels[podUidLabel];
+          if (uid !== undefined) workers.get(uid)?.runtimeChanged();
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof GrpcError && error.code === 'UNIMPLEMENTED') return relist();
+        onError(error);
+      }
+      await after(clock, reconnectMs, signal).catch(() => {});
+      for (const worker of workers.values()) worker.wake();
+    }
+  }
+
+  /** For runtimes that tell nothing by themselves. */
+  async function relist(): Promise<void> {
+    let known = new Map<string, string>();
+    while (!signal.aborted) {
+      await after(clock, relistMs, signal).catch(() => {});
+      if (signal.aborted) return;
+      try {
+        known = await compare(known);
+      } catch (error) {
+        onError(error);
+      }
+    }
+  }
+
+  async function compare(known: ReadonlyMap<string, string>): Promise<Map<string, string>> {
+    const found = new Map<string, string>();
+    const { items } = await runtime.listPodSandbox({}, { signal });
+    const { containers } = await runtime.listContainers({}, { signal });
+    const add = (uid: string | undefined, id: string, state: string) => {
+      if (uid !== undefined) found.set(uid, `${found.get(uid) ?? ''}${id}=${state};`);
+    };
+    for (const { id, state, labels } of items) add(labels[podUidLabel], id, state);
+    for (const { id, state, labels } of containers) add(labels[podUidLabel], id, state);
+    for (const uid of new Set([...known.keys(), ...found.keys()])) {
+      if (known.get(uid) !== found.get(uid)) workers.get(uid)?.runtimeChanged();
+    }
+    return found;
+  }
+
+  async function run(): Promise<void> {
+    const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    await Promise.race([agent.registered, aborted]);
+    if (signal.aborted) return;
+    const following = followRuntime();
+    await followPods().catch((error: unknown) => onError(error));
+    await following;
+  }
+
+  return {
+    nodeName,
+    node: agent.node,
+    workers: () => [...workers.values()],
+    find: (namespace, name) => byName.get(`${namespace}/${name}`),
+    registered: agent.registered,
+    settled: statuses.settled,
+    stopped: run(),
+  };
+}

@@ -1,0 +1,111 @@
+/** Resources of the API as the kernel counts them (cri.md §7.4, §7.5). */
+import type { Container } from '@kruise/api/core/container';
+import type { Pod } from '@kruise/api/core/pod';
+import { computeQosClass } from '@kruise/api/core/pod-qos';
+import type { ResourceRequirements } from '@kruise/api/core/resources';
+import { podLimits, podRequests } from '@kruise/machinery/pod-resources';
+import { milliValue, parseQuantity, quantityValue } from '@kruise/values/quantity';
+import type { LinuxContainerResources } from '../cri/messages.ts';
+import { isCriticalPod } from './critical.ts';
+import type { ActualResources } from './runtime-pod.ts';
+
+/** A share of processor time is counted in periods of this length. */
+const periodMicroseconds = 100_000;
+const minShares = 2;
+const maxShares = 262_144;
+const minQuota = 1000;
+
+export function sharesOf(milliCpu: number): number {
+  if (milliCpu === 0) return minShares;
+  return Math.min(maxShares, Math.max(minShares, Math.floor((milliCpu * 1024) / 1000)));
+}
+
+/** 0 is none. */
+export function quotaOf(milliCpu: number): number {
+  return milliCpu === 0 ? 0 : Math.max(minQuota, Math.floor((milliCpu * periodMicroseconds) / 1000));
+}
+
+const milli = (quantity: string | undefined) => (quantity === undefined ? 0 : milliValue(parseQuantity(quantity)));
+const whole = (quantity: string | undefined) => (quantity === undefined ? 0 : quantityValue(parseQuantity(quantity)));
+
+/** What a container may use. */
+export function linuxResourcesOf(pod: Pod, container: Container, memoryCapacity: number): LinuxContainerResources {
+  return {
+    ...resizableResources(container.resources ?? undefined),
+    oomScoreAdj: oomScoreOf(pod, container, memoryCapacity),
+    unified: { 'memory.oom.group': '1' },
+  };
+}
+
+/** The part of it that can be changed while it runs. */
+export function resizableResources(resources: ResourceRequirements | undefined): LinuxContainerResources {
+  const { requests, limits } = resources ?? {};
+  const limit = milli(limits?.cpu);
+  // Without a request the limit is taken for one, unless the request says zero.
+  const request = requests?.cpu === undefined ? limit : milli(requests.cpu);
+  const memory = whole(limits?.memory);
+  const quota = quotaOf(limit);
+  return {
+    cpuPeriod: periodMicroseconds,
+    ...(quota === 0 ? {} : { cpuQuota: quota }),
+    cpuShares: sharesOf(request),
+    ...(memory === 0 ? {} : { memoryLimitInBytes: memory }),
+  };
+}
+
+/** What a runtime says that a container has, in units of the API. */
+export function actualResourcesOf(linux: LinuxContainerResources | undefined): ActualResources | undefined {
+  if (!linux) return undefined;
+  const { cpuShares = 0, cpuQuota = 0, cpuPeriod = 0, memoryLimitInBytes = 0 } = linux;
+  return {
+    ...(cpuShares > 0 ? { cpuRequestMilli: Math.ceil((cpuShares * 1000) / 1024) } : {}),
+    ...(cpuQuota > 0 && cpuPeriod > 0 ? { cpuLimitMilli: Math.floor((cpuQuota * 1000) / cpuPeriod) } : {}),
+    ...(memoryLimitInBytes > 0 ? { memoryLimitBytes: memoryLimitInBytes } : {}),
+  };
+}
+
+/** Who goes first when the node has no memory left. */
+export function oomScoreOf(pod: Pod, container: Container, memoryCapacity: number): number {
+  const { spec, status } = pod;
+  if (isCriticalPod(pod) && spec?.priorityClassName === 'system-node-critical') return -997;
+  const qosClass = status?.qosClass ?? (spec ? computeQosClass(spec) : 'BestEffort');
+  if (qosClass === 'Guaranteed') return -997;
+  if (qosClass === 'BestEffort') return 1000;
+  const scoreFor = (request: number) => {
+    const score = 1000 - Math.floor((1000 * request) / memoryCapacity);
+    return score < 3 ? 3 : score === 1000 ? 999 : score;
+  };
+  const own = scoreFor(whole(container.resources?.requests?.memory));
+  if (!spec?.initContainers?.some(({ name, restartPolicy }) => name === container.name && restartPolicy === 'Always')) {
+    return own;
+  }
+  // A sidecar is not to go before what it serves.
+  const least = Math.min(...(spec.containers ?? []).map(({ resources }) => whole(resources?.requests?.memory)));
+  return Math.min(own, scoreFor(least));
+}
+
+/** What all containers of a Pod together may use, without what running the Pod itself takes. */
+export function podLinuxResources({ spec }: Pod): LinuxContainerResources {
+  if (!spec) return {};
+  const requests = podRequests(spec, { overhead: false });
+  const limits = podLimits(spec, { overhead: false });
+  const cpu = requests.get('cpu');
+  const cpuLimit = limits.get('cpu');
+  const memory = limits.get('memory');
+  const quota = cpuLimit ? quotaOf(milliValue(cpuLimit)) : 0;
+  return {
+    cpuShares: sharesOf(cpu ? milliValue(cpu) : 0),
+    ...(quota === 0 ? {} : { cpuPeriod: periodMicroseconds, cpuQuota: quota }),
+    ...(memory ? { memoryLimitInBytes: quantityValue(memory) } : {}),
+  };
+}
+
+/** Where in the tree of control groups a Pod has its place. */
+export function cgroupParentOf({ metadata, spec, status }: Pod, driver: 'SYSTEMD' | 'CGROUPFS'): string {
+  const qosClass = (status?.qosClass ?? (spec ? computeQosClass(spec) : 'BestEffort')).toLowerCase();
+  const uid = metadata.uid ?? '';
+  const tier = qosClass === 'guaranteed' ? [] : [qosClass];
+  if (driver === 'CGROUPFS') return ['/kubepods', ...tier, `pod${uid}`].join('/');
+  const parts = ['kubepods', ...tier, `pod${uid.replaceAll('-', '_')}`];
+  return `/${parts.map((_, index) => `${parts.slice(0, index + 1).join('-')}.slice`).join('/')}`;
+}

@@ -1,0 +1,109 @@
+/** What of the node a container sees, and where (kubelet.md §7.2, §7.3). */
+import type { Container } from '@kruise/api/core/container';
+import type { Pod } from '@kruise/api/core/pod';
+import type { Mount, MountPropagation } from '../cri/messages.ts';
+import type { NodeFacts } from './downward.ts';
+import type { Environment } from './environment.ts';
+import { expand } from './expansion.ts';
+import { hostNetworkHosts, managedHosts } from './hosts-file.ts';
+import type { NodeContext } from './node-context.ts';
+import { isHostNetwork } from './runtime-pod.ts';
+import { hostnameOf } from './sandbox-config.ts';
+import { type MountedVolume, podDirectory } from './volumes.ts';
+
+type Scene = {
+  readonly pod: Pod;
+  readonly facts: NodeFacts;
+  readonly volumes: ReadonlyMap<string, MountedVolume>;
+};
+
+const hostsPath = '/etc/hosts';
+
+/** The mounts of a container. Makes the files that are the container's own. */
+export async function mountsOf(
+  node: NodeContext,
+  scene: Scene,
+  container: Container,
+  environment: Environment,
+): Promise<readonly Mount[]> {
+  const mounts: Mount[] = [];
+  for (const mount of container.volumeMounts ?? []) {
+    const volume = scene.volumes.get(mount.name);
+    if (!volume)
+      throw new Error(
+        `cannot find volume ${JSON.stringify(mount.name)} to mount into container ${JSON.stringify(container.name)}`,
+      );
+    const subPath = mount.subPathExpr ? expanded(mount.subPathExpr, environment) : (mount.subPath ?? '');
+    const { readOnly = false, recursiveReadOnly, mountPropagation } = mount;
+    mounts.push({
+      containerPath: mount.mountPath.startsWith('/') ? mount.mountPath : `/${mount.mountPath}`,
+      hostPath: subPath === '' ? volume.path : await subPathOf(node, volume, subPath),
+      readonly: readOnly || volume.isReadOnly,
+      ...(recursiveReadOnly && recursiveReadOnly !== 'Disabled' ? { recursiveReadOnly: true } : {}),
+      propagation: propagationOf(mountPropagation ?? 'None'),
+    });
+  }
+  const isTaken = (path: string) => mounts.some(({ containerPath }) => containerPath === path);
+  if (!isTaken(hostsPath) && (scene.facts.podIPs.length > 0 || isHostNetwork(scene.pod))) {
+    mounts.push({ containerPath: hostsPath, hostPath: await writeHosts(node, scene) });
+  }
+  const messagePath = container.terminationMessagePath;
+  if (messagePath) {
+    const directory = `${podDirectory(scene.pod, node.settings.rootDirectory)}/containers/${container.name}`;
+    const name = Math.floor(node.random.next() * 2 ** 32)
+      .toString(16)
+      .padStart(8, '0');
+    await node.runtime.files.makeDirectory(directory, { mode: 0o750 });
+    await node.runtime.files.writeFile(`${directory}/${name}`, '', { mode: 0o666 });
+    mounts.push({ containerPath: messagePath, hostPath: `${directory}/${name}` });
+  }
+  return mounts;
+}
+
+function expanded(expression: string, environment: Environment): string {
+  let missing: string | undefined;
+  const path = expand(expression, (name) => {
+    const value = environment.get(name);
+    if (value === undefined) missing = name;
+    return value;
+  });
+  if (missing !== undefined) throw new Error(`missing value for ${JSON.stringify(missing)}`);
+  return path;
+}
+
+async function subPathOf({ runtime }: NodeContext, volume: MountedVolume, subPath: string): Promise<string> {
+  if (subPath.startsWith('/')) throw new Error(`error SubPath ${JSON.stringify(subPath)} must not be an absolute path`);
+  if (subPath.split('/').includes('..')) {
+    throw new Error(`unable to provision SubPath ${JSON.stringify(subPath)}: must not contain '..'`);
+  }
+  const path = `${volume.path}/${subPath}`;
+  if (!(await runtime.files.stat(path))) await runtime.files.makeDirectory(path, { mode: 0o750 });
+  return path;
+}
+
+const propagations: { readonly [mode: string]: MountPropagation } = {
+  None: 'PROPAGATION_PRIVATE',
+  HostToContainer: 'PROPAGATION_HOST_TO_CONTAINER',
+  Bidirectional: 'PROPAGATION_BIDIRECTIONAL',
+};
+
+function propagationOf(mode: string): MountPropagation {
+  const found = propagations[mode];
+  if (!found) throw new Error(`invalid MountPropagation mode: ${JSON.stringify(mode)}`);
+  return found;
+}
+
+async function writeHosts({ runtime, settings }: NodeContext, { pod, facts }: Scene): Promise<string> {
+  const directory = podDirectory(pod, settings.rootDirectory);
+  const path = `${directory}/etc-hosts`;
+  const content = isHostNetwork(pod)
+    ? hostNetworkHosts(pod, await nodeHosts(runtime.files))
+    : managedHosts(pod, facts.podIPs, hostnameOf(pod, settings.clusterDomain));
+  await runtime.files.makeDirectory(directory, { mode: 0o750 });
+  await runtime.files.writeFile(path, content, { mode: 0o644 });
+  return path;
+}
+
+async function nodeHosts(files: NodeContext['runtime']['files']): Promise<string> {
+  return (await files.stat(hostsPath)) ? Buffer.from(await files.readFile(hostsPath)).toString() : '';
+}

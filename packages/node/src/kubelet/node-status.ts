@@ -1,0 +1,172 @@
+/** What a kubelet says of its node (kubelet.md §10): pure. What others put there, extended resources say, stays. */
+import type { Node, NodeCondition, NodeStatus, NodeSystemInfo } from '@kruise/api/core/node';
+import { isExtendedResource } from '@kruise/api/core/resource-name';
+import { findCondition } from '@kruise/machinery/conditions';
+import { isSame } from '@kruise/machinery/json-value';
+import type { ResourceList } from '@kruise/machinery/resource-list';
+import { formatQuantity, parseQuantity, quantitySign, subtractQuantities, zeroQuantity } from '@kruise/values/quantity';
+import { formatTime, type Instant } from '@kruise/values/time';
+import type { Image, RuntimeFeatures, RuntimeHandler } from '../cri/messages.ts';
+
+/** What is known of a node. */
+export type NodeStatusFacts = {
+  readonly hostname: string;
+  readonly addresses: readonly string[];
+  /** What the machine has. */
+  readonly capacity: ResourceList;
+  /** What of it is not for Pods. */
+  readonly reserved: ResourceList;
+  readonly info: NodeSystemInfo;
+  readonly images: readonly Image[];
+  readonly kubeletPort: number;
+  readonly handlers: readonly RuntimeHandler[];
+  readonly features: RuntimeFeatures | undefined;
+  /** Wants that are felt now. */
+  readonly pressures: ReadonlySet<Pressure>;
+  /** Why the node cannot run Pods now; none if it can. */
+  readonly faults: readonly string[];
+  readonly now: Instant;
+};
+
+/** A want that a node may feel. */
+export type Pressure = 'MemoryPressure' | 'DiskPressure' | 'PIDPressure';
+
+type Claim = Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>;
+
+const pressureTexts: {
+  readonly [P in Pressure]: { readonly yes: readonly [string, string]; readonly no: readonly [string, string] };
+} = {
+  MemoryPressure: {
+    yes: ['KubeletHasInsufficientMemory', 'kubelet has insufficient memory available'],
+    no: ['KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
+  },
+  DiskPressure: {
+    yes: ['KubeletHasDiskPressure', 'kubelet has disk pressure'],
+    no: ['KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
+  },
+  PIDPressure: {
+    yes: ['KubeletHasInsufficientPID', 'kubelet has insufficient PID available'],
+    no: ['KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
+  },
+};
+
+/** The conditions a kubelet claims, in their order. */
+export function nodeClaims({ pressures, faults }: Pick<NodeStatusFacts, 'pressures' | 'faults'>): readonly Claim[] {
+  const claims = (Object.keys(pressureTexts) as Pressure[]).map((type): Claim => {
+    const [reason, message] = pressureTexts[type][pressures.has(type) ? 'yes' : 'no'];
+    return { type, status: pressures.has(type) ? 'True' : 'False', reason, message };
+  });
+  const message = faults.length === 1 ? faults[0]! : `[${faults.join(', ')}]`;
+  const ready: Claim =
+    faults.length === 0
+      ? { type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' }
+      : { type: 'Ready', status: 'False', reason: 'KubeletNotReady', message };
+  return [...claims, ready];
+}
+
+/** Which event tells that a condition has changed. */
+export function eventOfCondition({ type, status }: Pick<NodeCondition, 'type' | 'status'>): string | undefined {
+  const isTrue = status === 'True';
+  switch (type) {
+    case 'MemoryPressure':
+      return isTrue ? 'NodeHasInsufficientMemory' : 'NodeHasSufficientMemory';
+    case 'DiskPressure':
+      return isTrue ? 'NodeHasDiskPressure' : 'NodeHasNoDiskPressure';
+    case 'PIDPressure':
+      return isTrue ? 'NodeHasInsufficientPID' : 'NodeHasSufficientPID';
+    case 'Ready':
+      return isTrue ? 'NodeReady' : 'NodeNotReady';
+    default:
+      return undefined;
+  }
+}
+
+const maxImages = 50;
+const maxNames = 5;
+
+/** The status of a node, made from the one it has. */
+export function nodeStatusOf(current: NodeStatus, facts: NodeStatusFacts): NodeStatus {
+  const { hostname, addresses, now } = facts;
+  const capacity = { ...current.capacity, ...facts.capacity };
+  const claims = nodeClaims(facts);
+  const kept = (current.conditions ?? []).filter(({ type }) => !claims.some((claim) => claim.type === type));
+  return {
+    ...current,
+    addresses: [
+      ...addresses.map((address) => ({ type: 'InternalIP', address })),
+      { type: 'Hostname', address: hostname },
+    ],
+    capacity,
+    allocatable: allocatableOf(capacity, facts.reserved),
+    conditions: [...kept, ...claims.map((claim) => conditionOf(claim, current.conditions, now))],
+    daemonEndpoints: { kubeletEndpoint: { Port: facts.kubeletPort } },
+    nodeInfo: facts.info,
+    images: imagesOf(facts.images),
+    ...(facts.handlers.length === 0 ? {} : { runtimeHandlers: facts.handlers.map(handlerOf) }),
+    ...(facts.features ? { features: { supplementalGroupsPolicy: facts.features.supplementalGroupsPolicy } } : {}),
+  };
+}
+
+function handlerOf({ name, features }: RuntimeHandler) {
+  return { name, ...(features ? { features: { ...features } } : {}) };
+}
+
+/** What is left for Pods. Extended resources are theirs wholly. */
+export function allocatableOf(capacity: ResourceList, reserved: ResourceList): { [name: string]: string } {
+  const allocatable: { [name: string]: string } = {};
+  const hugePages = Object.entries(capacity).filter(([name]) => name.startsWith('hugepages-'));
+  for (const [name, amount] of Object.entries(capacity)) {
+    if (isExtendedResource(name)) {
+      allocatable[name] = amount;
+      continue;
+    }
+    let left = subtractQuantities(parseQuantity(amount), parseQuantity(reserved[name] ?? '0'));
+    if (name === 'memory') for (const [, pages] of hugePages) left = subtractQuantities(left, parseQuantity(pages));
+    allocatable[name] = formatQuantity(quantitySign(left) < 0 ? zeroQuantity : left);
+  }
+  return allocatable;
+}
+
+function conditionOf(claim: Claim, current: readonly NodeCondition[] | undefined, now: Instant): NodeCondition {
+  const before = findCondition(current, claim.type);
+  const since = before?.status === claim.status ? before.lastTransitionTime : undefined;
+  return { ...claim, lastHeartbeatTime: formatTime(now), lastTransitionTime: since ?? formatTime(now) };
+}
+
+function imagesOf(images: readonly Image[]) {
+  return images
+    .toSorted((a, b) => b.size - a.size)
+    .slice(0, maxImages)
+    .map(({ repoDigests, repoTags, size }) => ({
+      names: [...repoDigests, ...repoTags].slice(0, maxNames),
+      sizeBytes: size,
+    }));
+}
+
+/** Whether two statuses say the same, heartbeats apart. */
+export function saysTheSame(one: NodeStatus, other: NodeStatus): boolean {
+  return isSame(withoutHeartbeats(one), withoutHeartbeats(other));
+}
+
+function withoutHeartbeats({ conditions = [], ...rest }: NodeStatus) {
+  return { ...rest, conditions: conditions.map(({ lastHeartbeatTime: _, ...condition }) => condition) };
+}
+
+/** Labels every node has. */
+export function nodeLabels(hostname: string, { operatingSystem, architecture }: NodeSystemInfo) {
+  return {
+    'beta.kubernetes.io/arch': architecture,
+    'beta.kubernetes.io/os': operatingSystem,
+    'kubernetes.io/arch': architecture,
+    'kubernetes.io/hostname': hostname,
+    'kubernetes.io/os': operatingSystem,
+  };
+}
+
+/** What a node that is there already needs so as to be this kubelet's; the node itself if nothing. */
+export function reconciledNode(found: Node, wanted: Node): Node {
+  const labels = { ...found.metadata.labels, ...wanted.metadata.labels };
+  const annotations = { ...found.metadata.annotations, ...wanted.metadata.annotations };
+  const isReconciled = isSame(labels, found.metadata.labels) && isSame(annotations, found.metadata.annotations);
+  return isReconciled ? found : { ...found, metadata: { ...found.metadata, labels, annotations } };
+}

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { aContainer, aPod, type PodFixture, sidecar, statusOf } from './fixtures.ts';
+import { type PhaseFacts, phaseOf } from './phase.ts';
+
+const two = [aContainer('a'), aContainer('b')];
+const init = { initContainers: [aContainer('i')], containers: [aContainer('c')] };
+const withSidecar = { initContainers: [sidecar('s')], containers: [aContainer('c')] };
+
+type Row = {
+  readonly name: string;
+  readonly pod?: PodFixture;
+  readonly statuses: { readonly [name: string]: string };
+  readonly facts?: Partial<PhaseFacts>;
+  readonly phase: string;
+};
+
+const rows: Row[] = [
+  { name: 'a Pod of which nothing is known is pending', statuses: {}, phase: 'Pending' },
+  { name: 'a Pod that waits for a container is pending', statuses: { c: 'waiting' }, phase: 'Pending' },
+  {
+    name: 'a Pod with one container of two up is pending',
+    pod: { containers: two },
+    statuses: { a: 'running', b: 'waiting' },
+    phase: 'Pending',
+  },
+  {
+    name: 'a Pod with a container of unknown state is pending',
+    pod: { containers: two },
+    statuses: { a: 'running', b: 'nothing' },
+    phase: 'Pending',
+  },
+  { name: 'a Pod whose containers run is running', statuses: { c: 'running' }, phase: 'Running' },
+  {
+    name: 'a Pod with one container of two left is running',
+    pod: { containers: two, restartPolicy: 'Never' },
+    statuses: { a: 'running', b: 'exit 1' },
+    phase: 'Running',
+  },
+  {
+    name: 'a Pod whose container waits to be restarted is running',
+    statuses: { c: 'waiting after 1' },
+    phase: 'Running',
+  },
+  { name: 'a Pod whose container has ended but will restart is running', statuses: { c: 'exit 0' }, phase: 'Running' },
+  {
+    name: 'a Pod that failed but will be tried again is running',
+    pod: { restartPolicy: 'OnFailure' },
+    statuses: { c: 'exit 1' },
+    phase: 'Running',
+  },
+  {
+    name: 'a Pod that has done its work has succeeded',
+    pod: { restartPolicy: 'OnFailure' },
+    statuses: { c: 'exit 0' },
+    phase: 'Succeeded',
+  },
+  {
+    name: 'a Pod that is not tried again has failed',
+    pod: { restartPolicy: 'Never' },
+    statuses: { c: 'exit 3' },
+    phase: 'Failed',
+  },
+  {
+    name: 'one failure among successes is a failure',
+    pod: { restartPolicy: 'Never', containers: two },
+    statuses: { a: 'exit 0', b: 'exit 1' },
+    phase: 'Failed',
+  },
+  {
+    name: 'a Pod that was stopped and ended well has succeeded',
+    statuses: { c: 'exit 0' },
+    facts: { isEnding: true },
+    phase: 'Succeeded',
+  },
+  {
+    name: 'a Pod that was stopped by force has failed',
+    statuses: { c: 'exit 137' },
+    facts: { isEnding: true },
+    phase: 'Failed',
+  },
+  {
+    name: 'a static Pod that was stopped is as it was',
+    statuses: { c: 'exit 0' },
+    facts: { isEnding: true, isStatic: true },
+    phase: 'Running',
+  },
+  {
+    name: 'an init container that runs keeps a Pod pending',
+    pod: init,
+    statuses: { i: 'running', c: 'waiting' },
+    phase: 'Pending',
+  },
+  {
+    name: 'an init container that failed is tried again',
+    pod: init,
+    statuses: { i: 'waiting after 1', c: 'waiting' },
+    phase: 'Pending',
+  },
+  {
+    name: 'an init container that failed for good fails the Pod',
+    pod: { ...init, restartPolicy: 'Never' },
+    statuses: { i: 'exit 1', c: 'waiting' },
+    phase: 'Failed',
+  },
+  {
+    name: 'a sidecar that has not come up keeps a Pod pending',
+    pod: withSidecar,
+    statuses: { s: 'running', c: 'waiting' },
+    phase: 'Pending',
+  },
+  {
+    name: 'a sidecar that restarts leaves an initialized Pod running',
+    pod: withSidecar,
+    statuses: { s: 'waiting after 1', c: 'running' },
+    facts: { hasInitialized: true },
+    phase: 'Running',
+  },
+  {
+    name: 'a sidecar without a first start keeps a Pod pending',
+    pod: withSidecar,
+    statuses: { s: 'waiting', c: 'running' },
+    facts: { hasInitialized: true },
+    phase: 'Pending',
+  },
+  {
+    name: 'how a sidecar ended does not matter',
+    pod: { ...withSidecar, restartPolicy: 'Never' },
+    statuses: { s: 'exit 137', c: 'exit 0' },
+    phase: 'Succeeded',
+  },
+];
+
+for (const { name, pod, statuses, facts, phase } of rows) {
+  test(name, () => {
+    const all = Object.entries(statuses).map(([container, words]) => statusOf(container, words));
+    const defaults = { statuses: all, isEnding: false, hasInitialized: false, isStatic: false };
+    assert.equal(phaseOf(aPod(pod), { ...defaults, ...facts }), phase);
+  });
+}

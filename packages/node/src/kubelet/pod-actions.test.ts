@@ -1,0 +1,314 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { aContainer, aPod, aSandbox, exited, found, inSandbox, type PodFixture, running, sidecar } from './fixtures.ts';
+import { decideActions, type PodActions, type ResizeNeed } from './pod-actions.ts';
+import { nothingRuns, type RuntimePod } from './runtime-pod.ts';
+
+type Probes = { readonly liveness?: string; readonly startup?: string; readonly started?: string };
+
+type Row = {
+  readonly name: string;
+  readonly pod?: PodFixture;
+  readonly has: RuntimePod;
+  readonly probes?: Probes;
+  readonly resize?: ResizeNeed;
+  readonly does: readonly string[];
+};
+
+const deleting = { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } };
+const never = { restartPolicy: 'Never' } as const;
+const onFailure = { restartPolicy: 'OnFailure' } as const;
+const two = { containers: [aContainer('a'), aContainer('b')] };
+const inits = { initContainers: [aContainer('i'), aContainer('j')] };
+const old = { hash: 'old' };
+const deadSandbox = [aSandbox({ isReady: false })];
+const probed = { startupProbe: {}, livenessProbe: {} };
+
+const rows: Row[] = [
+  { name: 'a new Pod gets a sandbox and its containers', has: nothingRuns, does: ['kill pod', 'sandbox 0', 'start c'] },
+  {
+    name: 'a Pod with init containers begins with the first',
+    pod: inits,
+    has: nothingRuns,
+    does: ['kill pod', 'sandbox 0', 'init i'],
+  },
+  { name: 'a Pod that runs is left alone', has: inSandbox(running('c')), does: [] },
+  { name: 'a container that ended is started again', has: inSandbox(exited('c', 0)), does: ['start c'] },
+  {
+    name: 'a container that did its work is not started again on failure only',
+    pod: { ...onFailure, ...two },
+    has: inSandbox(exited('a', 0), running('b')),
+    does: [],
+  },
+  {
+    name: 'a container that failed is started again on failure',
+    pod: onFailure,
+    has: inSandbox(exited('c', 1)),
+    does: ['start c'],
+  },
+  {
+    name: 'a container that failed is not started again if never',
+    pod: { ...never, ...two },
+    has: inSandbox(exited('a', 1), running('b')),
+    does: [],
+  },
+  { name: 'a Pod with nothing left to run is killed', pod: never, has: inSandbox(exited('c', 1)), does: ['kill pod'] },
+  {
+    name: 'nothing starts in a Pod that is being deleted',
+    pod: { ...deleting, ...two },
+    has: inSandbox(running('a'), exited('b', 1)),
+    does: [],
+  },
+  {
+    name: 'a container that failed to start is started',
+    has: inSandbox(found('c', { state: 'created' })),
+    does: ['start c'],
+  },
+  {
+    name: 'a container that got lost is killed first',
+    has: inSandbox(found('c', { state: 'unknown' })),
+    does: ['kill c: Container is in "unknown" state, try killing it before restart', 'start c'],
+  },
+  {
+    name: 'another image restarts a container',
+    pod: two,
+    has: inSandbox(running('a', old), running('b')),
+    does: ['kill a: Container a definition changed, will be restarted', 'start a'],
+  },
+  {
+    name: 'another image restarts a container whatever the policy',
+    pod: never,
+    has: inSandbox(running('c', old)),
+    does: ['kill c: Container c definition changed, will be restarted', 'start c'],
+  },
+  {
+    name: 'a container that does not live is restarted',
+    has: inSandbox(running('c')),
+    probes: { liveness: 'c-0' },
+    does: ['kill c: Container c failed liveness probe, will be restarted (LivenessProbe)', 'start c'],
+  },
+  {
+    name: 'a container that does not live is only killed if never restarted',
+    pod: never,
+    has: inSandbox(running('c')),
+    probes: { liveness: 'c-0' },
+    does: ['kill pod'],
+  },
+  {
+    name: 'a container that does not start up is restarted',
+    has: inSandbox(running('c')),
+    probes: { startup: 'c-0' },
+    does: ['kill c: Container c failed startup probe, will be restarted (StartupProbe)', 'start c'],
+  },
+  {
+    name: 'other resources are given to a running container',
+    has: inSandbox(running('c')),
+    resize: 'update',
+    does: ['resize c'],
+  },
+  {
+    name: 'other resources may take a restart',
+    has: inSandbox(running('c')),
+    resize: 'restart',
+    does: ['kill c: Container c resize requires restart', 'start c'],
+  },
+  {
+    name: 'a sandbox that died is replaced, and all begins anew',
+    pod: inits,
+    has: { sandboxes: deadSandbox, containers: [exited('c', 137)] },
+    does: ['kill pod', 'replace s0', 'sandbox 1', 'init i'],
+  },
+  {
+    name: 'a sandbox without an address is replaced',
+    has: { sandboxes: [aSandbox({ ips: [] })], containers: [] },
+    does: ['kill pod', 'replace s0', 'sandbox 1', 'start c'],
+  },
+  {
+    name: 'of two sandboxes neither is kept',
+    has: { sandboxes: [aSandbox({ id: 's1', attempt: 1 }), aSandbox()], containers: [] },
+    does: ['kill pod', 'replace s1', 'sandbox 2', 'start c'],
+  },
+  {
+    name: 'a sandbox on another network is not reused',
+    pod: { hostNetwork: true },
+    has: { sandboxes: [aSandbox()], containers: [] },
+    does: ['kill pod', 'sandbox 1', 'start c'],
+  },
+  {
+    name: 'a Pod that ran once and for all gets no other sandbox',
+    pod: never,
+    has: { sandboxes: deadSandbox, containers: [exited('c', 137)] },
+    does: ['kill pod'],
+  },
+  {
+    name: 'a Pod that never had a container may try another sandbox',
+    pod: never,
+    has: { sandboxes: deadSandbox, containers: [] },
+    does: ['kill pod', 'replace s0', 'sandbox 1', 'start c'],
+  },
+  {
+    name: 'a Pod that did all its work gets no other sandbox',
+    pod: onFailure,
+    has: { sandboxes: deadSandbox, containers: [exited('c', 0)] },
+    does: ['kill pod'],
+  },
+  {
+    name: 'only what has not succeeded runs in the next sandbox',
+    pod: { ...onFailure, ...two },
+    has: { sandboxes: deadSandbox, containers: [exited('a', 0), exited('b', 137)] },
+    does: ['kill pod', 'replace s0', 'sandbox 1', 'start b'],
+  },
+  { name: 'init containers run one after the other', pod: inits, has: inSandbox(running('i')), does: [] },
+  {
+    name: 'the next init container waits for the first to succeed',
+    pod: inits,
+    has: inSandbox(exited('i', 0)),
+    does: ['init j'],
+  },
+  {
+    name: 'regular containers wait for all init containers',
+    pod: inits,
+    has: inSandbox(exited('j', 0), exited('i', 0)),
+    does: ['start c'],
+  },
+  {
+    name: 'init containers whose records are gone are not run again',
+    pod: inits,
+    has: inSandbox(exited('j', 0)),
+    does: ['start c'],
+  },
+  { name: 'no init container runs beside regular ones', pod: inits, has: inSandbox(running('c')), does: [] },
+  {
+    name: 'an init container that failed is tried again',
+    pod: inits,
+    has: inSandbox(exited('i', 1)),
+    does: ['init i'],
+  },
+  {
+    name: 'an init container out of memory has failed, whatever its code',
+    pod: inits,
+    has: inSandbox(exited('i', 0, { reason: 'OOMKilled' })),
+    does: ['init i'],
+  },
+  {
+    name: 'an init container that failed for good ends the Pod',
+    pod: { ...inits, ...never },
+    has: inSandbox(exited('i', 1)),
+    does: ['kill pod'],
+  },
+  {
+    name: 'what follows a sidecar waits for it to start up',
+    pod: { initContainers: [sidecar('s', probed), aContainer('i')] },
+    has: inSandbox(running('s')),
+    does: [],
+  },
+  {
+    name: 'what follows a sidecar starts when it is up',
+    pod: { initContainers: [sidecar('s', probed), aContainer('i')] },
+    has: inSandbox(running('s')),
+    probes: { started: 's-0' },
+    does: ['init i'],
+  },
+  {
+    name: 'a sidecar that ended is started again though the next is at work',
+    pod: { initContainers: [sidecar('s'), aContainer('i')] },
+    has: inSandbox(running('i'), exited('s', 0)),
+    does: ['init s'],
+  },
+  {
+    name: 'a sidecar is restarted even if nothing else ever is',
+    pod: { ...never, initContainers: [sidecar('s')] },
+    has: inSandbox(running('c'), exited('s', 1)),
+    does: ['init s'],
+  },
+  {
+    name: 'a sidecar whose record is gone is started again',
+    pod: { initContainers: [sidecar('s')] },
+    has: inSandbox(running('c')),
+    does: ['init s'],
+  },
+  {
+    name: 'another image restarts a sidecar',
+    pod: { initContainers: [sidecar('s')] },
+    has: inSandbox(running('c'), running('s', old)),
+    does: ['kill s: Init container s definition changed', 'init s'],
+  },
+  {
+    name: 'another image does not restart an init container',
+    pod: { initContainers: [aContainer('i')] },
+    has: inSandbox(running('i', old)),
+    does: [],
+  },
+  {
+    name: 'sidecars do not keep a Pod alive',
+    pod: { ...never, initContainers: [sidecar('s')] },
+    has: inSandbox(exited('c', 0), running('s')),
+    does: ['kill pod'],
+  },
+  {
+    name: 'a sidecar that does not live is restarted',
+    pod: { initContainers: [sidecar('s', { livenessProbe: {} })] },
+    has: inSandbox(running('c'), running('s')),
+    probes: { liveness: 's-0' },
+    does: ['kill s: Init container s failed liveness probe (LivenessProbe)', 'init s'],
+  },
+  {
+    name: 'an ephemeral container starts in a Pod that runs',
+    pod: { ephemeralContainers: [{ name: 'debug', image: 'debug:1' }] },
+    has: inSandbox(running('c')),
+    does: ['ephemeral debug'],
+  },
+  {
+    name: 'an ephemeral container starts while init containers are at work',
+    pod: { ...inits, ephemeralContainers: [{ name: 'debug', image: 'debug:1' }] },
+    has: inSandbox(running('i')),
+    does: ['ephemeral debug'],
+  },
+  {
+    name: 'an ephemeral container is never restarted',
+    pod: { ephemeralContainers: [{ name: 'debug', image: 'debug:2' }] },
+    has: inSandbox(running('c'), exited('debug', 1)),
+    does: [],
+  },
+];
+
+for (const { name, pod, has, probes, resize = 'none', does } of rows) {
+  test(name, () => {
+    const actions = decideActions({
+      pod: aPod(pod),
+      runtimePod: has,
+      probes: {
+        liveness: (id) => (id === probes?.liveness ? 'failure' : undefined),
+        startup: (id) => (id === probes?.startup ? 'failure' : id === probes?.started ? 'success' : undefined),
+      },
+      resizeNeed: () => resize,
+    });
+    assert.deepEqual(summary(actions), does);
+  });
+}
+
+function summary({
+  killsPod,
+  createsSandbox,
+  sandboxId,
+  attempt,
+  kills,
+  ephemeral,
+  init,
+  resizes,
+  regular,
+}: PodActions) {
+  return [
+    ...(killsPod ? ['kill pod'] : []),
+    ...(createsSandbox && sandboxId ? [`replace ${sandboxId}`] : []),
+    ...(createsSandbox ? [`sandbox ${attempt}`] : []),
+    ...kills.map(({ target, message, reason }) => {
+      const why = reason && reason !== 'Unknown' ? ` (${reason})` : '';
+      return `kill ${target.name}: ${message}${why}`;
+    }),
+    ...ephemeral.map(({ name }) => `ephemeral ${name}`),
+    ...init.map(({ name }) => `init ${name}`),
+    ...resizes.map(({ name }) => `resize ${name}`),
+    ...regular.map(({ name }) => `start ${name}`),
+  ];
+}

@@ -1,0 +1,114 @@
+/** The conditions a kubelet keeps on its Pods (kubelet.md §2.2). */
+import type { ContainerStatus, Pod, PodCondition } from '@kruise/api/core/pod';
+import { isSidecar } from '@kruise/api/core/pod-containers';
+import { findCondition } from '@kruise/machinery/conditions';
+import { formatTime, type Instant } from '@kruise/values/time';
+import type { Phase } from './phase.ts';
+
+/** A condition before it is known since when it holds. */
+export type Claim = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
+
+/** What the conditions are concluded from. */
+export type ConditionFacts = {
+  readonly pod: Pod;
+  /** Statuses of init and regular containers. */
+  readonly statuses: readonly ContainerStatus[];
+  readonly phase: Phase;
+  /** Whether a sandbox stands in which containers can start. */
+  readonly hasSandbox: boolean;
+  /** Conditions of others, which readiness gates may name. */
+  readonly foreign: readonly PodCondition[];
+};
+
+const owned: ReadonlySet<string> = new Set([
+  'PodScheduled',
+  'Ready',
+  'Initialized',
+  'ContainersReady',
+  'PodReadyToStartContainers',
+  'PodResizePending',
+  'PodResizeInProgress',
+]);
+
+/** Whether nobody but the kubelet writes a condition. */
+export function isKubeletCondition(type: string): boolean {
+  return owned.has(type);
+}
+
+/** The claims of every Pod, in the order they stand in its status. */
+export function claimsOf(facts: ConditionFacts): readonly Claim[] {
+  const containersReady = containersReadyClaim(facts);
+  return [
+    { type: 'PodReadyToStartContainers', status: facts.hasSandbox ? 'True' : 'False' },
+    initializedClaim(facts),
+    readyClaim(facts, containersReady),
+    containersReady,
+    { type: 'PodScheduled', status: 'True' },
+  ];
+}
+
+function containersReadyClaim({ pod: { spec }, statuses, phase }: ConditionFacts): Claim {
+  const type = 'ContainersReady';
+  const containers = [...(spec?.initContainers ?? []).filter(isSidecar), ...(spec?.containers ?? [])];
+  const unknown = containers.filter(({ name }) => !statusOf(statuses, name)).map(({ name }) => name);
+  const unready = containers.filter(({ name }) => statusOf(statuses, name)?.ready === false).map(({ name }) => name);
+  if (phase === 'Succeeded' && unknown.length === 0) return { type, status: 'False', reason: 'PodCompleted' };
+  // What is still being stopped says nothing any more.
+  if (phase === 'Failed') return { type, status: 'False', reason: 'PodFailed' };
+  const message = faults({ unknown, unready });
+  return message === '' ? { type, status: 'True' } : { type, status: 'False', reason: 'ContainersNotReady', message };
+}
+
+function readyClaim({ pod: { spec }, foreign }: ConditionFacts, containersReady: Claim): Claim {
+  if (containersReady.status !== 'True') return { ...containersReady, type: 'Ready' };
+  const faults: string[] = [];
+  for (const { conditionType } of spec?.readinessGates ?? []) {
+    const gate = JSON.stringify(conditionType);
+    const found = findCondition(foreign, conditionType);
+    if (!found) faults.push(`corresponding condition of pod readiness gate ${gate} does not exist.`);
+    else if (found.status !== 'True') {
+      faults.push(`the status of pod readiness gate ${gate} is not "True", but ${found.status}`);
+    }
+  }
+  if (faults.length === 0) return { type: 'Ready', status: 'True' };
+  return { type: 'Ready', status: 'False', reason: 'ReadinessGatesNotReady', message: faults.join(', ') };
+}
+
+function initializedClaim({ pod: { spec }, statuses, phase }: ConditionFacts): Claim {
+  const type = 'Initialized';
+  const unknown: string[] = [];
+  const incomplete: string[] = [];
+  for (const container of spec?.initContainers ?? []) {
+    const status = statusOf(statuses, container.name);
+    if (!status) unknown.push(container.name);
+    else if (!(isSidecar(container) ? status.started : status.ready)) incomplete.push(container.name);
+  }
+  if (phase === 'Succeeded' && unknown.length === 0) return { type, status: 'True', reason: 'PodCompleted' };
+  // Sidecars that restart do not undo what has been done once.
+  const hasBegun = (spec?.containers ?? []).some(({ name }) => hasStarted(statusOf(statuses, name)));
+  const message = hasBegun ? '' : faults({ unknown, incomplete });
+  if (message === '') return { type, status: 'True' };
+  return { type, status: 'False', reason: 'ContainersNotInitialized', message };
+}
+
+function hasStarted(status: ContainerStatus | undefined): boolean {
+  return Boolean(status?.state?.running ?? status?.state?.terminated);
+}
+
+function statusOf(statuses: readonly ContainerStatus[], name: string): ContainerStatus | undefined {
+  return statuses.find((each) => each.name === name);
+}
+
+function faults(containers: { readonly [word: string]: readonly string[] }): string {
+  return Object.entries(containers)
+    .filter(([, names]) => names.length > 0)
+    .map(([word, names]) => `containers with ${word} status: [${names.join(' ')}]`)
+    .join(', ');
+}
+
+/** A claim with the time since when it holds. */
+export function conditionOf(claim: Claim, previous: readonly PodCondition[] | undefined, now: Instant): PodCondition {
+  const before = findCondition(previous, claim.type);
+  const since = before?.status === claim.status ? before.lastTransitionTime : undefined;
+  return { lastProbeTime: null, ...claim, lastTransitionTime: since ?? formatTime(now) };
+}

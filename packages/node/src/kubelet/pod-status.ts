@@ -1,0 +1,167 @@
+/** The status of a Pod as its kubelet tells it (kubelet.md §2): pure, from what the runtime has and what was said before. */
+import type { ContainerStatus, Pod, PodCondition, PodStatus } from '@kruise/api/core/pod';
+import { computeQosClass } from '@kruise/api/core/pod-qos';
+import { findCondition } from '@kruise/machinery/conditions';
+import { formatTime, type Instant, parseTime } from '@kruise/values/time';
+import { containerStatusesOf, type StatusFacts, unknownEnd } from './container-statuses.ts';
+import { isStaticPod } from './critical.ts';
+import { isFinal, type Phase, phaseOf } from './phase.ts';
+import { type Claim, claimsOf, conditionOf, isKubeletCondition } from './pod-conditions.ts';
+import { addressesOf, hasInitialized, isHostNetwork, sandboxChange } from './runtime-pod.ts';
+
+/** What a Pod's status is made from. */
+export type PodStatusFacts = Omit<StatusFacts, 'previous'> & {
+  /** What was said before, by this kubelet or in the API. */
+  readonly previous: PodStatus;
+  /** Whether the Pod is being stopped for good. */
+  readonly isEnding: boolean;
+  readonly hostIPs: readonly string[];
+  /** How a change of resources gets on. */
+  readonly resizeClaims: readonly Claim[];
+  readonly now: Instant;
+};
+
+/** The message of a Pod that was at work too long. */
+export const deadlineMessage = 'Pod was active on the node longer than the specified deadline';
+
+/** The status a Pod has. */
+export function podStatusOf(facts: PodStatusFacts): PodStatus {
+  const { pod, runtimePod, previous, isEnding, now } = facts;
+  const all = [
+    ...(previous.initContainerStatuses ?? []),
+    ...(previous.containerStatuses ?? []),
+    ...(previous.ephemeralContainerStatuses ?? []),
+  ];
+  const { init, regular, ephemeral } = containerStatusesOf({ ...facts, previous: all });
+  const statuses = [...init, ...regular];
+  const found = phaseOf(pod, {
+    statuses,
+    isEnding,
+    hasInitialized: hasInitialized(pod, runtimePod),
+    isStatic: isStaticPod(pod),
+  });
+  const verdict = verdictOf(facts, found);
+  const api = pod.status ?? {};
+  const foreign = (api.conditions ?? []).filter(({ type }) => !isKubeletCondition(type) && type !== 'DisruptionTarget');
+  const claims = claimsOf({
+    pod,
+    statuses,
+    phase: verdict.phase,
+    hasSandbox: !sandboxChange(pod, runtimePod).isNeeded,
+    foreign: api.conditions ?? [],
+  });
+  const disruption =
+    findCondition(previous.conditions, 'DisruptionTarget') ?? findCondition(api.conditions, 'DisruptionTarget');
+  const conditions: PodCondition[] = [
+    ...foreign,
+    ...facts.resizeClaims.map((claim) => conditionOf(claim, previous.conditions, now)),
+    ...(disruption ? [disruption] : []),
+    ...claims.map((claim) => conditionOf(claim, previous.conditions, now)),
+  ];
+  const { nominatedNodeName, resourceClaimStatuses } = api;
+  return {
+    ...verdict,
+    conditions,
+    ...(nominatedNodeName ? { nominatedNodeName } : {}),
+    ...(resourceClaimStatuses ? { resourceClaimStatuses } : {}),
+    ...addressFields(facts),
+    startTime: previous.startTime ?? api.startTime ?? formatTime(now),
+    ...(init.length > 0 ? { initContainerStatuses: shortened(init, statuses.length + ephemeral.length) } : {}),
+    containerStatuses: shortened(regular, statuses.length + ephemeral.length),
+    ...(ephemeral.length > 0 ? { ephemeralContainerStatuses: [...ephemeral] } : {}),
+    qosClass: api.qosClass ?? (pod.spec ? computeQosClass(pod.spec) : 'BestEffort'),
+  };
+}
+
+type Verdict = { readonly phase: Phase; readonly reason?: string; readonly message?: string };
+
+/** What has been final stays so, and what was said of a phase stays with it. */
+function verdictOf({ pod, previous, now }: PodStatusFacts, found: Phase): Verdict {
+  const api = pod.status ?? {};
+  const phase = isFinal(api.phase) ? api.phase : isFinal(previous.phase) ? previous.phase : found;
+  if (!isFinal(phase) && isPastDeadline(pod, previous, now)) {
+    return { phase: 'Failed', reason: 'DeadlineExceeded', message: deadlineMessage };
+  }
+  if (phase !== previous.phase) return { phase };
+  const reason = previous.reason || api.reason;
+  const message = previous.message || api.message;
+  return { phase, ...(reason ? { reason } : {}), ...(message ? { message } : {}) };
+}
+
+/** When a Pod has been at work for as long as it may, if there is such a limit. */
+export function deadlineOf({ spec }: Pod, { startTime }: PodStatus): Instant | undefined {
+  const seconds = spec?.activeDeadlineSeconds;
+  return seconds == null || !startTime ? undefined : parseTime(startTime) + seconds * 1000;
+}
+
+function isPastDeadline(pod: Pod, status: PodStatus, now: Instant): boolean {
+  const deadline = deadlineOf(pod, status);
+  return deadline !== undefined && now >= deadline;
+}
+
+function addressFields({ pod, runtimePod, previous, hostIPs }: PodStatusFacts) {
+  const own = isHostNetwork(pod) ? hostIPs : ordered(addressesOf(runtimePod), hostIPs);
+  // A Pod whose sandbox is gone keeps what it had: whoever looks at its end may want to know.
+  const ips = own.length > 0 ? own : (previous.podIPs ?? []).map(({ ip }) => ip);
+  const [hostIP] = hostIPs;
+  const [podIP] = ips;
+  return {
+    ...(hostIP ? { hostIP, hostIPs: hostIPs.map((ip) => ({ ip })) } : {}),
+    ...(podIP ? { podIP, podIPs: ips.map((ip) => ({ ip })) } : {}),
+  };
+}
+
+/** Addresses of the family that the node puts first come first. */
+function ordered(ips: readonly string[], [hostIP = '']: readonly string[]): readonly string[] {
+  const isSixth = hostIP.includes(':');
+  return ips.toSorted((a, b) => Number(a.includes(':') !== isSixth) - Number(b.includes(':') !== isSixth));
+}
+
+const maxMessageBytes = 12 * 1024;
+
+/** Last words are cut so that those of all containers together stay within bounds. */
+function shortened(statuses: readonly ContainerStatus[], count: number): ContainerStatus[] {
+  const limit = Math.floor(maxMessageBytes / Math.max(1, count));
+  return statuses.map((status) => {
+    const message = status.state?.terminated?.message;
+    const last = status.lastState?.terminated?.message;
+    if ((message?.length ?? 0) <= limit && (last?.length ?? 0) <= limit) return status;
+    return { ...status, state: cut(status.state, limit), lastState: cut(status.lastState, limit) };
+  });
+}
+
+function cut(state: ContainerStatus['state'], limit: number): NonNullable<ContainerStatus['state']> {
+  const { terminated } = state ?? {};
+  if (!terminated?.message) return state ?? {};
+  return { terminated: { ...terminated, message: terminated.message.slice(0, limit) } };
+}
+
+/** What is said of a Pod that is over for good: nothing of it is left to run or to wait for. */
+export function finishedStatus(pod: Pod, status: PodStatus): PodStatus {
+  const wasInitialized = findCondition(status.conditions, 'Initialized')?.status === 'True';
+  const ended = (each: ContainerStatus): ContainerStatus => {
+    if (each.state?.terminated) return each;
+    return { ...each, ready: false, started: false, state: { terminated: unknownEnd } };
+  };
+  const { containerStatuses = [], initContainerStatuses, ephemeralContainerStatuses } = status;
+  // Those that were never to start before init containers were through have not ended, either.
+  const regular = wasInitialized ? containerStatuses.map(ended) : containerStatuses;
+  const phase = isFinal(status.phase) || isStaticPod(pod) ? status.phase : 'Failed';
+  return {
+    ...status,
+    ...(phase ? { phase } : {}),
+    ...(initContainerStatuses
+      ? { initContainerStatuses: initContainerStatuses.map(endedInit(initContainerStatuses)) }
+      : {}),
+    containerStatuses: regular,
+    ...(ephemeralContainerStatuses ? { ephemeralContainerStatuses: ephemeralContainerStatuses.map(ended) } : {}),
+  };
+
+  /** Init containers after the last that has begun have not ended: they never began. */
+  function endedInit(statuses: readonly ContainerStatus[]) {
+    const lastBegun = statuses.findLastIndex(({ state, lastState }) =>
+      Boolean(state?.running ?? state?.terminated ?? lastState?.terminated),
+    );
+    return (each: ContainerStatus, index: number) => (index <= lastBegun || wasInitialized ? ended(each) : each);
+  }
+}

@@ -1,0 +1,594 @@
+/**
+ * One Pod's life on its node. A worker does one thing at a time: it brings the Pod up and keeps it so, ends it when it
+ * is to end, and clears away what is left. It looks when something has happened — the Pod changed, the runtime told of a
+ * container, a probe's result is another, a back-off is over — and rests otherwise.
+ */
+import type { Pod, PodStatus } from '@kruise/api/core/pod';
+import type { Secret } from '@kruise/api/core/secret';
+import { findCondition } from '@kruise/machinery/conditions';
+import { isSame } from '@kruise/machinery/json-value';
+import { formatTime, type Instant } from '@kruise/values/time';
+import type { Refusal } from './allocations.ts';
+import { type BackOff, createBackOff } from './back-off.ts';
+import type { StartFailure } from './container-statuses.ts';
+import { containerHash, containersOf, fieldPathOf, type PodContainer } from './containers.ts';
+import type { NodeFacts } from './downward.ts';
+import { StartError } from './images.ts';
+import { type KillContext, killContainer, killPod } from './kill.ts';
+import { resizableResources } from './linux-resources.ts';
+import type { NodeContext } from './node-context.ts';
+import { isFinal } from './phase.ts';
+import { decideActions, type PodActions } from './pod-actions.ts';
+import { type Claim, isKubeletCondition } from './pod-conditions.ts';
+import { deadlineMessage, deadlineOf, finishedStatus, podStatusOf } from './pod-status.ts';
+import { createPodProbes, hasProbes, noProbes, type PodProbes } from './probes.ts';
+import { readRuntimePod } from './read-runtime-pod.ts';
+import { descriptionOf, isGone, rpcTextOf } from './runtime-error.ts';
+import { addressesOf, isHostNetwork, newestOf, nothingRuns, type RuntimePod } from './runtime-pod.ts';
+import { logDirectoryOf, sandboxConfigOf } from './sandbox-config.ts';
+import { type StartScene, startContainer } from './start-container.ts';
+import { referencesOf } from './volume-content.ts';
+import { createPodVolumes, type MountedVolume, type PodVolumes } from './volumes.ts';
+
+/** How a Pod is ended before its time. */
+export type Ending = {
+  /** Takes the place of the Pod's own grace period. */
+  readonly graceSeconds?: number;
+  /** What is said of it. */
+  readonly verdict?: (status: PodStatus) => PodStatus;
+};
+
+/** What looks after a Pod. */
+export type PodWorker = {
+  readonly uid: string;
+  readonly pod: () => Pod;
+  /** What was last said of it, whether it is in the API yet or not. */
+  readonly status: () => PodStatus;
+  readonly runtimePod: () => RuntimePod;
+  /** Whether the Pod was let in, and has not ended. */
+  readonly isActive: () => boolean;
+  readonly isFinished: () => boolean;
+  /** The node does not take the Pod: it is over before it began. */
+  reject(refusal: Refusal): void;
+  /** The Pod is in the API in another state. */
+  update(pod: Pod): void;
+  /** The Pod is gone from where it came from: it ends, and all that is left of it goes. */
+  remove(): void;
+  /** Ends the Pod. */
+  end(ending: Ending): void;
+  /** The runtime told of a container or sandbox of the Pod. */
+  runtimeChanged(): void;
+  /** Something the Pod depends on has changed, or its time has come. */
+  wake(): void;
+  /** Resolves when nothing of the Pod is left on the node. */
+  readonly gone: Promise<void>;
+};
+
+type Stage = 'starting' | 'syncing' | 'terminating' | 'terminated' | 'finished' | 'gone';
+
+/** What goes wrong without a known time to try again is tried after so long. */
+const retryMs = 10_000;
+const networkRetryMs = 1000;
+/** How long a pass may go on before what happens meanwhile is shown. */
+const lookMs = 100;
+
+/** The worker of a Pod that is to run, or that was found running. */
+export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
+  const { runtime, clock } = node;
+  const uid = first.metadata.uid ?? '';
+  const { promise: gone, resolve: announceGone } = Promise.withResolvers<void>();
+  let pod = first;
+  /** With the resources it has been given. */
+  let allocated = first;
+  let resizeClaims: readonly Claim[] = [];
+  let runtimePod: RuntimePod = nothingRuns;
+  let said: PodStatus | undefined;
+  let stage: Stage = 'starting';
+  let isRemoved = false;
+  let graceSeconds: number | undefined;
+  let isWoken = false;
+  let isBusy = false;
+  let isDeadlineTold = false;
+  let pass: AbortController | undefined;
+  let cancelLook: (() => void) | undefined;
+  const failures = new Map<string, StartFailure>();
+  let probes: PodProbes = noProbes;
+  // Most Pods never need these.
+  let restarts: BackOff | undefined;
+  let pulls: BackOff | undefined;
+  const pullErrors = new Map<string, string>();
+  let volumes: PodVolumes | undefined;
+
+  const record = (podContainer: PodContainer, type: 'Normal' | 'Warning', reason: string, message: string) =>
+    node.record(pod, type, reason, message, fieldPathOf(podContainer));
+  const killing: KillContext = { runtime, clock, record, podIP: () => addressesOf(runtimePod)[0] ?? '' };
+
+  function wake(): void {
+    isWoken = true;
+    if (!isBusy && stage !== 'gone') void work();
+  }
+
+  async function work(): Promise<void> {
+    isBusy = true;
+    while (isWoken && stage !== 'gone' && !node.signal.aborted) {
+      isWoken = false;
+      const current = new AbortController();
+      pass = current;
+      try {
+        await look(current.signal);
+      } catch (error) {
+        if (!current.signal.aborted && !node.signal.aborted) failed(error);
+      }
+      pass = undefined;
+      cancelLook?.();
+      cancelLook = undefined;
+    }
+    isBusy = false;
+  }
+
+  function failed(error: unknown): void {
+    const name = `${pod.metadata.namespace}/${pod.metadata.name}`;
+    node.log.warn({ pod: name, error }, 'a Pod could not be brought to where it should be');
+    node.wakeAt(uid, clock.now() + retryMs);
+  }
+
+  async function look(signal: AbortSignal): Promise<void> {
+    switch (stage) {
+      case 'starting':
+      case 'syncing':
+        return sync(signal);
+      case 'terminating':
+        return terminate(signal);
+      case 'terminated':
+        return finish();
+      case 'finished':
+        if (isRemoved) await clearAway();
+    }
+  }
+
+  /** Asks the runtime, and says what comes of it. */
+  async function observe(): Promise<void> {
+    runtimePod = await readRuntimePod(runtime, uid, runtimePod);
+    probes.observe(pod, runtimePod, addressesOf(runtimePod)[0] ?? node.hostIPs()[0] ?? '');
+    say();
+  }
+
+  function say(): PodStatus {
+    const previous = said ?? pod.status ?? {};
+    const status = podStatusOf({
+      pod: allocated,
+      runtimePod,
+      previous,
+      failures,
+      probes,
+      runtimeName: node.runtimeName(),
+      resourcesOf: (container, found) => node.allocations.statusOf(uid, container, found),
+      resizeClaims,
+      isEnding: stage === 'terminated' || stage === 'finished',
+      hostIPs: node.hostIPs(),
+      now: clock.now(),
+    });
+    publish(stage === 'finished' ? finishedStatus(pod, status) : status);
+    return said!;
+  }
+
+  function publish(status: PodStatus): void {
+    said = status;
+    const couldRun = stage !== 'terminated' && stage !== 'finished';
+    node.statuses.report(pod, { status, couldRun, isFinished: stage === 'finished' });
+  }
+
+  // --- Bringing the Pod up, and keeping it so ---
+
+  async function sync(signal: AbortSignal): Promise<void> {
+    if (stage === 'starting') {
+      stage = 'syncing';
+      if (hasProbes(pod)) {
+        probes = createPodProbes(pod, { runtime, clock, record, onChange: probeChanged });
+      }
+      node.sources.hold(uid, referencesOf(pod), wake);
+    }
+    resize();
+    await observe();
+    if (isFinal(said?.phase)) return becomeFinal();
+    const deadline = deadlineOf(pod, said ?? {});
+    if (deadline !== undefined) node.wakeAt(uid, deadline);
+
+    const fault = isHostNetwork(pod) ? undefined : node.networkFault();
+    if (fault !== undefined) {
+      node.record(pod, 'Warning', 'NetworkNotReady', `network is not ready: ${fault}`);
+      node.wakeAt(uid, clock.now() + networkRetryMs);
+      return;
+    }
+    const actions = decide();
+    const mounted = await mountVolumes(actions);
+    if (!mounted) return;
+    signal.throwIfAborted();
+    await carryOut(actions, mounted, signal);
+  }
+
+  /** What has come to an end by itself is cleared away like what was ended. */
+  function becomeFinal(): void {
+    if (said?.reason === 'DeadlineExceeded' && !isDeadlineTold) {
+      isDeadlineTold = true;
+      node.record(pod, 'Normal', 'DeadlineExceeded', deadlineMessage);
+    }
+    end({});
+  }
+
+  function resize(): void {
+    const {
+      pod: given,
+      pending,
+      changed,
+    } = node.allocations.resize(pod, {
+      allocatable: node.allocatable(),
+      admits: node.admits,
+    });
+    allocated = given;
+    for (const name of changed) {
+      const container = containersOf(given).find((each) => each.container.name === name)?.container;
+      if (container) restarts?.reset(backOffKey(name, containerHash(container)));
+    }
+    const isUnderWay = containersOf(given).some(({ container }) => {
+      const newest = newestOf(runtimePod, container.name);
+      return newest?.state === 'running' && node.allocations.needOf(uid, container, newest) !== 'none';
+    });
+    const underWay: Claim = { type: 'PodResizeInProgress', status: 'True' };
+    resizeClaims = [...(pending ? [pending] : []), ...(isUnderWay ? [underWay] : [])];
+    if (pending?.reason === 'Deferred') node.wakeAt(uid, clock.now() + retryMs);
+  }
+
+  function decide(): PodActions {
+    return decideActions({
+      pod: allocated,
+      runtimePod,
+      probes,
+      resizeNeed: (container, running) => node.allocations.needOf(uid, container, running),
+    });
+  }
+
+  function factsOf(podIPs: readonly string[]): NodeFacts {
+    return { podIPs, hostIPs: node.hostIPs(), allocatable: node.allocatable() };
+  }
+
+  /** Where volumes are; undefined if some cannot be had, which is told and tried again. */
+  async function mountVolumes(actions: PodActions): Promise<ReadonlyMap<string, MountedVolume> | undefined> {
+    if (!pod.spec?.volumes || pod.spec.volumes.length === 0) return new Map();
+    volumes ??= createPodVolumes({
+      files: runtime.files,
+      clock,
+      sources: node.sources,
+      rootDirectory: node.settings.rootDirectory,
+      token: async (of, wish) => {
+        const { text, refreshAt } = await node.tokens.get(of, wish);
+        node.wakeAt(uid, refreshAt);
+        return text;
+      },
+    });
+    try {
+      return await volumes.mount(allocated, factsOf(addressesOf(runtimePod)));
+    } catch (error) {
+      const causes = error instanceof AggregateError ? (error.errors as Error[]) : [error as Error];
+      for (const { message } of causes) node.record(pod, 'Warning', 'FailedMount', message);
+      node.wakeAt(uid, clock.now() + retryMs);
+      // What runs already has its volumes; only nothing new starts without.
+      return actions.regular.length + actions.init.length + actions.ephemeral.length === 0 ? new Map() : undefined;
+    }
+  }
+
+  async function carryOut(
+    actions: PodActions,
+    mounted: ReadonlyMap<string, MountedVolume>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (actions.createsSandbox && actions.sandboxId !== undefined) {
+      node.record(pod, 'Normal', 'SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.');
+    }
+    if (actions.killsPod) {
+      await killPod(killing, allocated, runtimePod, undefined, signal);
+      if (!actions.createsSandbox) return observe();
+    }
+    for (const { target, message, reason } of actions.kills) {
+      await killContainer(killing, { pod: allocated, target, message, reason }, signal);
+    }
+    const starts = [...actions.ephemeral, ...actions.init, ...actions.regular];
+    if (actions.kills.length > 0) runtimePod = await readRuntimePod(runtime, uid, runtimePod);
+    await updateResources(actions);
+    if (starts.length === 0 && !actions.createsSandbox) return;
+
+    const sandboxConfig = sandboxConfigOf(allocated, actions.attempt, node.settings);
+    let { sandboxId } = actions;
+    if (actions.createsSandbox) {
+      const created = await createSandbox(sandboxConfig, signal);
+      if (created === undefined) return;
+      sandboxId = created;
+      await observe();
+    }
+    const podIPs = isHostNetwork(pod) ? node.hostIPs() : addressesOf(runtimePod);
+    const scene: StartScene = {
+      pod: allocated,
+      runtimePod,
+      sandboxId: sandboxId!,
+      sandboxConfig,
+      facts: factsOf(podIPs),
+      volumes: mounted,
+      pullSecrets: await readPullSecrets(),
+      pullBackOff: (pulls ??= createBackOff(clock)),
+      pullErrors,
+    };
+    await startAll(scene, starts, signal);
+    await prune();
+  }
+
+  async function createSandbox(
+    config: ReturnType<typeof sandboxConfigOf>,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    try {
+      const handler = await runtimeHandler();
+      await runtime.files.makeDirectory(logDirectoryOf(pod, node.settings), { mode: 0o755 });
+      const request = { config, ...(handler === '' ? {} : { runtimeHandler: handler }) };
+      return (await runtime.runPodSandbox(request, { signal })).podSandboxId;
+    } catch (error) {
+      signal.throwIfAborted();
+      node.record(pod, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${rpcTextOf(error)}`);
+      node.wakeAt(uid, clock.now() + retryMs);
+      return undefined;
+    }
+  }
+
+  async function runtimeHandler(): Promise<string> {
+    const name = pod.spec?.runtimeClassName;
+    if (!name) return '';
+    const found = await node.sources.runtimeClass(name);
+    if (!found) throw new Error(`runtimeclass.node.k8s.io ${JSON.stringify(name)} not found`);
+    return found.handler ?? '';
+  }
+
+  async function readPullSecrets(): Promise<readonly Secret[]> {
+    const names = (pod.spec?.imagePullSecrets ?? []).flatMap(({ name }) => (name ? [name] : []));
+    if (names.length === 0) return [];
+    const { namespace = '' } = pod.metadata;
+    const found = await Promise.all(names.map((name) => node.sources.secret(namespace, name)));
+    const missing = names.filter((_, index) => !found[index]);
+    if (missing.length > 0) {
+      const message = `Unable to retrieve some image pull secrets (${missing.join(', ')}); attempting to pull the image may not succeed.`;
+      node.record(pod, 'Warning', 'FailedToRetrieveImagePullSecret', message);
+    }
+    return found.filter((each) => each !== undefined);
+  }
+
+  async function startAll(scene: StartScene, starts: PodActions['regular'], signal: AbortSignal): Promise<void> {
+    const wanted = new Set(starts.map(({ name }) => name));
+    const before = new Map(failures);
+    let retryAt: Instant | undefined;
+    const again = (at: Instant) => (retryAt = Math.min(retryAt ?? at, at));
+    for (const podContainer of startOrder(containersOf(allocated))) {
+      const { container, role } = podContainer;
+      if (!wanted.has(container.name)) continue;
+      try {
+        checkBackOff(podContainer, again);
+        await startContainer(node, scene, podContainer, signal);
+        failures.delete(container.name);
+      } catch (error) {
+        if (!(error instanceof StartError)) throw error;
+        failures.set(container.name, { reason: error.reason, message: error.message });
+        if (error.reason === 'ImagePullBackOff') again(scene.pullBackOff.dueSinceLast(container.image ?? ''));
+        else if (error.reason !== 'CrashLoopBackOff') again(clock.now() + retryMs);
+        // What comes after an init container needs what it does.
+        if (role === 'init') break;
+      }
+    }
+    if (retryAt !== undefined) node.wakeAt(uid, retryAt);
+    if (!isSame([...before], [...failures])) say();
+  }
+
+  function backOffKey(name: string, hash: string): string {
+    return `${name}/${hash}`;
+  }
+
+  /** What has ended waits, longer each time. */
+  function checkBackOff({ container, role }: PodContainer, again: (at: Instant) => void): void {
+    const newest = newestOf(runtimePod, container.name);
+    if (newest?.state !== 'exited') return;
+    restarts ??= createBackOff(clock);
+    const key = backOffKey(container.name, containerHash(container));
+    if (!restarts.isWaiting(key, newest.finishedAt)) {
+      restarts.advance(key, newest.finishedAt);
+      return;
+    }
+    const { name, namespace } = pod.metadata;
+    const id = `${name}_${namespace}(${uid})`;
+    record(
+      { container, role },
+      'Warning',
+      'BackOff',
+      `Back-off restarting failed container ${container.name} in pod ${id}`,
+    );
+    again(restarts.dueAt(key, newest.finishedAt));
+    const delay = durationText(restarts.delayOf(key));
+    const message = `back-off ${delay} restarting failed container=${container.name} pod=${id}`;
+    throw new StartError('CrashLoopBackOff', message);
+  }
+
+  async function updateResources({ resizes }: PodActions): Promise<void> {
+    for (const { id, name } of resizes) {
+      const container = containersOf(allocated).find((each) => each.container.name === name)?.container;
+      if (!container) continue;
+      await runtime.updateContainerResources({
+        containerId: id,
+        linux: resizableResources(container.resources ?? undefined),
+      });
+      node.allocations.actuate(uid, container);
+    }
+    if (resizes.length > 0) {
+      resize();
+      await observe();
+    }
+  }
+
+  /** One dead container of a name is kept, for whoever wants to know how it ended. */
+  async function prune(): Promise<void> {
+    const seen = new Map<string, number>();
+    for (const { id, name, state } of runtimePod.containers) {
+      const count = seen.get(name) ?? 0;
+      seen.set(name, count + 1);
+      if (count >= 1 && state === 'exited') await runtime.removeContainer({ containerId: id });
+    }
+  }
+
+  function probeChanged(): void {
+    say();
+    wake();
+  }
+
+  // --- Ending it ---
+
+  function end({ graceSeconds: wanted, verdict }: Ending): void {
+    if (verdict && said) said = verdict(said);
+    else if (verdict) said = verdict(pod.status ?? {});
+    if (stage === 'terminated' || stage === 'finished' || stage === 'gone') {
+      if (verdict && said) publish(said);
+      wake();
+      return;
+    }
+    const own = pod.metadata.deletionGracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? 30;
+    const next = Math.max(1, Math.min(wanted ?? own, graceSeconds ?? Number.POSITIVE_INFINITY));
+    const isShorter = graceSeconds !== undefined && next < graceSeconds;
+    if (stage !== 'terminating') {
+      stage = 'terminating';
+      pass?.abort();
+    } else if (isShorter) pass?.abort();
+    else if (graceSeconds !== undefined) return;
+    graceSeconds = next;
+    wake();
+  }
+
+  async function terminate(signal: AbortSignal): Promise<void> {
+    probes.stopLethal();
+    await observe();
+    try {
+      await killPod(killing, allocated, runtimePod, graceSeconds, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      node.record(pod, 'Warning', 'FailedKillPod', `error killing pod: ${descriptionOf(error)}`);
+      throw error;
+    }
+    probes.stop();
+    runtimePod = await readRuntimePod(runtime, uid, runtimePod);
+    if (runtimePod.containers.some(({ state }) => state === 'running')) {
+      throw new Error('containers run that were ended');
+    }
+    stage = 'terminated';
+    // From here on others may have what it had.
+    node.allocations.forget(uid);
+    probes = noProbes;
+    say();
+    isWoken = true;
+  }
+
+  async function finish(): Promise<void> {
+    await volumes?.unmount(pod);
+    if (!volumes) await runtime.files.remove(`${node.settings.rootDirectory}/pods/${uid}`);
+    volumes = undefined;
+    node.sources.release(uid);
+    node.tokens.forget(uid);
+    stage = 'finished';
+    say();
+    isWoken = true;
+  }
+
+  async function clearAway(): Promise<void> {
+    for (const { id } of runtimePod.sandboxes) {
+      await runtime.removePodSandbox({ podSandboxId: id }).catch((error: unknown) => {
+        if (!isGone(error)) throw error;
+      });
+    }
+    await runtime.files.remove(logDirectoryOf(pod, node.settings));
+    node.statuses.forget(uid);
+    stage = 'gone';
+    announceGone();
+  }
+
+  return {
+    uid,
+    gone,
+    pod: () => pod,
+    status: () => said ?? pod.status ?? {},
+    runtimePod: () => runtimePod,
+    isActive: () => stage === 'starting' || stage === 'syncing' || stage === 'terminating',
+    isFinished: () => stage === 'finished' || stage === 'gone',
+    reject({ reason, message }) {
+      node.record(pod, 'Warning', reason, message);
+      stage = 'finished';
+      publish({
+        ...pod.status,
+        phase: 'Failed',
+        reason,
+        message: `Pod was rejected: ${message}`,
+        startTime: pod.status?.startTime ?? formatTime(clock.now()),
+      });
+    },
+    update(next) {
+      const before = pod;
+      pod = next;
+      node.statuses.seen(next);
+      if (next.metadata.deletionTimestamp != null) {
+        const grace = next.metadata.deletionGracePeriodSeconds;
+        end(grace == null ? {} : { graceSeconds: grace });
+        return;
+      }
+      const isUp = stage === 'starting' || stage === 'syncing';
+      if (isUp && isFinal(next.status?.phase)) end({});
+      else if (stage === 'starting' || (isUp && matters(before, next))) wake();
+    },
+    remove() {
+      isRemoved = true;
+      if (stage === 'finished') return wake();
+      end({ graceSeconds: pod.metadata.deletionTimestamp == null ? 1 : (graceSeconds ?? 1) });
+    },
+    end,
+    runtimeChanged() {
+      isWoken = true;
+      if (!isBusy) return wake();
+      // A pass that waits for something, an image say, is not to hide what happens meanwhile.
+      cancelLook ??= clock.setTimer(lookMs, () => {
+        cancelLook = undefined;
+        if (stage === 'syncing' || stage === 'terminating') void observe().catch(failed);
+      });
+    },
+    wake,
+  };
+}
+
+/** Whether a change is one that the Pod's worker has to do with: most are its own words coming back. */
+function matters(before: Pod, after: Pod): boolean {
+  const { metadata: a } = before;
+  const { metadata: b } = after;
+  if (a.generation !== b.generation || !isSame(a.labels, b.labels) || !isSame(a.annotations, b.annotations))
+    return true;
+  if (a.generation === undefined && !isSame(before.spec, after.spec)) return true;
+  const gates = after.spec?.readinessGates ?? [];
+  const foreign = (pod: Pod) => (pod.status?.conditions ?? []).filter(({ type }) => !isKubeletCondition(type));
+  return (
+    gates.some(
+      ({ conditionType }) =>
+        findCondition(before.status?.conditions, conditionType)?.status !==
+        findCondition(after.status?.conditions, conditionType)?.status,
+    ) || !isSame(foreign(before), foreign(after))
+  );
+}
+
+/** Ephemeral containers start first: they are there to see why others do not. */
+function startOrder(containers: readonly PodContainer[]): readonly PodContainer[] {
+  return [
+    ...containers.filter(({ role }) => role === 'ephemeral'),
+    ...containers.filter(({ role }) => role !== 'ephemeral'),
+  ];
+}
+
+function durationText(durationMs: number): string {
+  const seconds = Math.round(durationMs / 1000);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+}

@@ -1,0 +1,256 @@
+/** Carries out what probes and hooks ask for, through the node's runtime and network (kubelet.md §5, §6). */
+import type { Container } from '@kruise/api/core/container';
+import type { HTTPGetAction, LifecycleHandler, ProbeHandler } from '@kruise/api/core/probe';
+import { GrpcError } from '@kruise/client/grpc/status';
+import { after, type Clock } from '@kruise/values/clock';
+import type { HttpAnswer, NodeRuntime } from '../cri/runtime.ts';
+import { expand } from './expansion.ts';
+import { descriptionOf, rpcTextOf } from './runtime-error.ts';
+
+/** What a check found. */
+export type ProbeOutcome = { readonly result: 'success' | 'warning' | 'failure'; readonly output: string };
+
+/** Whom a check or a hook is about. */
+export type Target = {
+  readonly container: Container;
+  readonly containerId: string;
+  readonly podIP: string;
+};
+
+type Node = Pick<NodeRuntime, 'execSync' | 'network'>;
+
+const maxOutputBytes = 10 * 1024;
+const userAgent = 'kube-probe/1.33';
+
+/** Makes a check. Throws where it could not be made at all. */
+export async function runProbe(
+  node: Node,
+  clock: Clock,
+  probe: ProbeHandler & { readonly timeoutSeconds?: number },
+  target: Target,
+): Promise<ProbeOutcome> {
+  const seconds = probe.timeoutSeconds ?? 1;
+  if (probe.exec) return probeExec(node, probe.exec.command ?? [], seconds, target);
+  if (probe.httpGet) return probeHttp(node, clock, probe.httpGet, seconds, target);
+  if (probe.tcpSocket) {
+    const port = portOf(probe.tcpSocket.port, target.container);
+    return probeTcp(node, clock, { host: probe.tcpSocket.host || target.podIP, port }, seconds);
+  }
+  if (probe.grpc) {
+    const { port, service } = probe.grpc;
+    return probeGrpc(node, clock, { host: target.podIP, port, service: service ?? '' }, seconds);
+  }
+  throw new Error(`missing probe handler for ${target.container.name}`);
+}
+
+async function probeExec(
+  { execSync }: Node,
+  command: readonly string[],
+  seconds: number,
+  { container, containerId }: Target,
+): Promise<ProbeOutcome> {
+  const variables = new Map((container.env ?? []).map(({ name, value = '' }) => [name, value]));
+  const cmd = command.map((part) => expand(part, (name) => variables.get(name)));
+  try {
+    const { stdout, stderr, exitCode } = await execSync({ containerId, cmd, timeout: seconds });
+    const output = textOf(Buffer.concat([stdout, stderr]));
+    return { result: exitCode === 0 ? 'success' : 'failure', output };
+  } catch (error) {
+    if (!(error instanceof GrpcError) || error.code !== 'DEADLINE_EXCEEDED')
+      throw new Error(rpcTextOf(error), { cause: error });
+    return { result: 'failure', output: `command ${JSON.stringify(cmd.join(' '))} timed out after ${seconds}s` };
+  }
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.subarray(0, maxOutputBytes)).toString();
+}
+
+const maxRedirects = 10;
+
+async function probeHttp(
+  { network }: Node,
+  clock: Clock,
+  action: HTTPGetAction,
+  seconds: number,
+  target: Target,
+): Promise<ProbeOutcome> {
+  const first = requestOf(action, target);
+  const headers = probeHeaders(action, '*/*');
+  let url = first;
+  try {
+    for (let redirects = 0; ; redirects++) {
+      const answer = await within(clock, seconds, (signal) =>
+        network.request({ ...locationOf(url), headers, maxBodyBytes: maxOutputBytes }, { signal }),
+      );
+      const next = answer && redirectOf(answer, url);
+      if (!answer) {
+        const output = `Get ${JSON.stringify(url.href)}: context deadline exceeded (Client.Timeout exceeded while awaiting headers)`;
+        return { result: 'failure', output };
+      }
+      if (!next) return judged(answer);
+      if (next.hostname !== first.hostname) {
+        return { result: 'warning', output: `Probe terminated redirects, Response body: ${textOf(answer.body)}` };
+      }
+      if (redirects === maxRedirects) {
+        return {
+          result: 'failure',
+          output: `Get ${JSON.stringify(next.href)}: stopped after ${maxRedirects} redirects`,
+        };
+      }
+      url = next;
+    }
+  } catch (error) {
+    return { result: 'failure', output: `Get ${JSON.stringify(url.href)}: ${descriptionOf(error)}` };
+  }
+}
+
+function judged({ status, body }: HttpAnswer): ProbeOutcome {
+  if (status < 200 || status >= 400) {
+    return { result: 'failure', output: `HTTP probe failed with statuscode: ${status}` };
+  }
+  return { result: 'success', output: textOf(body) };
+}
+
+function redirectOf({ status, headers }: HttpAnswer, from: URL): URL | undefined {
+  const { location } = headers;
+  return status >= 300 && status < 400 && location ? new URL(location, from) : undefined;
+}
+
+function requestOf({ scheme, host, port, path = '/' }: HTTPGetAction, { container, podIP }: Target): URL {
+  const name = host || podIP;
+  const address = name.includes(':') ? `[${name}]` : name;
+  const base = `${(scheme ?? 'HTTP').toLowerCase()}://${address}:${portOf(port, container)}`;
+  return new URL(path.startsWith('/') ? path : `/${path}`, base);
+}
+
+function locationOf(url: URL) {
+  const scheme = url.protocol === 'https:' ? 'https' : 'http';
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  return {
+    scheme,
+    host,
+    port: url.port === '' ? (scheme === 'https' ? 443 : 80) : Number(url.port),
+    path: url.pathname + url.search,
+  } as const;
+}
+
+/** The headers that were asked for, and those every probe has; an empty one takes the usual one away. */
+function probeHeaders({ httpHeaders = [] }: HTTPGetAction, accept: string): [string, string][] {
+  const given = new Set(httpHeaders.map(({ name }) => name.toLowerCase()));
+  const usual: [string, string][] = [
+    ['User-Agent', userAgent],
+    ['Accept', accept],
+  ];
+  return [
+    ...usual.filter(([name]) => !given.has(name.toLowerCase())),
+    ...httpHeaders
+      .filter(({ name, value }) => value !== '' || !/^(user-agent|accept)$/i.test(name))
+      .map(({ name, value }): [string, string] => [name, value]),
+    ['Connection', 'close'],
+  ];
+}
+
+async function probeTcp(
+  { network }: Node,
+  clock: Clock,
+  target: { readonly host: string; readonly port: number },
+  seconds: number,
+): Promise<ProbeOutcome> {
+  try {
+    const socket = await within(clock, seconds, (signal) => network.connect(target, { signal }));
+    if (!socket) return { result: 'failure', output: `dial tcp ${target.host}:${target.port}: i/o timeout` };
+    socket.destroy();
+    return { result: 'success', output: '' };
+  } catch (error) {
+    return { result: 'failure', output: descriptionOf(error) };
+  }
+}
+
+async function probeGrpc(
+  { network }: Node,
+  clock: Clock,
+  target: { readonly host: string; readonly port: number; readonly service: string },
+  seconds: number,
+): Promise<ProbeOutcome> {
+  try {
+    const health = await within(clock, seconds, (signal) => network.checkHealth(target, { signal }));
+    if (health === undefined) {
+      return { result: 'failure', output: `timeout: health rpc did not complete within ${seconds}s` };
+    }
+    if (health === 'SERVING') return { result: 'success', output: 'service healthy' };
+    return { result: 'failure', output: `service unhealthy (responded with ${JSON.stringify(health)})` };
+  } catch (error) {
+    if (error instanceof GrpcError && error.code === 'UNIMPLEMENTED') {
+      const output = `error: this server does not implement the grpc health protocol (grpc.health.v1.Health): ${descriptionOf(error)}`;
+      return { result: 'failure', output };
+    }
+    return { result: 'failure', output: `error: health rpc probe failed: ${rpcTextOf(error)}` };
+  }
+}
+
+/** What comes within so many seconds; undefined if nothing does. */
+async function within<T>(
+  clock: Clock,
+  seconds: number,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  const limit = new AbortController();
+  const late = Promise.withResolvers<undefined>();
+  const cancel = clock.setTimer(seconds * 1000, () => {
+    limit.abort();
+    late.resolve(undefined);
+  });
+  const result = work(limit.signal);
+  // Whoever is told to stop may say so too late for anyone to listen.
+  result.catch(() => {});
+  try {
+    return await Promise.race([result, late.promise]);
+  } finally {
+    cancel();
+  }
+}
+
+/** The number of a port that is given by number or by name. */
+export function portOf(port: number | string, { ports = [] }: Container): number {
+  if (typeof port === 'number') return checked(port);
+  const named = ports.find(({ name }) => name === port)?.containerPort;
+  if (named !== undefined) return checked(named);
+  if (/^\d+$/.test(port)) return checked(Number(port));
+  throw new Error(`strconv.Atoi: parsing ${JSON.stringify(port)}: invalid syntax`);
+}
+
+function checked(port: number): number {
+  if (port > 0 && port < 65536) return port;
+  throw new Error(`invalid port number: ${port}`);
+}
+
+/** Carries out a hook; throws if it fails. */
+export async function runHook(
+  node: Node,
+  clock: Clock,
+  handler: LifecycleHandler,
+  target: Target,
+  signal: AbortSignal,
+): Promise<void> {
+  if (handler.exec) {
+    const { stdout, stderr, exitCode } = await node.execSync(
+      { containerId: target.containerId, cmd: handler.exec.command ?? [] },
+      { signal },
+    );
+    if (exitCode === 0) return;
+    const output = textOf(Buffer.concat([stdout, stderr]));
+    const command = (handler.exec.command ?? []).join(' ');
+    throw new Error(`command '${command}' exited with ${exitCode}: ${output}`);
+  }
+  if (handler.httpGet) {
+    const headers = probeHeaders(handler.httpGet, '*/*').map(([name, value]): [string, string] =>
+      value === userAgent ? [name, 'kube-lifecycle/1.33'] : [name, value],
+    );
+    // Whatever is answered, the hook was heard.
+    await node.network.request({ ...locationOf(requestOf(handler.httpGet, target)), headers }, { signal });
+    return;
+  }
+  if (handler.sleep) return after(clock, handler.sleep.seconds * 1000, signal);
+  throw new Error('invalid handler: no known action');
+}

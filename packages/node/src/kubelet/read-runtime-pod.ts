@@ -1,0 +1,130 @@
+/** Asks the runtime what it has of a Pod. */
+import type { ContainerStatus, PodSandboxStatus } from '../cri/messages.ts';
+import { instantOfNanoseconds } from '../cri/nanoseconds.ts';
+import type { NodeRuntime } from '../cri/runtime.ts';
+import { originOf } from './container-config.ts';
+import { actualResourcesOf } from './linux-resources.ts';
+import { isGone } from './runtime-error.ts';
+import type { RuntimeContainer, RuntimePod, RuntimeSandbox } from './runtime-pod.ts';
+import { podUidLabel } from './sandbox-config.ts';
+
+/** What the runtime has of a Pod. What is known of containers that had ended already is not asked for again. */
+export async function readRuntimePod(runtime: NodeRuntime, uid: string, known: RuntimePod): Promise<RuntimePod> {
+  const { items } = await runtime.listPodSandbox({ filter: { labelSelector: { [podUidLabel]: uid } } });
+  const sandboxes: RuntimeSandbox[] = [];
+  const containers: RuntimeContainer[] = [];
+  for (const { id } of items) {
+    try {
+      const { status, containersStatuses } = await runtime.podSandboxStatus({ podSandboxId: id });
+      sandboxes.push(sandboxOf(status));
+      const statuses = containersStatuses.length > 0 ? containersStatuses : await statusesIn(runtime, id);
+      for (const each of statuses) containers.push(await containerOf(runtime, id, each, known));
+    } catch (error) {
+      // Whatever goes while it is looked at has gone.
+      if (!isGone(error)) throw error;
+    }
+  }
+  const newestFirst = (a: { readonly createdAt: number }, b: { readonly createdAt: number }) =>
+    b.createdAt - a.createdAt;
+  return { sandboxes: sandboxes.sort(newestFirst), containers: containers.sort(newestFirst) };
+}
+
+async function statusesIn(runtime: NodeRuntime, podSandboxId: string): Promise<ContainerStatus[]> {
+  const { containers } = await runtime.listContainers({ filter: { podSandboxId } });
+  const answers = await Promise.all(containers.map(({ id }) => runtime.containerStatus({ containerId: id })));
+  return answers.map(({ status }) => status);
+}
+
+function sandboxOf({ id, metadata, state, createdAt, network, linux }: PodSandboxStatus): RuntimeSandbox {
+  const ips = [network?.ip ?? '', ...(network?.additionalIps ?? []).map(({ ip }) => ip)].filter((ip) => ip !== '');
+  return {
+    id,
+    attempt: metadata.attempt,
+    isReady: state === 'SANDBOX_READY',
+    createdAt: instantOfNanoseconds(createdAt),
+    isHostNetwork: linux?.namespaces?.options?.network === 'NODE',
+    ips,
+  };
+}
+
+const states = {
+  CONTAINER_CREATED: 'created',
+  CONTAINER_RUNNING: 'running',
+  CONTAINER_EXITED: 'exited',
+  CONTAINER_UNKNOWN: 'unknown',
+} as const;
+
+async function containerOf(
+  runtime: NodeRuntime,
+  sandboxId: string,
+  status: ContainerStatus,
+  known: RuntimePod,
+): Promise<RuntimeContainer> {
+  const state = states[status.state];
+  const before = known.containers.find(({ id }) => id === status.id);
+  if (before?.state === 'exited') return before;
+  const resources = actualResourcesOf(status.resources?.linux);
+  const user = status.user?.linux;
+  return {
+    id: status.id,
+    name: status.metadata.name,
+    sandboxId,
+    state,
+    createdAt: instantOfNanoseconds(status.createdAt),
+    startedAt: instantOfNanoseconds(status.startedAt),
+    finishedAt: instantOfNanoseconds(status.finishedAt),
+    exitCode: status.exitCode,
+    reason: status.reason,
+    message: state === 'exited' ? await lastWordsOf(runtime, status) : status.message,
+    ...originOf(status.annotations),
+    image: imageNameOf(status.image),
+    imageRef: status.imageRef,
+    ...(resources ? { resources } : {}),
+    ...(user ? { user } : {}),
+  };
+}
+
+/** The name of an image, as its runtime calls it; where that is but an ID, as the Pod does. */
+function imageNameOf({ image, userSpecifiedImage }: ContainerStatus['image']): string {
+  return /^(sha256:)?[0-9a-f]{64}$/.test(image) ? userSpecifiedImage || image : image;
+}
+
+const maxMessageBytes = 4096;
+const maxLogLines = 80;
+const maxLogBytes = 2048;
+
+/** What a container left in its termination message file, or else its log if its policy says so (cri.md §6). */
+async function lastWordsOf(runtime: NodeRuntime, status: ContainerStatus): Promise<string> {
+  const { annotations, mounts, message, reason, exitCode } = status;
+  const path = annotations['io.kubernetes.container.terminationMessagePath'];
+  const file = path ? mounts.find(({ containerPath }) => containerPath === path)?.hostPath : undefined;
+  let words = file ? await readIfThere(runtime, file) : '';
+  const policy = annotations['io.kubernetes.container.terminationMessagePolicy'];
+  if (words === '' && policy === 'FallbackToLogsOnError' && exitCode !== 0 && reason !== 'ContainerCannotRun') {
+    words = await endOfLog(runtime, status.id);
+  }
+  if (message === '') return words;
+  return words === '' ? message : `${message}: ${words}`;
+}
+
+async function readIfThere({ files }: NodeRuntime, path: string): Promise<string> {
+  try {
+    return Buffer.from(await files.readFile(path, { tailBytes: maxMessageBytes })).toString();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    return `Error on reading termination log ${path}: ${(error as Error).message}`;
+  }
+}
+
+async function endOfLog({ logs }: NodeRuntime, containerId: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  try {
+    for await (const { content, isPartial } of logs.read({ containerId, tailLines: maxLogLines })) {
+      chunks.push(content);
+      if (!isPartial) chunks.push(Buffer.from('\n'));
+    }
+  } catch (error) {
+    if (!isGone(error)) throw error;
+  }
+  return Buffer.concat(chunks).subarray(-maxLogBytes).toString();
+}

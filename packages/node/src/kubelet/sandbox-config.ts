@@ -1,0 +1,180 @@
+/** What a Pod's sandbox is made from (cri.md §6, §7). */
+import type { Pod } from '@kruise/api/core/pod';
+import { milliValue, parseQuantity, quantityValue } from '@kruise/values/quantity';
+import type {
+  DnsConfig,
+  LinuxSandboxSecurityContext,
+  NamespaceOption,
+  PodSandboxConfig,
+  PortMapping,
+  StringMap,
+} from '../cri/messages.ts';
+import { cgroupParentOf, podLinuxResources, quotaOf, sharesOf } from './linux-resources.ts';
+import { isHostNetwork } from './runtime-pod.ts';
+
+/** What the node adds to it. */
+export type NodeSettings = {
+  readonly cgroupDriver: 'SYSTEMD' | 'CGROUPFS';
+  readonly clusterDns: readonly string[];
+  readonly clusterDomain: string;
+  /** What the node's own resolv.conf says. */
+  readonly hostDns: Required<DnsConfig>;
+  /** Where kubelets keep what belongs to Pods: `/var/lib/kubelet`. */
+  readonly rootDirectory: string;
+  /** Where logs of Pods are: `/var/log/pods`. */
+  readonly podLogsDirectory: string;
+};
+
+/** Labels by which the runtime finds a Pod's sandboxes and containers. */
+export const podUidLabel = 'io.kubernetes.pod.uid';
+
+export function podLabels({ metadata }: Pod): StringMap {
+  return {
+    'io.kubernetes.pod.name': metadata.name ?? '',
+    'io.kubernetes.pod.namespace': metadata.namespace ?? '',
+    [podUidLabel]: metadata.uid ?? '',
+  };
+}
+
+/** The configuration of a Pod's sandbox. */
+export function sandboxConfigOf(pod: Pod, attempt: number, settings: NodeSettings): PodSandboxConfig {
+  const { metadata, spec } = pod;
+  const { name = '', namespace = '', uid = '' } = metadata;
+  const hostname = isHostNetwork(pod) ? undefined : kernelHostnameOf(pod, settings.clusterDomain);
+  return {
+    metadata: { name, namespace, uid, attempt },
+    ...(hostname === undefined ? {} : { hostname }),
+    logDirectory: logDirectoryOf(pod, settings),
+    dnsConfig: dnsConfigOf(pod, settings),
+    portMappings: portMappingsOf(pod),
+    labels: { ...metadata.labels, ...podLabels(pod) },
+    annotations: metadata.annotations ?? {},
+    linux: {
+      cgroupParent: cgroupParentOf(pod, settings.cgroupDriver),
+      securityContext: sandboxSecurityOf(pod),
+      sysctls: Object.fromEntries(
+        (spec?.securityContext?.sysctls ?? []).map((each) => [each.name.replaceAll('/', '.'), each.value]),
+      ),
+      resources: podLinuxResources(pod),
+      ...(spec?.overhead ? { overhead: overheadOf(spec.overhead) } : {}),
+    },
+  };
+}
+
+function overheadOf({ cpu, memory }: { readonly [name: string]: string }) {
+  const milli = cpu === undefined ? 0 : milliValue(parseQuantity(cpu));
+  return {
+    cpuShares: sharesOf(milli),
+    ...(milli === 0 ? {} : { cpuPeriod: 100_000, cpuQuota: quotaOf(milli) }),
+    ...(memory === undefined ? {} : { memoryLimitInBytes: quantityValue(parseQuantity(memory)) }),
+  };
+}
+
+/** Where the logs of a Pod are. */
+export function logDirectoryOf({ metadata }: Pod, { podLogsDirectory }: NodeSettings): string {
+  return `${podLogsDirectory}/${metadata.namespace}_${metadata.name}_${metadata.uid}`;
+}
+
+function portMappingsOf({ spec }: Pod): PortMapping[] {
+  return (spec?.containers ?? []).flatMap(({ ports = [] }) =>
+    ports.map(({ containerPort, hostPort, hostIP, protocol }) => ({
+      containerPort,
+      protocol: protocol === 'UDP' || protocol === 'SCTP' ? protocol : 'TCP',
+      ...(hostPort ? { hostPort } : {}),
+      ...(hostIP ? { hostIp: hostIP } : {}),
+    })),
+  );
+}
+
+/** Which namespaces a Pod's containers have to themselves. */
+export function namespacesOf({ spec }: Pod): NamespaceOption {
+  return {
+    network: spec?.hostNetwork ? 'NODE' : 'POD',
+    ipc: spec?.hostIPC ? 'NODE' : 'POD',
+    pid: spec?.hostPID ? 'NODE' : spec?.shareProcessNamespace ? 'POD' : 'CONTAINER',
+  };
+}
+
+/** The groups that all containers of a Pod are in. */
+export function supplementalGroupsOf({ spec }: Pod): number[] {
+  const { fsGroup, supplementalGroups = [] } = spec?.securityContext ?? {};
+  return [...(fsGroup == null ? [] : [fsGroup]), ...supplementalGroups];
+}
+
+function sandboxSecurityOf(pod: Pod): LinuxSandboxSecurityContext {
+  const { spec } = pod;
+  const isPrivileged = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].some(
+    ({ securityContext }) => securityContext?.privileged,
+  );
+  const always = { privileged: isPrivileged, seccomp: { profileType: 'RuntimeDefault' } } as const;
+  const { securityContext } = spec ?? {};
+  if (!securityContext) return always;
+  const { runAsUser, runAsGroup, supplementalGroupsPolicy, seLinuxOptions } = securityContext;
+  return {
+    ...always,
+    namespaceOptions: namespacesOf(pod),
+    ...(runAsUser == null ? {} : { runAsUser }),
+    ...(runAsGroup == null ? {} : { runAsGroup }),
+    supplementalGroups: supplementalGroupsOf(pod),
+    supplementalGroupsPolicy: supplementalGroupsPolicy === 'Strict' ? 'Strict' : 'Merge',
+    ...(seLinuxOptions ? { selinuxOptions: seLinuxOptions } : {}),
+  };
+}
+
+const maxHostnameLength = 63;
+const maxKernelHostnameLength = 64;
+
+/** The name a Pod calls itself, and the domain it is found in. */
+export function hostnameOf({ metadata, spec }: Pod, clusterDomain: string): { hostname: string; domain: string } {
+  const hostname = (spec?.hostname || metadata.name || '').slice(0, maxHostnameLength).replace(/[-.]+$/, '');
+  const domain = spec?.subdomain ? `${spec.subdomain}.${metadata.namespace}.svc.${clusterDomain}` : '';
+  return { hostname, domain };
+}
+
+function kernelHostnameOf(pod: Pod, clusterDomain: string): string {
+  const { hostname, domain } = hostnameOf(pod, clusterDomain);
+  if (!pod.spec?.setHostnameAsFQDN || domain === '') return hostname;
+  const full = `${hostname}.${domain}`;
+  if (full.length <= maxKernelHostnameLength) return full;
+  throw new Error(
+    `failed to construct FQDN from Pod hostname and cluster domain, FQDN ${full} is too long (64 characters is the max, ${full.length} characters requested)`,
+  );
+}
+
+const maxNameservers = 3;
+const maxSearches = 32;
+const maxSearchLength = 2048;
+
+/** Whom a Pod asks for names (cri.md §7.7). */
+export function dnsConfigOf({ metadata, spec }: Pod, settings: NodeSettings): DnsConfig {
+  const { clusterDns, clusterDomain, hostDns } = settings;
+  const policy = spec?.dnsPolicy ?? 'ClusterFirst';
+  const isCluster =
+    policy === 'ClusterFirstWithHostNet' || (policy === 'ClusterFirst' && !spec?.hostNetwork && clusterDns.length > 0);
+  const cluster = ['', 'svc.', `${metadata.namespace}.svc.`].reverse().map((prefix) => prefix + clusterDomain);
+  const base: Required<DnsConfig> =
+    policy === 'None'
+      ? { servers: [], searches: [], options: [] }
+      : isCluster
+        ? { servers: clusterDns, searches: [...cluster, ...hostDns.searches], options: ['ndots:5'] }
+        : hostDns;
+  const extra = spec?.dnsConfig;
+  const options = new Map<string, string>();
+  for (const option of base.options) options.set(option.split(':')[0]!, option);
+  for (const { name = '', value } of extra?.options ?? []) options.set(name, value == null ? name : `${name}:${value}`);
+  return {
+    servers: unique([...base.servers, ...(extra?.nameservers ?? [])]).slice(0, maxNameservers),
+    searches: shortened(unique([...base.searches, ...(extra?.searches ?? [])])),
+    options: [...options.values()],
+  };
+}
+
+function unique(items: readonly string[]): string[] {
+  return [...new Set(items)];
+}
+
+function shortened(searches: readonly string[]): string[] {
+  const kept = searches.slice(0, maxSearches);
+  while (kept.join(' ').length > maxSearchLength) kept.pop();
+  return kept;
+}

@@ -1,0 +1,180 @@
+/** Starts one container of a Pod, from its image to its postStart hook (kubelet.md §4). */
+import type { Container } from '@kruise/api/core/container';
+import type { Pod } from '@kruise/api/core/pod';
+import type { Secret } from '@kruise/api/core/secret';
+import type { Mount, PodSandboxConfig } from '../cri/messages.ts';
+import type { BackOff } from './back-off.ts';
+import { containerConfigOf } from './container-config.ts';
+import { fieldPathOf, type PodContainer } from './containers.ts';
+import type { NodeFacts } from './downward.ts';
+import { environmentOf } from './environment.ts';
+import { StartError } from './images.ts';
+import { killContainer } from './kill.ts';
+import { mountsOf } from './mounts.ts';
+import type { NodeContext } from './node-context.ts';
+import { runHook } from './probe-handlers.ts';
+import { descriptionOf } from './runtime-error.ts';
+import { newestOf, type RuntimePod } from './runtime-pod.ts';
+import { logDirectoryOf } from './sandbox-config.ts';
+import type { MountedVolume } from './volumes.ts';
+
+/** The Pod a container starts in. */
+export type StartScene = {
+  readonly pod: Pod;
+  readonly runtimePod: RuntimePod;
+  readonly sandboxId: string;
+  readonly sandboxConfig: PodSandboxConfig;
+  readonly facts: NodeFacts;
+  readonly volumes: ReadonlyMap<string, MountedVolume>;
+  readonly pullSecrets: readonly Secret[];
+  readonly pullBackOff: BackOff;
+  readonly pullErrors: Map<string, string>;
+};
+
+/** Starts a container. Throws `StartError`, whose reason its status shows. */
+export async function startContainer(
+  node: NodeContext,
+  scene: StartScene,
+  podContainer: PodContainer,
+  signal: AbortSignal,
+): Promise<void> {
+  const { pod, runtimePod, sandboxId, sandboxConfig, facts } = scene;
+  const { container } = podContainer;
+  const { runtime, clock } = node;
+  const record = (type: 'Normal' | 'Warning', reason: string, message: string) =>
+    node.record(pod, type, reason, message, fieldPathOf(podContainer));
+  const fail = (reason: string, error: unknown): StartError => {
+    signal.throwIfAborted();
+    const message = descriptionOf(error);
+    record('Warning', 'Failed', `Error: ${message}`);
+    return new StartError(reason, message, { cause: error });
+  };
+
+  const present = await node.images
+    .ensure({
+      pod,
+      container,
+      sandboxConfig,
+      secrets: scene.pullSecrets,
+      backOff: scene.pullBackOff,
+      lastErrors: scene.pullErrors,
+      record,
+      signal,
+    })
+    .catch((error: unknown) => {
+      signal.throwIfAborted();
+      if (error instanceof StartError) record('Warning', 'Failed', `Error: ${error.reason}`);
+      throw error;
+    });
+
+  const restartCount = await restartCountOf(node, scene, container);
+  const config = await configure().catch((error: unknown) => {
+    throw fail('CreateContainerConfigError', error);
+  });
+  const containerId = await runtime
+    .createContainer({ podSandboxId: sandboxId, config, sandboxConfig }, { signal })
+    .then((answer) => answer.containerId)
+    .catch((error: unknown) => {
+      throw fail('CreateContainerError', error);
+    });
+  record('Normal', 'Created', `Created container: ${container.name}`);
+  node.allocations.actuate(pod.metadata.uid ?? '', container);
+  await runtime.startContainer({ containerId }, { signal }).catch((error: unknown) => {
+    throw fail('RunContainerError', error);
+  });
+  record('Normal', 'Started', `Started container ${container.name}`);
+  const postStart = container.lifecycle?.postStart;
+  if (!postStart) return;
+  const podIP = facts.podIPs[0] ?? '';
+  try {
+    await runHook(runtime, clock, postStart, { container, containerId, podIP }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    record('Warning', 'FailedPostStartHook', 'PostStartHook failed');
+    const target = { ...notYetSeen, id: containerId, name: container.name, sandboxId };
+    await killContainer(
+      { runtime, clock, record: (_, type, reason, message) => record(type, reason, message), podIP: () => podIP },
+      { pod, target, message: 'FailedPostStartHook' },
+      signal,
+    );
+    throw new StartError('PostStartHookError', descriptionOf(error), { cause: error });
+  }
+
+  async function configure() {
+    const { namespace = '' } = pod.metadata;
+    const environment = await environmentFor(node, pod, container, facts, namespace);
+    const mounts: readonly Mount[] = await mountsOf(node, scene, container, environment);
+    const target = pod.spec?.ephemeralContainers?.find(({ name }) => name === container.name)?.targetContainerName;
+    return containerConfigOf({
+      pod,
+      container,
+      restartCount,
+      imageRef: present.ref,
+      image: present.image,
+      environment,
+      mounts,
+      settings: node.settings,
+      memoryCapacity: node.memoryCapacity(),
+      targetId: target ? newestOf(runtimePod, target)?.id : undefined,
+    });
+  }
+}
+
+const notYetSeen = {
+  state: 'running',
+  createdAt: 0,
+  startedAt: 0,
+  finishedAt: 0,
+  exitCode: 0,
+  reason: '',
+  message: '',
+  hash: '',
+  restartCount: 0,
+  image: '',
+  imageRef: '',
+} as const;
+
+/** Gathers what variables may come from, then makes them. */
+async function environmentFor(node: NodeContext, pod: Pod, container: Container, facts: NodeFacts, namespace: string) {
+  const { sources } = node;
+  const configMaps = new Set<string>();
+  const secrets = new Set<string>();
+  for (const { configMapRef, secretRef } of container.envFrom ?? []) {
+    if (configMapRef?.name) configMaps.add(configMapRef.name);
+    if (secretRef?.name) secrets.add(secretRef.name);
+  }
+  for (const { valueFrom } of container.env ?? []) {
+    if (valueFrom?.configMapKeyRef?.name) configMaps.add(valueFrom.configMapKeyRef.name);
+    if (valueFrom?.secretKeyRef?.name) secrets.add(valueFrom.secretKeyRef.name);
+  }
+  const all = async <T>(names: Iterable<string>, get: (name: string) => Promise<T>) =>
+    new Map(await Promise.all([...names].map(async (name) => [name, await get(name)] as const)));
+  const foundMaps = await all(configMaps, (name) => sources.configMap(namespace, name));
+  const foundSecrets = await all(secrets, (name) => sources.secret(namespace, name));
+  return environmentOf(pod, container, facts, {
+    configMap: (name) => foundMaps.get(name),
+    secret: (name) => foundSecrets.get(name),
+    services: await sources.services(namespace),
+  });
+}
+
+/** One more than the last time; where nothing is known of that any more, as many as there are logs. */
+async function restartCountOf(
+  node: NodeContext,
+  { pod, runtimePod }: StartScene,
+  { name }: Container,
+): Promise<number> {
+  const before = newestOf(runtimePod, name);
+  if (before) return before.restartCount + 1;
+  try {
+    const names = await node.runtime.files.list(`${logDirectoryOf(pod, node.settings)}/${name}`);
+    const counts = names.flatMap((file) => {
+      const [, count] = /^(\d+)\.log/.exec(file) ?? [];
+      return count === undefined ? [] : [Number(count)];
+    });
+    return counts.length === 0 ? 0 : Math.max(...counts) + 1;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+    throw error;
+  }
+}

@@ -1,0 +1,166 @@
+/** The files of volumes that are made from objects: ConfigMaps, Secrets, the Pod itself, tokens (kubelet.md §13). */
+import type { ConfigMap } from '@kruise/api/core/configmap';
+import type { Pod } from '@kruise/api/core/pod';
+import type { Secret } from '@kruise/api/core/secret';
+import type { Volume } from '@kruise/api/core/volume';
+import { fieldOf, type NodeFacts, resourceFieldOf } from './downward.ts';
+import type { ObjectReference } from './sources.ts';
+
+/** Files by their path in the volume. */
+export type Content = ReadonlyMap<string, { readonly data: string | Uint8Array; readonly mode: number }>;
+
+/** Where content comes from. */
+export type ContentSources = {
+  configMap(name: string): Promise<ConfigMap | undefined>;
+  secret(name: string): Promise<Secret | undefined>;
+  /** A token of the Pod's service account. */
+  token(request: { readonly audience: string; readonly expirationSeconds: number }): Promise<string>;
+};
+
+type Items = readonly { readonly key: string; readonly path: string; readonly mode?: number | null }[];
+type Sources = NonNullable<NonNullable<Volume['projected']>['sources']>;
+
+const defaultFileMode = 0o644;
+
+/** The objects a Pod cannot run without watching. */
+export function referencesOf({ metadata, spec }: Pod): readonly ObjectReference[] {
+  const { namespace = '' } = metadata;
+  const found = new Map<string, ObjectReference>();
+  const add = (kind: ObjectReference['kind'], name: string | undefined) => {
+    if (name) found.set(`${kind}/${name}`, { kind, namespace, name });
+  };
+  for (const volume of spec?.volumes ?? []) {
+    add('ConfigMap', volume.configMap?.name);
+    add('Secret', volume.secret?.secretName);
+    for (const { configMap, secret } of volume.projected?.sources ?? []) {
+      add('ConfigMap', configMap?.name);
+      add('Secret', secret?.name);
+    }
+  }
+  const containers = [
+    ...(spec?.initContainers ?? []),
+    ...(spec?.containers ?? []),
+    ...(spec?.ephemeralContainers ?? []),
+  ];
+  for (const { env = [], envFrom = [] } of containers) {
+    for (const { configMapRef, secretRef } of envFrom) {
+      add('ConfigMap', configMapRef?.name);
+      add('Secret', secretRef?.name);
+    }
+    for (const { valueFrom } of env) {
+      add('ConfigMap', valueFrom?.configMapKeyRef?.name);
+      add('Secret', valueFrom?.secretKeyRef?.name);
+    }
+  }
+  for (const { name } of spec?.imagePullSecrets ?? []) add('Secret', name);
+  return [...found.values()];
+}
+
+/** Whether a volume's files come from objects, so that they change with them. */
+export function isMadeOfObjects({ configMap, secret, downwardAPI, projected }: Volume): boolean {
+  return Boolean(configMap ?? secret ?? downwardAPI ?? projected);
+}
+
+/** The files a volume is to have now. Throws where something is missing that must not be. */
+export async function contentOf(pod: Pod, volume: Volume, facts: NodeFacts, sources: ContentSources): Promise<Content> {
+  const { configMap, secret, downwardAPI, projected } = volume;
+  const group = new Map<string, { data: string | Uint8Array; mode: number }>();
+  const mode = configMap?.defaultMode ?? secret?.defaultMode ?? downwardAPI?.defaultMode ?? projected?.defaultMode;
+  const parts: Sources = projected
+    ? (projected.sources ?? [])
+    : [
+        {
+          ...(configMap ? { configMap } : {}),
+          ...(secret
+            ? {
+                secret: {
+                  name: secret.secretName ?? '',
+                  ...(secret.items ? { items: secret.items } : {}),
+                  ...(secret.optional == null ? {} : { optional: secret.optional }),
+                },
+              }
+            : {}),
+          ...(downwardAPI ? { downwardAPI: { ...(downwardAPI.items ? { items: downwardAPI.items } : {}) } } : {}),
+        },
+      ];
+  for (const part of parts) await addPart(group, pod, part, mode ?? defaultFileMode, facts, sources);
+  return group;
+}
+
+async function addPart(
+  group: Map<string, { data: string | Uint8Array; mode: number }>,
+  pod: Pod,
+  { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle }: Sources[number],
+  mode: number,
+  facts: NodeFacts,
+  sources: ContentSources,
+): Promise<void> {
+  if (configMap) {
+    const { name = '', items, optional } = configMap;
+    const found = await sources.configMap(name);
+    if (!found && !optional) throw new Error(`configmap ${JSON.stringify(name)} not found`);
+    const data: { [key: string]: string | Uint8Array } = { ...found?.data };
+    for (const [key, value] of Object.entries(found?.binaryData ?? {})) data[key] = Buffer.from(value, 'base64');
+    addKeys(group, data, items, mode, optional ?? false);
+  }
+  if (secret) {
+    const { name = '', items, optional } = secret;
+    const found = await sources.secret(name);
+    if (!found && !optional) throw new Error(`secret ${JSON.stringify(name)} not found`);
+    const data: { [key: string]: Uint8Array } = {};
+    for (const [key, value] of Object.entries(found?.data ?? {})) data[key] = Buffer.from(value, 'base64');
+    addKeys(group, data, items, mode, optional ?? false);
+  }
+  for (const { path, fieldRef, resourceFieldRef, mode: own } of downwardAPI?.items ?? []) {
+    const container = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])].find(
+      ({ name }) => name === resourceFieldRef?.containerName,
+    );
+    const data = fieldRef
+      ? fieldOf(pod, fieldRef, facts)
+      : resourceFieldRef && container
+        ? resourceFieldOf(container, resourceFieldRef, facts)
+        : '';
+    group.set(path, { data, mode: own ?? mode });
+  }
+  if (serviceAccountToken) {
+    const { audience = '', expirationSeconds, path } = serviceAccountToken;
+    const data = await sources.token({ audience, expirationSeconds: expirationSeconds ?? 3600 });
+    const { fsGroup, runAsUser } = pod.spec?.securityContext ?? {};
+    // Nobody but the container's own user, or group, need read it.
+    const tokenMode = fsGroup != null ? 0o640 : runAsUser != null ? 0o600 : mode;
+    group.set(path, { data, mode: tokenMode });
+  }
+  if (clusterTrustBundle) throw new Error('ClusterTrustBundle projection is not supported in static kubelet mode');
+}
+
+function addKeys(
+  group: Map<string, { data: string | Uint8Array; mode: number }>,
+  data: { readonly [key: string]: string | Uint8Array },
+  items: Items | undefined,
+  mode: number,
+  isOptional: boolean,
+): void {
+  if (!items || items.length === 0) {
+    for (const [key, value] of Object.entries(data)) group.set(key, { data: value, mode });
+    return;
+  }
+  for (const { key, path, mode: own } of items) {
+    const value = data[key];
+    if (value !== undefined) group.set(path, { data: value, mode: own ?? mode });
+    else if (!isOptional) throw new Error(`references non-existent config key: ${key}`);
+  }
+}
+
+/** Whether two volumes have the same files. */
+export function isSameContent(one: Content | undefined, other: Content): boolean {
+  if (one?.size !== other.size) return false;
+  for (const [path, { data, mode }] of other) {
+    const known = one.get(path);
+    if (known?.mode !== mode || !isSameData(known.data, data)) return false;
+  }
+  return true;
+}
+
+function isSameData(one: string | Uint8Array, other: string | Uint8Array): boolean {
+  return one === other || Buffer.compare(Buffer.from(one), Buffer.from(other)) === 0;
+}

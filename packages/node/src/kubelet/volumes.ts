@@ -1,0 +1,197 @@
+/** The volumes of one Pod on its node: made before its containers start, kept up to date, gone after they ended. */
+import type { Pod } from '@kruise/api/core/pod';
+import type { Volume } from '@kruise/api/core/volume';
+import type { Clock } from '@kruise/values/clock';
+import type { FileStat, HostFiles } from '../cri/runtime.ts';
+import type { NodeFacts } from './downward.ts';
+import type { Sources } from './sources.ts';
+import { type Content, contentOf, isMadeOfObjects, isSameContent } from './volume-content.ts';
+
+/** Where a volume is on the node. */
+export type MountedVolume = { readonly path: string; readonly isReadOnly: boolean };
+
+/** A volume that could not be had. */
+export class MountError extends Error {
+  override readonly name = 'MountError';
+  readonly volume: string;
+
+  constructor(volume: string, cause: Error) {
+    super(`MountVolume.SetUp failed for volume ${JSON.stringify(volume)} : ${cause.message}`, { cause });
+    this.volume = volume;
+  }
+}
+
+/** What volumes are made with. */
+export type VolumeContext = {
+  readonly files: HostFiles;
+  readonly clock: Clock;
+  readonly sources: Pick<Sources, 'configMap' | 'secret' | 'claim' | 'volume'>;
+  /** A token of the Pod's service account. */
+  readonly token: (
+    pod: Pod,
+    request: { readonly audience: string; readonly expirationSeconds: number },
+  ) => Promise<string>;
+  readonly rootDirectory: string;
+};
+
+/** The volumes of a Pod. */
+export type PodVolumes = {
+  /** Makes what is missing and updates what has changed. Throws `MountError`s, gathered. */
+  mount(pod: Pod, facts: NodeFacts): Promise<ReadonlyMap<string, MountedVolume>>;
+  /** Removes all that was made for the Pod. */
+  unmount(pod: Pod): Promise<void>;
+};
+
+/** The folder of a Pod on its node. */
+export function podDirectory({ metadata }: Pod, rootDirectory: string): string {
+  return `${rootDirectory}/pods/${metadata.uid}`;
+}
+
+/** The volumes of a Pod, of which none is there yet. */
+export function createPodVolumes({ files, clock, sources, token, rootDirectory }: VolumeContext): PodVolumes {
+  const mounted = new Map<string, MountedVolume>();
+  const contents = new Map<string, Content>();
+
+  async function mountOne(pod: Pod, volume: Volume, facts: NodeFacts): Promise<MountedVolume> {
+    const { namespace = '' } = pod.metadata;
+    const known = mounted.get(volume.name);
+    if (isMadeOfObjects(volume)) {
+      const path = pathOf(pod, pluginOf(volume), volume.name);
+      const content = await contentOf(pod, volume, facts, {
+        configMap: (name) => sources.configMap(namespace, name),
+        secret: (name) => sources.secret(namespace, name),
+        token: (request) => token(pod, request),
+      });
+      const previous = contents.get(volume.name);
+      if (!isSameContent(previous, content)) {
+        await writeAtomically(files, path, content, previous, clock.now());
+        contents.set(volume.name, content);
+      }
+      return known ?? { path, isReadOnly: false };
+    }
+    if (known) return known;
+    if (volume.hostPath) return { path: await checkedHostPath(volume.hostPath), isReadOnly: false };
+    if (volume.persistentVolumeClaim) {
+      const { claimName, readOnly } = volume.persistentVolumeClaim;
+      return mountClaim(namespace, claimName, readOnly ?? false);
+    }
+    if (volume.ephemeral) return mountClaim(namespace, `${pod.metadata.name}-${volume.name}`, false);
+    if (volume.emptyDir || !pluginOf(volume)) {
+      const path = pathOf(pod, 'kubernetes.io~empty-dir', volume.name);
+      await files.makeDirectory(path, { mode: 0o777 });
+      return { path, isReadOnly: false };
+    }
+    throw new Error('no volume plugin matched');
+  }
+
+  async function mountClaim(namespace: string, name: string, isReadOnly: boolean): Promise<MountedVolume> {
+    const claim = await sources.claim(namespace, name);
+    if (!claim) throw new Error(`persistentvolumeclaim ${JSON.stringify(name)} not found`);
+    if (claim.metadata.deletionTimestamp != null) throw new Error('PVC is being deleted');
+    const volumeName = claim.spec?.volumeName;
+    if (claim.status?.phase !== 'Bound' || !volumeName) throw new Error('PVC is not bound');
+    const found = await sources.volume(volumeName);
+    if (!found) throw new Error(`persistentvolume ${JSON.stringify(volumeName)} not found`);
+    const { hostPath, local } = found.spec ?? {};
+    if (hostPath) return { path: await checkedHostPath(hostPath), isReadOnly };
+    if (local) {
+      if (!(await files.stat(local.path))) throw new Error(`path ${JSON.stringify(local.path)} does not exist`);
+      return { path: local.path, isReadOnly };
+    }
+    throw new Error(`no volume plugin matched`);
+  }
+
+  async function checkedHostPath({ path, type }: { readonly path: string; readonly type?: string | null }) {
+    if (!type) {
+      // The runtime wants something to be there, and makes a directory where there is nothing.
+      if (!(await files.stat(path))) await files.makeDirectory(path, { mode: 0o755 });
+      return path;
+    }
+    const found = await files.stat(path);
+    if (type === 'DirectoryOrCreate' && !found) await files.makeDirectory(path, { mode: 0o755 });
+    else if (type === 'FileOrCreate' && !found) await files.writeFile(path, '', { mode: 0o644 });
+    else checkType(path, type, found);
+    return path;
+  }
+
+  const pathOf = (pod: Pod, plugin: string, name: string) =>
+    `${podDirectory(pod, rootDirectory)}/volumes/${plugin}/${name}`;
+
+  return {
+    async mount(pod, facts) {
+      const failures: MountError[] = [];
+      for (const volume of pod.spec?.volumes ?? []) {
+        try {
+          mounted.set(volume.name, await mountOne(pod, volume, facts));
+        } catch (error) {
+          failures.push(new MountError(volume.name, error as Error));
+        }
+      }
+      if (failures.length > 0) throw new AggregateError(failures, 'volumes are missing');
+      return mounted;
+    },
+    async unmount(pod) {
+      mounted.clear();
+      contents.clear();
+      await files.remove(podDirectory(pod, rootDirectory));
+    },
+  };
+}
+
+const plugins: readonly (readonly [keyof Volume, string])[] = [
+  ['configMap', 'kubernetes.io~configmap'],
+  ['secret', 'kubernetes.io~secret'],
+  ['downwardAPI', 'kubernetes.io~downward-api'],
+  ['projected', 'kubernetes.io~projected'],
+];
+
+function pluginOf(volume: Volume): string {
+  return plugins.find(([field]) => volume[field])?.[1] ?? '';
+}
+
+const typeNames: { readonly [type: string]: readonly [FileStat['type'], string] } = {
+  Directory: ['directory', 'directory'],
+  DirectoryOrCreate: ['directory', 'directory'],
+  File: ['file', 'file'],
+  FileOrCreate: ['file', 'file'],
+  Socket: ['socket', 'socket file'],
+  CharDevice: ['characterDevice', 'character device'],
+  BlockDevice: ['blockDevice', 'block device'],
+};
+
+function checkType(path: string, type: string, found: FileStat | undefined): void {
+  const [wanted, name] = typeNames[type] ?? [];
+  if (!wanted || found?.type === wanted || found?.type === 'symlink') return;
+  throw new Error(`hostPath type check failed: ${path} is not a ${name}`);
+}
+
+/**
+ * Puts all files in place at once: a new folder is filled, then a link that all paths go through is turned to it, so
+ * that no reader ever sees some files of before and some of after.
+ */
+async function writeAtomically(
+  files: HostFiles,
+  path: string,
+  content: Content,
+  previous: Content | undefined,
+  now: number,
+): Promise<void> {
+  await files.makeDirectory(path, { mode: 0o777 });
+  const stamp = new Date(now).toISOString().replace(/[-:]/g, '_').replace('T', '_').replace(/\.|Z/g, '');
+  const before = previous ? await files.readLink(`${path}/..data`) : undefined;
+  const folder = `..${stamp}.${String(now % 1e9).padStart(9, '0')}${before?.endsWith('0') ? '1' : '0'}`;
+  await files.makeDirectory(`${path}/${folder}`, { mode: 0o755 });
+  for (const [name, { data, mode }] of content) {
+    const slash = name.lastIndexOf('/');
+    if (slash > 0) await files.makeDirectory(`${path}/${folder}/${name.slice(0, slash)}`, { mode: 0o755 });
+    await files.writeFile(`${path}/${folder}/${name}`, data, { mode });
+  }
+  await files.symlink(`${path}/..data_tmp`, { target: folder });
+  await files.rename(`${path}/..data_tmp`, `${path}/..data`);
+  const first = (name: string) => name.split('/')[0]!;
+  const shown = new Set([...(previous?.keys() ?? [])].map(first));
+  const names = new Set([...content.keys()].map(first));
+  for (const name of names) if (!shown.has(name)) await files.symlink(`${path}/${name}`, { target: `..data/${name}` });
+  for (const name of shown) if (!names.has(name)) await files.remove(`${path}/${name}`);
+  if (before) await files.remove(`${path}/${before}`);
+}
