@@ -30,6 +30,8 @@ export type Decision<S = unknown> = {
   readonly otherwise?: readonly Action[];
   /** The status the object is to have once the actions are done; or what it is to have given how they went. */
   readonly status?: S | ((outcome: Outcome) => S);
+  /** Events to record once all of it is done and the status is written: news that must not be told twice. */
+  readonly told?: readonly NewEvent[];
   /** When to look again though nothing happens. */
   readonly requeueAfterSeconds?: number;
 };
@@ -342,6 +344,7 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
       return 'requeue';
     }
     queue.forget(key);
+    for (const event of decision.told ?? []) context.record(event);
     if (decision.requeueAfterSeconds === undefined) return 'success';
     queue.addAfter(key, decision.requeueAfterSeconds * 1000);
     return 'requeue_after';

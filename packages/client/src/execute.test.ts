@@ -80,6 +80,23 @@ test('creations of one kind go out one, two, four at a time', async () => {
   assert.deepEqual(asked, ['POST a', 'POST b, POST c', 'POST d, POST e']);
 });
 
+test('patches of different objects go out together, those of one after the other', async () => {
+  const patches = ['a', 'b', 'c', 'c', 'd'].map((name) => patch(podNamed(name), {}));
+  assert.deepEqual((await carryOut(patches)).asked, ['PATCH a', 'PATCH b, PATCH c', 'PATCH c', 'PATCH d']);
+});
+
+test('a patch that hangs on another object goes before those that follow it', async () => {
+  const owner = mapNamed('owner');
+  const patches = ['a', 'b', 'c'].map((name) => patch(podNamed(name), {}));
+  const actions = [patches[0]!, confirmed(patches[1]!, owner), patches[2]!];
+  assert.deepEqual((await carryOut(actions, ({ method }) => (method === 'GET' ? owner : undefined))).asked, [
+    'PATCH a',
+    'GET owner',
+    'PATCH b',
+    'PATCH c',
+  ]);
+});
+
 test('what is of another sort waits for its turn', async () => {
   const { asked } = await carryOut([
     create(mapNamed('a')),

@@ -1,5 +1,5 @@
 /**
- * Does what a controller decided, in order. Creations, and removals, of one kind that follow each other go out
+ * Does what a controller decided, in order. Creations, removals or patches of one kind that follow each other go out
  * together, first one, then two, then four: where all would fail, as with a quota used up, few are tried.
  */
 import { isAlreadyExists, isConflict, isNotFound, StatusError } from '@kruise/machinery/status';
@@ -84,21 +84,27 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
 function* batchesOf(actions: readonly Action[]): Generator<readonly Action[]> {
   let batch: Action[] = [];
   let size = 1;
+  const patched = new Set<Key>();
   for (const action of actions) {
     const previous = batch[0];
     const isAlike = previous === undefined || areAlike(previous, action);
-    if (!isAlike || batch.length === size) {
+    const isRepeated = action.type === 'patch' && patched.has(keyOf(action.object));
+    if (!isAlike || isRepeated || batch.length === size) {
       yield batch;
-      size = isAlike ? size * 2 : 1;
+      size = isAlike && !isRepeated ? size * 2 : 1;
       batch = [];
+      patched.clear();
     }
     batch.push(action);
+    if (action.type === 'patch') patched.add(keyOf(action.object));
   }
   if (batch.length > 0) yield batch;
 }
 
 function areAlike(a: Action, b: Action): boolean {
-  const isBatched = (a.type === 'create' && b.type === 'create') || (a.type === 'remove' && b.type === 'remove');
+  if (a.type !== b.type || !('object' in a) || !('object' in b)) return false;
+  // What waits for an answer about another object decides whether the others are to go out at all.
+  const isBatched = a.type === 'create' || a.type === 'remove' || (a.type === 'patch' && !a.confirm && !b.confirm);
   return isBatched && a.object.kind === b.object.kind && a.object.apiVersion === b.object.apiVersion;
 }
 

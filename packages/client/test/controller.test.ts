@@ -128,6 +128,39 @@ test('a key that rests sees changes in a row together, the last of them included
   await cluster.close();
 });
 
+test('news is told once what it is about is written, and not before', async () => {
+  const cluster = await startCluster();
+  await cluster.client.create(service, setNamed('web', 1));
+  let refusals = 2;
+  const { transport } = cluster.client;
+  const client = createClient({
+    ...transport,
+    request(request) {
+      if (request.method === 'PUT' && refusals-- > 0) throw internalError('no');
+      return transport.request(request);
+    },
+  });
+  const counting = defineController({
+    name: 'counting',
+    for: service,
+    observe: (caches, key) => (key === 'default/web' ? caches.of(service).get(key) : undefined),
+    decide(set, now): Decision<Service['status']> {
+      if (set.status?.conditions) return { actions: [] };
+      const event = { about: set, type: 'Normal', reason: 'Counted', message: 'There is one' } as const;
+      return { actions: [], status: { conditions: withCondition(undefined, counted([]), now) }, told: [event] };
+    },
+  });
+  const running = run(cluster, [counting], { client });
+  await cluster.pass(1);
+  const { items } = await cluster.client.list(event, { namespace: 'default' });
+  assert.deepEqual(
+    items.map(({ reason, count = 1 }) => [reason, count]),
+    [['Counted', 1]],
+  );
+  await running.stop();
+  await cluster.close();
+});
+
 test('a controller brings about what is wanted, reports it, and follows what changes', async () => {
   const cluster = await startCluster();
   const { client } = cluster;
