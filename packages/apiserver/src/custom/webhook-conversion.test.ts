@@ -95,3 +95,19 @@ test('a webhook in the same process is asked without a connection', async () => 
   await server.client.transport.request({ method: 'POST', path: '/apis/example.com/v2/ropes', body: rope });
   assert.deepEqual(asked, ['example.com/v1', 'example.com/v2']);
 });
+
+test('a dry run shows what would be read again', async () => {
+  const asked: string[] = [];
+  const converterOf = () => ({
+    convert(objects: readonly KubeObject[], apiVersion: string) {
+      asked.push(apiVersion);
+      return objects.map((object) => ({ ...object, apiVersion }));
+    },
+  });
+  await using server = await startTestServer({ converterOf });
+  const service = { namespace: 'tools', name: 'ropes', path: '/convert' };
+  await installDefinitions(server.core, [definition({ service })]);
+  const path = '/apis/example.com/v2/ropes';
+  await server.client.transport.request({ method: 'POST', path, body: rope, query: { dryRun: 'All' } });
+  assert.deepEqual(asked, ['example.com/v1', 'example.com/v2']);
+});

@@ -139,7 +139,8 @@ async function store(core: Core, resource: Resource, options: WriteOptions, obje
     await core.feed.caughtUp();
     const existing = storage.cache.get(key);
     if (existing) throw taken(resource, name, existing);
-    return { cached: { key, ...split(object), revision: 0 }, object };
+    const shown = await throughStorage(conversion, object);
+    return { cached: { key, ...split(shown), revision: 0 }, object: shown };
   }
   checkUnversioned(object);
   const stored = await conversion.toStorage(object);
@@ -148,6 +149,12 @@ async function store(core: Core, resource: Resource, options: WriteOptions, obje
   const { cached } = written;
   // Nothing converts if the version asked for is the one stored.
   return { cached, object: stored === object ? cached.object : await inVersion(resource, cached) };
+}
+
+/** What an object becomes by being stored and read again: another version may have no words for some of it. */
+export async function throughStorage(conversion: Resource['conversion'], object: KubeObject): Promise<KubeObject> {
+  const stored = await conversion.toStorage(object);
+  return stored === object ? object : conversion.fromStorage(stored);
 }
 
 function taken({ kind }: Resource, name: string, current: Cached | undefined): Error {

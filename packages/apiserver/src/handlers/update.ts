@@ -11,7 +11,7 @@ import type { Core } from '../core.ts';
 import { type Cached, type KubeObject, whole, withoutRevision } from '../object.ts';
 import { called, type Found, type Resource, type Strategy } from '../resource.ts';
 import { shownOptions } from './admit.ts';
-import { refuseFaulty } from './create.ts';
+import { refuseFaulty, throughStorage } from './create.ts';
 import { dropRepeatedOwners, keepSystemFields } from './metadata.ts';
 import { inVersion, keyOf } from './read.ts';
 import type { WriteOptions } from './write-options.ts';
@@ -151,7 +151,10 @@ async function write(
     updated: { cached, object: result, created: false },
   });
   if (isSame(withoutRevision(object), withoutRevision(live))) return done(seen, await inVersion(resource, seen));
-  if (options.dryRun) return done({ ...seen, object, managedFields: undefined }, object);
+  if (options.dryRun) {
+    const shown = await throughStorage(resource.conversion, object);
+    return done({ ...seen, object: shown, managedFields: undefined }, shown);
+  }
   if (isFinished(object)) {
     const removed = await resource.storage.remove(seen);
     if (!removed.ok) return { done: false, current: removed.current };
