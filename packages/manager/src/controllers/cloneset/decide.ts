@@ -8,6 +8,7 @@ import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
 import { claimsOf } from '@kruise/machinery/claims';
 import { outdatedRevisions, planRevision } from '@kruise/machinery/controller-revision';
+import { isSame } from '@kruise/machinery/json-value';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { withoutOwner } from '@kruise/machinery/owner-references';
 import { isPodActive } from '@kruise/machinery/pods';
@@ -58,20 +59,22 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
 
   const figures = statusOf(situation, plan.collisionCount);
   const { status, requeueAfterSeconds: progressSeconds } = withProgress(cloneSet, figures, now);
-  const tidying = [...forgetDeleted(situation), ...truncateHistory(situation), ...preDownloadImages(situation)];
+  const tidying = [...truncateHistory(situation), ...preDownloadImages(situation)];
   if (isBeingDeleted(cloneSet)) return { actions: [...keeping, ...tidying], status };
 
   const scaling = scale(situation);
   const updating = update(situation);
   // A decision about Pods that are about to change would be out of date by the time it is carried out.
   const steps = scaling.changesPods ? scaling.actions : [...scaling.actions, ...updating.actions];
+  // A change of the spec wakes everyone who watches: it waits until there is nothing else to change.
+  const isSettled = steps.length === 0 && isSame(status, cloneSet.status);
   const seconds = [
     progressSeconds,
     ...(scaling.changesPods ? [] : [updating.requeueAfterSeconds]),
     status.availableReplicas === status.readyReplicas ? undefined : cloneSet.spec.minReadySeconds,
   ].filter((each) => each !== undefined && each > 0) as number[];
   return {
-    actions: [...keeping, ...steps, ...tidying],
+    actions: [...keeping, ...steps, ...tidying, ...(isSettled ? forgetDeleted(situation) : [])],
     // Pods that cannot be made, for want of quota say, must not keep those that are there from a better template.
     ...(scaling.changesPods ? { otherwise: updating.actions } : {}),
     status: (outcome) => withFailures(withFault(status, updating.fault, now), outcome, new Set(scaling.actions), now),

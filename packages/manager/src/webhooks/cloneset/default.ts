@@ -2,8 +2,8 @@
 import { type CloneSet, type CloneSetV1alpha1, cloneSet, cloneSetV1alpha1 } from '@kruise/api/kruise/cloneset';
 import { isSame } from '@kruise/machinery/json-value';
 import type { FeatureGates } from '../../feature-gates.ts';
+import { typed } from '../../typed.ts';
 import { withClaimDefaults, withTemplateDefaults } from '../pod-template.default.ts';
-import { typed } from '../typed.ts';
 
 type AnyCloneSet = CloneSet | CloneSetV1alpha1;
 

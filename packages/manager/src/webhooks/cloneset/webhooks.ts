@@ -1,9 +1,9 @@
 import { pod } from '@kruise/api/core/pod';
 import { type CloneSet, type CloneSetV1alpha1, cloneSet, cloneSetV1alpha1 } from '@kruise/api/kruise/cloneset';
 import { allow, change, type RequestFor, type Verdict, type Webhook } from '@kruise/client/webhook';
+import { typed } from '../../typed.ts';
 import { handler, refuse, refuseFaults, unsupportedVersion, versionOf, type WebhookContext } from '../context.ts';
 import { workloadDeletionFault } from '../deletion-protection.ts';
-import { typed } from '../typed.ts';
 import { defaultCloneSet, defaultCloneSetV1alpha1 } from './default.ts';
 import { validateCloneSet, validateCloneSetV1alpha1 } from './validate.ts';
 

@@ -7,7 +7,9 @@ import type { Kind, ObjectOf } from '@kruise/schema/kind';
 const templates = codecOf(podTemplateSpec);
 const claims = codecOf(persistentVolumeClaim.root);
 
-type Templated = { readonly spec?: { readonly template?: unknown; readonly volumeClaimTemplates?: unknown } };
+type Templated = {
+  readonly spec?: { readonly selector?: unknown; readonly template?: unknown; readonly volumeClaimTemplates?: unknown };
+};
 
 /** The object as the kind has it, templates of Pods and volume claims included. */
 export function typed<K extends Kind>(kind: K, object: unknown): ObjectOf<K> {

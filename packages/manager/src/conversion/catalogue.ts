@@ -1,0 +1,50 @@
+/** The kinds whose versions differ in more than their name, and the conversion of any object of theirs. */
+import type { JsonObject } from '@kruise/machinery/json-value';
+import { badRequest } from '@kruise/machinery/status';
+import { cloneSetConversion } from './cloneset.ts';
+import { containerRecreateRequestConversion } from './containerrecreaterequest.ts';
+import type { KindConversion } from './conversion.ts';
+import { daemonSetConversion } from './daemonset.ts';
+import { persistentPodStateConversion } from './persistentpodstate.ts';
+import { podUnavailableBudgetConversion } from './podunavailablebudget.ts';
+import { resourceDistributionConversion } from './resourcedistribution.ts';
+import { sidecarSetConversion } from './sidecarset.ts';
+import { statefulSetConversion } from './statefulset.ts';
+import { unitedDeploymentConversion } from './uniteddeployment.ts';
+import { workloadSpreadConversion } from './workloadspread.ts';
+
+export const conversions: readonly KindConversion[] = [
+  cloneSetConversion,
+  containerRecreateRequestConversion,
+  daemonSetConversion,
+  persistentPodStateConversion,
+  podUnavailableBudgetConversion,
+  resourceDistributionConversion,
+  sidecarSetConversion,
+  statefulSetConversion,
+  unitedDeploymentConversion,
+  workloadSpreadConversion,
+];
+
+const byName = new Map(conversions.map((each) => [`${each.stored.group} ${each.stored.kind}`, each]));
+
+/** The conversion of a kind; none if its versions differ in nothing but their name. */
+export function conversionFor({
+  group,
+  kind,
+}: {
+  readonly group: string;
+  readonly kind: string;
+}): KindConversion | undefined {
+  return byName.get(`${group} ${kind}`);
+}
+
+/** An object of any of Kruise's kinds in another version of its kind. */
+export function convertObject(object: JsonObject, apiVersion: string): JsonObject {
+  const [group = ''] = apiVersion.split('/');
+  const { kind, apiVersion: from } = object;
+  if (typeof kind !== 'string' || typeof from !== 'string' || from.split('/')[0] !== group) {
+    throw badRequest(`cannot convert ${String(from)} ${String(kind)} to ${apiVersion}`);
+  }
+  return conversionFor({ group, kind })?.convert(object, apiVersion) ?? { ...object, apiVersion };
+}
