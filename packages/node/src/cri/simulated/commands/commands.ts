@@ -1,0 +1,25 @@
+/** The tools simulated containers have. */
+import type { Program } from '../program.ts';
+import { shell } from '../shell/shell.ts';
+import { archiveCommands } from './archive.ts';
+import { controlCommands } from './control.ts';
+import { fileCommands } from './files.ts';
+import { networkCommands } from './network.ts';
+import { systemCommands } from './system.ts';
+import { textCommands } from './text.ts';
+
+export const commands: Readonly<Record<string, Program>> = {
+  sh: shell,
+  ash: shell,
+  bash: shell,
+  dash: shell,
+  ...archiveCommands,
+  ...controlCommands,
+  ...fileCommands,
+  ...networkCommands,
+  ...systemCommands,
+  ...textCommands,
+};
+
+/** Those BusyBox does not have. */
+export const distributionOnly: ReadonlySet<string> = new Set(['bash', 'dash', 'curl']);

@@ -1,0 +1,164 @@
+/** Commands that ask others over the network. */
+
+import type { HttpAnswer } from '../../runtime.ts';
+import { readAll } from '../byte-streams.ts';
+import { ConnectError } from '../network.ts';
+import { type Program, type ProgramContext, writeText } from '../program.ts';
+import { parseArguments, ToolError, tool } from './arguments.ts';
+import { baseName, filesOf, pathOf } from './files.ts';
+
+export const networkCommands: Readonly<Record<string, Program>> = {
+  wget: tool(async (context) => {
+    const { flags, values, operands } = parseArguments(context.argv.slice(1), 'OTt');
+    const url = urlOf(operands[0]);
+    let answer: HttpAnswer;
+    try {
+      answer = await fetchUrl(context, url, waitMs(values.get('T') ?? values.get('timeout')));
+    } catch (error) {
+      throw failed(error, url, (reason) => `can't connect to remote host (${url.hostname}): ${reason}`);
+    }
+    if (answer.status >= 400) throw new ToolError(`server returned error: HTTP/1.1 ${answer.status}`);
+    if (flags.has('spider')) return 0;
+    await deliver(
+      context,
+      values.get('O') ?? (baseName(url.pathname) === '/' ? 'index.html' : baseName(url.pathname)),
+      answer.body,
+    );
+    return 0;
+  }),
+  curl: tool(async (context) => {
+    const { flags, values, operands } = parseArguments(context.argv.slice(1), 'oXHdmwu');
+    const url = urlOf(operands[0]);
+    let answer: HttpAnswer;
+    try {
+      const limit = values.get('m') ?? values.get('max-time') ?? values.get('connect-timeout');
+      answer = await fetchUrl(context, url, waitMs(limit), { method: values.get('X'), header: values.get('H') });
+    } catch (error) {
+      if (flags.has('s') && !flags.has('S')) return 7;
+      const port = url.port || (url.protocol === 'https:' ? 443 : 80);
+      throw failed(error, url, () => `(7) Failed to connect to ${url.hostname} port ${port}: Connection refused`, 7);
+    }
+    if (answer.status >= 400 && (flags.has('f') || flags.has('fail'))) {
+      throw new ToolError(`(22) The requested URL returned error: ${answer.status}`, 22);
+    }
+    if (flags.has('i') || flags.has('I') || flags.has('head')) {
+      const headers = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}\r\n`);
+      await writeText(context.stdout, `HTTP/1.1 ${answer.status}\r\n${headers.join('')}\r\n`);
+    }
+    if (!flags.has('I') && !flags.has('head')) await deliver(context, values.get('o') ?? '-', answer.body);
+    const written = values.get('w');
+    if (written !== undefined) {
+      await writeText(context.stdout, written.replace('%{http_code}', String(answer.status)).replaceAll('\\n', '\n'));
+    }
+    return 0;
+  }),
+  nc: tool(async (context) => {
+    const { flags, values, operands } = parseArguments(context.argv.slice(1), 'wp');
+    if (flags.has('l')) return listen(context, Number(values.get('p') ?? operands.at(-1)));
+    const [host = '', port = ''] = operands;
+    try {
+      const connection = await context.container.network.connect({ host, port: Number(port) });
+      if (flags.has('z')) {
+        connection.destroy();
+        return 0;
+      }
+      connection.end(await readAll(context.stdin, context.process));
+      for await (const chunk of connection) await context.stdout.write(chunk as Buffer);
+      return 0;
+    } catch (error) {
+      if (!(error instanceof ConnectError)) throw error;
+      throw new ToolError(`${host} (${host}:${port}): Connection refused`);
+    }
+  }),
+  nslookup: tool(async (context) => {
+    const [, name = ''] = context.argv;
+    const address = hostAddress(context, name);
+    if (address === undefined) throw new ToolError(`can't resolve '${name}': Name does not resolve`);
+    await writeText(context.stdout, `Name:\t${name}\nAddress: ${address}\n`);
+    return 0;
+  }),
+};
+
+function urlOf(text: string | undefined): URL {
+  if (text === undefined) throw new ToolError('missing URL');
+  try {
+    return new URL(/^[a-z]+:\/\//.test(text) ? text : `http://${text}`);
+  } catch {
+    throw new ToolError(`bad address '${text}'`);
+  }
+}
+
+function waitMs(seconds: string | undefined): number {
+  return Number(seconds ?? 60) * 1000;
+}
+
+type Extras = { readonly method?: string | undefined; readonly header?: string | undefined };
+
+async function fetchUrl(
+  context: ProgramContext,
+  url: URL,
+  limitMs: number,
+  { method = 'GET', header }: Extras = {},
+): Promise<HttpAnswer> {
+  const { container, process } = context;
+  const host = hostAddress(context, url.hostname.replace(/^\[|\]$/g, '')) ?? url.hostname;
+  const [, name, value] = /^([^:]+):\s*(.*)$/.exec(header ?? '') ?? [];
+  const timeout = new AbortController();
+  const cancel = container.clock.setTimer(limitMs, () => timeout.abort(new ToolError('download timed out')));
+  const request = container.network.request(
+    {
+      host,
+      port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
+      method,
+      path: `${url.pathname}${url.search}`,
+      headers: name === undefined || value === undefined ? [] : [[name, value]],
+      maxBodyBytes: 1024 * 1024,
+    },
+    { signal: timeout.signal },
+  );
+  return process
+    .wait<HttpAnswer>((resolve, reject) => {
+      request.then(resolve, reject);
+      return cancel;
+    })
+    .finally(cancel);
+}
+
+/** The address a name has in the hosts file; names beyond it are nobody's. */
+function hostAddress(context: ProgramContext, name: string): string | undefined {
+  if (/^[\d.]+$|:/.test(name) || name === 'localhost') return name;
+  if (name === context.container.hostname) return context.container.network.address;
+  const files = filesOf(context);
+  if (!files.exists('/etc/hosts')) return undefined;
+  for (const line of Buffer.from(files.read('/etc/hosts')).toString().split('\n')) {
+    const [address, ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
+    if (names.includes(name)) return address;
+  }
+  return undefined;
+}
+
+function failed(error: unknown, url: URL, message: (reason: string) => string, exitCode = 1): unknown {
+  if (!(error instanceof ConnectError)) return error;
+  if (error.code === 'ENOTFOUND') return new ToolError(`bad address '${url.hostname}'`, exitCode === 1 ? 1 : 6);
+  return new ToolError(message(error.code === 'ECONNREFUSED' ? 'Connection refused' : 'No route to host'), exitCode);
+}
+
+async function deliver(context: ProgramContext, target: string, body: Uint8Array): Promise<void> {
+  if (target === '-') await context.stdout.write(body);
+  else filesOf(context).write(pathOf(context, target), body);
+}
+
+/** Listens until someone has come and gone. */
+async function listen(context: ProgramContext, port: number): Promise<number> {
+  const { container, process, stdout } = context;
+  return process.wait<number>((resolve) => {
+    container.network.listen(port, {
+      connection(connection) {
+        connection.on('data', (chunk: Buffer) => void stdout.write(chunk));
+        connection.once('close', () => resolve(0));
+        connection.once('end', () => connection.end());
+      },
+    });
+    return undefined;
+  });
+}

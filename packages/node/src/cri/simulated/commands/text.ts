@@ -1,0 +1,484 @@
+/** Commands that read text and print some of it. */
+import { type Input, inputOf, linesOf, readAll } from '../byte-streams.ts';
+import { FileError } from '../file-tree.ts';
+import { type Program, type ProgramContext, writeText } from '../program.ts';
+import { parseArguments, ToolError, tool } from './arguments.ts';
+import { filesOf, pathOf } from './files.ts';
+
+export const textCommands: Readonly<Record<string, Program>> = {
+  echo: async ({ argv, stdout }) => {
+    const words = argv.slice(1);
+    let hasNewline = true;
+    let hasEscapes = false;
+    while (/^-[neE]+$/.test(words[0] ?? '')) {
+      const letters = words.shift() as string;
+      if (letters.includes('n')) hasNewline = false;
+      if (letters.includes('e')) hasEscapes = true;
+    }
+    const text = words.join(' ');
+    await writeText(stdout, `${hasEscapes ? unescaped(text) : text}${hasNewline ? '\n' : ''}`);
+    return 0;
+  },
+  printf: tool(async ({ argv, stdout }) => {
+    const [, format, ...words] = argv;
+    if (format === undefined) throw new ToolError('missing operand');
+    await writeText(stdout, formatted(format, words));
+    return 0;
+  }),
+  cat: tool(async (context) => {
+    const { flags, operands } = parseArguments(context.argv.slice(1));
+    let line = 0;
+    return eachInput(context, operands, async (input) => {
+      for (let chunk = await input.read(context.process); chunk; chunk = await input.read(context.process)) {
+        if (!flags.has('n')) {
+          await context.stdout.write(chunk);
+          continue;
+        }
+        const text = Buffer.from(chunk).toString().replace(/\n$/, '');
+        const numbered = text.split('\n').map((each) => `${String(++line).padStart(6)}\t${each}\n`);
+        await writeText(context.stdout, numbered.join(''));
+      }
+    });
+  }),
+  head: tool(async (context) => {
+    const { values, operands } = parseArguments(numericOption(context.argv.slice(1)), 'nc');
+    return eachInput(context, operands, async (input) => {
+      const bytes = values.get('c');
+      if (bytes !== undefined) {
+        await context.stdout.write((await readAll(input, context.process)).subarray(0, Number(bytes)));
+        return;
+      }
+      let left = Number(values.get('n') ?? 10);
+      while (left-- > 0) {
+        const line = await input.readLine(context.process);
+        if (line === undefined) return;
+        await writeText(context.stdout, `${line}\n`);
+      }
+    });
+  }),
+  tail: tool(tail),
+  tac: tool(async (context) => {
+    const { operands } = parseArguments(context.argv.slice(1));
+    return eachInput(context, operands, async (input) => {
+      for (const line of (await allLines(input, context)).reverse()) await writeText(context.stdout, `${line}\n`);
+    });
+  }),
+  wc: tool(async (context) => {
+    const { flags, operands } = parseArguments(context.argv.slice(1));
+    return eachInput(context, operands, async (input, name) => {
+      const text = (await readAll(input, context.process)).toString();
+      const counts = {
+        l: text.split('\n').length - 1,
+        w: text.split(/\s+/).filter((word) => word !== '').length,
+        c: Buffer.byteLength(text),
+      };
+      const wanted = (['l', 'w', 'c'] as const).filter((letter) => flags.size === 0 || flags.has(letter));
+      const numbers = wanted.map((letter) => String(counts[letter]));
+      const columns = numbers.length === 1 ? numbers : numbers.map((number) => number.padStart(9));
+      await writeText(context.stdout, `${columns.join(' ')}${name === undefined ? '' : ` ${name}`}\n`);
+    });
+  }),
+  grep: tool(grep),
+  egrep: tool((context) => grep({ ...context, argv: ['egrep', '-E', ...context.argv.slice(1)] })),
+  fgrep: tool((context) => grep({ ...context, argv: ['fgrep', '-F', ...context.argv.slice(1)] })),
+  cut: tool(async (context) => {
+    const { values, operands } = parseArguments(context.argv.slice(1), 'dfc');
+    const list = values.get('f') ?? values.get('c') ?? '';
+    const isWanted = rangeTest(list);
+    const delimiter = values.get('d') ?? '\t';
+    return eachInput(context, operands, async (input) => {
+      for await (const line of linesOf(input, context.process)) {
+        const isByField = values.has('f');
+        const parts = isByField ? line.split(delimiter) : [...line];
+        const kept = isByField && parts.length === 1 ? parts : parts.filter((_, index) => isWanted(index + 1));
+        await writeText(context.stdout, `${kept.join(isByField ? delimiter : '')}\n`);
+      }
+    });
+  }),
+  sort: tool(async (context) => {
+    const { flags, operands } = parseArguments(context.argv.slice(1), 'kt');
+    const lines: string[] = [];
+    const exitCode = await eachInput(context, operands, async (input) => {
+      lines.push(...(await allLines(input, context)));
+    });
+    lines.sort(
+      flags.has('n') ? (a, b) => Number.parseFloat(a) - Number.parseFloat(b) : (a, b) => (a < b ? -1 : a > b ? 1 : 0),
+    );
+    if (flags.has('r')) lines.reverse();
+    const result = flags.has('u') ? lines.filter((line, index) => line !== lines[index - 1]) : lines;
+    if (result.length > 0) await writeText(context.stdout, `${result.join('\n')}\n`);
+    return exitCode;
+  }),
+  uniq: tool(async (context) => {
+    const { flags, operands } = parseArguments(context.argv.slice(1));
+    return eachInput(context, operands, async (input) => {
+      const groups: { line: string; count: number }[] = [];
+      for await (const line of linesOf(input, context.process)) {
+        const last = groups.at(-1);
+        if (last?.line === line) last.count++;
+        else groups.push({ line, count: 1 });
+      }
+      for (const { line, count } of groups) {
+        if (flags.has('d') && count === 1) continue;
+        await writeText(context.stdout, flags.has('c') ? `${String(count).padStart(7)} ${line}\n` : `${line}\n`);
+      }
+    });
+  }),
+  tr: tool(async ({ argv, stdin, stdout, process }) => {
+    const { flags, operands } = parseArguments(argv.slice(1));
+    const [from = '', to = ''] = operands.map(characterSet);
+    const text = (await readAll(stdin, process)).toString();
+    if (flags.has('d')) {
+      await writeText(stdout, [...text].filter((character) => !from.includes(character)).join(''));
+      return 0;
+    }
+    const targets = [...to];
+    const translated = [...text].map((character) => {
+      const index = [...from].indexOf(character);
+      return index < 0 ? character : (targets[index] ?? targets.at(-1) ?? character);
+    });
+    await writeText(stdout, translated.join(''));
+    return 0;
+  }),
+  sed: tool(sed),
+  awk: tool(awk),
+  tee: tool(async (context) => {
+    const { flags, operands } = parseArguments(context.argv.slice(1));
+    const files = filesOf(context);
+    const paths = operands.map((path) => pathOf(context, path));
+    for (const path of paths) files.write(path, '', { append: flags.has('a') });
+    for (
+      let chunk = await context.stdin.read(context.process);
+      chunk;
+      chunk = await context.stdin.read(context.process)
+    ) {
+      for (const path of paths) files.write(path, chunk, { append: true });
+      await context.stdout.write(chunk);
+    }
+    return 0;
+  }),
+  base64: tool(async (context) => {
+    const { flags, operands } = parseArguments(context.argv.slice(1), 'w');
+    return eachInput(context, operands, async (input) => {
+      const bytes = await readAll(input, context.process);
+      if (flags.has('d') || flags.has('decode')) await context.stdout.write(Buffer.from(bytes.toString(), 'base64'));
+      else await writeText(context.stdout, `${bytes.toString('base64')}\n`);
+    });
+  }),
+  rev: tool(async (context) => {
+    for await (const line of linesOf(context.stdin, context.process)) {
+      await writeText(context.stdout, `${[...line].reverse().join('')}\n`);
+    }
+    return 0;
+  }),
+};
+
+/** Hands each named file, or else standard input, to a function; those that cannot be read are told of. */
+async function eachInput(
+  context: ProgramContext,
+  names: readonly string[],
+  use: (input: Input, name: string | undefined) => Promise<void>,
+): Promise<number> {
+  if (names.length === 0) {
+    await use(context.stdin, undefined);
+    return 0;
+  }
+  let exitCode = 0;
+  for (const name of names) {
+    try {
+      await use(name === '-' ? context.stdin : inputOf(filesOf(context).read(pathOf(context, name))), name);
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      await writeText(context.stderr, `${context.argv[0]}: can't open '${name}': ${error.description}\n`);
+      exitCode = 1;
+    }
+  }
+  return exitCode;
+}
+
+async function allLines(input: Input, { process }: ProgramContext): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const line of linesOf(input, process)) lines.push(line);
+  return lines;
+}
+
+/** `-5` for `-n 5`. */
+function numericOption(words: readonly string[]): string[] {
+  return words.flatMap((word) => (/^-\d+$/.test(word) ? ['-n', word.slice(1)] : [word]));
+}
+
+/** How often a followed file is looked at. */
+const followMs = 1000;
+
+async function tail(context: ProgramContext): Promise<number> {
+  const { argv, process, stdout } = context;
+  const { flags, values, operands } = parseArguments(numericOption(argv.slice(1)), 'nc');
+  const count = values.get('n') ?? '10';
+  const exitCode = await eachInput(context, operands, async (input) => {
+    const bytes = values.get('c');
+    if (bytes !== undefined) {
+      const all = await readAll(input, process);
+      await stdout.write(all.subarray(Math.max(0, all.length - Number(bytes))));
+      return;
+    }
+    const lines = await allLines(input, context);
+    const shown = count.startsWith('+')
+      ? lines.slice(Number(count.slice(1)) - 1)
+      : lines.slice(-Number(count) || lines.length);
+    for (const line of count === '0' ? [] : shown) await writeText(stdout, `${line}\n`);
+  });
+  const isFollowing = flags.has('f') || flags.has('F');
+  if (!isFollowing || exitCode !== 0) return isFollowing && flags.has('F') ? followFile(context, operands) : exitCode;
+  return followFile(context, operands);
+}
+
+async function followFile(context: ProgramContext, names: readonly string[]): Promise<number> {
+  const { process, stdout } = context;
+  const [name] = names;
+  // What never grows is waited on without a timer.
+  if (name === undefined || name === '/dev/null') return process.wait<number>(() => undefined);
+  const files = filesOf(context);
+  const path = pathOf(context, name);
+  let shown = files.exists(path) ? files.read(path).length : 0;
+  for (;;) {
+    await process.sleep(followMs);
+    if (!files.exists(path)) continue;
+    const content = files.read(path);
+    if (content.length < shown) shown = 0;
+    if (content.length > shown) await stdout.write(content.subarray(shown));
+    shown = content.length;
+  }
+}
+
+async function grep(context: ProgramContext): Promise<number> {
+  const { flags, values, operands } = parseArguments(context.argv.slice(1), 'emABC');
+  const [pattern = '', ...files] = values.has('e') ? [values.get('e') as string, ...operands] : operands;
+  const isFixed = flags.has('F');
+  const source = isFixed ? pattern.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&') : toRegExp(pattern, flags.has('E'));
+  const expression = regExp(
+    flags.has('w') ? `\\b(?:${source})\\b` : flags.has('x') ? `^(?:${source})$` : source,
+    flags.has('i') ? 'i' : '',
+  );
+  let found = 0;
+  const exitCode = await eachInput(context, files, async (input, name) => {
+    let count = 0;
+    for await (const line of linesOf(input, context.process)) {
+      const match = expression.exec(line);
+      if ((match !== null) === flags.has('v')) continue;
+      count++;
+      if (flags.has('q') || flags.has('c')) continue;
+      const text = flags.has('o') && match ? match[0] : line;
+      await writeText(context.stdout, files.length > 1 && !flags.has('h') ? `${name}:${text}\n` : `${text}\n`);
+      if (count >= Number(values.get('m') ?? Number.POSITIVE_INFINITY)) break;
+    }
+    if (flags.has('c')) await writeText(context.stdout, `${count}\n`);
+    found += count;
+  });
+  return exitCode !== 0 ? 2 : found > 0 ? 0 : 1;
+}
+
+/** Basic regular expressions write what extended ones mean with a backslash, and the other way round. */
+function toRegExp(pattern: string, isExtended: boolean): string {
+  const classes = pattern
+    .replace(/\[\[:space:\]\]/g, '\\s')
+    .replace(/\[\[:digit:\]\]/g, '\\d')
+    .replace(/\[\[:alpha:\]\]/g, '[A-Za-z]')
+    .replace(/\[\[:alnum:\]\]/g, '[A-Za-z0-9]');
+  return isExtended
+    ? classes
+    : classes.replace(/\\?[+?(){}|]/g, (found) => (found.startsWith('\\') ? found.slice(1) : `\\${found}`));
+}
+
+function regExp(source: string, flags = ''): RegExp {
+  try {
+    return new RegExp(source, flags);
+  } catch {
+    throw new ToolError(`bad regex '${source}'`, 2);
+  }
+}
+
+/** Substitutions, deletions and printing of lines. */
+async function sed(context: ProgramContext): Promise<number> {
+  const { flags, values, operands } = parseArguments(context.argv.slice(1), 'e');
+  const [script = '', ...names] = values.has('e') ? [values.get('e') as string, ...operands] : operands;
+  const isExtended = flags.has('E') || flags.has('r');
+  const steps = script.split(/;|\n/).map((step) => sedStep(step.trim(), isExtended));
+  const edit = (lines: readonly string[]): string => {
+    let result = '';
+    for (const [index, original] of lines.entries()) {
+      let line: string | undefined = original;
+      for (const step of steps) {
+        if (line === undefined || !step.applies(index + 1, lines.length, line)) continue;
+        if (step.kind === 'change') line = step.change(line);
+        else if (step.kind === 'print') result += `${line}\n`;
+        else line = undefined;
+      }
+      if (line !== undefined && !flags.has('n')) result += `${line}\n`;
+    }
+    return result;
+  };
+  if (flags.has('i')) {
+    const files = filesOf(context);
+    for (const name of names) {
+      const path = pathOf(context, name);
+      const lines = Buffer.from(files.read(path)).toString().replace(/\n$/, '').split('\n');
+      files.write(path, edit(lines));
+    }
+    return 0;
+  }
+  return eachInput(context, names, async (input) => {
+    await writeText(context.stdout, edit(await allLines(input, context)));
+  });
+}
+
+type SedStep = { applies(number: number, count: number, line: string): boolean } & (
+  | { readonly kind: 'delete' | 'print' }
+  | { readonly kind: 'change'; change(line: string): string }
+);
+
+function sedStep(text: string, isExtended: boolean): SedStep {
+  const [, address = '', rest = ''] = /^(\d+,\d+|\d+,\$|\d+|\$|\/(?:[^/\\]|\\.)*\/)?\s*([\s\S]*)$/.exec(text) ?? [];
+  const applies = sedAddress(address, isExtended);
+  if (rest === 'd') return { kind: 'delete', applies };
+  if (rest === 'p') return { kind: 'print', applies };
+  const delimiter = rest[1];
+  if (!rest.startsWith('s') || delimiter === undefined) throw new ToolError(`unsupported command ${text}`);
+  const parts = rest.slice(2).split(new RegExp(`(?<!\\\\)${delimiter.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}`));
+  const [pattern = '', replacement = '', letters = ''] = parts;
+  const flags = `${letters.includes('g') ? 'g' : ''}${/i/i.test(letters) ? 'i' : ''}`;
+  const expression = regExp(toRegExp(pattern.replaceAll(`\\${delimiter}`, delimiter), isExtended), flags);
+  const target = replacement
+    .replaceAll(`\\${delimiter}`, delimiter)
+    .replace(/\$/g, '$$$$')
+    .replace(/\\(\d)/g, '$$$1')
+    .replace(/(?<!\\)&/g, '$$&')
+    .replace(/\\n/g, '\n');
+  return { kind: 'change', applies, change: (line) => line.replace(expression, target) };
+}
+
+function sedAddress(address: string, isExtended: boolean): SedStep['applies'] {
+  if (address === '') return () => true;
+  if (address === '$') return (number, count) => number === count;
+  if (address.startsWith('/')) {
+    const expression = regExp(toRegExp(address.slice(1, -1), isExtended));
+    return (_, __, line) => expression.test(line);
+  }
+  const [first = '0', last = first] = address.split(',');
+  return (number, count) => number >= Number(first) && number <= (last === '$' ? count : Number(last));
+}
+
+/** `{print …}` with fields, after an optional pattern. */
+async function awk(context: ProgramContext): Promise<number> {
+  const { values, operands } = parseArguments(context.argv.slice(1), 'Fv');
+  const [program = '', ...names] = operands;
+  const [, pattern, body] =
+    /^\s*(?:\/((?:[^/\\]|\\.)*)\/)?\s*(?:\{\s*print\s*([^}]*?);?\s*\})?\s*$/.exec(program) ?? [];
+  if (pattern === undefined && body === undefined) throw new ToolError(`unsupported program ${program}`, 2);
+  const separator = values.get('F');
+  const expression = pattern === undefined ? undefined : regExp(pattern);
+  return eachInput(context, names, async (input) => {
+    for await (const line of linesOf(input, context.process)) {
+      if (expression && !expression.test(line)) continue;
+      const fields = separator === undefined ? line.trim().split(/\s+/) : line.split(separator);
+      const value = (term: string) => {
+        if (term === '$NF') return fields.at(-1) ?? '';
+        if (term === 'NF') return String(fields.length);
+        if (/^\$\d+$/.test(term)) return term === '$0' ? line : (fields[Number(term.slice(1)) - 1] ?? '');
+        return term.replace(/^"(.*)"$/, '$1');
+      };
+      const groups = (body ?? '').split(/\s*,\s*/).filter((group) => group !== '');
+      const text = groups.map((group) => (group.match(/"[^"]*"|\S+/g) ?? []).map(value).join('')).join(' ');
+      await writeText(context.stdout, `${groups.length === 0 ? line : text}\n`);
+    }
+  });
+}
+
+/** Whether a position is in a list such as `1,3-5,7-`. */
+function rangeTest(list: string): (position: number) => boolean {
+  const ranges = list.split(',').map((part) => {
+    const [, from = '', dash, to = ''] = /^(\d*)(-?)(\d*)$/.exec(part) ?? [];
+    if (from === '' && to === '') throw new ToolError(`invalid range '${list}'`);
+    const first = from === '' ? 1 : Number(from);
+    return { first, last: dash ? (to === '' ? Number.POSITIVE_INFINITY : Number(to)) : first };
+  });
+  return (position) => ranges.some(({ first, last }) => position >= first && position <= last);
+}
+
+/** `a-z` and the like, written out. */
+function characterSet(text: string): string {
+  return unescaped(text)
+    .replace(/\[:upper:\]/g, 'A-Z')
+    .replace(/\[:lower:\]/g, 'a-z')
+    .replace(/\[:digit:\]/g, '0-9')
+    .replace(/\[:space:\]/g, ' \t\n\r')
+    .replace(/(.)-(.)/gs, (_, from: string, to: string) => {
+      let all = '';
+      for (let code = from.charCodeAt(0); code <= to.charCodeAt(0); code++) all += String.fromCharCode(code);
+      return all;
+    });
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  v: '\v',
+  e: '\x1b',
+  '\\': '\\',
+  '"': '"',
+};
+
+function unescaped(text: string): string {
+  return text.replace(
+    /\\(?:0([0-7]{1,3})|x([0-9a-fA-F]{1,2})|([\s\S]))/g,
+    (all, octal?: string, hex?: string, letter?: string) => {
+      if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8));
+      if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
+      return escapes[letter as string] ?? all;
+    },
+  );
+}
+
+/** The format is used again as long as there are words left for it. */
+function formatted(format: string, words: readonly string[]): string {
+  const rest = [...words];
+  let result = '';
+  do {
+    const before = rest.length;
+    result += unescaped(format).replace(/%(-?)(0?)(\d*)(?:\.(\d+))?([sdiuxXofcbq%])/g, (...parts) => {
+      const [, left, zero, width, precision, kind] = parts as string[];
+      if (kind === '%') return '%';
+      const text = formattedWord(kind as string, rest.shift() ?? '', precision);
+      return left ? text.padEnd(Number(width)) : text.padStart(Number(width), zero ? '0' : ' ');
+    });
+    if (rest.length === before) break;
+  } while (rest.length > 0);
+  return result;
+}
+
+function formattedWord(kind: string, word: string, precision: string | undefined): string {
+  const number = Number(word) || 0;
+  switch (kind) {
+    case 'd':
+    case 'i':
+    case 'u':
+      return String(Math.trunc(number));
+    case 'x':
+      return Math.trunc(number).toString(16);
+    case 'X':
+      return Math.trunc(number).toString(16).toUpperCase();
+    case 'o':
+      return Math.trunc(number).toString(8);
+    case 'f':
+      return number.toFixed(precision === undefined ? 6 : Number(precision));
+    case 'c':
+      return word.slice(0, 1);
+    case 'b':
+      return unescaped(word);
+    default:
+      return precision === undefined ? word : word.slice(0, Number(precision));
+  }
+}

@@ -1,0 +1,312 @@
+/** One simulated container: its state, and how it gets from one to the next. */
+import type { Clock } from '@kruise/values/clock';
+import type { Random } from '@kruise/values/random';
+import type { ContainerConfig, ContainerState, ContainerStatus, LinuxContainerResources } from '../messages.ts';
+import { instantOfNanoseconds } from '../nanoseconds.ts';
+import type { Container } from '../runtime.ts';
+import type { AttachableInput } from './attachable-input.ts';
+import { BrokenPipe, type Output } from './byte-streams.ts';
+import type { ContainerFiles } from './container-files.ts';
+import type { ContainerLog } from './container-log.ts';
+import type { NetworkPeer } from './network.ts';
+import { createProcess, type Process, ProcessKilled, type SignalName, signalNumbers, signalOf } from './process.ts';
+import type { ContainerWorld, Program, ProgramContext, Spawned } from './program.ts';
+import { findProgram } from './programs/find-program.ts';
+import { scriptedAnswers } from './programs/scripted.ts';
+import type { RegistryImage } from './registry.ts';
+import type { SimulatedSandbox } from './sandbox.ts';
+import type { Script } from './script.ts';
+import { defaultEnvironment } from './well-known-images.ts';
+
+export type SimulatedContainer = {
+  readonly id: string;
+  readonly sandbox: SimulatedSandbox;
+  readonly config: ContainerConfig;
+  readonly image: RegistryImage;
+  readonly imageName: string;
+  readonly imageRef: string;
+  readonly script: Script;
+  readonly createdAt: bigint;
+  startedAt: bigint;
+  finishedAt: bigint;
+  state: ContainerState;
+  exitCode: number;
+  reason: string;
+  message: string;
+  resources: LinuxContainerResources;
+  /** By pid; empty unless it runs. */
+  processes: Map<number, { readonly process: Process; readonly command: string }>;
+  lastPid: number;
+  /** Made when something is written. */
+  log: ContainerLog | undefined;
+  /** Made when something looks at them. */
+  files: ContainerFiles | undefined;
+  world: ContainerWorld | undefined;
+  /** Who is attached: what the first process writes goes to them as well. */
+  readonly attached: Set<{ stdout?: Output; stderr?: Output }>;
+  readonly stdin: AttachableInput;
+  /** Called when it has ended. */
+  readonly onExit: Set<() => void>;
+  cancelTimers: (() => void)[];
+};
+
+/** What containers need of the node they are on. */
+export type ContainerHost = {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** A time later than any before. */
+  timestamp(): bigint;
+  filesOf(container: SimulatedContainer): ContainerFiles;
+  logOf(container: SimulatedContainer): ContainerLog;
+  peerOf(sandbox: SimulatedSandbox): NetworkPeer;
+  onEnded(container: SimulatedContainer): void;
+};
+
+/** What it runs: its own command and arguments, or the image's. */
+export function argvOf({ config, image }: Pick<SimulatedContainer, 'config' | 'image'>): readonly string[] {
+  const { command = [], args = [] } = config;
+  const { definition } = image;
+  if (command.length > 0) return [...command, ...args];
+  const entrypoint = definition ? (definition.entrypoint ?? []) : ['/entrypoint'];
+  return [...entrypoint, ...(args.length > 0 ? args : (definition?.command ?? []))];
+}
+
+export function workingDirectoryOf({ config, image }: Pick<SimulatedContainer, 'config' | 'image'>): string {
+  return config.workingDir || image.definition?.workingDirectory || '/';
+}
+
+export function environmentOf({ config, image, sandbox }: SimulatedContainer): ReadonlyMap<string, string> {
+  const environment = new Map(Object.entries({ ...defaultEnvironment, ...image.definition?.environment }));
+  environment.set('HOSTNAME', sandbox.config.hostname ?? '');
+  environment.set('HOME', '/root');
+  if (config.tty) environment.set('TERM', 'xterm');
+  for (const { key, value } of config.envs ?? []) environment.set(key, value);
+  return environment;
+}
+
+export function stopSignalOf({ config, image }: SimulatedContainer): SignalName {
+  return (
+    (config.stopSignal === undefined ? undefined : signalOf(config.stopSignal)) ??
+    image.definition?.stopSignal ??
+    'SIGTERM'
+  );
+}
+
+/** Runs a program as the container's first process. */
+export function run(container: SimulatedContainer, host: ContainerHost, program: Program): void {
+  const { config, script } = container;
+  container.startedAt = host.timestamp();
+  container.state = 'CONTAINER_RUNNING';
+  const argv = argvOf(container);
+  const process = newProcess(container, host, argv.join(' '), (exitCode) => ended(container, host, { exitCode }));
+  const context: ProgramContext = {
+    argv,
+    environment: environmentOf(container),
+    directory: workingDirectoryOf(container),
+    stdin: container.stdin,
+    stdout: mainOutput(container, host, 'stdout'),
+    stderr: mainOutput(container, host, config.tty ? 'stdout' : 'stderr'),
+    isTerminal: config.tty ?? false,
+    process,
+    container: worldOf(container, host),
+  };
+  // What a container may not have at all it does not get for a moment either.
+  if (script.oomAfterMs !== undefined) later(container, host, script.oomAfterMs, () => oomKill(container, host));
+  if (isOverLimit(container, script.memoryBytes ?? 0)) {
+    oomKill(container, host);
+    return;
+  }
+  void complete(process, async () => program(context));
+}
+
+/** Lets a program run to its end, and its process with it. */
+async function complete(process: Process, program: () => Promise<number>): Promise<void> {
+  let exitCode: number;
+  try {
+    exitCode = await program();
+  } catch (error) {
+    if (error instanceof ProcessKilled) return;
+    if (!(error instanceof BrokenPipe)) throw error;
+    exitCode = 128 + signalNumbers.SIGPIPE;
+  }
+  process.exit(exitCode & 0xff);
+}
+
+/** Starts a process beside the first. */
+export function spawn(
+  container: SimulatedContainer,
+  host: ContainerHost,
+  command: string,
+  program: (process: Process) => Promise<number>,
+): Spawned {
+  const exited = Promise.withResolvers<number>();
+  const process = newProcess(container, host, command, (exitCode) => {
+    container.processes.delete(process.pid);
+    exited.resolve(exitCode);
+  });
+  void complete(process, () => program(process));
+  return { process, exited: exited.promise };
+}
+
+function newProcess(
+  container: SimulatedContainer,
+  host: ContainerHost,
+  command: string,
+  onExit: (exitCode: number) => void,
+): Process {
+  const process = createProcess({ pid: ++container.lastPid, clock: host.clock, onExit });
+  container.processes.set(process.pid, { process, command });
+  return process;
+}
+
+/** Sends a signal to the first process. */
+export function signal(container: SimulatedContainer, host: ContainerHost, name: SignalName): void {
+  if (container.state !== 'CONTAINER_RUNNING') return;
+  const { stopLatencyMs, exitCodes } = container.script;
+  if (name === 'SIGKILL' || stopLatencyMs === undefined || name !== stopSignalOf(container)) {
+    container.processes.get(1)?.process.signal(name);
+    return;
+  }
+  if (stopLatencyMs === 'never') return;
+  later(container, host, stopLatencyMs, () => ended(container, host, { exitCode: exitCodes?.at(-1) ?? 0 }));
+}
+
+export function oomKill(container: SimulatedContainer, host: ContainerHost): void {
+  ended(container, host, { exitCode: 128 + signalNumbers.SIGKILL, reason: 'OOMKilled' });
+}
+
+/** Whether it would be killed for taking so much memory. */
+export function isOverLimit({ resources }: SimulatedContainer, bytes: number): boolean {
+  const limit = resources.memoryLimitInBytes ?? 0;
+  return limit > 0 && bytes > limit;
+}
+
+type Ending = { readonly exitCode: number; readonly reason?: string };
+
+/** The first process is over, and everything else in the container with it. */
+function ended(container: SimulatedContainer, host: ContainerHost, { exitCode, reason }: Ending): void {
+  if (container.state !== 'CONTAINER_RUNNING') return;
+  container.state = 'CONTAINER_EXITED';
+  container.finishedAt = host.timestamp();
+  container.exitCode = exitCode;
+  container.reason = reason ?? (exitCode === 0 ? 'Completed' : 'Error');
+  for (const cancel of container.cancelTimers) cancel();
+  container.cancelTimers = [];
+  const { processes } = container;
+  container.processes = new Map();
+  for (const { process } of processes.values()) process.signal('SIGKILL');
+  container.log?.end();
+  container.world = undefined;
+  for (const call of [...container.onExit]) call();
+  host.onEnded(container);
+}
+
+function later(container: SimulatedContainer, host: ContainerHost, delayMs: number, act: () => void): void {
+  container.cancelTimers.push(host.clock.setTimer(delayMs, act));
+}
+
+function mainOutput(container: SimulatedContainer, host: ContainerHost, stream: 'stdout' | 'stderr'): Output {
+  return {
+    write(bytes) {
+      void host.logOf(container).output(stream).write(bytes);
+      for (const attached of container.attached) void attached[stream]?.write(bytes);
+    },
+  };
+}
+
+export function worldOf(container: SimulatedContainer, host: ContainerHost): ContainerWorld {
+  container.world ??= createWorld(container, host);
+  return container.world;
+}
+
+function createWorld(container: SimulatedContainer, host: ContainerHost): ContainerWorld {
+  const { sandbox, config, script } = container;
+  const { clock } = host;
+  const securityContext = config.linux?.securityContext;
+  const imageUser = container.image.definition?.user;
+  const startedAt = instantOfNanoseconds(container.startedAt);
+  const world: ContainerWorld = {
+    clock,
+    random: host.random,
+    hostname: sandbox.config.hostname ?? '',
+    get files() {
+      return host.filesOf(container).tree;
+    },
+    user: {
+      uid: securityContext?.runAsUser ?? (typeof imageUser === 'number' ? imageUser : 0),
+      gid: securityContext?.runAsGroup ?? 0,
+    },
+    network: {
+      ...host.peerOf(sandbox),
+      listen(port, listener) {
+        const answering = script.answers ? scriptedAnswers(script.answers, () => clock.now() - startedAt) : listener;
+        for (const each of sandbox.interfaces) container.onExit.add(each.listen(port, answering));
+      },
+    },
+    declaredPorts: declaredPorts(config),
+    startedAt,
+    findProgram: (name, environment, directory) =>
+      findProgram(container.image.definition, world, { name, environment, directory }),
+    mainOutput: (stream) => mainOutput(container, host, stream),
+    spawn: (program) => spawn(container, host, '', program),
+    takeMemory(bytes) {
+      if (isOverLimit(container, bytes + (script.memoryBytes ?? 0))) oomKill(container, host);
+    },
+    processes: () => [...container.processes].map(([pid, { command }]) => ({ pid, command })),
+    signal(pid, name) {
+      const process = container.processes.get(pid)?.process;
+      process?.signal(name);
+      return process !== undefined;
+    },
+  };
+  return world;
+}
+
+/** The kubelet writes them into an annotation, for runtimes have no other use for them. */
+function declaredPorts({ annotations }: ContainerConfig): readonly number[] {
+  const text = annotations?.['io.kubernetes.container.ports'];
+  if (text === undefined) return [];
+  const ports = JSON.parse(text) as { readonly containerPort?: number; readonly protocol?: string }[];
+  return ports.flatMap(({ containerPort, protocol = 'TCP' }) =>
+    containerPort === undefined || protocol !== 'TCP' ? [] : [containerPort],
+  );
+}
+
+export function containerMessage(container: SimulatedContainer): Container {
+  const { id, sandbox, config, image, imageRef, imageName, state, createdAt } = container;
+  return {
+    id,
+    podSandboxId: sandbox.id,
+    metadata: config.metadata,
+    image: { ...config.image, image: imageName },
+    imageRef,
+    imageId: image.id,
+    state,
+    createdAt,
+    labels: config.labels ?? {},
+    annotations: config.annotations ?? {},
+  };
+}
+
+export function containerStatus(container: SimulatedContainer): ContainerStatus {
+  const { sandbox, config, startedAt, finishedAt, exitCode, reason, message, resources } = container;
+  const { podSandboxId: _, ...shared } = containerMessage(container);
+  const securityContext = config.linux?.securityContext;
+  const imageUser = container.image.definition?.user;
+  const uid = securityContext?.runAsUser ?? (typeof imageUser === 'number' ? imageUser : 0);
+  const gid = securityContext?.runAsGroup ?? 0;
+  const { logDirectory } = sandbox.config;
+  return {
+    ...shared,
+    startedAt,
+    finishedAt,
+    exitCode,
+    reason,
+    message,
+    mounts: config.mounts ?? [],
+    logPath: logDirectory && config.logPath ? `${logDirectory}/${config.logPath}` : '',
+    resources: { linux: resources },
+    user: { linux: { uid, gid, supplementalGroups: [gid, ...(securityContext?.supplementalGroups ?? [])] } },
+    stopSignal: stopSignalOf(container),
+  };
+}

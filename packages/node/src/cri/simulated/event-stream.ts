@@ -1,0 +1,67 @@
+import { createDeque } from '@kruise/client/deque';
+import { GrpcError } from '@kruise/client/grpc/status';
+import type { ContainerEventResponse } from '../messages.ts';
+
+/** Tells whoever listens what happens to containers. */
+export type EventStream = {
+  readonly hasListeners: boolean;
+  emit(event: ContainerEventResponse): void;
+  subscribe(signal?: AbortSignal): AsyncIterable<ContainerEventResponse>;
+};
+
+/** More than a node has containers; who is further behind had better list them. */
+const maxPending = 10_000;
+
+export function createEventStream(): EventStream {
+  type Listener = { push(event: ContainerEventResponse): void };
+  const listeners = new Set<Listener>();
+  return {
+    get hasListeners() {
+      return listeners.size > 0;
+    },
+    emit(event) {
+      for (const listener of listeners) listener.push(event);
+    },
+    subscribe(signal) {
+      const pending = createDeque<ContainerEventResponse>();
+      let isLost = false;
+      let wake: (() => void) | undefined;
+      const listener: Listener = {
+        push(event) {
+          if (pending.size >= maxPending) isLost = true;
+          else pending.push(event);
+          wake?.();
+        },
+      };
+      // From now on, not from the first time someone asks: what happens in between counts.
+      listeners.add(listener);
+      const onAbort = () => {
+        listeners.delete(listener);
+        wake?.();
+      };
+      if (signal?.aborted) onAbort();
+      signal?.addEventListener('abort', onAbort, { once: true });
+      async function* read(): AsyncGenerator<ContainerEventResponse> {
+        try {
+          for (;;) {
+            for (let event = pending.shift(); event; event = pending.shift()) yield event;
+            if (signal?.aborted) return;
+            if (isLost) {
+              throw new GrpcError('RESOURCE_EXHAUSTED', 'events were lost: they were not read in time', {
+                wasSent: true,
+              });
+            }
+            await new Promise<void>((resolve) => {
+              wake = resolve;
+            });
+            wake = undefined;
+          }
+        } finally {
+          listeners.delete(listener);
+          signal?.removeEventListener('abort', onAbort);
+        }
+      }
+      return read();
+    },
+  };
+}

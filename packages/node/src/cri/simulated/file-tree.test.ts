@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createFileTree, type FileTree, type FileTreeOptions } from './file-tree.ts';
+
+function tree(options: Partial<FileTreeOptions> = {}): FileTree {
+  return createFileTree({ now: () => 0, space: { usedBytes: 0, limitBytes: 1000 }, ...options });
+}
+const textOf = (files: FileTree, path: string) => Buffer.from(files.read(path)).toString();
+
+describe('files', () => {
+  test('a file is read as it was written, and can be appended to', () => {
+    const files = tree();
+    files.write('/a', 'one');
+    files.write('/a', 'two', { append: true });
+    assert.equal(textOf(files, '/a'), 'onetwo');
+  });
+
+  const failures: readonly [string, string, (files: FileTree) => unknown][] = [
+    ['a missing file cannot be read', 'ENOENT', (files) => files.read('/none')],
+    ['a directory cannot be read', 'EISDIR', (files) => files.read('/directory')],
+    ['a file holds no files', 'ENOTDIR', (files) => files.write('/file/x', '')],
+    ['a file needs its directory', 'ENOENT', (files) => files.write('/none/x', '')],
+    ['a directory is made once', 'EEXIST', (files) => files.makeDirectory('/directory')],
+    ['a directory does not move into itself', 'EINVAL', (files) => files.rename('/directory', '/directory/x')],
+    ['a directory with files in it is not replaced', 'ENOTEMPTY', (files) => files.rename('/empty', '/directory')],
+    ['links that lead to each other lead nowhere', 'ELOOP', (files) => files.read('/loop')],
+    ['there is no more space than there is', 'ENOSPC', (files) => files.write('/big', Buffer.alloc(1001))],
+    ['the root stays', 'EBUSY', (files) => files.remove('/')],
+  ];
+  for (const [name, code, act] of failures) {
+    test(name, () => {
+      const files = tree();
+      files.makeDirectory('/directory/below', { parents: true });
+      files.makeDirectory('/empty');
+      files.write('/file', 'text');
+      files.symlink('/loop', 'loop');
+      assert.throws(() => act(files), { code });
+    });
+  }
+
+  test('what is removed frees its space', () => {
+    const files = tree();
+    files.makeDirectory('/d');
+    files.write('/d/a', Buffer.alloc(1000));
+    files.remove('/d');
+    files.write('/b', Buffer.alloc(1000));
+    assert.deepEqual(files.usage('/'), { bytes: 1000, inodes: 2 });
+  });
+
+  test('two dots lead up, and no further than the root', () => {
+    const files = tree();
+    files.makeDirectory('/a/b', { parents: true });
+    files.write('/a/x', 'up');
+    assert.equal(textOf(files, '/a/b/../../../a/b/../x'), 'up');
+    assert.deepEqual(files.list('/..'), ['a']);
+  });
+});
+
+describe('links', () => {
+  test('a volume changes at once when its link is renamed', () => {
+    const files = tree();
+    files.makeDirectory('/v/..1', { parents: true });
+    files.makeDirectory('/v/..2');
+    files.write('/v/..1/key', 'old');
+    files.write('/v/..2/key', 'new');
+    files.symlink('/v/..data', '..1');
+    files.symlink('/v/key', '..data/key');
+    assert.equal(textOf(files, '/v/key'), 'old');
+    files.symlink('/v/..tmp', '..2');
+    files.rename('/v/..tmp', '/v/..data');
+    assert.equal(textOf(files, '/v/key'), 'new');
+    assert.equal(files.realPath('/v/key'), '/v/..2/key');
+  });
+
+  test('removing a link leaves what it leads to', () => {
+    const files = tree();
+    files.write('/a', 'kept');
+    files.symlink('/link', '/a');
+    files.remove('/link');
+    assert.equal(textOf(files, '/a'), 'kept');
+    assert.equal(files.lstat('/link'), undefined);
+  });
+});
+
+describe('mounts', () => {
+  test('a mounted directory is the same on both sides', () => {
+    const host = tree();
+    const container = tree();
+    host.makeDirectory('/volumes/v', { parents: true });
+    container.mount('/data', { entry: host.entryAt('/volumes/v'), isReadonly: false });
+    host.write('/volumes/v/in', 'from the host');
+    container.write('/data/out', 'from the container');
+    assert.equal(textOf(container, '/data/in'), 'from the host');
+    assert.equal(textOf(host, '/volumes/v/out'), 'from the container');
+    assert.deepEqual(container.list('/'), ['data']);
+  });
+
+  test('a mounted file takes what is written to it', () => {
+    const host = tree();
+    const container = tree();
+    host.write('/log', '');
+    container.mount('/dev/termination-log', { entry: host.entryAt('/log'), isReadonly: false });
+    container.write('/dev/termination-log', 'gone');
+    assert.equal(textOf(host, '/log'), 'gone');
+  });
+
+  test('a read-only mount cannot be written to, though what is around it can', () => {
+    const host = tree();
+    const container = tree();
+    host.makeDirectory('/v');
+    container.mount('/etc/config', { entry: host.entryAt('/v'), isReadonly: true });
+    assert.throws(() => container.write('/etc/config/x', ''), { code: 'EROFS' });
+    container.write('/etc/x', '');
+  });
+
+  test('a mount within a read-only root can be written to', () => {
+    const host = tree();
+    const container = tree({ isReadonly: true });
+    host.makeDirectory('/v');
+    container.mount('/data', { entry: host.entryAt('/v'), isReadonly: false });
+    container.write('/data/x', 'yes');
+    assert.throws(() => container.write('/x', ''), { code: 'EROFS' });
+  });
+
+  test('a mount within a mount is not seen by the outer one\u2019s other users', () => {
+    const host = tree();
+    const [one, other] = [tree(), tree()];
+    host.makeDirectory('/outer');
+    host.makeDirectory('/inner');
+    host.write('/inner/secret', 's');
+    for (const container of [one, other]) {
+      container.mount('/data', { entry: host.entryAt('/outer'), isReadonly: false });
+    }
+    one.mount('/data/inner', { entry: host.entryAt('/inner'), isReadonly: true });
+    assert.equal(textOf(one, '/data/inner/secret'), 's');
+    assert.deepEqual(other.list('/data/inner'), []);
+  });
+
+  test('a mount point cannot be removed', () => {
+    const host = tree();
+    const container = tree();
+    host.makeDirectory('/v');
+    container.mount('/data', { entry: host.entryAt('/v'), isReadonly: false });
+    assert.throws(() => container.remove('/data'), { code: 'EBUSY' });
+  });
+});

@@ -1,0 +1,385 @@
+/**
+ * Files in memory: a node's own, and those its containers see. The same entry may hang in several trees, as a mount
+ * does, so a file changed in one is changed in all. Failures are told as Linux tells them.
+ */
+import type { Instant } from '@kruise/values/time';
+import type { FileStat } from '../runtime.ts';
+
+type Attributes = { mode: number; uid: number; gid: number; modifiedAt: Instant };
+export type FileEntry = Attributes & { readonly type: 'file'; content: Uint8Array };
+export type DirectoryEntry = Attributes & { readonly type: 'directory'; readonly entries: Map<string, Entry> };
+type SymlinkEntry = Attributes & { readonly type: 'symlink'; readonly target: string };
+/** `/dev/null` and its like: reads give nothing, writes vanish. */
+type DeviceEntry = Attributes & { readonly type: 'characterDevice' };
+export type Entry = FileEntry | DirectoryEntry | SymlinkEntry | DeviceEntry;
+
+export type FileErrorCode =
+  | 'ENOENT'
+  | 'ENOTDIR'
+  | 'EISDIR'
+  | 'EEXIST'
+  | 'ENOTEMPTY'
+  | 'EROFS'
+  | 'ELOOP'
+  | 'EINVAL'
+  | 'EBUSY'
+  | 'ENOSPC';
+
+const descriptions: Readonly<Record<FileErrorCode, string>> = {
+  ENOENT: 'No such file or directory',
+  ENOTDIR: 'Not a directory',
+  EISDIR: 'Is a directory',
+  EEXIST: 'File exists',
+  ENOTEMPTY: 'Directory not empty',
+  EROFS: 'Read-only file system',
+  ELOOP: 'Too many levels of symbolic links',
+  EINVAL: 'Invalid argument',
+  EBUSY: 'Resource busy',
+  ENOSPC: 'No space left on device',
+};
+
+/** A failure with the system's code, as Node's own file errors have it. */
+export class FileError extends Error {
+  override readonly name = 'FileError';
+  readonly code: FileErrorCode;
+  readonly path: string;
+
+  constructor(code: FileErrorCode, path: string) {
+    super(`${code}: ${descriptions[code].toLowerCase()}, '${path}'`);
+    this.code = code;
+    this.path = path;
+  }
+
+  /** As a command prints it. */
+  get description(): string {
+    return descriptions[this.code];
+  }
+}
+
+/** How much all the files of a node may take, shared by every tree of it. */
+export type Space = { usedBytes: number; readonly limitBytes: number };
+
+export type MountPoint = { readonly entry: Entry; readonly isReadonly: boolean };
+
+/** Everything below one root, with other trees' entries mounted into it. */
+export type FileTree = {
+  /** What is at a path, links followed. */
+  stat(path: string): FileStat;
+  /** What is at a path, a link itself included; undefined if there is nothing. */
+  lstat(path: string): FileStat | undefined;
+  exists(path: string): boolean;
+  read(path: string): Uint8Array;
+  write(path: string, content: string | Uint8Array, options?: WriteOptions): void;
+  makeDirectory(path: string, options?: { readonly mode?: number; readonly parents?: boolean }): void;
+  list(path: string): readonly string[];
+  symlink(path: string, target: string): void;
+  readLink(path: string): string;
+  rename(from: string, to: string): void;
+  /** Removes a file, a link, or a directory with all it holds; throws ENOENT if there is nothing. */
+  remove(path: string): void;
+  change(path: string, attributes: Partial<Attributes>): void;
+  usage(path: string): { readonly bytes: number; readonly inodes: number };
+  /** The absolute path with all links followed. */
+  realPath(path: string): string;
+  /** The entry itself, links followed, to be mounted elsewhere. */
+  entryAt(path: string): Entry;
+  /** Has another tree's entry stand at a path, made if need be. */
+  mount(path: string, point: MountPoint): void;
+  /** The mounts, by path. */
+  readonly mounts: ReadonlyMap<string, MountPoint>;
+};
+
+export type WriteOptions = { readonly mode?: number; readonly append?: boolean };
+
+export type FileTreeOptions = {
+  now(): Instant;
+  readonly space: Space;
+  readonly isReadonly?: boolean;
+};
+
+const maxLinks = 40;
+const directoryMode = 0o755;
+const fileMode = 0o644;
+
+export function createFileTree({ now, space, isReadonly = false }: FileTreeOptions): FileTree {
+  const attributes = (mode: number): Attributes => ({ mode, uid: 0, gid: 0, modifiedAt: now() });
+  const newDirectory = (mode: number): DirectoryEntry => ({
+    type: 'directory',
+    entries: new Map(),
+    ...attributes(mode),
+  });
+  const root = newDirectory(directoryMode);
+  const mounts = new Map<string, MountPoint>();
+
+  type Place = {
+    readonly path: string;
+    readonly entry: Entry | undefined;
+    /** Where the entry is, or would be. */
+    readonly parent: DirectoryEntry;
+    readonly name: string;
+    readonly isReadonly: boolean;
+  };
+
+  /** Walks to a path; the last step may find nothing, those before may not. */
+  function walk(path: string, followLast: boolean): Place {
+    let links = 0;
+    let pending = partsOf(path);
+    let parents: { readonly directory: DirectoryEntry; readonly name: string; readonly readonly: boolean }[] = [];
+    let here: { entry: Entry; readonly: boolean } = { entry: root, readonly: isReadonly };
+    let index = 0;
+    while (index < pending.length) {
+      const name = pending[index++] as string;
+      if (name === '..') {
+        const above = parents.pop();
+        if (above) here = { entry: above.directory, readonly: above.readonly };
+        continue;
+      }
+      if (here.entry.type !== 'directory') throw new FileError('ENOTDIR', path);
+      const directory = here.entry;
+      const isLast = index === pending.length;
+      const fullPath = mounts.size === 0 ? '' : `/${[...parents.map((parent) => parent.name), name].join('/')}`;
+      const point = mounts.get(fullPath);
+      const entry = point?.entry ?? directory.entries.get(name);
+      if (entry === undefined) {
+        if (!isLast) throw new FileError('ENOENT', path);
+        return { path: pathOf(parents, name), entry, parent: directory, name, isReadonly: here.readonly };
+      }
+      if (entry.type === 'symlink' && (!isLast || followLast)) {
+        if (++links > maxLinks) throw new FileError('ELOOP', path);
+        pending = [...partsOf(entry.target), ...pending.slice(index)];
+        index = 0;
+        if (entry.target.startsWith('/')) {
+          parents = [];
+          here = { entry: root, readonly: isReadonly };
+        }
+        continue;
+      }
+      const readonly = point?.isReadonly ?? here.readonly;
+      if (isLast) return { path: pathOf(parents, name), entry, parent: directory, name, isReadonly: readonly };
+      parents.push({ directory, name, readonly: here.readonly });
+      here = { entry, readonly };
+    }
+    // The path ended at the root or with `..`.
+    return {
+      path: pathOf(parents.slice(0, -1), parents.at(-1)?.name ?? ''),
+      entry: here.entry,
+      parent: parents.at(-1)?.directory ?? root,
+      name: parents.at(-1)?.name ?? '',
+      isReadonly: here.readonly,
+    };
+  }
+
+  function find(path: string, followLast = true): Entry {
+    const { entry } = walk(path, followLast);
+    if (entry === undefined) throw new FileError('ENOENT', path);
+    return entry;
+  }
+
+  function writable(path: string, followLast: boolean): Place {
+    const place = walk(path, followLast);
+    if (place.isReadonly) throw new FileError('EROFS', path);
+    return place;
+  }
+
+  function directoryAt(path: string): DirectoryEntry {
+    const entry = find(path);
+    if (entry.type !== 'directory') throw new FileError('ENOTDIR', path);
+    return entry;
+  }
+
+  function take(bytes: number, path: string): void {
+    if (bytes > 0 && space.usedBytes + bytes > space.limitBytes) throw new FileError('ENOSPC', path);
+    space.usedBytes += bytes;
+  }
+
+  function put({ parent, name }: Place, entry: Entry): void {
+    parent.entries.set(name, entry);
+    parent.modifiedAt = now();
+  }
+
+  function makeDirectory(path: string, options: { readonly mode?: number; readonly parents?: boolean } = {}): void {
+    const { mode = directoryMode, parents = false } = options;
+    if (parents) {
+      const parts = partsOf(path);
+      for (let count = 1; count < parts.length; count++) {
+        const above = `/${parts.slice(0, count).join('/')}`;
+        if (walk(above, true).entry === undefined) makeDirectory(above);
+      }
+    }
+    const place = walk(path, parents);
+    if (place.entry !== undefined) {
+      if (parents && place.entry.type === 'directory') return;
+      throw new FileError('EEXIST', path);
+    }
+    if (place.isReadonly) throw new FileError('EROFS', path);
+    put(place, newDirectory(mode));
+  }
+
+  function write(path: string, content: string | Uint8Array, { mode, append = false }: WriteOptions = {}): void {
+    const place = walk(path, true);
+    const { entry } = place;
+    if (entry?.type === 'directory') throw new FileError('EISDIR', path);
+    if (entry?.type === 'characterDevice') return;
+    if (place.isReadonly) throw new FileError('EROFS', path);
+    const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+    if (entry?.type === 'file') {
+      take(append ? bytes.length : bytes.length - entry.content.length, path);
+      entry.content = append ? Buffer.concat([entry.content, bytes]) : bytes;
+      entry.modifiedAt = now();
+      if (mode !== undefined) entry.mode = mode;
+      return;
+    }
+    take(bytes.length, path);
+    put(place, { type: 'file', content: bytes, ...attributes(mode ?? fileMode) });
+  }
+
+  function remove(path: string): void {
+    const place = writable(path, false);
+    if (place.entry === undefined) throw new FileError('ENOENT', path);
+    if (place.entry === root || mounts.has(place.path)) throw new FileError('EBUSY', path);
+    space.usedBytes -= usageOf(place.entry).bytes;
+    place.parent.entries.delete(place.name);
+    place.parent.modifiedAt = now();
+  }
+
+  function rename(from: string, to: string): void {
+    const source = writable(from, false);
+    const goal = writable(to, false);
+    const { entry } = source;
+    if (entry === undefined) throw new FileError('ENOENT', from);
+    if (mounts.has(source.path) || mounts.has(goal.path)) throw new FileError('EBUSY', from);
+    if (entry === goal.entry) return;
+    if (entry.type === 'directory' && `${goal.path}/`.startsWith(`${source.path}/`)) throw new FileError('EINVAL', to);
+    if (goal.entry !== undefined) {
+      if (goal.entry.type === 'directory') {
+        if (entry.type !== 'directory') throw new FileError('EISDIR', to);
+        if (goal.entry.entries.size > 0) throw new FileError('ENOTEMPTY', to);
+      } else if (entry.type === 'directory') {
+        throw new FileError('ENOTDIR', to);
+      }
+      space.usedBytes -= usageOf(goal.entry).bytes;
+    }
+    source.parent.entries.delete(source.name);
+    put(goal, entry);
+  }
+
+  function mount(path: string, point: MountPoint): void {
+    const parts = partsOf(path);
+    // As runtimes do, a place is made for the mount where there is none, be the tree read-only or not.
+    let directory = root;
+    for (const [index, name] of parts.entries()) {
+      const above = `/${parts.slice(0, index + 1).join('/')}`;
+      const isLast = index === parts.length - 1;
+      let entry = mounts.get(above)?.entry ?? directory.entries.get(name);
+      if (entry?.type === 'symlink') entry = find(above);
+      if (entry === undefined) {
+        const isFile = isLast && point.entry.type !== 'directory';
+        entry = isFile
+          ? { type: 'file', content: new Uint8Array(), ...attributes(fileMode) }
+          : newDirectory(directoryMode);
+        directory.entries.set(name, entry);
+      }
+      if (isLast) break;
+      if (entry.type !== 'directory') throw new FileError('ENOTDIR', path);
+      directory = entry;
+    }
+    mounts.set(`/${parts.join('/')}`, point);
+  }
+
+  return {
+    stat: (path) => statOf(find(path)),
+    lstat(path) {
+      try {
+        const { entry } = walk(path, false);
+        return entry && statOf(entry);
+      } catch (error) {
+        if (error instanceof FileError && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return undefined;
+        throw error;
+      }
+    },
+    exists(path) {
+      try {
+        return walk(path, true).entry !== undefined;
+      } catch (error) {
+        if (error instanceof FileError) return false;
+        throw error;
+      }
+    },
+    read(path) {
+      const entry = find(path);
+      if (entry.type === 'directory') throw new FileError('EISDIR', path);
+      return entry.type === 'file' ? entry.content : new Uint8Array();
+    },
+    write,
+    makeDirectory,
+    list: (path) => [...directoryAt(path).entries.keys()].sort(),
+    symlink(path, target) {
+      const place = writable(path, false);
+      if (place.entry !== undefined) throw new FileError('EEXIST', path);
+      put(place, { type: 'symlink', target, ...attributes(0o777) });
+    },
+    readLink(path) {
+      const entry = find(path, false);
+      if (entry.type !== 'symlink') throw new FileError('EINVAL', path);
+      return entry.target;
+    },
+    rename,
+    remove,
+    change(path, change) {
+      const { entry } = writable(path, true);
+      if (entry === undefined) throw new FileError('ENOENT', path);
+      Object.assign(entry, change);
+    },
+    usage: (path) => usageOf(find(path, false)),
+    realPath(path) {
+      const place = walk(path, true);
+      if (place.entry === undefined) throw new FileError('ENOENT', path);
+      return place.path;
+    },
+    entryAt: (path) => find(path),
+    mount,
+    mounts,
+  };
+}
+
+/** A device such as `/dev/null`. */
+export function deviceEntry(now: Instant): Entry {
+  return { type: 'characterDevice', mode: 0o666, uid: 0, gid: 0, modifiedAt: now };
+}
+
+/** The absolute path a relative one stands for. */
+export function absolutePath(path: string, workingDirectory: string): string {
+  return path.startsWith('/') ? path : `${workingDirectory}/${path}`;
+}
+
+function pathOf(parents: readonly { readonly name: string }[], name: string): string {
+  return `/${[...parents.map((parent) => parent.name), name].join('/')}`;
+}
+
+function partsOf(path: string): string[] {
+  return path.split('/').filter((part) => part !== '' && part !== '.');
+}
+
+function statOf(entry: Entry): FileStat {
+  const { type, mode, uid, gid, modifiedAt } = entry;
+  const sizeBytes =
+    entry.type === 'file'
+      ? entry.content.length
+      : entry.type === 'symlink'
+        ? entry.target.length
+        : entry.type === 'directory'
+          ? 4096
+          : 0;
+  return { type, sizeBytes, mode, uid, gid, modifiedAt };
+}
+
+function usageOf(entry: Entry): { bytes: number; inodes: number } {
+  if (entry.type !== 'directory') return { bytes: entry.type === 'file' ? entry.content.length : 0, inodes: 1 };
+  let [bytes, inodes] = [0, 1];
+  for (const child of entry.entries.values()) {
+    const usage = usageOf(child);
+    bytes += usage.bytes;
+    inodes += usage.inodes;
+  }
+  return { bytes, inodes };
+}

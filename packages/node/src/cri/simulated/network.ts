@@ -1,0 +1,199 @@
+/**
+ * The network all simulated nodes of a process share: who listens on which address, and connections between them
+ * without a socket. HTTP between those who speak it here is a function call.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type Duplex, duplexPair } from 'node:stream';
+import type { HostNetwork, HttpAnswer, HttpRequest, NetworkTarget } from '../runtime.ts';
+
+/** What a server does with those who come. It speaks HTTP, or takes the bare connection. */
+export type Listener = {
+  http?(request: ServedRequest): HttpAnswer | 'hang' | Promise<HttpAnswer | 'hang'>;
+  connection?(connection: Duplex): void;
+  health?(service: string): 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN';
+  /** While it gives false, nobody is let in. */
+  isListening?(): boolean;
+};
+
+export type ServedRequest = {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  readonly clientAddress: string;
+};
+
+/** The network as one who has an address on it sees it. */
+export type NetworkPeer = HostNetwork & { readonly address: string };
+
+/** Every address of the simulated world. */
+export type SimulatedNetwork = {
+  /** Takes an address; those without listeners refuse connections, addresses nobody has cannot be reached. */
+  attach(address: string): NetworkInterface;
+  /** The network seen from an address, whether it is attached or not. */
+  seenFrom(address: string, localAddresses?: readonly string[]): NetworkPeer;
+};
+
+export type NetworkInterface = {
+  listen(port: number, listener: Listener): () => void;
+  /** Has whoever connects to a port be connected to another target. */
+  forward(port: number, target: NetworkTarget): () => void;
+  detach(): void;
+};
+
+/** A connection that was not made, in Go's words. */
+export class ConnectError extends Error {
+  override readonly name = 'ConnectError';
+  readonly code: 'ECONNREFUSED' | 'EHOSTUNREACH' | 'ENOTFOUND';
+
+  constructor(code: ConnectError['code'], { host, port }: NetworkTarget) {
+    const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+    super(
+      code === 'ENOTFOUND'
+        ? `dial tcp: lookup ${host}: no such host`
+        : `dial tcp ${address}: connect: ${code === 'ECONNREFUSED' ? 'connection refused' : 'no route to host'}`,
+    );
+    this.code = code;
+  }
+}
+
+const defaultMaxBodyBytes = 10 * 1024;
+const loopback = /^(localhost|127\..*|::1)$/;
+
+export function createSimulatedNetwork(): SimulatedNetwork {
+  type Ports = Map<number, Listener | NetworkTarget>;
+  const interfaces = new Map<string, Ports>();
+  const httpServer = lazyHttpServer();
+
+  function find(target: NetworkTarget): Listener {
+    const ports = interfaces.get(target.host);
+    if (!ports) {
+      const isName = !/^[\d.]+$|:/.test(target.host);
+      throw new ConnectError(isName ? 'ENOTFOUND' : 'EHOSTUNREACH', target);
+    }
+    // A listener on port 0 takes every port nobody else has.
+    const found = ports.get(target.port) ?? ports.get(0);
+    if (found && 'host' in found) return find(found);
+    if (!found || found.isListening?.() === false) throw new ConnectError('ECONNREFUSED', target);
+    return found;
+  }
+
+  function seenFrom(address: string, localAddresses: readonly string[] = [address]): NetworkPeer {
+    const local = localAddresses[0] ?? address;
+    const locate = <T extends NetworkTarget>(target: T): T =>
+      loopback.test(target.host) ? { ...target, host: local } : target;
+    return {
+      address,
+      async connect(target) {
+        const listener = find(locate(target));
+        const [near, far] = duplexPair();
+        if (listener.connection) listener.connection(far);
+        else if (listener.http) httpServer.serve(listener.http, far, address);
+        else far.destroy();
+        return near;
+      },
+      async request(request, { signal } = {}) {
+        const listener = find(locate(request));
+        if (!listener.http) throw new Error('malformed HTTP response');
+        const answer = await listener.http(served(request, address));
+        if (answer === 'hang') return untilAborted(signal);
+        const { maxBodyBytes = defaultMaxBodyBytes } = request;
+        return answer.body.length > maxBodyBytes ? { ...answer, body: answer.body.subarray(0, maxBodyBytes) } : answer;
+      },
+      async checkHealth(target) {
+        const listener = find(locate(target));
+        return listener.health?.(target.service ?? '') ?? 'UNKNOWN';
+      },
+    };
+  }
+
+  return {
+    attach(address) {
+      const ports: Ports = interfaces.get(address) ?? new Map();
+      interfaces.set(address, ports);
+      const own = new Set<number>();
+      const put = (port: number, entry: Listener | NetworkTarget) => {
+        ports.set(port, entry);
+        own.add(port);
+        return () => {
+          own.delete(port);
+          if (ports.get(port) === entry) ports.delete(port);
+        };
+      };
+      return {
+        listen: put,
+        forward: put,
+        detach() {
+          for (const port of own) ports.delete(port);
+          if (ports.size === 0) interfaces.delete(address);
+        },
+      };
+    },
+    seenFrom,
+  };
+}
+
+function served(request: HttpRequest, clientAddress: string): ServedRequest {
+  const [path = '/', query = ''] = request.path.split('?', 2);
+  const headers: Record<string, string> = {};
+  for (const [name, value] of request.headers ?? []) headers[name.toLowerCase()] = value;
+  return {
+    method: request.method ?? 'GET',
+    path: path === '' ? '/' : path,
+    query: new URLSearchParams(query),
+    headers,
+    body: new Uint8Array(),
+    clientAddress,
+  };
+}
+
+/** The client's patience is its own. */
+function untilAborted(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal?.aborted) reject(signal.reason);
+    signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+type Handler = NonNullable<Listener['http']>;
+
+/** Speaks HTTP on bare connections, such as forwarded ports; nothing is made before the first. */
+function lazyHttpServer() {
+  const handlers = new WeakMap<Duplex, { readonly handler: Handler; readonly clientAddress: string }>();
+  let server: ReturnType<typeof createServer> | undefined;
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const served = handlers.get(request.socket);
+    if (!served) return;
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const [path = '/', query = ''] = (request.url ?? '/').split('?', 2);
+    const headers: Record<string, string> = {};
+    for (const [name, value] of Object.entries(request.headers)) headers[name] = String(value);
+    const result = await served.handler({
+      method: request.method ?? 'GET',
+      path,
+      query: new URLSearchParams(query),
+      headers,
+      body: Buffer.concat(chunks),
+      clientAddress: served.clientAddress,
+    });
+    if (result === 'hang') return;
+    response.writeHead(result.status, { ...result.headers, 'content-length': result.body.length });
+    response.end(result.body);
+  };
+  return {
+    serve(handler: Handler, connection: Duplex, clientAddress: string): void {
+      server ??= createServer((request, response) => {
+        answer(request, response).catch(() => request.socket.destroy());
+      });
+      handlers.set(connection, { handler, clientAddress });
+      server.emit('connection', connection);
+    },
+  };
+}
+
+/** A plain-text answer. */
+export function textAnswer(status: number, text: string, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
+  return { status, headers: { 'content-type': 'text/plain; charset=utf-8', ...headers }, body: Buffer.from(text) };
+}

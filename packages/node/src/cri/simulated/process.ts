@@ -1,0 +1,134 @@
+/**
+ * Processes of simulated containers: programs are async functions, which wait through their process, so that a signal
+ * can end them wherever they wait. A process that only waits costs a few objects and no timer.
+ */
+import type { Clock } from '@kruise/values/clock';
+
+export const signalNumbers = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGQUIT: 3,
+  SIGABRT: 6,
+  SIGKILL: 9,
+  SIGUSR1: 10,
+  SIGSEGV: 11,
+  SIGUSR2: 12,
+  SIGPIPE: 13,
+  SIGALRM: 14,
+  SIGTERM: 15,
+  SIGCHLD: 17,
+  SIGCONT: 18,
+  SIGSTOP: 19,
+  SIGWINCH: 28,
+} as const;
+
+export type SignalName = keyof typeof signalNumbers;
+
+const ignoredByDefault: ReadonlySet<SignalName> = new Set(['SIGCHLD', 'SIGCONT', 'SIGWINCH']);
+
+/** The signal a text names, by name with or without `SIG`, or by number. */
+export function signalOf(text: string): SignalName | undefined {
+  const upper = text.toUpperCase();
+  const name = upper.startsWith('SIG') ? upper : `SIG${upper}`;
+  if (name in signalNumbers) return name as SignalName;
+  const entry = Object.entries(signalNumbers).find(([, number]) => String(number) === text);
+  return entry?.[0] as SignalName | undefined;
+}
+
+/** What a process that was killed finds where it waits; it is not to be caught. */
+export class ProcessKilled extends Error {
+  override readonly name = 'ProcessKilled';
+}
+
+export type Process = {
+  readonly pid: number;
+  readonly isAlive: boolean;
+  /** Waits for something that can be called off. Rejects with `ProcessKilled` if the process ends before. */
+  wait<T>(
+    start: (resolve: (value: T) => void, reject: (error: unknown) => void) => (() => void) | undefined,
+  ): Promise<T>;
+  sleep(delayMs: number): Promise<void>;
+  /** Counts a step of work; now and then a step takes time, so that an endless loop ends no world. */
+  step(): Promise<void> | undefined;
+  /** Has a signal handled, or with undefined left to its default again. */
+  handle(signal: SignalName, handler: (() => void) | 'ignore' | undefined): void;
+  signal(signal: SignalName): void;
+  /** Ends it, with whatever it waits for. */
+  exit(exitCode: number): void;
+};
+
+export type ProcessOptions = {
+  readonly pid: number;
+  readonly clock: Clock;
+  onExit(exitCode: number): void;
+};
+
+/** What a busy loop may do, and how long that takes it. */
+const burstSteps = 1000;
+const burstMs = 100;
+
+type Wait = { cancel: (() => void) | undefined; readonly reject: (error: unknown) => void };
+
+export function createProcess({ pid, clock, onExit }: ProcessOptions): Process {
+  let isAlive = true;
+  let steps = 0;
+  // Made when needed: most processes wait once and handle nothing.
+  let waits: Set<Wait> | undefined;
+  let handlers: Map<SignalName, (() => void) | 'ignore'> | undefined;
+
+  const process: Process = {
+    pid,
+    get isAlive() {
+      return isAlive;
+    },
+    wait(start) {
+      if (!isAlive) return Promise.reject(new ProcessKilled());
+      return new Promise((resolve, reject) => {
+        waits ??= new Set();
+        const pending = waits;
+        const wait: Wait = { cancel: undefined, reject };
+        pending.add(wait);
+        const cancel = start(
+          (value) => {
+            if (pending.delete(wait)) resolve(value);
+          },
+          (error) => {
+            if (pending.delete(wait)) reject(error);
+          },
+        );
+        if (cancel) wait.cancel = cancel;
+      });
+    },
+    sleep: (delayMs) => process.wait<void>((resolve) => clock.setTimer(delayMs, () => resolve())),
+    step: () => (++steps % burstSteps === 0 ? process.sleep(burstMs) : undefined),
+    handle(signal, handler) {
+      if (handler === undefined) handlers?.delete(signal);
+      else (handlers ??= new Map()).set(signal, handler);
+    },
+    signal(signal) {
+      if (!isAlive) return;
+      const handler = signal === 'SIGKILL' ? undefined : handlers?.get(signal);
+      if (handler === 'ignore') return;
+      if (handler) {
+        handler();
+        return;
+      }
+      // The kernel spares the first process of a container every signal it does not handle, save SIGKILL.
+      if (signal !== 'SIGKILL' && (pid === 1 || ignoredByDefault.has(signal))) return;
+      process.exit(128 + signalNumbers[signal]);
+    },
+    exit(exitCode) {
+      if (!isAlive) return;
+      isAlive = false;
+      const cutOff = waits;
+      waits = undefined;
+      for (const wait of cutOff ?? []) {
+        cutOff?.delete(wait);
+        wait.cancel?.();
+        wait.reject(new ProcessKilled());
+      }
+      onExit(exitCode);
+    },
+  };
+  return process;
+}

@@ -1,0 +1,268 @@
+/** Kubernetes' test image: one program with many subcommands, of which those that run in a Pod on its own are here. */
+import { parseDuration, toMilliseconds } from '@kruise/values/duration';
+import { quote } from '@kruise/values/go-syntax';
+import { ParseError } from '@kruise/values/parse-error';
+import type { HttpAnswer } from '../../runtime.ts';
+import { collectingOutput, emptyInput } from '../byte-streams.ts';
+import { FileError } from '../file-tree.ts';
+import { type ServedRequest, textAnswer } from '../network.ts';
+import { type Program, type ProgramContext, writeText } from '../program.ts';
+import { serverProgram } from './servers.ts';
+
+/** Go ends with 2 on a signal nobody handles. */
+const unhandled = { SIGTERM: 2, SIGINT: 2 } as const;
+
+const subcommands: Readonly<Record<string, Program>> = {
+  pause: serverProgram({ ports: [], stops: { SIGINT: 1, SIGTERM: 2 }, greeting: 'Paused' }),
+  netexec,
+  'serve-hostname': (context) =>
+    serverProgram({
+      ports: [portOf(context, 'port', 9376)],
+      stops: { SIGTERM: 0, SIGINT: 2 },
+      listener: ({ container }) => ({ http: () => textAnswer(200, container.hostname) }),
+    })(context),
+  liveness: serverProgram({ ports: [8080], stops: unhandled, listener: livenessListener }),
+  'test-webserver': (context) =>
+    serverProgram({
+      ports: [portOf(context, 'port', 80)],
+      stops: unhandled,
+      listener: () => ({
+        http: ({ path }) =>
+          path === '/' ? textAnswer(200, '<html><body>\n</body></html>\n') : textAnswer(404, 'not found'),
+      }),
+    })(context),
+  'grpc-health-checking': (context) =>
+    serverProgram({ ports: [portOf(context, 'port', 5000)], stops: unhandled, listener: healthListener })(context),
+  'entrypoint-tester': async ({ argv, stdout }) => {
+    await writeText(stdout, `[${argv.join(' ')}]\n`);
+    return 0;
+  },
+  mounttest,
+  'logs-generator': generateLogs,
+  porter: async (context) => {
+    const ports = [...context.environment].flatMap(([name, text]) => {
+      const port = /^SERVE_PORT_(\d+)$/.exec(name)?.[1];
+      return port === undefined ? [] : [{ port: Number(port), text }];
+    });
+    for (const { port, text } of ports) context.container.network.listen(port, { http: () => textAnswer(200, text) });
+    return serverProgram({ ports: [], stops: unhandled })(context);
+  },
+};
+
+export const agnhost: Program = (context) => {
+  // The flags of the whole are of no interest here.
+  const [name = 'pause', ...rest] = context.argv.slice(1);
+  const program = subcommands[name];
+  if (!program) return unknownSubcommand(context, name);
+  return program({ ...context, argv: [`/agnhost ${name}`, ...rest] });
+};
+
+async function unknownSubcommand({ stderr }: ProgramContext, name: string): Promise<number> {
+  await writeText(stderr, `Error: unknown command ${quote(name)} for "app"\nRun 'app --help' for usage.\n`);
+  return 1;
+}
+
+/** The value of `--name=value` or `--name value`. */
+function flag({ argv }: ProgramContext, name: string): string | undefined {
+  for (const [index, argument] of argv.entries()) {
+    const text = argument.replace(/^--?/, '');
+    if (text === argument) continue;
+    if (text === name) return argv[index + 1] ?? '';
+    if (text.startsWith(`${name}=`)) return text.slice(name.length + 1);
+  }
+  return undefined;
+}
+
+function portOf(context: ProgramContext, name: string, otherwise: number): number {
+  return Number(flag(context, name) ?? otherwise);
+}
+
+async function netexec(context: ProgramContext): Promise<number> {
+  const { process, container, stdout } = context;
+  const log = (text: string) => writeText(stdout, `${text}\n`);
+  let isStopping = false;
+  const override = flag(context, 'http-override');
+  return process.wait<number>((resolve) => {
+    const exitSoon = (exitCode: number, delayMs: number) => {
+      container.clock.setTimer(delayMs, () => resolve(exitCode));
+    };
+    process.handle('SIGTERM', () => {
+      isStopping = true;
+      exitSoon(0, 1000 * Number(flag(context, 'delay-shutdown') ?? 0));
+    });
+    process.handle('SIGINT', () => resolve(2));
+    const answer = async (request: ServedRequest): Promise<HttpAnswer> => {
+      const { path, query } = request;
+      await log(`GET ${path}`);
+      switch (path) {
+        case '/clientip':
+          return textAnswer(200, `${request.clientAddress}:40000`);
+        case '/echo':
+          return textAnswer(Number(query.get('code') || 200), query.get('msg') ?? '');
+        case '/exit':
+          exitSoon(Number(query.get('code') || 0), durationMs(query.get('wait')));
+          return textAnswer(200, '');
+        case '/shutdown':
+          exitSoon(0, 0);
+          return textAnswer(200, '');
+        case '/header':
+          return textAnswer(200, request.headers[(query.get('key') ?? '').toLowerCase()] ?? '');
+        case '/healthz':
+          return textAnswer(200, '');
+        case '/readyz':
+          return isStopping ? textAnswer(503, '') : textAnswer(200, '');
+        case '/hostname':
+        case '/hostName':
+          return textAnswer(200, container.hostname);
+        case '/redirect':
+          return textAnswer(Number(query.get('code') || 302), '', { location: query.get('location') ?? '/' });
+        case '/shell':
+          return textAnswer(200, await shellAnswer(context, query.get('shellCommand') ?? query.get('cmd') ?? ''));
+        default:
+          return textAnswer(200, `NOW: ${new Date(container.clock.now()).toISOString()}`);
+      }
+    };
+    const port = portOf(context, 'http-port', 8080);
+    container.network.listen(port, {
+      http: (request) => answer(override === undefined ? request : overridden(request, override)),
+    });
+    void log(`Started HTTP server on port ${port}`);
+    return undefined;
+  });
+}
+
+function overridden(request: ServedRequest, path: string): ServedRequest {
+  const { pathname, searchParams } = new URL(path, 'http://localhost');
+  return { ...request, method: 'GET', path: pathname, query: searchParams };
+}
+
+function durationMs(text: string | null): number {
+  try {
+    return text ? toMilliseconds(parseDuration(text)) : 0;
+  } catch (error) {
+    if (error instanceof ParseError) return 0;
+    throw error;
+  }
+}
+
+async function shellAnswer(context: ProgramContext, command: string): Promise<string> {
+  const { container, environment, directory } = context;
+  const shell = container.findProgram('/bin/sh', environment, directory);
+  if (!shell) return JSON.stringify({ error: 'exec: "/bin/sh": no such file or directory' });
+  const output = collectingOutput(64 * 1024);
+  const { exited } = container.spawn(async (process) =>
+    shell({ ...context, argv: ['/bin/sh', '-c', command], stdin: emptyInput, stdout: output, stderr: output, process }),
+  );
+  const exitCode = await exited;
+  const text = Buffer.from(output.bytes()).toString();
+  return JSON.stringify(exitCode === 0 ? { output: text } : { output: text, error: `exit status ${exitCode}` });
+}
+
+/** Well for ten seconds, then not. */
+function livenessListener({ container }: ProgramContext) {
+  const elapsedSeconds = () => (container.clock.now() - container.startedAt) / 1000;
+  return {
+    http({ path, query }: ServedRequest) {
+      if (path === '/started') return textAnswer(200, `${elapsedSeconds()}`);
+      if (path === '/redirect') return textAnswer(302, '', { location: query.get('loc') ?? '/' });
+      if (path !== '/healthz') return textAnswer(404, '404 page not found\n');
+      return elapsedSeconds() > 10 ? textAnswer(500, `error: ${elapsedSeconds()}`) : textAnswer(200, 'ok');
+    },
+  };
+}
+
+function healthListener(context: ProgramContext) {
+  const service = flag(context, 'service') ?? '';
+  const delayMs = 1000 * Number(flag(context, 'delay-unhealthy-sec') ?? -1);
+  const { clock, startedAt } = context.container;
+  return {
+    health: (asked: string) => {
+      if (asked !== service) return 'SERVICE_UNKNOWN' as const;
+      return delayMs >= 0 && clock.now() - startedAt >= delayMs ? ('NOT_SERVING' as const) : ('SERVING' as const);
+    },
+  };
+}
+
+/** Says what it finds at paths, as the tests of volumes expect to read it. */
+async function mounttest(context: ProgramContext): Promise<number> {
+  const { files } = context.container;
+  const print = (text: string) => writeText(context.stdout, `${text}\n`);
+  let failures = 0;
+  const attempt = async (path: string | undefined, trouble: string, act: (path: string) => void | Promise<void>) => {
+    if (path === undefined || path === '') return;
+    try {
+      await act(path);
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      failures++;
+      await print(`${trouble}(${quote(path)}): ${error.description.toLowerCase()}`);
+    }
+  };
+  await attempt(flag(context, 'fs_type'), 'error from statfs', (path) => {
+    files.stat(path);
+    return print(`mount type of ${quote(path)}: tmpfs`);
+  });
+  await attempt(flag(context, 'file_mode'), 'error from Lstat', (path) =>
+    print(`mode of file ${quote(path)}: ${goMode(files.stat(path))}`),
+  );
+  await attempt(flag(context, 'file_perm'), 'error from Lstat', (path) =>
+    print(`perms of file ${quote(path)}: ${permissions(files.stat(path).mode & 0o777)}`),
+  );
+  await attempt(flag(context, 'file_owner'), 'error from stat', async (path) => {
+    const { uid, gid } = files.stat(path);
+    await print(`owner UID of ${quote(path)}: ${uid}`);
+    await print(`owner GID of ${quote(path)}: ${gid}`);
+  });
+  for (const mode of ['0644', '0666', '0660', '0777']) {
+    await attempt(flag(context, `new_file_${mode}`), 'error writing new file', (path) =>
+      files.write(path, 'mount-tester new file\n', { mode: Number.parseInt(mode, 8) }),
+    );
+  }
+  const content = (path: string) =>
+    print(`content of file ${quote(path)}: ${Buffer.from(files.read(path)).toString()}`);
+  await attempt(flag(context, 'file_content'), 'error reading file content for', content);
+  const loopPath = flag(context, 'file_content_in_loop');
+  if (loopPath !== undefined) await readInLoop(context, loopPath, content, print);
+  return failures > 0 ? 1 : 0;
+}
+
+async function readInLoop(
+  context: ProgramContext,
+  path: string,
+  content: (path: string) => void | Promise<void>,
+  print: (text: string) => void | Promise<void>,
+): Promise<void> {
+  for (let left = Number(flag(context, 'retry_time') ?? 180); left > 0; left--) {
+    try {
+      await content(path);
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      await print(`Error reading file ${path}: open ${path}: ${error.description.toLowerCase()}, retrying`);
+    }
+    await context.process.sleep(1000);
+  }
+}
+
+/** As Go prints a file's mode: `-rw-r--r--`, `drwxrwxrwx`, `dtrwxrwxrwx`. */
+function goMode({ type, mode }: { readonly type: string; readonly mode: number }): string {
+  const kind = `${type === 'directory' ? 'd' : ''}${mode & 0o1000 ? 't' : ''}`;
+  return `${kind === '' ? '-' : kind}${permissions(mode).slice(1)}`;
+}
+
+function permissions(mode: number): string {
+  const letters = 'rwxrwxrwx';
+  return `-${[...letters].map((letter, index) => (mode & (1 << (8 - index)) ? letter : '-')).join('')}`;
+}
+
+async function generateLogs(context: ProgramContext): Promise<number> {
+  const { process, stdout, container } = context;
+  const total = Number(flag(context, 'log-lines-total') ?? flag(context, 't') ?? 0);
+  const runMs = durationMs(flag(context, 'run-duration') ?? flag(context, 'd') ?? null);
+  if (total <= 0 || runMs <= 0) return 1;
+  for (let line = 0; line < total; line++) {
+    const name = Math.floor(container.random.next() * 1000).toString(36);
+    await writeText(stdout, `${line} GET /api/v1/namespaces/default/pods/${name} ${200 + (line % 300)}\n`);
+    await process.sleep(runMs / total);
+  }
+  return 0;
+}

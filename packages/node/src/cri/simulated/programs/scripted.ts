@@ -1,0 +1,48 @@
+/** Programs and answers that Pod annotations script. */
+import { type Listener, textAnswer } from '../network.ts';
+import { type Program, writeText } from '../program.ts';
+import { type Script, type Step, stepAt } from '../script.ts';
+import { serverProgram } from './servers.ts';
+
+/** The program a script puts in the place of a container's own; undefined if it does not. */
+export function scriptedProgram(
+  { runForMs, exitCodes, logLine, logEveryMs }: Script,
+  attempt: number,
+): Program | undefined {
+  const replaces = runForMs !== undefined || exitCodes !== undefined || logLine !== undefined;
+  if (!replaces) return undefined;
+  return async (context) => {
+    const { process, stdout, container } = context;
+    const exitCode = exitCodes?.[Math.min(attempt, exitCodes.length - 1)] ?? 0;
+    if (logLine !== undefined) await writeText(stdout, `${logLine}\n`);
+    if (logLine !== undefined && logEveryMs !== undefined) {
+      container.spawn(async (logger) => {
+        for (;;) {
+          await logger.sleep(logEveryMs);
+          await writeText(stdout, `${logLine}\n`);
+        }
+      });
+    }
+    // A container that is only told how to end does so at once.
+    const endMs = runForMs ?? (exitCodes === undefined ? undefined : 0);
+    if (endMs === undefined) return serverProgram({ ports: [0] })(context);
+    if (endMs === 0) return exitCode;
+    const serving = serverProgram({ ports: [0] })(context);
+    return Promise.race([serving, process.sleep(endMs).then(() => exitCode)]);
+  };
+}
+
+/** Answers along a timeline, whatever the program behind would say. */
+export function scriptedAnswers(steps: readonly Step[], elapsedMs: () => number): Listener {
+  const now = () => stepAt(steps, elapsedMs());
+  return {
+    isListening: () => now() !== 'refuse',
+    http() {
+      const answer = now();
+      return answer === 'hang'
+        ? 'hang'
+        : textAnswer(Number(answer), answer.startsWith('2') ? 'ok' : `status ${answer}`);
+    },
+    health: () => (now().startsWith('2') ? 'SERVING' : 'NOT_SERVING'),
+  };
+}

@@ -1,0 +1,52 @@
+import type { NamespaceOption, PodSandboxConfig, PodSandboxState, PodSandboxStatus } from '../messages.ts';
+import type { PodSandbox } from '../runtime.ts';
+import type { SimulatedContainer } from './container.ts';
+import type { NetworkInterface } from './network.ts';
+
+/** A sandbox of the simulated runtime, and what is in it. */
+export type SimulatedSandbox = {
+  readonly id: string;
+  readonly config: PodSandboxConfig;
+  readonly runtimeHandler: string;
+  readonly createdAt: bigint;
+  state: PodSandboxState;
+  /** Its own; none on the host's network. */
+  addresses: readonly string[];
+  /** One an address: its own, or the node's. */
+  interfaces: readonly NetworkInterface[];
+  readonly containers: Set<SimulatedContainer>;
+  /** Ends what is forwarded from the node's ports. */
+  releasePorts: () => void;
+};
+
+export function isOnHostNetwork(config: PodSandboxConfig): boolean {
+  return namespaceOptions(config)?.network === 'NODE';
+}
+
+function namespaceOptions(config: PodSandboxConfig): NamespaceOption | undefined {
+  return config.linux?.securityContext?.namespaceOptions;
+}
+
+export function sandboxMessage(sandbox: SimulatedSandbox): PodSandbox {
+  const { id, config, state, createdAt, runtimeHandler } = sandbox;
+  return {
+    id,
+    metadata: config.metadata,
+    state,
+    createdAt,
+    labels: config.labels ?? {},
+    annotations: config.annotations ?? {},
+    runtimeHandler,
+  };
+}
+
+export function sandboxStatus(sandbox: SimulatedSandbox): PodSandboxStatus {
+  const { config, addresses } = sandbox;
+  const [ip = '', ...others] = addresses;
+  const options = namespaceOptions(config);
+  return {
+    ...sandboxMessage(sandbox),
+    network: { ip, additionalIps: others.map((address) => ({ ip: address })) },
+    linux: { namespaces: { options: { network: 'POD', pid: 'POD', ipc: 'POD', ...options } } },
+  };
+}
