@@ -1,0 +1,66 @@
+/** Which Pods are behind which Services, found from either side by indexes. */
+import type { Pod } from '@kruise/api/core/pod';
+import { type Service, service } from '@kruise/api/core/service';
+import type { Caches, Change } from '@kruise/client/informer';
+import { type Key, keyOf } from '@kruise/client/object-key';
+import { isSame } from '@kruise/machinery/json-value';
+import { type Selector, selectorOfLabels } from '@kruise/machinery/label-selector';
+import { isPodReady } from '@kruise/machinery/pods';
+import { labelId, podsMatching } from '../pod-indexes.ts';
+
+/** Whether the endpoints of a Service are found by its selector, rather than given by somebody. */
+export function hasSelector({ spec }: Service): boolean {
+  return spec?.selector !== undefined && Object.keys(spec.selector).length > 0;
+}
+
+/** The Pods that a Service selects. */
+export function podsOf(caches: Caches, found: Service): readonly Pod[] {
+  return podsMatching(caches, found.metadata.namespace ?? '', selectorOfService(found));
+}
+
+const selectors = new WeakMap<Service, Selector>();
+
+function selectorOfService(found: Service): Selector {
+  let selector = selectors.get(found);
+  if (!selector) selectors.set(found, (selector = selectorOfLabels(found.spec?.selector)));
+  return selector;
+}
+
+/** Services by the first label that they select by: a Pod without it is none of theirs. */
+function byFirstLabel(found: Service): readonly string[] {
+  if (!hasSelector(found)) return [];
+  const [first] = selectorOfService(found).requirements;
+  return first ? [labelId(found.metadata.namespace ?? '', first.key, first.values[0] ?? '')] : [];
+}
+
+/** The Services that select a Pod. */
+export function servicesOf(caches: Caches, { metadata: { namespace = '', labels = {} } }: Pod): readonly Service[] {
+  const services = caches.of(service);
+  return Object.entries(labels).flatMap(([key, value]) =>
+    services
+      .byIndex(byFirstLabel, labelId(namespace, key, value))
+      .filter((candidate) => selectorOfService(candidate).matches(labels)),
+  );
+}
+
+/** The Services whose endpoints may be others after a Pod has changed. */
+export function servicesAffectedBy({ type, object, previous }: Change<Pod>, caches: Caches): readonly Key[] {
+  const current = servicesOf(caches, object).map(keyOf);
+  if (type !== 'updated' || !previous) return current;
+  const isOtherEndpoint = isEndpointDifferent(previous, object);
+  const isOtherMember =
+    !isSame(previous.metadata.labels, object.metadata.labels) ||
+    previous.spec?.hostname !== object.spec?.hostname ||
+    previous.spec?.subdomain !== object.spec?.subdomain;
+  if (!isOtherMember) return isOtherEndpoint ? current : [];
+  return [...new Set([...current, ...servicesOf(caches, previous).map(keyOf)])];
+}
+
+function isEndpointDifferent(previous: Pod, current: Pod): boolean {
+  return (
+    previous.metadata.deletionTimestamp !== current.metadata.deletionTimestamp ||
+    isPodReady(previous) !== isPodReady(current) ||
+    previous.status?.phase !== current.status?.phase ||
+    !isSame(previous.status?.podIPs, current.status?.podIPs)
+  );
+}
