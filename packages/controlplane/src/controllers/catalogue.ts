@@ -1,5 +1,7 @@
 import type { Controller, Runnable } from '@kruise/client/controller';
 import { clusterRoleAggregationController } from './clusterrole-aggregation/controller.ts';
+import { endpointsController } from './endpoints/controller.ts';
+import { endpointSliceController } from './endpointslice/controller.ts';
 import { legacyServiceAccountTokenCleaner } from './legacy-serviceaccount-token-cleaner/controller.ts';
 import { namespaceController } from './namespace/controller.ts';
 import { nodeIpamController } from './node-ipam/controller.ts';
@@ -31,6 +33,12 @@ export const catalogue: readonly CatalogueEntry[] = [
     name: 'clusterrole-aggregation-controller',
     serviceAccount: 'clusterrole-aggregation-controller',
     make: () => [clusterRoleAggregationController],
+  },
+  { name: 'endpoints-controller', serviceAccount: 'endpoint-controller', make: () => [endpointsController()] },
+  {
+    name: 'endpointslice-controller',
+    serviceAccount: 'endpointslice-controller',
+    make: () => [endpointSliceController()],
   },
   {
     name: 'legacy-serviceaccount-token-cleaner-controller',
