@@ -1,0 +1,206 @@
+/**
+ * The kubelet's own API (kubelet.md §14), for whoever brings a request: a listener on the network, or an API server in
+ * the same process. Who may ask for what has been settled before.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
+import type { Pod } from '@kruise/api/core/pod';
+import { type MetricRegistry, scrape } from '@kruise/client/metrics';
+import type { Upgrade } from '@kruise/client/streaming/upgrade';
+import type { Clock } from '@kruise/values/clock';
+import type { Random } from '@kruise/values/random';
+import type { NodeRuntime } from '../../cri/runtime.ts';
+import type { PodWorker } from '../pod-worker.ts';
+import { attach, type CommandRequest, exec, portForward, runOnce } from './commands.ts';
+import { readLog } from './logs.ts';
+import { resourceMetrics } from './resource-metrics.ts';
+import { summaryOf } from './summary.ts';
+
+/** A request to a kubelet. */
+export type KubeletRequest = {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Aborted when whoever asked is gone. */
+  readonly signal: AbortSignal;
+};
+
+/** What a kubelet answers. */
+export type KubeletAnswer = {
+  readonly code: number;
+  readonly headers: { readonly [name: string]: string };
+  readonly body: Readable;
+};
+
+/** What the API shows of a kubelet. */
+export type KubeletView = {
+  readonly nodeName: string;
+  readonly runtime: NodeRuntime;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly find: (namespace: string, name: string) => PodWorker | undefined;
+  readonly workers: () => readonly PodWorker[];
+  readonly metrics: MetricRegistry;
+  /** What it was told, for people to look at. */
+  readonly configuration: () => object;
+  readonly startedAt: number;
+  readonly memoryCapacity: () => number;
+};
+
+/** A kubelet's API. */
+export type KubeletHandler = {
+  send(request: KubeletRequest): Promise<KubeletAnswer>;
+  /** Answers a request to speak something else, on the socket it came by. */
+  upgrade(request: KubeletRequest, upgrade: Upgrade): Promise<void>;
+};
+
+/** A refusal, in plain text. */
+export class KubeletError extends Error {
+  override readonly name = 'KubeletError';
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const plainText = 'text/plain; charset=utf-8';
+
+/** The API of a kubelet. */
+export function createKubeletHandler(view: KubeletView): KubeletHandler {
+  const text = (body: string, type = plainText, code = 200): KubeletAnswer => ({
+    code,
+    headers: { 'content-type': type, 'content-length': String(Buffer.byteLength(body)) },
+    body: Readable.from([Buffer.from(body)]),
+  });
+  const json = (value: unknown) => text(JSON.stringify(value), 'application/json');
+
+  async function answer(request: KubeletRequest): Promise<KubeletAnswer> {
+    const { pathname, searchParams } = new URL(request.path, 'http://kubelet');
+    const [first = '', ...rest] = pathname
+      .split('/')
+      .filter((part) => part !== '')
+      .map(decodeURIComponent);
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    switch (first) {
+      case 'healthz':
+        return text('ok');
+      case 'pods':
+        return json(podList(view.workers().map((worker) => shownPod(worker))));
+      case 'runningpods':
+        return json(
+          podList(
+            view
+              .workers()
+              .filter(isRunning)
+              .map((worker) => runningPod(worker)),
+          ),
+        );
+      case 'configz':
+        return json({ kubeletconfig: view.configuration() });
+      case 'containerLogs':
+        if (isRead)
+          return {
+            code: 200,
+            headers: { 'content-type': 'text/plain' },
+            body: await readLog(view, rest, searchParams, request.signal),
+          };
+        break;
+      case 'stats':
+        if (rest[0] === 'summary')
+          return json(await summaryOf(view, searchParams.get('only_cpu_and_memory') === 'true'));
+        break;
+      case 'metrics':
+        return answerMetrics(rest[0], request);
+      case 'run':
+        if (request.method === 'POST')
+          return text(await runOnce(view, rest, searchParams.getAll('cmd'), request.signal));
+        break;
+      case 'exec':
+      case 'attach':
+      case 'portForward':
+        throw new KubeletError(400, 'Upgrade request required');
+    }
+    throw new KubeletError(404, '404 page not found');
+  }
+
+  async function answerMetrics(which: string | undefined, { headers }: KubeletRequest): Promise<KubeletAnswer> {
+    if (which === undefined) {
+      const { type, text: body } = scrape(view.metrics, headers.accept);
+      return text(body, type);
+    }
+    if (which === 'resource') return text(await resourceMetrics(view), 'text/plain; version=0.0.4; charset=utf-8');
+    // Nothing is counted there, which is not an error to those who look regularly.
+    if (which === 'probes' || which === 'cadvisor') return text('', 'text/plain; version=0.0.4; charset=utf-8');
+    throw new KubeletError(404, '404 page not found');
+  }
+
+  return {
+    async send(request) {
+      try {
+        return await answer(request);
+      } catch (error) {
+        if (error instanceof KubeletError) return text(error.message, plainText, error.code);
+        return text((error as Error).message, plainText, 500);
+      }
+    },
+    async upgrade(request, upgrade) {
+      const { pathname, searchParams } = new URL(request.path, 'http://kubelet');
+      const [first, ...path] = pathname
+        .split('/')
+        .filter((part) => part !== '')
+        .map(decodeURIComponent);
+      const asked: CommandRequest = { path, query: searchParams, upgrade };
+      if (first === 'exec') return exec(view, asked);
+      if (first === 'attach') return attach(view, asked);
+      if (first === 'portForward') return portForward(view, asked);
+      throw new KubeletError(404, '404 page not found');
+    },
+  };
+}
+
+/** Finds a Pod by the parts of a path: namespace, name, perhaps its uid, and perhaps a container. */
+export function targetOf(
+  view: KubeletView,
+  path: readonly string[],
+  { hasContainer }: { readonly hasContainer: boolean },
+): { readonly worker: PodWorker; readonly container: string } {
+  const [namespace = '', name = '', ...rest] = path;
+  const container = hasContainer ? (rest.pop() ?? '') : '';
+  const [uid] = rest;
+  const worker = view.find(namespace, name);
+  if (!worker || (uid !== undefined && worker.uid !== uid)) throw new KubeletError(404, 'pod does not exist');
+  return { worker, container };
+}
+
+/** A Pod with what its kubelet says of it, which may be newer than what the API has. */
+function shownPod(worker: PodWorker): Pod {
+  return { ...worker.pod(), status: worker.status() };
+}
+
+function isRunning(worker: PodWorker): boolean {
+  return worker.runtimePod().containers.some(({ state }) => state === 'running');
+}
+
+/** A Pod as the runtime knows it. */
+function runningPod(worker: PodWorker): Pod {
+  const { name, namespace, uid } = worker.pod().metadata;
+  const running = worker.runtimePod().containers.filter(({ state }) => state === 'running');
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      ...(name ? { name } : {}),
+      ...(namespace ? { namespace } : {}),
+      ...(uid ? { uid } : {}),
+    },
+    spec: { containers: running.map((each) => ({ name: each.name, image: each.image })) },
+    status: {},
+  };
+}
+
+function podList(items: readonly Pod[]) {
+  return { kind: 'PodList', apiVersion: 'v1', metadata: {}, items };
+}

@@ -1,0 +1,185 @@
+/** A node for one test: a real API server in memory, a kubelet with the rights of its node, a simulated runtime. */
+
+import { event } from '@kruise/api/core/event';
+import { namespace } from '@kruise/api/core/namespace';
+import { type Pod, pod as podKind } from '@kruise/api/core/pod';
+import type { PodSpec } from '@kruise/api/core/pod-spec';
+import { serviceAccount } from '@kruise/api/core/serviceaccount';
+import { startTestServer, type TestServer, type TestServerOptions } from '@kruise/apiserver/testing/test-server';
+import { startInformer } from '@kruise/client/informer';
+import type { Log } from '@kruise/client/log';
+import { isAlreadyExists } from '@kruise/machinery/status';
+import { seededRandom } from '@kruise/values/random';
+import { type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
+import type { NodeRuntime } from '../../cri/runtime.ts';
+import { createSimulatedRuntime, type SimulatedRuntimeOptions } from '../../cri/simulated/simulated-runtime.ts';
+import { createKubelet, type Kubelet, type KubeletOptions } from '../kubelet.ts';
+
+export type TestNode = {
+  readonly server: TestServer;
+  readonly clock: VirtualClock;
+  readonly kubelet: Kubelet;
+  readonly runtime: NodeRuntime;
+  /** Every state of every Pod there was, in order. */
+  readonly history: readonly Pod[];
+  /** Makes a Pod that is bound to the node. */
+  create(pod: TestPod): Promise<Pod>;
+  get(name: string): Promise<Pod>;
+  /** Lets time pass until a Pod is as wanted; fails after ten minutes. */
+  until(name: string, what: (pod: Pod | undefined) => boolean): Promise<Pod | undefined>;
+  /** Lets time pass. */
+  pass(seconds: number): Promise<void>;
+  /** Events of a Pod, oldest first: `Normal Started: Started container c`. */
+  events(name: string): Promise<readonly string[]>;
+  /** Ends the kubelet and starts another on the same runtime. */
+  restart(): Promise<Kubelet>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+export type TestPod = Partial<PodSpec> & {
+  readonly name?: string;
+  readonly labels?: { readonly [key: string]: string };
+  readonly annotations?: { readonly [key: string]: string };
+};
+
+export type TestNodeOptions = {
+  readonly kubelet?: Partial<KubeletOptions>;
+  readonly runtime?: Partial<SimulatedRuntimeOptions>;
+  readonly server?: TestServerOptions;
+  readonly log?: Log;
+};
+
+const nodeName = 'node-1';
+const start = Date.UTC(2026, 0, 1);
+
+export async function startTestNode(options: TestNodeOptions = {}): Promise<TestNode> {
+  const clock = virtualClock(start);
+  const random = seededRandom('test-node');
+  const server = await startTestServer({ clock, random, ...options.server });
+  const { client } = server;
+  const images = ['nginx:1.25', 'nginx:1.26', 'busybox:1.36'];
+  const runtime = createSimulatedRuntime({
+    clock,
+    random,
+    nodeAddress: '172.18.0.2',
+    podCidr: '10.244.0.0/24',
+    images,
+    ...options.runtime,
+  });
+  const problems: unknown[] = [];
+  const log: Log = options.log ?? { info() {}, warn: (fields, message) => problems.push(message, fields), error() {} };
+  const ended = new AbortController();
+  const history: Pod[] = [];
+
+  // Nothing else is there to make them.
+  for (const name of ['kube-node-lease', 'default']) {
+    await client.create(namespace, { metadata: { name } }).catch(ignoreExisting);
+  }
+  await client.create(serviceAccount, { metadata: { name: 'default', namespace: 'default' } }).catch(ignoreExisting);
+  startInformer(client, clock, random, podKind, {}, ended.signal).handle(({ type, object }) => {
+    if (type !== 'deleted') history.push(object);
+  });
+
+  let stop = new AbortController();
+  const boot = () =>
+    createKubelet(
+      {
+        client: server.clientOf({
+          username: `system:node:${nodeName}`,
+          groups: ['system:nodes', 'system:authenticated'],
+        }),
+        clock,
+        random,
+        runtime,
+        nodeName,
+        addresses: ['172.18.0.2'],
+        log,
+        ...options.kubelet,
+      },
+      stop.signal,
+    );
+  let kubelet = boot();
+  await settle(clock, () => kubelet.registered);
+
+  const pass = (seconds: number) => clock.advanceAsync(seconds * 1000);
+  const node: TestNode = {
+    server,
+    clock,
+    get kubelet() {
+      return kubelet;
+    },
+    runtime,
+    history,
+    create({ name = 'web', labels, annotations, ...spec }) {
+      return client.create(podKind, {
+        metadata: {
+          name,
+          namespace: 'default',
+          ...(labels ? { labels } : {}),
+          ...(annotations ? { annotations } : {}),
+        },
+        spec: {
+          nodeName,
+          automountServiceAccountToken: false,
+          containers: [{ name: 'c', image: 'nginx:1.25' }],
+          ...spec,
+        },
+      });
+    },
+    get: (name) => client.get(podKind, { name, namespace: 'default' }),
+    async until(name, what) {
+      const deadline = clock.now() + 600_000;
+      for (;;) {
+        await quiet();
+        const found = (await client.list(podKind, { namespace: 'default' })).items.find(
+          (each) => each.metadata.name === name,
+        );
+        if (what(found)) return found;
+        if (clock.now() > deadline)
+          throw new Error(`it never came to that: ${JSON.stringify(found?.status)} ${String(problems)}`);
+        const next = clock.nextTimer();
+        await clock.advanceAsync(next === undefined ? 1000 : Math.max(1, Math.min(1000, next - clock.now())));
+      }
+    },
+    pass,
+    async events(name) {
+      await pass(0.01);
+      const { items } = await client.list(event, { namespace: 'default' });
+      return items
+        .filter(({ involvedObject }) => involvedObject.name === name)
+        .sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
+        .map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
+    },
+    async restart() {
+      stop.abort();
+      await kubelet.stopped;
+      stop = new AbortController();
+      kubelet = boot();
+      await settle(clock, () => kubelet.registered);
+      return kubelet;
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      ended.abort();
+      await quiet();
+      await server.close();
+    },
+  };
+  return node;
+}
+
+function ignoreExisting(error: unknown): void {
+  if (!isAlreadyExists(error)) throw error;
+}
+
+/** Lets everything run that can without time passing. */
+async function quiet(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function settle(clock: VirtualClock, what: () => Promise<void>): Promise<void> {
+  let isDone = false;
+  void what().then(() => (isDone = true));
+  for (let turn = 0; !isDone && turn < 1000; turn++) await clock.advanceAsync(10);
+  if (!isDone) throw new Error('the node did not come up');
+}
