@@ -1,7 +1,9 @@
 import type { Controller, Runnable } from '@kruise/client/controller';
 import { clusterRoleAggregationController } from './clusterrole-aggregation/controller.ts';
+import { deploymentController } from './deployment/controller.ts';
 import { endpointsController } from './endpoints/controller.ts';
 import { endpointSliceController } from './endpointslice/controller.ts';
+import { garbageCollector } from './garbage-collector/controller.ts';
 import { legacyServiceAccountTokenCleaner } from './legacy-serviceaccount-token-cleaner/controller.ts';
 import { namespaceController } from './namespace/controller.ts';
 import { nodeIpamController } from './node-ipam/controller.ts';
@@ -34,11 +36,17 @@ export const catalogue: readonly CatalogueEntry[] = [
     serviceAccount: 'clusterrole-aggregation-controller',
     make: () => [clusterRoleAggregationController],
   },
+  { name: 'deployment-controller', serviceAccount: 'deployment-controller', make: () => [deploymentController] },
   { name: 'endpoints-controller', serviceAccount: 'endpoint-controller', make: () => [endpointsController()] },
   {
     name: 'endpointslice-controller',
     serviceAccount: 'endpointslice-controller',
     make: () => [endpointSliceController()],
+  },
+  {
+    name: 'garbage-collector-controller',
+    serviceAccount: 'generic-garbage-collector',
+    make: () => [garbageCollector()],
   },
   {
     name: 'legacy-serviceaccount-token-cleaner-controller',

@@ -1,0 +1,282 @@
+/**
+ * Replaces the Pods of a Deployment when its template changes, by way of ReplicaSets: one for each template, the new one
+ * growing while the old ones shrink (kcm.md §2). What has been done is read off the ReplicaSets alone.
+ */
+import type { Deployment, DeploymentCondition, DeploymentStatus } from '@kruise/api/apps/deployment';
+import type { ReplicaSet } from '@kruise/api/apps/replicaset';
+import type { Pod } from '@kruise/api/core/pod';
+import { type Action, announced, create, record, remove, update } from '@kruise/client/actions';
+import { claimActions } from '@kruise/client/adoption';
+import type { Decision } from '@kruise/client/controller';
+import { isNamespaceTerminating, type Outcome } from '@kruise/client/execute';
+import { claimsOf } from '@kruise/machinery/claims';
+import { isSame } from '@kruise/machinery/json-value';
+import { selectorOf } from '@kruise/machinery/label-selector';
+import { isPodFinished } from '@kruise/machinery/pods';
+import type { Instant } from '@kruise/values/time';
+import {
+  activeOf,
+  allOf,
+  isRolling,
+  type ReplicaSets,
+  type Resize,
+  replicasOf,
+  reported,
+  sortByTemplate,
+  totalOf,
+} from './replica-sets.ts';
+import {
+  atRevision,
+  brought,
+  compareRevisions,
+  nextRevision,
+  replicaSetFor,
+  resized,
+  rollbackOf,
+} from './revisions.ts';
+import { rollBack } from './rollback.ts';
+import { rollingStep, roomForNewSet, type WithNewSet } from './rollout.ts';
+import { isScaled, scaleSets } from './scaling.ts';
+import {
+  figuresOf,
+  isComplete,
+  rolloutStatus,
+  secondsUntilLate,
+  withFoundSet,
+  withMadeSet,
+  withoutNewSet,
+  withPause,
+} from './status.ts';
+
+export type Observed = {
+  readonly deployment: Deployment;
+  /** The ReplicaSets it may have a claim to. */
+  readonly candidates: readonly ReplicaSet[];
+  /** The ReplicaSet of a name in its namespace, whoever it belongs to. */
+  readonly find: (name: string) => ReplicaSet | undefined;
+  /** The Pods of a ReplicaSet. */
+  readonly podsOf: (set: ReplicaSet) => readonly Pod[];
+};
+
+type Decided = Decision<DeploymentStatus | undefined>;
+
+export function decide(observed: Observed, now: Instant): Decided {
+  const { deployment, candidates } = observed;
+  const { spec, metadata } = deployment;
+  if (isSame(spec?.selector, {})) return refuseToSelectAll(deployment);
+
+  const selector = selectorOf(spec?.selector);
+  const claims = claimsOf(deployment, candidates, (set) => selector.matches(set.metadata.labels));
+  const sets = sortByTemplate(deployment, claims.claimed);
+  if (metadata.deletionTimestamp != null) {
+    return { actions: [], status: figuresOf(deployment, sets, deployment.status?.conditions ?? [], now) };
+  }
+  const { actions, ...rest } = steer(observed, standingOf(deployment, sets, now), now);
+  return { actions: [...claimActions(deployment, claims), ...actions], ...rest };
+}
+
+function refuseToSelectAll(deployment: Deployment): Decided {
+  const message = 'This deployment is selecting all pods. A non-empty selector is required.';
+  const { generation } = deployment.metadata;
+  return {
+    actions: [record({ about: deployment, type: 'Warning', reason: 'SelectingAll', message })],
+    status: { ...deployment.status, ...(generation === undefined ? {} : { observedGeneration: generation }) },
+  };
+}
+
+function steer(observed: Observed, standing: Standing, now: Instant): Decided {
+  const { deployment, sets } = standing;
+  if (deployment.spec?.paused) return scale(standing, now);
+  if (rollbackOf(deployment) !== undefined) {
+    const made = withNewSet(observed, standing, now);
+    return { actions: [...writes(made, []), ...rollBack(deployment, allOf(made.sets), made.sets.newSet)] };
+  }
+  if (isScaled(deployment, sets)) return scale(standing, now);
+  return isRolling(deployment) ? roll(observed, standing, now) : recreate(observed, standing, now);
+}
+
+/** Where a Deployment stands. */
+type Standing = {
+  readonly deployment: Deployment;
+  /** Its ReplicaSets, the new one as it is to be, its size apart. */
+  readonly sets: ReplicaSets;
+  /** The new ReplicaSet as it is in the cluster, if it is. */
+  readonly present: ReplicaSet | undefined;
+  readonly conditions: readonly DeploymentCondition[];
+  /** How often the name of the new ReplicaSet was another's. */
+  readonly collisionCount: number | undefined;
+};
+
+function standingOf(deployment: Deployment, sets: ReplicaSets, now: Instant): Standing {
+  const { newSet: present, oldSets } = sets;
+  const newSet = present && brought(deployment, present, nextRevision(oldSets));
+  const conditions = withPause(deployment, now);
+  return {
+    deployment,
+    sets: { newSet, oldSets },
+    present,
+    conditions: newSet ? withFoundSet(deployment, conditions, newSet.metadata.name ?? '', now) : conditions,
+    collisionCount: deployment.status?.collisionCount,
+  };
+}
+
+/** The same with a new ReplicaSet in any case, be it one that is yet to be made. */
+function withNewSet({ find }: Observed, standing: Standing, now: Instant): Standing & { readonly sets: WithNewSet } {
+  const { deployment, sets } = standing;
+  const { newSet, oldSets } = sets;
+  if (newSet) return { ...standing, sets: { newSet, oldSets } };
+  const facts = { revision: nextRevision(oldSets), replicas: roomForNewSet(deployment, 0, totalOf(oldSets)) };
+  for (let { collisionCount } = standing; ; collisionCount = (collisionCount ?? 0) + 1) {
+    const made = replicaSetFor(deployment, { ...facts, collisionCount });
+    const name = made.metadata.name ?? '';
+    // Who has the name has another template, or would have been found by it.
+    if (find(name)) continue;
+    const conditions = withMadeSet(deployment, standing.conditions, name, now);
+    return { ...standing, sets: { newSet: made, oldSets }, conditions, collisionCount };
+  }
+}
+
+function scale(standing: Standing, now: Instant): Decided {
+  const { deployment, sets, conditions } = standing;
+  const isIdle = deployment.spec?.paused && rollbackOf(deployment) === undefined;
+  return reporting(
+    standing,
+    [...writes(standing, scaleSets(deployment, sets)), ...(isIdle ? outlived(deployment, sets.oldSets) : [])],
+    figuresOf(deployment, sets, conditions, now),
+    now,
+  );
+}
+
+function roll(observed: Observed, standing: Standing, now: Instant): Decided {
+  const made = withNewSet(observed, standing, now);
+  return rollout(made, rollingStep(made.deployment, made.sets), now);
+}
+
+/** Old Pods first go, all of them; only then are there new ones. */
+function recreate(observed: Observed, standing: Standing, now: Instant): Decided {
+  const { deployment, sets } = standing;
+  const stopped = activeOf(sets.oldSets).map((set) => ({ set, replicas: 0 }));
+  if (stopped.length > 0) return rollout(standing, stopped, now);
+  if (hasPods(sets.oldSets, observed)) return waiting(standing, now);
+  const made = withNewSet(observed, standing, now);
+  const { newSet } = made.sets;
+  const replicas = replicasOf(deployment);
+  return rollout(made, replicasOf(newSet) === replicas ? [] : [{ set: newSet, replicas }], now);
+}
+
+/** Whether ReplicaSets have Pods, or believe to. Those on their way out count: two versions must not run together. */
+function hasPods(sets: readonly ReplicaSet[], { podsOf }: Observed): boolean {
+  return reported(sets, 'replicas') > 0 || sets.some((set) => podsOf(set).some((pod) => !isPodFinished(pod)));
+}
+
+function waiting(standing: Standing, now: Instant): Decided {
+  const { deployment, sets, conditions } = standing;
+  return reporting(standing, writes(standing, []), rolloutStatus(deployment, sets, conditions, now), now);
+}
+
+/** A step of a rollout; once there is none left, what has become of former ones is cleared away. */
+function rollout(standing: Standing, step: readonly Resize[], now: Instant): Decided {
+  const { deployment, sets, conditions } = standing;
+  const isOver = step.length === 0 && isComplete(deployment, deployment.status);
+  return reporting(
+    standing,
+    [...writes(standing, step), ...(isOver ? outlived(deployment, sets.oldSets) : [])],
+    rolloutStatus(deployment, sets, conditions, now),
+    now,
+  );
+}
+
+/** What brings ReplicaSets to where they are to be: at most one write each. */
+function writes({ deployment, sets, present }: Standing, resizes: readonly Resize[]): readonly Action[] {
+  const { newSet } = sets;
+  if (newSet && !present) {
+    return [
+      creation(deployment, newSet),
+      ...resizes.flatMap(({ set, replicas }) => change(deployment, set, set, replicas)),
+    ];
+  }
+  const isResized = resizes.some(({ set }) => set === newSet);
+  return [
+    ...(newSet && present && newSet !== present && !isResized ? [update(newSet)] : []),
+    ...resizes.flatMap(({ set, replicas }) =>
+      change(deployment, set === newSet && present ? present : set, set, replicas),
+    ),
+  ];
+}
+
+function creation(deployment: Deployment, newSet: ReplicaSet): Action {
+  const name = newSet.metadata.name ?? '';
+  const replicas = replicasOf(newSet);
+  return announced(create(newSet), {
+    about: deployment,
+    ...(replicas > 0 ? { done: scaled(name, 0, replicas) } : {}),
+    failed: { reason: 'ReplicaSetCreateError', message: failureToMake(name, '{error}') },
+  });
+}
+
+function failureToMake(name: string, why: string): string {
+  return `Failed to create new replica set "${name}": ${why}`;
+}
+
+/** Makes of a ReplicaSet what it is to be, of another size too. */
+function change(deployment: Deployment, present: ReplicaSet, wanted: ReplicaSet, replicas: number): readonly Action[] {
+  const changed = resized(deployment, wanted, replicas);
+  if (changed === present) return [];
+  const before = replicasOf(present);
+  if (before === replicas) return [update(changed)];
+  return [
+    announced(update(changed), { about: deployment, done: scaled(changed.metadata.name ?? '', before, replicas) }),
+  ];
+}
+
+function scaled(name: string, from: number, to: number) {
+  const direction = from < to ? 'up' : 'down';
+  return { reason: 'ScalingReplicaSet', message: `Scaled ${direction} replica set ${name} from ${from} to ${to}` };
+}
+
+/** Deletes the oldest ReplicaSets that nobody can go back to any more, as far as they have no Pods. */
+function outlived({ spec }: Deployment, oldSets: readonly ReplicaSet[]): readonly Action[] {
+  const limit = spec?.revisionHistoryLimit;
+  if (limit === undefined || limit === 2 ** 31 - 1) return [];
+  const alive = oldSets.filter(({ metadata }) => metadata.deletionTimestamp == null);
+  const surplus = alive.toSorted(compareRevisions).slice(0, Math.max(0, alive.length - limit));
+  return surplus.filter((set) => replicasOf(set) === 0 && isSettled(set)).map(remove);
+}
+
+/** Whether a ReplicaSet has no Pods, and knows what is wanted of it. */
+function isSettled({ status, metadata }: ReplicaSet): boolean {
+  const { replicas = 0, observedGeneration = 0 } = status ?? {};
+  return replicas === 0 && Number(metadata.generation ?? 0) <= Number(observedGeneration);
+}
+
+/** Does something, says which revision the Deployment is at, and reports. */
+function reporting(standing: Standing, actions: readonly Action[], figures: DeploymentStatus, now: Instant): Decided {
+  const { deployment, sets, collisionCount } = standing;
+  const status = { ...figures, ...(collisionCount === undefined ? {} : { collisionCount }) };
+  const marked = sets.newSet ? atRevision(deployment, sets.newSet) : deployment;
+  const report: Deployment = { ...marked, status };
+  const requeueAfterSeconds = secondsUntilLate(deployment, status, now);
+  return {
+    // Annotations can be written along with the status, and so come at no cost.
+    actions: marked === deployment ? actions : [...actions, { ...update(report), subresource: 'status' }],
+    status: (outcome) => statusGiven(standing, outcome, status, now),
+    ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }),
+  };
+}
+
+/** What is reported given how it went: where something could not be done, the figures are no news. */
+function statusGiven(
+  { deployment, conditions }: Standing,
+  { failures: [failure] }: Outcome,
+  status: DeploymentStatus,
+  now: Instant,
+): DeploymentStatus | undefined {
+  if (!failure) return status;
+  const { action, error } = failure;
+  if (action.type !== 'create' || isNamespaceTerminating(error)) return deployment.status;
+  const message = failureToMake(
+    action.object.metadata.name ?? '',
+    error instanceof Error ? error.message : String(error),
+  );
+  return { ...deployment.status, conditions: withoutNewSet(deployment, conditions, message, now) };
+}

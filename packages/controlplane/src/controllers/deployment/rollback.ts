@@ -1,0 +1,40 @@
+/** Going back to a former template, as the annotation of a retired field asks for it. */
+import type { Deployment } from '@kruise/api/apps/deployment';
+import type { ReplicaSet } from '@kruise/api/apps/replicaset';
+import { type Action, announced, record, update } from '@kruise/client/actions';
+import { isSameTemplate, withoutHash } from './replica-sets.ts';
+import { annotationsAsOf, atRevision, previousRevision, revisionOf, rollbackOf, withoutRollback } from './revisions.ts';
+
+/** Takes the template of a revision for the Deployment's own. Whatever comes of it, it is not asked for again. */
+export function rollBack(deployment: Deployment, sets: readonly ReplicaSet[], newSet: ReplicaSet): readonly Action[] {
+  const wanted = rollbackOf(deployment) || previousRevision(sets);
+  const marked = atRevision(deployment, newSet);
+  if (wanted === 0n) {
+    return [tell(deployment, 'DeploymentRollbackRevisionNotFound', 'Unable to find last revision.'), giveUp(marked)];
+  }
+  const target = sets.find((set) => revisionOf(set) === wanted);
+  if (!target) {
+    const message = 'Unable to find the revision to rollback to.';
+    return [tell(deployment, 'DeploymentRollbackRevisionNotFound', message), giveUp(marked)];
+  }
+  const name = deployment.metadata.name ?? '';
+  if (isSameTemplate(deployment.spec?.template, target.spec?.template)) {
+    const message = `The rollback revision contains the same template as current deployment "${name}"`;
+    return [tell(deployment, 'DeploymentRollbackTemplateUnchanged', message), giveUp(marked)];
+  }
+  const back = withoutRollback({
+    ...marked,
+    metadata: { ...marked.metadata, annotations: annotationsAsOf(marked, target) },
+    spec: { ...marked.spec!, template: withoutHash(target.spec?.template)! },
+  });
+  const message = `Rolled back deployment "${name}" to revision ${wanted}`;
+  return [announced(update(back), { about: deployment, done: { reason: 'DeploymentRollback', message } })];
+}
+
+function giveUp(deployment: Deployment): Action {
+  return update(withoutRollback(deployment));
+}
+
+function tell(about: Deployment, reason: string, message: string): Action {
+  return record({ about, type: 'Warning', reason, message });
+}

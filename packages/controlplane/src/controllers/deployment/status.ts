@@ -1,0 +1,211 @@
+/** What a Deployment reports: figures, and how a rollout gets on (kcm.md §2.6). */
+import type { Deployment, DeploymentCondition, DeploymentStatus } from '@kruise/api/apps/deployment';
+import { findCondition, withoutCondition } from '@kruise/machinery/conditions';
+import { formatTime, type Instant, parseTime } from '@kruise/values/time';
+import { allOf, budgetOf, type ReplicaSets, replicasOf, reported, totalOf } from './replica-sets.ts';
+
+type Conditions = readonly DeploymentCondition[];
+type Progress = { readonly status: 'True' | 'False' | 'Unknown'; readonly reason: string; readonly message: string };
+
+const forever = 2 ** 31 - 1;
+
+/** Whether a rollout that does not get on is reported at all. */
+export function hasDeadline({ spec }: Deployment): boolean {
+  return spec?.progressDeadlineSeconds !== undefined && spec.progressDeadlineSeconds !== forever;
+}
+
+/** The figures, and whether enough Pods are available; other conditions stay as they were. */
+export function figuresOf(
+  deployment: Deployment,
+  sets: ReplicaSets,
+  conditions: Conditions,
+  now: Instant,
+): DeploymentStatus {
+  const all = allOf(sets);
+  const availableReplicas = reported(all, 'availableReplicas');
+  const isAvailable = availableReplicas >= replicasOf(deployment) - budgetOf(deployment).maxUnavailable;
+  const { collisionCount } = deployment.status ?? {};
+  const { generation } = deployment.metadata;
+  return {
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    replicas: reported(all, 'replicas'),
+    updatedReplicas: reported(sets.newSet ? [sets.newSet] : [], 'replicas'),
+    readyReplicas: reported(all, 'readyReplicas'),
+    availableReplicas,
+    // There can be more available Pods than are wanted, while some are to go.
+    unavailableReplicas: Math.max(0, totalOf(all) - availableReplicas),
+    conditions: withCondition(conditions, isAvailable ? enoughAvailable : tooFewAvailable, now),
+    ...(collisionCount === undefined ? {} : { collisionCount }),
+  };
+}
+
+const enoughAvailable = {
+  type: 'Available',
+  status: 'True',
+  reason: 'MinimumReplicasAvailable',
+  message: 'Deployment has minimum availability.',
+};
+const tooFewAvailable = {
+  type: 'Available',
+  status: 'False',
+  reason: 'MinimumReplicasUnavailable',
+  message: 'Deployment does not have minimum availability.',
+};
+
+/** The figures, how the rollout gets on, and what keeps ReplicaSets from having their Pods. */
+export function rolloutStatus(
+  deployment: Deployment,
+  sets: ReplicaSets,
+  conditions: Conditions,
+  now: Instant,
+): DeploymentStatus {
+  const figures = figuresOf(deployment, sets, conditions, now);
+  const progressing = withProgress(deployment, sets, figures, now);
+  return { ...figures, conditions: withFailure(sets, progressing, now) };
+}
+
+function withProgress(
+  deployment: Deployment,
+  { newSet }: ReplicaSets,
+  status: DeploymentStatus,
+  now: Instant,
+): Conditions {
+  const conditions = status.conditions ?? [];
+  if (!hasDeadline(deployment)) return withoutCondition(conditions, 'Progressing');
+  const current = findCondition(conditions, 'Progressing');
+  // There is no rollout, or none any more: nothing has to get on.
+  if (status.replicas === status.updatedReplicas && current?.reason === 'NewReplicaSetAvailable') return conditions;
+
+  const subject = newSet ? `ReplicaSet "${newSet.metadata.name}"` : `Deployment "${deployment.metadata.name}"`;
+  if (isComplete(deployment, status)) {
+    return withCondition(
+      conditions,
+      progress('True', 'NewReplicaSetAvailable', `${subject} has successfully progressed.`),
+      now,
+    );
+  }
+  if (hasProgressed(deployment.status ?? {}, status)) {
+    // Written anew though nothing else may change: the deadline is counted from it.
+    const condition = progress('True', 'ReplicaSetUpdated', `${subject} is progressing.`);
+    const lastTransitionTime = current?.status === 'True' ? current.lastTransitionTime : formatTime(now);
+    const others = withoutCondition(conditions, 'Progressing');
+    return [
+      ...others,
+      { ...condition, lastUpdateTime: formatTime(now), ...(lastTransitionTime ? { lastTransitionTime } : {}) },
+    ];
+  }
+  if (isTimedOut(deployment, current, now)) {
+    return withCondition(
+      conditions,
+      progress('False', 'ProgressDeadlineExceeded', `${subject} has timed out progressing.`),
+      now,
+    );
+  }
+  return conditions;
+}
+
+function progress(status: Progress['status'], reason: string, message: string) {
+  return { type: 'Progressing', status, reason, message };
+}
+
+/** Whether all Pods are of the present template and available, and no other is left. */
+export function isComplete(deployment: Deployment, status: DeploymentStatus | undefined): boolean {
+  const replicas = replicasOf(deployment);
+  return (
+    (status?.updatedReplicas ?? 0) === replicas &&
+    (status?.replicas ?? 0) === replicas &&
+    (status?.availableReplicas ?? 0) === replicas &&
+    Number(status?.observedGeneration ?? 0) >= Number(deployment.metadata.generation ?? 0)
+  );
+}
+
+function hasProgressed(before: DeploymentStatus, after: DeploymentStatus): boolean {
+  const oldPods = ({ replicas = 0, updatedReplicas = 0 }: DeploymentStatus) => replicas - updatedReplicas;
+  return (
+    (after.updatedReplicas ?? 0) > (before.updatedReplicas ?? 0) ||
+    oldPods(after) < oldPods(before) ||
+    (after.readyReplicas ?? 0) > (before.readyReplicas ?? 0) ||
+    (after.availableReplicas ?? 0) > (before.availableReplicas ?? 0)
+  );
+}
+
+function isTimedOut(deployment: Deployment, current: DeploymentCondition | undefined, now: Instant): boolean {
+  if (!current || current.reason === 'NewReplicaSetAvailable') return false;
+  return current.reason === 'ProgressDeadlineExceeded' || deadlineOf(deployment, current) < now;
+}
+
+function deadlineOf({ spec }: Deployment, { lastUpdateTime }: DeploymentCondition): Instant {
+  return (lastUpdateTime ? parseTime(lastUpdateTime) : 0) + (spec?.progressDeadlineSeconds ?? forever) * 1000;
+}
+
+/** In how many seconds a rollout that has not got on by then is late; undefined if none is awaited. */
+export function secondsUntilLate(deployment: Deployment, status: DeploymentStatus, now: Instant): number | undefined {
+  const current = findCondition(status.conditions, 'Progressing');
+  if (!hasDeadline(deployment) || !current || isComplete(deployment, status)) return undefined;
+  if (current.reason === 'ProgressDeadlineExceeded' || current.reason === 'NewReplicaSetAvailable') return undefined;
+  // Times are written in whole seconds, so that one second more is surely late.
+  return Math.max(0, (deadlineOf(deployment, current) - now) / 1000) + 1;
+}
+
+/** The first ReplicaSet's trouble with its Pods, if one has any; the new one's before all others'. */
+function withFailure({ newSet, oldSets }: ReplicaSets, conditions: Conditions, now: Instant): Conditions {
+  for (const set of newSet ? [newSet, ...oldSets] : oldSets) {
+    const failure = findCondition(set.status?.conditions, 'ReplicaFailure');
+    if (!failure) continue;
+    const { lastTransitionTime } = failure;
+    const times = lastTransitionTime ? { lastTransitionTime, lastUpdateTime: lastTransitionTime } : {};
+    return withCondition(conditions, { ...failure, ...times }, now);
+  }
+  return withoutCondition(conditions, 'ReplicaFailure');
+}
+
+/** The conditions once it is told that a Deployment has been paused, or goes on: time did not count meanwhile. */
+export function withPause(deployment: Deployment, now: Instant): Conditions {
+  const conditions = deployment.status?.conditions ?? [];
+  const current = findCondition(conditions, 'Progressing');
+  if (!hasDeadline(deployment) || current?.reason === 'ProgressDeadlineExceeded') return conditions;
+  const isPaused = deployment.spec?.paused ?? false;
+  if (isPaused === (current?.reason === 'DeploymentPaused')) return conditions;
+  return withCondition(
+    conditions,
+    isPaused
+      ? progress('Unknown', 'DeploymentPaused', 'Deployment is paused')
+      : progress('Unknown', 'DeploymentResumed', 'Deployment is resumed'),
+    now,
+  );
+}
+
+/** The conditions once the ReplicaSet of the present template has been made. */
+export function withMadeSet(deployment: Deployment, conditions: Conditions, name: string, now: Instant): Conditions {
+  if (!hasDeadline(deployment)) return conditions;
+  return withCondition(conditions, progress('True', 'NewReplicaSetCreated', `Created new replica set "${name}"`), now);
+}
+
+/** The conditions once a ReplicaSet of the present template has been found, if nothing has been said of a rollout yet. */
+export function withFoundSet(deployment: Deployment, conditions: Conditions, name: string, now: Instant): Conditions {
+  if (!hasDeadline(deployment) || findCondition(conditions, 'Progressing')) return conditions;
+  return withCondition(conditions, progress('True', 'FoundNewReplicaSet', `Found new replica set "${name}"`), now);
+}
+
+/** The conditions once the ReplicaSet of the present template could not be made. */
+export function withoutNewSet(
+  deployment: Deployment,
+  conditions: Conditions,
+  message: string,
+  now: Instant,
+): Conditions {
+  if (!hasDeadline(deployment)) return conditions;
+  return withCondition(conditions, progress('False', 'ReplicaSetCreateError', message), now);
+}
+
+/**
+ * The conditions with one set. Unlike others, a Deployment's are left alone, message and all, as long as status and
+ * reason stay; and they are in the order in which they were written.
+ */
+function withCondition(conditions: Conditions, condition: Omit<DeploymentCondition, never>, now: Instant): Conditions {
+  const current = findCondition(conditions, condition.type);
+  if (current?.status === condition.status && current.reason === condition.reason) return conditions;
+  const times = { lastUpdateTime: formatTime(now), lastTransitionTime: formatTime(now) };
+  const kept = current?.status === condition.status ? { lastTransitionTime: current.lastTransitionTime } : {};
+  return [...withoutCondition(conditions, condition.type), { ...times, ...condition, ...kept } as DeploymentCondition];
+}
