@@ -1,7 +1,7 @@
 import { type Node, node } from '@kruise/api/core/node';
 import { pod } from '@kruise/api/core/pod';
 import { type Service, service } from '@kruise/api/core/service';
-import { type EndpointSlice, endpointSlice } from '@kruise/api/discovery/endpointslice';
+import { endpointSlice } from '@kruise/api/discovery/endpointslice';
 import { isBeingDeleted } from '@kruise/client/actions';
 import { type Controller, defineController, watch } from '@kruise/client/controller';
 import type { Caches, Change } from '@kruise/client/informer';
@@ -10,9 +10,11 @@ import { isConditionTrue } from '@kruise/machinery/conditions';
 import { byNode } from '../pod-indexes.ts';
 import { hasSelector, podsOf, servicesAffectedBy, servicesOf } from '../service-endpoints/membership.ts';
 import { createTriggerTimes } from '../service-endpoints/trigger-times.ts';
-import { decide, managedBy, managedByLabel, type Observed, serviceNameLabel, wantsShares } from './decide.ts';
+import { decide, managedBy, type Observed, wantsShares } from './decide.ts';
+import { byServiceOf } from './slice-set.ts';
 import { zoneShares } from './topology-hints.ts';
 
+const byService = byServiceOf(managedBy);
 const noFamilies: ReadonlySet<string> = new Set();
 
 /** Keeps the EndpointSlices of each Service with a selector. */
@@ -59,11 +61,6 @@ export function endpointSliceController(): Controller {
       return { actions };
     },
   });
-}
-
-function byService({ metadata: { namespace, labels } }: EndpointSlice): readonly string[] {
-  const name = labels?.[serviceNameLabel];
-  return name && labels?.[managedByLabel] === managedBy ? [`${namespace}/${name}`] : [];
 }
 
 function withShares(found: Service): readonly string[] {

@@ -7,7 +7,6 @@ import { keyOf } from '@kruise/client/object-key';
 import { isSame } from '@kruise/machinery/json-value';
 import { controllerReference } from '@kruise/machinery/owner-references';
 import { isPodReady } from '@kruise/machinery/pods';
-import { validateDns1123Subdomain, validatePrefix } from '@kruise/values/names';
 import {
   addressesOf,
   hasAddress,
@@ -17,7 +16,16 @@ import {
   portNumberOf,
 } from '../service-endpoints/pod-endpoint.ts';
 import { withTriggerTime } from '../service-endpoints/trigger-times.ts';
-import { type Draft, endpointsOf, idOf, pack, portsId } from './slice-set.ts';
+import {
+  type Draft,
+  endpointsOf,
+  idOf,
+  managedByLabel,
+  pack,
+  portsId,
+  serviceNameLabel,
+  sliceNamePrefix,
+} from './slice-set.ts';
 import { hintByShare, hintByZone, withoutHints } from './topology-hints.ts';
 
 export type Observed = {
@@ -35,8 +43,6 @@ export type Observed = {
 
 export type Plan = { readonly actions: readonly Action[]; readonly hintedFamilies: ReadonlySet<string> };
 
-export const serviceNameLabel = 'kubernetes.io/service-name';
-export const managedByLabel = 'endpointslice.kubernetes.io/managed-by';
 export const managedBy = 'endpointslice-controller.k8s.io';
 const headlessLabel = 'service.kubernetes.io/headless';
 const reservedLabels: readonly string[] = [serviceNameLabel, managedByLabel, headlessLabel];
@@ -264,9 +270,8 @@ function newMetadata(
   annotations: Readonly<Record<string, string>>,
 ): EndpointSlice['metadata'] {
   const { name = '', namespace = '', uid = '' } = service.metadata;
-  const prefix = `${name}-`;
   return {
-    generateName: validatePrefix(validateDns1123Subdomain, prefix).length === 0 ? prefix : name,
+    generateName: sliceNamePrefix(name),
     namespace,
     labels,
     annotations,

@@ -5,6 +5,10 @@
  */
 import type { Endpoint, EndpointPort, EndpointSlice } from '@kruise/api/discovery/endpointslice';
 import { compareStrings } from '@kruise/values/go-syntax';
+import { validateDns1123Subdomain, validatePrefix } from '@kruise/values/names';
+
+export const serviceNameLabel = 'kubernetes.io/service-name';
+export const managedByLabel = 'endpointslice.kubernetes.io/managed-by';
 
 /** What all endpoints of a slice have in common. */
 export type SliceShape = {
@@ -132,4 +136,18 @@ export function portsId(ports: readonly EndpointPort[] | undefined | null): stri
     )
     .sort(compareStrings)
     .join();
+}
+
+/** What the names of a Service's slices begin with. */
+export function sliceNamePrefix(serviceName: string): string {
+  const prefix = `${serviceName}-`;
+  return validatePrefix(validateDns1123Subdomain, prefix).length === 0 ? prefix : serviceName;
+}
+
+/** Slices by the Service they are of, for those that one controller keeps. */
+export function byServiceOf(managedBy: string): (slice: EndpointSlice) => readonly string[] {
+  return ({ metadata: { namespace, labels } }) => {
+    const name = labels?.[serviceNameLabel];
+    return name && labels?.[managedByLabel] === managedBy ? [`${namespace}/${name}`] : [];
+  };
 }

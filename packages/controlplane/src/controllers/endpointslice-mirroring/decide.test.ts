@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EndpointSubset, Endpoints } from '@kruise/api/core/endpoints';
+import type { Service } from '@kruise/api/core/service';
+import type { EndpointSlice } from '@kruise/api/discovery/endpointslice';
+import { decide, type Observed } from './decide.ts';
+
+const endpoints = (subsets: readonly EndpointSubset[], metadata: Endpoints['metadata'] = {}): Endpoints => ({
+  apiVersion: 'v1',
+  kind: 'Endpoints',
+  metadata: { name: 'db', namespace: 'default', uid: 'db-uid', ...metadata },
+  subsets: [...subsets],
+});
+const service = (selector?: Record<string, string>): Service => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: 'db', namespace: 'default' },
+  spec: selector ? { selector } : {},
+});
+const subset = (ips: string, notReady = '', port = 80): EndpointSubset => ({
+  addresses: ips
+    .split(' ')
+    .filter(Boolean)
+    .map((ip) => ({ ip })),
+  notReadyAddresses: notReady
+    .split(' ')
+    .filter(Boolean)
+    .map((ip) => ({ ip })),
+  ports: [{ name: 'p', port, protocol: 'TCP' }],
+});
+const observe = (
+  found: Endpoints | undefined,
+  slices: readonly EndpointSlice[] = [],
+  of: Service | undefined = service(),
+): Observed => ({ endpoints: found, service: of, slices });
+
+function carryOut(observed: Observed): readonly EndpointSlice[] {
+  let slices = [...observed.slices];
+  for (const action of decide(observed).actions) {
+    if (action.type === 'create')
+      slices.push({
+        ...(action.object as EndpointSlice),
+        metadata: { ...action.object.metadata, name: `made-${slices.length}` },
+      });
+    if (action.type === 'update')
+      slices = slices.map((each) =>
+        each.metadata.name === action.object.metadata.name ? (action.object as EndpointSlice) : each,
+      );
+    if (action.type === 'remove')
+      slices = slices.filter(({ metadata }) => metadata.name !== action.object.metadata.name);
+  }
+  return slices;
+}
+const show = ({ addressType, ports, endpoints: found }: EndpointSlice) =>
+  `${addressType} ${ports?.[0]?.port} [${found.map(({ addresses, conditions }) => `${conditions?.ready ? '' : '!'}${addresses[0]}`).join(' ')}]`;
+
+const cases: readonly [name: string, subsets: readonly EndpointSubset[], expected: readonly string[]][] = [
+  ['addresses are mirrored', [subset('10.0.0.1', '10.0.0.2')], ['IPv4 80 [10.0.0.1 !10.0.0.2]']],
+  ['each family has a slice', [subset('10.0.0.1 fd00::1')], ['IPv4 80 [10.0.0.1]', 'IPv6 80 [fd00::1]']],
+  [
+    'each set of ports has a slice',
+    [subset('10.0.0.1'), subset('10.0.0.2', '', 81)],
+    ['IPv4 80 [10.0.0.1]', 'IPv4 81 [10.0.0.2]'],
+  ],
+  ['subsets with the same ports are one', [subset('10.0.0.1'), subset('10.0.0.2')], ['IPv4 80 [10.0.0.1 10.0.0.2]']],
+  ['what is ready and not ready is not', [subset('10.0.0.1', '10.0.0.1')], ['IPv4 80 [!10.0.0.1]']],
+  ['no addresses need no slice', [], []],
+];
+for (const [name, subsets, expected] of cases) {
+  test(name, () => {
+    const slices = carryOut(observe(endpoints(subsets)));
+    assert.deepEqual(slices.map(show), expected);
+    assert.deepEqual(decide(observe(endpoints(subsets), slices)).actions, []);
+  });
+}
+
+const mirrored = carryOut(observe(endpoints([subset('10.0.0.1')])));
+const endings: readonly [name: string, observed: Observed][] = [
+  ['without the Endpoints', observe(undefined, mirrored)],
+  ['without the Service', { ...observe(endpoints([subset('10.0.0.1')]), mirrored), service: undefined }],
+  ['when the Service has a selector', observe(endpoints([subset('10.0.0.1')]), mirrored, service({ app: 'db' }))],
+  [
+    'when they are not to be mirrored',
+    observe(
+      endpoints([subset('10.0.0.1')], { labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } }),
+      mirrored,
+    ),
+  ],
+  [
+    'when they are a lease of old',
+    observe(
+      endpoints([subset('10.0.0.1')], { annotations: { 'control-plane.alpha.kubernetes.io/leader': '{}' } }),
+      mirrored,
+    ),
+  ],
+];
+for (const [name, observed] of endings) {
+  test(`slices go ${name}`, () => assert.deepEqual(carryOut(observed), []));
+}
+
+test('labels and annotations are mirrored, but for what is about the Endpoints alone', () => {
+  const annotations = {
+    note: 'x',
+    'kubectl.kubernetes.io/last-applied-configuration': '{}',
+    'endpoints.kubernetes.io/last-change-trigger-time': 't',
+  };
+  const [slice] = carryOut(observe(endpoints([subset('10.0.0.1')], { labels: { app: 'db' }, annotations })));
+  assert.deepEqual(slice?.metadata, {
+    name: 'made-0',
+    generateName: 'db-',
+    namespace: 'default',
+    labels: {
+      app: 'db',
+      'kubernetes.io/service-name': 'db',
+      'endpointslice.kubernetes.io/managed-by': 'endpointslicemirroring-controller.k8s.io',
+    },
+    annotations: { note: 'x' },
+    ownerReferences: [
+      { apiVersion: 'v1', kind: 'Endpoints', name: 'db', uid: 'db-uid', controller: true, blockOwnerDeletion: true },
+    ],
+  });
+});
+
+test('a slice of other ports is used again', () => {
+  assert.deepEqual(
+    decide(observe(endpoints([subset('10.0.0.1', '', 99)]), mirrored)).actions.map(({ type }) => type),
+    ['update'],
+  );
+});
+
+const warnings = (found: Endpoints) =>
+  decide(observe(found)).actions.flatMap((action) =>
+    action.type === 'record' ? [`${action.event.reason}: ${action.event.message}`] : [],
+  );
+
+test('what cannot be mirrored is told', () => {
+  assert.deepEqual(warnings(endpoints([subset('10.0.0.1 nowhere')])), [
+    'InvalidIPAddress: Skipped 1 invalid IP addresses when mirroring to EndpointSlices',
+  ]);
+  const crowd = Array.from({ length: 1002 }, (_, index) => `10.0.${index >> 8}.${index & 255}`).join(' ');
+  assert.deepEqual(warnings(endpoints([subset(crowd)])), [
+    'TooManyAddressesToMirror: A max of 1000 addresses can be mirrored to EndpointSlices per Endpoints subset. 2 addresses were skipped',
+  ]);
+  assert.equal(carryOut(observe(endpoints([subset(crowd)])))[0]?.endpoints.length, 1000);
+});
