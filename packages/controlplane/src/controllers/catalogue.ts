@@ -2,6 +2,7 @@ import type { Controller, Runnable } from '@kruise/client/controller';
 import { clusterRoleAggregationController } from './clusterrole-aggregation/controller.ts';
 import { deploymentController } from './deployment/controller.ts';
 import { endpointsController } from './endpoints/controller.ts';
+import { endpointSliceMirroringController } from './endpointslice-mirroring/controller.ts';
 import { endpointSliceController } from './endpointslice/controller.ts';
 import { garbageCollector } from './garbage-collector/controller.ts';
 import { legacyServiceAccountTokenCleaner } from './legacy-serviceaccount-token-cleaner/controller.ts';
@@ -42,6 +43,11 @@ export const catalogue: readonly CatalogueEntry[] = [
     name: 'endpointslice-controller',
     serviceAccount: 'endpointslice-controller',
     make: () => [endpointSliceController()],
+  },
+  {
+    name: 'endpointslice-mirroring-controller',
+    serviceAccount: 'endpointslicemirroring-controller',
+    make: () => [endpointSliceMirroringController],
   },
   {
     name: 'garbage-collector-controller',
