@@ -8,6 +8,7 @@ import { startApiServer } from '@kruise/apiserver/server';
 import { jsonLog } from '@kruise/client/log';
 import type { Webhook } from '@kruise/client/webhook';
 import { type ComponentName, componentNames, startComponents } from '@kruise/cluster/components';
+import { installKruiseKinds, kruiseConverterOf } from '@kruise/cluster/kruise-kinds';
 import { systemClock, systemRandom } from '@kruise/values/system';
 import { type AuditOptions, openAudit } from '../audit.ts';
 import {
@@ -21,7 +22,6 @@ import {
   runningCluster,
   writeWhole,
 } from '../data-directory.ts';
-import { installKruiseKinds, kruiseConverterOf } from '../kruise-kinds.ts';
 import { kubeconfigOf, kubeconfigText, mergeKubeconfig, usualKubeconfigFile } from '../kubeconfig.ts';
 import { loadPki } from '../pki.ts';
 import { createSteps } from '../steps.ts';
