@@ -7,10 +7,14 @@ import { bind } from '@kruise/client/subresources';
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { Cluster } from './cluster/cluster.ts';
+import type { Lookup } from './cluster/lookup.ts';
+import type { PodInfo } from './cluster/pod-info.ts';
 import { type Decision, decide } from './decide.ts';
 import { messageOf } from './diagnosis.ts';
-import { type FailureReason, noteOf, patchStatus, statusPatch } from './failure.ts';
+import { evictFor } from './evict.ts';
 import type { Limit } from './limit.ts';
+import { conditionPatch, nominationPatch, noteOf, patchStatus } from './pod-status.ts';
+import { findPreemption } from './preemption.ts';
 import type { Profile } from './profile.ts';
 import type { QueuedPod, SchedulingQueue } from './queue/scheduling-queue.ts';
 
@@ -23,6 +27,9 @@ export type Means = {
   readonly profiles: ReadonlyMap<string, Profile>;
   readonly cluster: Cluster;
   readonly queue: SchedulingQueue;
+  readonly lookup: Lookup;
+  /** The Pods that others are being made to leave for, by uid. */
+  readonly preempting: Set<string>;
   /** The Pods as they were last seen. */
   readonly pods: { get(key: string): Pod | undefined };
   /** Has writes done, a number at a time. */
@@ -32,7 +39,7 @@ export type Means = {
 /** Why a Pod was not placed, and what follows from it. */
 type Failure = {
   readonly message: string;
-  readonly reason: FailureReason;
+  readonly reason: 'Unschedulable' | 'SchedulerError';
   /** The plugins that were against it: none, if something went wrong. */
   readonly rejectedBy: ReadonlySet<string>;
   /** The node it is to come to: none, if that is empty; as before, if it is left out. */
@@ -41,8 +48,10 @@ type Failure = {
 
 /** Tries Pods one after the other; each search begins where the last one ended. */
 export function createAttempts(means: Means): (queued: QueuedPod) => void {
-  const { client, clock, random, log, recorder, profiles, cluster, queue, pods, limit } = means;
+  const { client, clock, random, log, recorder, profiles, cluster, queue, lookup, pods, limit } = means;
   let start = 0;
+  // Pods of other schedulers do not come into the queue.
+  const profileOf = ({ spec }: PodInfo): Profile => profiles.get(spec.schedulerName ?? '')!;
 
   return function attempt(queued) {
     const { pod } = queued;
@@ -62,9 +71,12 @@ export function createAttempts(means: Means): (queued: QueuedPod) => void {
   };
 
   function choose({ pod }: QueuedPod): Decision {
-    // Pods of other schedulers do not come into the queue.
-    const profile = profiles.get(pod.spec.schedulerName ?? '')!;
-    const { decision, nextStart } = decide(profile, pod, { cluster, nominations: queue.nominator, random, start });
+    const { decision, nextStart } = decide(profileOf(pod), pod, {
+      cluster,
+      nominations: queue.nominator,
+      random,
+      start,
+    });
     start = nextStart;
     return decision;
   }
@@ -74,14 +86,45 @@ export function createAttempts(means: Means): (queued: QueuedPod) => void {
       case 'placed':
         place(queued, decision.node.name);
         break;
-      case 'rejected': {
-        const { diagnosis } = decision;
-        fail(queued, { message: messageOf(diagnosis), reason: 'Unschedulable', rejectedBy: diagnosis.plugins });
+      case 'rejected':
+        reject(queued, decision);
         break;
-      }
       case 'no nodes':
         fail(queued, { ...failureOf('no nodes available to schedule pods'), reason: 'Unschedulable' });
     }
+  }
+
+  function reject(queued: QueuedPod, { diagnosis, filters }: Decision & { readonly type: 'rejected' }): void {
+    const { pod } = queued;
+    const failure = { reason: 'Unschedulable', rejectedBy: diagnosis.plugins } as const;
+    const { preemption: args } = profileOf(pod);
+    if (!args) {
+      fail(queued, { ...failure, message: messageOf(diagnosis) });
+      return;
+    }
+    const circumstances = {
+      cluster,
+      nominations: queue.nominator,
+      budgets: lookup.budgets(),
+      random,
+      now: clock.now(),
+    };
+    const preemption = findPreemption(pod, diagnosis, filters, circumstances, args);
+    if (preemption.type === 'none') {
+      const message = messageOf(diagnosis, `preemption: ${preemption.message}`);
+      fail(queued, { ...failure, message, ...(preemption.keepsNomination ? {} : { nominate: '' }) });
+      return;
+    }
+    const { candidate } = preemption;
+    const others = queue.nominator.onNode(candidate.node);
+    fail(queued, { ...failure, message: messageOf(diagnosis), nominate: candidate.node });
+    limit.run(
+      () => evictFor(pod, candidate, others, means),
+      (error) => {
+        log.warn({ pod: pod.key, node: candidate.node, error }, 'Pods could not be made to leave for another');
+        queue.activate(pod.uid);
+      },
+    );
   }
 
   function place(queued: QueuedPod, node: string): void {
@@ -126,8 +169,11 @@ export function createAttempts(means: Means): (queued: QueuedPod) => void {
     queue.nominator.set(queued.pod, nominate ?? current.status?.nominatedNodeName ?? '');
     warn(current, noteOf(message));
     const condition = { type: 'PodScheduled', status: 'False', reason, message } as const;
-    const patch = statusPatch(current, condition, nominate, clock.now());
-    if (!patch) return;
+    const patch = {
+      ...conditionPatch(current, condition, clock.now()),
+      ...(nominate === undefined ? {} : nominationPatch(current, nominate)),
+    };
+    if (Object.keys(patch).length === 0) return;
     const onError = (error: unknown) => log.warn({ pod: key, error }, 'the status of a Pod could not be written');
     limit.run(() => patchStatus(client, current, patch), onError);
   }

@@ -22,8 +22,8 @@ export type NodeFilter = {
   /** A filter of the same kind that can be told of Pods that come and go; where those of other nodes matter. */
   fork?(): ChangeableFilter;
 };
-export type ChangeableFilter = NodeFilter & {
-  fork(): ChangeableFilter;
+export type ForkableFilter = Required<NodeFilter>;
+export type ChangeableFilter = ForkableFilter & {
   change(pod: PodInfo, node: NodeInfo, by: 1 | -1): void;
 };
 

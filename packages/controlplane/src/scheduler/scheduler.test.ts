@@ -91,7 +91,8 @@ test('a Pod that fits nowhere is told why, and bound when a node comes that it f
   const rejected = await until(server, 'web', isUnschedulable);
   assert.equal(
     scheduledCondition(rejected)?.message,
-    "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.",
+    "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector. " +
+      'preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.',
   );
   await server.client.patch(nodeKind, { name: 'n1' }, { metadata: { labels: { disk: 'ssd' } } }, { type: 'merge' });
   assert.equal((await until(server, 'web', isPlaced)).spec?.nodeName, 'n1');

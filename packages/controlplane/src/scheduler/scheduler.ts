@@ -63,7 +63,9 @@ async function schedule(
   signal: AbortSignal,
 ): Promise<void> {
   const { client, clock, random, caches, log } = context;
-  const profile = defaultProfile({ lookup: lookupIn(caches) });
+  const lookup = lookupIn(caches);
+  const preempting = new Set<string>();
+  const profile = defaultProfile({ lookup, preempting });
   const profiles = new Map([[profile.schedulerName, profile]]);
   const cluster = createCluster();
   const queue = createSchedulingQueue(clock, { profiles }, signal);
@@ -81,6 +83,8 @@ async function schedule(
     profiles,
     cluster,
     queue,
+    lookup,
+    preempting,
     pods,
     limit,
   });

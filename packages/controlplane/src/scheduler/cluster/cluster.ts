@@ -7,7 +7,7 @@
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import { isSame } from '@kruise/machinery/json-value';
-import { createNodeInfo, type ImageState, type NodeInfo, putPod, setNode, takePod } from './node-info.ts';
+import { count, createNodeInfo, type ImageState, type NodeInfo, putPod, setNode, takePod } from './node-info.ts';
 import { createNodeOrder } from './node-order.ts';
 import { type PodInfo, podInfoOf } from './pod-info.ts';
 import { createTallies, type Tallies } from './tally.ts';
@@ -17,6 +17,8 @@ export type ClusterView = {
   /** The nodes, in the order they are looked at. */
   readonly nodes: readonly NodeInfo[];
   node(name: string): NodeInfo | undefined;
+  /** How many nodes there are of each value of a label. */
+  domains(topologyKey: string): ReadonlyMap<string, number>;
   readonly tallies: Tallies;
 };
 
@@ -45,6 +47,7 @@ export function createCluster(): Cluster {
   const tallies = createTallies(infos);
   let names: readonly string[] = [];
   let nodes: readonly NodeInfo[] = [];
+  const domains = new Map<string, Map<string, number>>();
 
   const infoOf = (name: string): NodeInfo => {
     let info = infos.get(name);
@@ -70,7 +73,12 @@ export function createCluster(): Cluster {
   const relabel = (info: NodeInfo, node: Node | undefined) => {
     const before = info.labels;
     setNode(info, node);
-    if (!isSame(before, info.labels)) tallies.relabel(info.name, before, info.labels);
+    if (isSame(before, info.labels)) return;
+    tallies.relabel(info.name, before, info.labels);
+    for (const [topologyKey, counts] of domains) {
+      countLabel(counts, before[topologyKey], -1);
+      countLabel(counts, info.labels[topologyKey], 1);
+    }
   };
 
   return {
@@ -82,7 +90,18 @@ export function createCluster(): Cluster {
       }
       return nodes;
     },
-    node: (name) => (infos.get(name)?.node ? infos.get(name) : undefined),
+    node(name) {
+      const info = infos.get(name);
+      return info?.node && info;
+    },
+    domains(topologyKey) {
+      let counts = domains.get(topologyKey);
+      if (!counts) {
+        domains.set(topologyKey, (counts = new Map()));
+        for (const { labels } of infos.values()) countLabel(counts, labels[topologyKey], 1);
+      }
+      return counts;
+    },
     tallies,
     setNode(node) {
       const info = infoOf(node.metadata.name ?? '');
@@ -121,6 +140,10 @@ export function createCluster(): Cluster {
     isAssumed: (uid) => placed.get(uid)?.isAssumed ?? false,
     pod: (uid) => placed.get(uid)?.node.pods.get(uid),
   };
+}
+
+function countLabel(counts: Map<string, number>, value: string | undefined, by: 1 | -1): void {
+  if (value !== undefined) count(counts, value, by);
 }
 
 /** Whether one state of a Pod takes up as much as another, as far as can be told at a glance. */

@@ -7,6 +7,7 @@ import { namespace } from '@kruise/api/core/namespace';
 import { replicationController } from '@kruise/api/core/replicationcontroller';
 import type { Service } from '@kruise/api/core/service';
 import { service } from '@kruise/api/core/service';
+import { type PodDisruptionBudget, podDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
 import type { Caches } from '@kruise/client/informer';
 import type { LabelSelector, Labels } from '@kruise/machinery/label-selector';
 
@@ -14,19 +15,28 @@ export type Lookup = {
   namespaces(): readonly Namespace[];
   namespaceLabels(name: string): Labels;
   services(namespace: string): readonly Service[];
+  budgets(): readonly PodDisruptionBudget[];
   /** The selector of a workload that controls Pods, of those kinds whose Pods are spread without being asked to. */
   workloadSelector(kind: WorkloadKind, key: string): LabelSelector | undefined;
 };
 export type WorkloadKind = 'ReplicationController' | 'ReplicaSet' | 'StatefulSet';
 
 /** The kinds that are looked up. */
-export const lookedUpKinds = [namespace, service, replicationController, replicaSet, statefulSet] as const;
+export const lookedUpKinds = [
+  namespace,
+  service,
+  replicationController,
+  replicaSet,
+  statefulSet,
+  podDisruptionBudget,
+] as const;
 
 export function lookupIn(caches: Caches): Lookup {
   return {
     namespaces: () => caches.of(namespace).list(),
     namespaceLabels: (name) => caches.of(namespace).get(name)?.metadata.labels,
     services: (inNamespace) => caches.of(service).list({ namespace: inNamespace }),
+    budgets: () => caches.of(podDisruptionBudget).list(),
     workloadSelector(kind, key) {
       switch (kind) {
         case 'ReplicationController': {

@@ -1,0 +1,75 @@
+/** Makes Pods leave for one of more importance. */
+import { pod as podKind } from '@kruise/api/core/pod';
+import type { Client } from '@kruise/client/client';
+import type { SeriesRecorder } from '@kruise/client/event-series';
+import { isNotFound } from '@kruise/machinery/status';
+import type { Clock } from '@kruise/values/clock';
+import { someAtATime } from '@kruise/values/some-at-a-time';
+import type { PodInfo } from './cluster/pod-info.ts';
+import { conditionPatch, nominationPatch, patchStatus } from './pod-status.ts';
+import type { Candidate } from './preemption.ts';
+
+export type EvictionMeans = {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly recorder: SeriesRecorder;
+  /** The Pods that others are being made to leave for, by uid: not to be tried before it is done. */
+  readonly preempting: Set<string>;
+};
+
+const victimsAtATime = 16;
+
+/**
+ * Has the victims leave, the last of them only when the Pod may be tried again: that one's going is what brings it
+ * back. Pods of less importance that were to come to the node no longer are.
+ */
+export async function evictFor(
+  pod: PodInfo,
+  { node, victims }: Candidate,
+  nominated: readonly PodInfo[],
+  means: EvictionMeans,
+): Promise<void> {
+  const { client, preempting } = means;
+  preempting.add(pod.uid);
+  try {
+    for (const other of nominated) {
+      const patch = other.priority < pod.priority && nominationPatch(other.pod, '');
+      if (patch) await patchStatus(client, other.pod, patch);
+    }
+    await someAtATime(victims.slice(0, -1), victimsAtATime, (victim) => evict(victim, pod, node, means));
+  } finally {
+    preempting.delete(pod.uid);
+  }
+  const last = victims.at(-1);
+  if (last) await evict(last, pod, node, means);
+}
+
+async function evict(victim: PodInfo, preemptor: PodInfo, node: string, means: EvictionMeans): Promise<void> {
+  const { client, clock, recorder } = means;
+  const schedulerName = preemptor.spec.schedulerName ?? '';
+  const condition = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'PreemptionByScheduler',
+    message: `${schedulerName}: preempting to accommodate a higher priority pod`,
+  } as const;
+  const { name, namespace, uid } = victim;
+  try {
+    const patch = conditionPatch(victim.pod, condition, clock.now());
+    if (patch) await patchStatus(client, victim.pod, patch);
+    await client.delete(podKind, { name, namespace }, { preconditions: { uid } });
+  } catch (error) {
+    // It has left by itself.
+    if (isNotFound(error)) return;
+    throw error;
+  }
+  recorder.record({
+    regarding: victim.pod,
+    related: preemptor.pod,
+    type: 'Normal',
+    reason: 'Preempted',
+    action: 'Preempting',
+    note: `Preempted by pod ${preemptor.uid} on node ${node}`,
+    controller: schedulerName,
+  });
+}

@@ -1,0 +1,216 @@
+/**
+ * Whom to make leave so that a Pod of more importance can be placed: on each node that would do without the Pods of
+ * less importance, as few of them as possible; and of all such nodes the one where least is lost.
+ */
+import type { Pod } from '@kruise/api/core/pod';
+import type { PodDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
+import { selectorOf } from '@kruise/machinery/label-selector';
+import { type Random, randomInteger } from '@kruise/values/random';
+import { type Instant, parseTime } from '@kruise/values/time';
+import type { ClusterView } from './cluster/cluster.ts';
+import { copyNodeInfo, type NodeInfo, putPod, takePod } from './cluster/node-info.ts';
+import type { PodInfo } from './cluster/pod-info.ts';
+import { type Diagnosis, messageOf, rejectionOf } from './diagnosis.ts';
+import { checkWithNominated, type Filters, type Nominations } from './filter.ts';
+import type { Rejection } from './plugin.ts';
+
+/** A node, and who would have to leave it, the most important first. */
+export type Candidate = {
+  readonly node: string;
+  readonly victims: readonly PodInfo[];
+  /** How many of them their disruption budgets do not allow to leave. */
+  readonly violations: number;
+};
+
+export type Preemption =
+  | { readonly type: 'found'; readonly candidate: Candidate }
+  | {
+      readonly type: 'none';
+      readonly message: string;
+      /** Whether the Pod keeps the node it is to come to, if there is one. */
+      readonly keepsNomination: boolean;
+    };
+
+export type PreemptionArgs = {
+  /** How many nodes that would do are enough to choose among: such a part of them, but at least so many. */
+  readonly minCandidateNodesPercentage?: number;
+  readonly minCandidateNodesAbsolute?: number;
+};
+
+export type PreemptionCircumstances = {
+  readonly cluster: ClusterView;
+  readonly nominations: Nominations;
+  readonly budgets: readonly PodDisruptionBudget[];
+  readonly random: Random;
+  readonly now: Instant;
+};
+
+const plugin = 'DefaultPreemption';
+const noVictims: Rejection = {
+  plugin,
+  isPreemptable: false,
+  reasons: ['No preemption victims found for incoming pod'],
+};
+const notHelpful: Rejection = { plugin, isPreemptable: false, reasons: ['Preemption is not helpful for scheduling'] };
+
+/** Looks for a node that others could leave for the Pod, which was found to fit nowhere. */
+export function findPreemption(
+  pod: PodInfo,
+  diagnosis: Diagnosis,
+  filters: Filters,
+  circumstances: PreemptionCircumstances,
+  args: PreemptionArgs = {},
+): Preemption {
+  const { cluster, random } = circumstances;
+  const ineligibility = ineligibilityOf(pod, diagnosis, cluster);
+  if (ineligibility) return { type: 'none', message: ineligibility, keepsNomination: true };
+
+  const nodes = cluster.nodes.filter(({ name }) => rejectionOf(diagnosis, name).isPreemptable);
+  const wanted = candidatesWanted(nodes.length, args);
+  const rejections = new Map<string, Rejection>();
+  const harmless: Candidate[] = [];
+  const violating: Candidate[] = [];
+  const start = nodes.length === 0 ? 0 : randomInteger(random, nodes.length);
+  for (let index = 0; index < nodes.length; index++) {
+    const node = nodes[(start + index) % nodes.length]!;
+    const candidate = selectVictims(pod, node, filters, circumstances);
+    if ('reasons' in candidate) rejections.set(node.name, candidate);
+    else (candidate.violations === 0 ? harmless : violating).push(candidate);
+    if (harmless.length > 0 && harmless.length + violating.length >= wanted) break;
+  }
+
+  const candidates = [...harmless, ...violating];
+  if (candidates.length === 0) {
+    const told = { nodeCount: cluster.nodes.length, rejections, absent: notHelpful, plugins: new Set<string>() };
+    return { type: 'none', message: messageOf(told), keepsNomination: false };
+  }
+  return { type: 'found', candidate: leastHarmful(candidates, circumstances.now) };
+}
+
+/** Why the Pod may not make others leave. */
+function ineligibilityOf(pod: PodInfo, diagnosis: Diagnosis, cluster: ClusterView): string | undefined {
+  if (pod.spec.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.';
+  const nominated = pod.pod.status?.nominatedNodeName;
+  if (!nominated || !rejectionOf(diagnosis, nominated).isPreemptable) return undefined;
+  for (const other of cluster.node(nominated)?.pods.values() ?? []) {
+    if (other.priority < pod.priority && isLeavingForAnother(other.pod)) {
+      return 'not eligible due to a terminating pod on the nominated node.';
+    }
+  }
+  return undefined;
+}
+
+function isLeavingForAnother({ metadata, status }: Pod): boolean {
+  if (metadata.deletionTimestamp == null) return false;
+  const target = status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
+  return target?.status === 'True' && target.reason === 'PreemptionByScheduler';
+}
+
+function candidatesWanted(nodeCount: number, args: PreemptionArgs): number {
+  const { minCandidateNodesPercentage = 10, minCandidateNodesAbsolute = 100 } = args;
+  const part = Math.trunc((nodeCount * minCandidateNodesPercentage) / 100);
+  return Math.min(Math.max(part, minCandidateNodesAbsolute), nodeCount);
+}
+
+/** Who would have to leave a node; or why it would not help. */
+function selectVictims(
+  pod: PodInfo,
+  node: NodeInfo,
+  filters: Filters,
+  { nominations, budgets, now }: PreemptionCircumstances,
+): Candidate | Rejection {
+  const lesser = [...node.pods.values()].filter(({ priority }) => priority < pod.priority);
+  if (lesser.length === 0) return noVictims;
+  const tried = copyNodeInfo(node);
+  const forked = filters.fork();
+  const leave = (other: PodInfo) => {
+    takePod(tried, other.uid);
+    forked.change(other, tried, -1);
+  };
+  const stay = (other: PodInfo) => {
+    putPod(tried, other);
+    forked.change(other, tried, 1);
+  };
+  const check = () => checkWithNominated(forked, pod, tried, nominations);
+
+  for (const each of lesser) leave(each);
+  const rejection = check();
+  if (rejection) return rejection;
+
+  // The more important a Pod is, the earlier it is asked whether it can stay after all.
+  const byImportance = lesser.toSorted((a, b) => compareImportance(a, b, now));
+  const { violating, harmless } = partByBudgets(byImportance, budgets);
+  const mustLeave = (other: PodInfo): boolean => {
+    stay(other);
+    if (!check()) return false;
+    leave(other);
+    return true;
+  };
+  const violated = violating.filter(mustLeave);
+  const victims = [...violated, ...harmless.filter(mustLeave)].sort((a, b) => compareImportance(a, b, now));
+  if (victims.length === 0)
+    return { ...noVictims, reasons: [`expected at least one victim pod on node "${node.name}"`] };
+  return { node: node.name, victims, violations: violated.length };
+}
+
+/** Those that may not leave by their disruption budgets, if those before them have left, and those that may. */
+function partByBudgets(pods: readonly PodInfo[], budgets: readonly PodDisruptionBudget[]) {
+  const left = budgets.map((budget) => ({
+    budget,
+    selector: selectorOf(budget.spec?.selector),
+    allowed: budget.status?.disruptionsAllowed ?? 0,
+  }));
+  const violating: PodInfo[] = [];
+  const harmless: PodInfo[] = [];
+  for (const pod of pods) {
+    let isViolated = false;
+    const isLabelled = Object.keys(pod.labels ?? {}).length > 0;
+    for (const each of isLabelled ? left : []) {
+      const { metadata, status } = each.budget;
+      if (metadata.namespace !== pod.namespace) continue;
+      if (each.selector.requirements.length === 0 || !each.selector.matches(pod.labels)) continue;
+      // It is on its way out already, and has been counted.
+      if (status?.disruptedPods && pod.name in status.disruptedPods) continue;
+      each.allowed--;
+      if (each.allowed < 0) isViolated = true;
+    }
+    (isViolated ? violating : harmless).push(pod);
+  }
+  return { violating, harmless };
+}
+
+function compareImportance(a: PodInfo, b: PodInfo, now: Instant): number {
+  return b.priority - a.priority || startOf(a, now) - startOf(b, now);
+}
+
+/** When a Pod began to run. One that has not yet is the last. */
+function startOf({ pod }: PodInfo, now: Instant): Instant {
+  return pod.status?.startTime ? parseTime(pod.status.startTime) : now;
+}
+
+/** A priority is 32 bits, with sign: so that many lesser Pods never outweigh one fewer. */
+const priorityOffset = 2 ** 31;
+
+/** The candidate where least is lost: each measure decides where those before it do not. */
+function leastHarmful(candidates: readonly Candidate[], now: Instant): Candidate {
+  const measures: readonly ((candidate: Candidate) => number)[] = [
+    ({ violations }) => violations,
+    ({ victims }) => victims[0]!.priority,
+    ({ victims }) => victims.reduce((sum, { priority }) => sum + priority + priorityOffset, 0),
+    ({ victims }) => victims.length,
+    // The one that began last has least to lose.
+    ({ victims }) => {
+      const [{ priority }] = victims as readonly [PodInfo];
+      const starts = victims.filter((each) => each.priority === priority).map((each) => startOf(each, now));
+      return -Math.min(...starts);
+    },
+  ];
+  let left = candidates;
+  for (const measure of measures) {
+    if (left.length === 1) break;
+    const values = left.map(measure);
+    const least = Math.min(...values);
+    left = left.filter((_, index) => values[index] === least);
+  }
+  return left[0]!;
+}
