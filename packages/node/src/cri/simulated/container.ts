@@ -240,7 +240,13 @@ function createWorld(container: SimulatedContainer, host: ContainerHost): Contai
       ...host.peerOf(sandbox),
       listen(port, listener) {
         const answering = script.answers ? scriptedAnswers(script.answers, () => clock.now() - startedAt) : listener;
-        for (const each of sandbox.interfaces) container.onExit.add(each.listen(port, answering));
+        const releases = sandbox.interfaces.map((each) => each.listen(port, answering));
+        const release = () => {
+          container.onExit.delete(release);
+          for (const each of releases) each();
+        };
+        container.onExit.add(release);
+        return release;
       },
     },
     declaredPorts: declaredPorts(config),

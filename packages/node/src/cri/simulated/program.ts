@@ -29,7 +29,7 @@ export type ContainerWorld = {
   readonly hostname: string;
   readonly files: FileTree;
   readonly user: { readonly uid: number; readonly gid: number };
-  readonly network: NetworkPeer & { listen(port: number, listener: Listener): void };
+  readonly network: NetworkPeer & { listen(port: number, listener: Listener): () => void };
   /** The ports the Pod says the container listens on. */
   readonly declaredPorts: readonly number[];
   readonly startedAt: number;

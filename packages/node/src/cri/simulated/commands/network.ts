@@ -1,5 +1,6 @@
 /** Commands that ask others over the network. */
 
+import type { Duplex } from 'node:stream';
 import type { HttpAnswer } from '../../runtime.ts';
 import { readAll } from '../byte-streams.ts';
 import { ConnectError } from '../network.ts';
@@ -148,17 +149,19 @@ async function deliver(context: ProgramContext, target: string, body: Uint8Array
   else filesOf(context).write(pathOf(context, target), body);
 }
 
-/** Listens until someone has come and gone. */
+/** Listens until someone has come and gone, who is sent what there is to read. */
 async function listen(context: ProgramContext, port: number): Promise<number> {
-  const { container, process, stdout } = context;
-  return process.wait<number>((resolve) => {
-    container.network.listen(port, {
-      connection(connection) {
-        connection.on('data', (chunk: Buffer) => void stdout.write(chunk));
-        connection.once('close', () => resolve(0));
-        connection.once('end', () => connection.end());
+  const { container, process, stdin, stdout } = context;
+  const connection = await process.wait<Duplex>((resolve) => {
+    const release = container.network.listen(port, {
+      connection(accepted) {
+        release();
+        resolve(accepted);
       },
     });
-    return undefined;
+    return release;
   });
+  connection.end(await readAll(stdin, process));
+  for await (const chunk of connection) await stdout.write(chunk as Buffer);
+  return 0;
 }
