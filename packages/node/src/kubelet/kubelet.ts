@@ -10,6 +10,7 @@ import { createEventRecorder } from '@kruise/client/event-recorder';
 import { GrpcError } from '@kruise/client/grpc/status';
 import type { Change } from '@kruise/client/informer';
 import { type Log, silentLog } from '@kruise/client/log';
+import { createMetrics, type MetricRegistry } from '@kruise/client/metrics';
 import type { ResourceList } from '@kruise/machinery/resource-list';
 import { after, type Clock } from '@kruise/values/clock';
 import { parseQuantity, quantityValue } from '@kruise/values/quantity';
@@ -25,6 +26,7 @@ import { isFinal } from './phase.ts';
 import { createPodWorker, type PodWorker } from './pod-worker.ts';
 import type { NodeSettings } from './sandbox-config.ts';
 import { podUidLabel } from './sandbox-config.ts';
+import { createKubeletHandler, type KubeletHandler } from './server/handler.ts';
 import { ownSources, type Sources } from './sources.ts';
 import { createStatusWriter } from './status-writer.ts';
 import { createTokens } from './tokens.ts';
@@ -55,6 +57,8 @@ export type KubeletOptions = {
   /** Where its own API is served. */
   readonly port?: number;
   readonly settings?: Partial<NodeSettings>;
+  /** Where it counts; by default where nobody else does. */
+  readonly metrics?: MetricRegistry;
 };
 
 /** A kubelet at work. */
@@ -66,6 +70,8 @@ export type Kubelet = {
   readonly find: (namespace: string, name: string) => PodWorker | undefined;
   /** Resolves once the node is in the API. */
   readonly registered: Promise<void>;
+  /** Its own API. */
+  readonly handler: KubeletHandler;
   /** Resolves when what was said of Pods so far has been written. */
   settled(): Promise<void>;
   /** Resolves when it has come to a stop after the signal was aborted. */
@@ -76,8 +82,11 @@ export type Kubelet = {
 export const kubeletVersion = 'v1.33.4';
 
 const defaultCapacity = { cpu: '4', memory: '8Gi', 'ephemeral-storage': '100Gi', pods: '110' };
-/** Below so much of these Pods are evicted, so nobody is promised it. */
-const defaultReserved = { memory: '100Mi' };
+/** Below so much of these Pods are evicted, so nobody is promised it: of memory 100 MiB, of disk a tenth. */
+function reservedOf(capacity: ResourceList): ResourceList {
+  const disk = quantityValue(parseQuantity(capacity['ephemeral-storage'] ?? '0'));
+  return { memory: '100Mi', 'ephemeral-storage': String(Math.ceil(disk / 10)) };
+}
 
 const defaultInfo = {
   machineID: '',
@@ -136,7 +145,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     unschedulable: options.unschedulable ?? false,
     providerId: options.providerId,
     capacity,
-    reserved: { ...defaultReserved, ...options.reserved },
+    reserved: { ...reservedOf(capacity), ...options.reserved },
     info: { ...defaultInfo, ...options.info },
     kubeletPort: options.port ?? 10250,
   };
@@ -311,11 +320,25 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     await following;
   }
 
+  const find = (namespace: string, name: string) => byName.get(`${namespace}/${name}`);
+  const handler = createKubeletHandler({
+    nodeName,
+    runtime,
+    clock,
+    find,
+    workers: () => [...workers.values()],
+    metrics: options.metrics ?? createMetrics(),
+    configuration: () => ({ ...context.settings, maxPods: Number(capacity.pods), port: description.kubeletPort }),
+    startedAt: clock.now(),
+    memoryCapacity: () => memoryCapacity,
+  });
+
   return {
     nodeName,
     node: agent.node,
     workers: () => [...workers.values()],
-    find: (namespace, name) => byName.get(`${namespace}/${name}`),
+    find,
+    handler,
     registered: agent.registered,
     settled: statuses.settled,
     stopped: run(),

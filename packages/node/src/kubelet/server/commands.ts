@@ -5,7 +5,7 @@ import { acceptRemoteCommand, type RemoteCommand } from '@kruise/client/streamin
 import { type Upgrade, UpgradeRefused } from '@kruise/client/streaming/upgrade';
 import { descriptionOf } from '../runtime-error.ts';
 import { newestOf } from '../runtime-pod.ts';
-import { KubeletError, type KubeletView, targetOf } from './handler.ts';
+import { KubeletError, type KubeletView, targetOf } from './view.ts';
 
 /** A request to speak with what runs. */
 export type CommandRequest = {

@@ -5,16 +5,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Pod } from '@kruise/api/core/pod';
-import { type MetricRegistry, scrape } from '@kruise/client/metrics';
+import { scrape } from '@kruise/client/metrics';
 import type { Upgrade } from '@kruise/client/streaming/upgrade';
-import type { Clock } from '@kruise/values/clock';
-import type { Random } from '@kruise/values/random';
-import type { NodeRuntime } from '../../cri/runtime.ts';
 import type { PodWorker } from '../pod-worker.ts';
 import { attach, type CommandRequest, exec, portForward, runOnce } from './commands.ts';
 import { readLog } from './logs.ts';
 import { resourceMetrics } from './resource-metrics.ts';
 import { summaryOf } from './summary.ts';
+import { KubeletError, type KubeletView } from './view.ts';
 
 /** A request to a kubelet. */
 export type KubeletRequest = {
@@ -33,38 +31,12 @@ export type KubeletAnswer = {
   readonly body: Readable;
 };
 
-/** What the API shows of a kubelet. */
-export type KubeletView = {
-  readonly nodeName: string;
-  readonly runtime: NodeRuntime;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly find: (namespace: string, name: string) => PodWorker | undefined;
-  readonly workers: () => readonly PodWorker[];
-  readonly metrics: MetricRegistry;
-  /** What it was told, for people to look at. */
-  readonly configuration: () => object;
-  readonly startedAt: number;
-  readonly memoryCapacity: () => number;
-};
-
 /** A kubelet's API. */
 export type KubeletHandler = {
   send(request: KubeletRequest): Promise<KubeletAnswer>;
   /** Answers a request to speak something else, on the socket it came by. */
   upgrade(request: KubeletRequest, upgrade: Upgrade): Promise<void>;
 };
-
-/** A refusal, in plain text. */
-export class KubeletError extends Error {
-  override readonly name = 'KubeletError';
-  readonly code: number;
-
-  constructor(code: number, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
 
 const plainText = 'text/plain; charset=utf-8';
 
@@ -159,20 +131,6 @@ export function createKubeletHandler(view: KubeletView): KubeletHandler {
       throw new KubeletError(404, '404 page not found');
     },
   };
-}
-
-/** Finds a Pod by the parts of a path: namespace, name, perhaps its uid, and perhaps a container. */
-export function targetOf(
-  view: KubeletView,
-  path: readonly string[],
-  { hasContainer }: { readonly hasContainer: boolean },
-): { readonly worker: PodWorker; readonly container: string } {
-  const [namespace = '', name = '', ...rest] = path;
-  const container = hasContainer ? (rest.pop() ?? '') : '';
-  const [uid] = rest;
-  const worker = view.find(namespace, name);
-  if (!worker || (uid !== undefined && worker.uid !== uid)) throw new KubeletError(404, 'pod does not exist');
-  return { worker, container };
 }
 
 /** A Pod with what its kubelet says of it, which may be newer than what the API has. */

@@ -2,7 +2,8 @@
 import { type Duplex, duplexPair } from 'node:stream';
 import type { Backend, BackendAnswer, BackendRequest, Switched } from '@kruise/apiserver/connect/backend';
 import { writeHead } from '@kruise/client/streaming/upgrade';
-import { KubeletError, type KubeletHandler } from './handler.ts';
+import type { KubeletHandler } from './handler.ts';
+import { KubeletError } from './view.ts';
 
 /** A kubelet as a server behind the API server. */
 export function inProcessBackend(url: string, handler: KubeletHandler): Backend {

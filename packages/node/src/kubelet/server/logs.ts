@@ -5,7 +5,7 @@ import { type Instant, parseTime } from '@kruise/values/time';
 import type { LogEntry } from '../../cri/runtime.ts';
 import { findContainer } from '../containers.ts';
 import { descriptionOf } from '../runtime-error.ts';
-import { KubeletError, type KubeletView } from './handler.ts';
+import { KubeletError, type KubeletView } from './view.ts';
 
 type LogOptions = {
   readonly follow: boolean;

@@ -2,8 +2,8 @@
 import { instantOfNanoseconds } from '../../cri/nanoseconds.ts';
 import { newestOf } from '../runtime-pod.ts';
 import { podUidLabel } from '../sandbox-config.ts';
-import type { KubeletView } from './handler.ts';
 import { totalOf } from './summary.ts';
+import type { KubeletView } from './view.ts';
 
 type Family = { readonly help: string; readonly type: 'counter' | 'gauge'; readonly lines: string[] };
 

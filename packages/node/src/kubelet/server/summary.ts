@@ -5,7 +5,7 @@ import { instantOfNanoseconds } from '../../cri/nanoseconds.ts';
 import type { PodWorker } from '../pod-worker.ts';
 import { newestOf } from '../runtime-pod.ts';
 import { podUidLabel } from '../sandbox-config.ts';
-import type { KubeletView } from './handler.ts';
+import type { KubeletView } from './view.ts';
 
 /** The usage of a node and its Pods. */
 export async function summaryOf(view: KubeletView, isShort: boolean): Promise<object> {

@@ -1,0 +1,104 @@
+/**
+ * Where the nodes of this process are found: the API server's way to their kubelets and Pods, without a socket. It is
+ * there before the nodes are, as the API server is.
+ */
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
+import type { Backend, BackendAnswer, BackendRequest, Location, Switched } from '@kruise/apiserver/connect/backend';
+import { hostAndPort } from '@kruise/apiserver/connect/backend';
+import type { NodeConnector } from '@kruise/apiserver/connect/node-connector';
+import type { HostNetwork } from './cri/runtime.ts';
+import type { KubeletHandler } from './kubelet/server/handler.ts';
+import { inProcessBackend } from './kubelet/server/in-process.ts';
+
+/** A node that is in this process. */
+export type LocalNode = {
+  readonly handler: KubeletHandler;
+  readonly network: HostNetwork;
+  readonly address: string;
+  readonly port: number;
+};
+
+/** The nodes of this process, and the way to all others. */
+export type NodeDirectory = NodeConnector & {
+  add(name: string, node: LocalNode): void;
+  /** A node that is not there is looked for on the network, in vain. */
+  remove(name: string): void;
+};
+
+/** No nodes yet; whatever is not here is reached through `elsewhere`. */
+export function createNodeDirectory(elsewhere: NodeConnector): NodeDirectory {
+  const nodes = new Map<string, LocalNode>();
+  const nodeOf = (name: string | undefined) => nodes.get(name ?? '');
+
+  return {
+    add: (name, node) => void nodes.set(name, node),
+    remove: (name) => void nodes.delete(name),
+    kubelet(node, options) {
+      const found = nodeOf(node.metadata.name);
+      if (!found) return elsewhere.kubelet(node, options);
+      return inProcessBackend(`https://${hostAndPort(found.address, found.port)}`, found.handler);
+    },
+    async proxy(node, wanted) {
+      const found = nodeOf(node.metadata.name);
+      if (!found) return elsewhere.proxy(node, wanted);
+      const { scheme, port } = wanted;
+      if (port === '' || port === String(found.port)) {
+        return inProcessBackend(`https://${hostAndPort(found.address, found.port)}`, found.handler);
+      }
+      return connected(found.network, {
+        scheme: scheme === 'https' ? 'https' : 'http',
+        host: found.address,
+        port: Number(port),
+      });
+    },
+    address(location) {
+      // Whichever node it is, they all see the same network.
+      const [first] = nodes.values();
+      return first ? connected(first.network, location) : elsewhere.address(location);
+    },
+    close: () => elsewhere.close(),
+  };
+}
+
+/** What listens at a place in a node's network. */
+function connected(network: HostNetwork, { scheme, host, port, serverName }: Location): Backend {
+  async function dial(signal: AbortSignal): Promise<Duplex> {
+    const socket = await network.connect({ host, port }, { signal });
+    if (scheme === 'http') return socket;
+    return connectTls({ socket, servername: serverName ?? host, rejectUnauthorized: false });
+  }
+  const begin = async ({ method, path, headers, signal }: BackendRequest): Promise<ClientRequest> => {
+    const socket = await dial(signal);
+    return httpRequest({ createConnection: () => socket, host, port, method, path, headers, signal });
+  };
+  return {
+    url: `${scheme}://${hostAndPort(host, port)}`,
+    async send(request) {
+      const outgoing = await begin(request);
+      return new Promise<BackendAnswer>((resolve, reject) => {
+        outgoing.once('response', (response) => resolve(answerOf(response)));
+        outgoing.once('error', reject);
+        if (request.body) request.body.pipe(outgoing);
+        else outgoing.end();
+      });
+    },
+    async upgrade(request) {
+      const outgoing = await begin(request);
+      return new Promise<Switched | BackendAnswer>((resolve, reject) => {
+        outgoing.once('response', (response) => resolve(answerOf(response)));
+        outgoing.once('upgrade', ({ headers, statusMessage = '' }, socket, head) =>
+          resolve({ code: 101, reason: statusMessage, headers, socket, head }),
+        );
+        outgoing.once('error', reject);
+        outgoing.end();
+      });
+    },
+  };
+}
+
+function answerOf(response: IncomingMessage): BackendAnswer {
+  const { statusCode = 0, statusMessage = '', headers } = response;
+  return { code: statusCode, reason: statusMessage, headers, body: response };
+}

@@ -1,0 +1,215 @@
+/**
+ * Many nodes in one process. They share one copy of what they see of the cluster, one network and one set of images, so
+ * that a node more costs a lease to renew and little else.
+ */
+import type { Client } from '@kruise/client/client';
+import { type Caches, createCaches } from '@kruise/client/informer';
+import { type Log, silentLog } from '@kruise/client/log';
+import { createMetrics } from '@kruise/client/metrics';
+import { addressAt, formatAddress, parsePrefix } from '@kruise/values/address';
+import type { Clock } from '@kruise/values/clock';
+import type { Random } from '@kruise/values/random';
+import type { NodeRuntime } from './cri/runtime.ts';
+import { createSimulatedNetwork } from './cri/simulated/network.ts';
+import { createRegistry } from './cri/simulated/registry.ts';
+import { createSimulatedRuntime } from './cri/simulated/simulated-runtime.ts';
+import { createKubelet, type Kubelet, type KubeletOptions } from './kubelet/kubelet.ts';
+import { sharedSources } from './kubelet/sources.ts';
+import type { NodeDirectory } from './node-directory.ts';
+import { slowed } from './slow-transport.ts';
+
+/** What a node is like; what is left out is as for any node. */
+export type NodeOptions = Pick<
+  KubeletOptions,
+  'labels' | 'taints' | 'unschedulable' | 'capacity' | 'reserved' | 'info' | 'settings' | 'providerId'
+> & {
+  readonly name?: string;
+  /** The node's own; by default the next of `addressRange`. */
+  readonly address?: string;
+  /** Where its Pods' addresses come from; by default what the API says (`spec.podCIDR`). */
+  readonly podRange?: string;
+};
+
+/** The nodes that are wanted. */
+export type NodesOptions = {
+  readonly count: number;
+  /** What all nodes are like, or each by its number, which begins with 1. */
+  readonly node?: NodeOptions | ((number: number) => NodeOptions);
+  /** A client with the rights of a node: `system:node:<name>` of the group `system:nodes`. */
+  readonly clientOf: (nodeName: string) => Client;
+  /** Someone who may list and watch Pods, nodes, services, ConfigMaps, Secrets, volumes and claims for all nodes. */
+  readonly reader: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log?: Log;
+  /** Where the API server finds the nodes. */
+  readonly directory?: NodeDirectory;
+  /** Where addresses of nodes come from. */
+  readonly addressRange?: string;
+  /** What runs a node's containers; by default a simulation. */
+  readonly runtimeOf?: (node: {
+    readonly name: string;
+    readonly address: string;
+    readonly podRange?: string;
+  }) => NodeRuntime;
+  /** Images that simulated nodes have from the start. */
+  readonly images?: readonly string[];
+};
+
+/** A node of this process. */
+export type LocalNode = {
+  readonly name: string;
+  readonly address: string;
+  readonly runtime: NodeRuntime;
+  /** Undefined while the node is stopped or lost. */
+  readonly kubelet: () => Kubelet | undefined;
+};
+
+/** The nodes of this process. */
+export type Nodes = {
+  readonly list: () => readonly LocalNode[];
+  readonly get: (name: string) => LocalNode | undefined;
+  /** Starts one more; resolves once it is in the API. */
+  add(options?: NodeOptions): Promise<LocalNode>;
+  /** Switches a node off: all that runs on it ends, and nothing is said. Its object stays in the API. */
+  stop(name: string): Promise<void>;
+  /** Cuts a node off: what runs on it goes on, but nobody hears of it. */
+  lose(name: string): Promise<void>;
+  /** Switches a node on again, or lets it be heard again. */
+  start(name: string): Promise<void>;
+  /** Has all that a node says and asks take so much longer; 0 for no longer. */
+  slow(name: string, delayMs: number): void;
+  /** Resolves once all nodes that were wanted at first are in the API. */
+  readonly registered: Promise<void>;
+  /** Resolves when all kubelets have come to a stop after the signal was aborted. */
+  stopped(): Promise<void>;
+};
+
+type Entry = {
+  readonly node: LocalNode;
+  readonly options: NodeOptions;
+  kubelet: Kubelet | undefined;
+  stop: AbortController;
+  delayMs: number;
+};
+
+const kubeletPort = 10250;
+
+/** Starts nodes, which run until the signal is aborted. */
+export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
+  const { clock, random, log = silentLog, directory, clientOf } = options;
+  const onError = (error: unknown) => {
+    if (!signal.aborted) log.warn({ error }, 'a request failed');
+  };
+  const caches: Caches = createCaches(options.reader, clock, random, { onError }, signal);
+  const shared = sharedSources(caches, signal);
+  const network = createSimulatedNetwork();
+  const registry = createRegistry();
+  const metrics = createMetrics();
+  const range = parsePrefix(options.addressRange ?? '172.18.0.0/16');
+  const entries = new Map<string, Entry>();
+  let numbers = 0;
+
+  const simulated: NonNullable<NodesOptions['runtimeOf']> = ({ address, podRange }) =>
+    createSimulatedRuntime({
+      clock,
+      random,
+      network,
+      registry,
+      nodeAddress: address,
+      ...(podRange === undefined ? {} : { podCidr: podRange }),
+      ...(options.images ? { images: options.images } : {}),
+    });
+  const runtimeOf = options.runtimeOf ?? simulated;
+
+  function prepare(more: NodeOptions): Entry {
+    const number = ++numbers;
+    const common = typeof options.node === 'function' ? options.node(number) : (options.node ?? {});
+    const all = { ...common, ...more };
+    const name = all.name ?? `node-${number}`;
+    if (entries.has(name)) throw new Error(`there is a node ${name} already`);
+    // The first two are the network's own and its gateway.
+    const address = all.address ?? formatAddress(addressAt(range, BigInt(number + 1)));
+    const { podRange } = all;
+    const runtime = runtimeOf({ name, address, ...(podRange === undefined ? {} : { podRange }) });
+    const entry: Entry = {
+      node: { name, address, runtime, kubelet: () => entry.kubelet },
+      options: all,
+      kubelet: undefined,
+      stop: new AbortController(),
+      delayMs: 0,
+    };
+    entries.set(name, entry);
+    return entry;
+  }
+
+  async function boot(entry: Entry): Promise<void> {
+    const { node, options: given } = entry;
+    const { name, address, runtime } = node;
+    entry.stop = new AbortController();
+    const until = AbortSignal.any([signal, entry.stop.signal]);
+    const { name: _name, address: _address, podRange: _podRange, ...wanted } = given;
+    const kubelet = createKubelet(
+      {
+        ...wanted,
+        client: slowed(clientOf(name), clock, () => entry.delayMs),
+        clock,
+        random,
+        runtime,
+        nodeName: name,
+        log,
+        addresses: [address],
+        port: kubeletPort,
+        sources: shared.of(name, until),
+        metrics,
+      },
+      until,
+    );
+    entry.kubelet = kubelet;
+    directory?.add(name, { handler: kubelet.handler, network: runtime.network, address, port: kubeletPort });
+    await kubelet.registered;
+  }
+
+  async function halt(entry: Entry): Promise<void> {
+    directory?.remove(entry.node.name);
+    entry.stop.abort();
+    await entry.kubelet?.stopped;
+    entry.kubelet = undefined;
+  }
+
+  const known = (name: string): Entry => {
+    const entry = entries.get(name);
+    if (!entry) throw new Error(`there is no node ${name}`);
+    return entry;
+  };
+
+  const first = Array.from({ length: options.count }, () => prepare({}));
+  return {
+    list: () => [...entries.values()].map(({ node }) => node),
+    get: (name) => entries.get(name)?.node,
+    async add(more = {}) {
+      const entry = prepare(more);
+      await boot(entry);
+      return entry.node;
+    },
+    async stop(name) {
+      const entry = known(name);
+      await halt(entry);
+      const { runtime } = entry.node;
+      const { items } = await runtime.listPodSandbox({ filter: { state: 'SANDBOX_READY' } });
+      for (const { id } of items) await runtime.stopPodSandbox({ podSandboxId: id });
+    },
+    lose: (name) => halt(known(name)),
+    async start(name) {
+      const entry = known(name);
+      if (!entry.kubelet) await boot(entry);
+    },
+    slow(name, delayMs) {
+      known(name).delayMs = delayMs;
+    },
+    registered: Promise.all(first.map(boot)).then(() => {}),
+    async stopped() {
+      await Promise.all([...entries.values()].map(({ kubelet }) => kubelet?.stopped));
+    },
+  };
+}
