@@ -16,7 +16,7 @@ import { installConfigurations, webhookServiceName } from './webhooks/configurat
 export type ManagerOptions = RunOptions & {
   readonly settings: ManagerSettings;
   /** Where an API server in the same process looks for webhooks: `namespace/service/path`. They are put there. */
-  readonly inProcessWebhooks?: Map<string, Webhook>;
+  readonly inProcessWebhooks?: { set(path: string, webhook: Webhook): unknown };
   /** Called once the API server knows of the webhooks: from now on objects of Kruise's kinds can be written. */
   readonly onServing?: () => void;
 };

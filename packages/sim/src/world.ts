@@ -1,0 +1,185 @@
+/**
+ * A whole cluster on virtual time: the real API server on a disk that can lose what was not synced, and the real
+ * components, each a process of its own that reaches the server over a network and can crash at any moment. Everything
+ * that happens follows from the seed.
+ */
+import { inProcessTransport } from '@kruise/apiserver/in-process';
+import { type ApiServer, startApiServer } from '@kruise/apiserver/server';
+import type { User } from '@kruise/apiserver/user';
+import type { Transport } from '@kruise/client/transport';
+import type { Webhook } from '@kruise/client/webhook';
+import { installKruiseKinds, kruiseConverterOf } from '@kruise/cluster/kruise-kinds';
+import { type Random, randomInteger, seededRandom } from '@kruise/values/random';
+import { instantOf } from '@kruise/values/time';
+import { type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
+import { createDisk } from './disk.ts';
+import { beginLife, type Life } from './life.ts';
+import { fairWeather, link, type Server, type Weather } from './network.ts';
+
+/** What a process is started with. */
+export type ProcessContext = {
+  readonly life: Life;
+  readonly random: Random;
+  /** The way to the API server, as someone. */
+  transportOf(user: User): Transport;
+  /** Where the server finds webhooks of this process. */
+  readonly webhooks: { set(path: string, webhook: Webhook): void };
+  /** Something went wrong within it: told, not hidden. */
+  readonly complain: (message: string) => void;
+};
+
+/** A program that can be started any number of times. */
+export type Program = {
+  readonly name: string;
+  /** Works until it crashes; resolves or throws if it ends by itself. */
+  run(context: ProcessContext): Promise<void>;
+};
+
+export type World = {
+  readonly clock: VirtualClock;
+  /** The server's process, while there is one. */
+  server(): ApiServer | undefined;
+  /** Starts the server and every program. */
+  start(): Promise<void>;
+  /** Ends a process without warning and starts it again after a while; `apiserver` is one of them. */
+  crash(name: string, downMs: number): void;
+  /** Changes how a process reaches the server. */
+  setWeather(name: string, weather: Partial<Weather>): void;
+  /** Puts the clock of a process right or wrong. */
+  setClock(name: string, aheadMs: number): void;
+  /** Reaches the server without a network: for those who only look. */
+  observer(user: User): Transport | undefined;
+  /** What is told as it happens. */
+  readonly record: (line: string) => void;
+  names(): readonly string[];
+};
+
+export const worldStart = instantOf(2026, 1, 1);
+
+/** How long a process that ended by itself stays down, as a supervisor would have it. */
+const restartMs = 1000;
+
+export type WorldOptions = {
+  readonly seed: string;
+  readonly programs: readonly Program[];
+  readonly record: (line: string) => void;
+};
+
+/** Makes a world. Nothing runs until it is started, and time passes only when `clock` is moved. */
+export function createWorld({ seed, programs, record }: WorldOptions): World {
+  const clock = virtualClock(worldStart);
+  const randomOf = (purpose: string) => seededRandom(`${seed} ${purpose}`);
+  const diskRandom = randomOf('disk');
+  const disk = createDisk({ syncMs: () => randomInteger(diskRandom, 3) });
+  const weathers = new Map<string, Weather>();
+  const clocks = new Map<string, number>();
+  const lives = new Map<string, Life>();
+  const starts = new Map<string, number>();
+  let current: { readonly life: Life; readonly server: ApiServer } | undefined;
+  // Webhooks belong to processes, which outlive the server and do not.
+  const webhooks = new Map<string, Webhook>();
+
+  const beginOf = (name: string): { readonly life: Life; readonly random: Random } => {
+    const life = beginLife(clock, () => clocks.get(name) ?? 0);
+    const count = (starts.get(name) ?? 0) + 1;
+    starts.set(name, count);
+    lives.set(name, life);
+    return { life, random: randomOf(`${name} ${count}`) };
+  };
+
+  async function startServer(): Promise<void> {
+    const { life, random } = beginOf('apiserver');
+    const server = await startApiServer({
+      store: disk.open(life),
+      clock: life.clock,
+      random,
+      converterOf: kruiseConverterOf,
+      inProcessWebhooks: webhooks,
+      freezeObjects: true,
+      onError: (error) => complain('apiserver', error),
+    });
+    await installKruiseKinds(server.core);
+    if (life.isOver()) return;
+    current = { life, server };
+    life.onEnd(() => {
+      if (current?.life === life) current = undefined;
+    });
+  }
+
+  function complain(name: string, error: unknown): void {
+    record(`${name} complains: ${error instanceof Error ? error.message : String(error)}`);
+  }
+
+  function startProgram({ name, run }: Program): void {
+    const { life, random } = beginOf(name);
+    const own = new Set<string>();
+    const transportOf = (user: User): Transport => {
+      const server = (): Server => {
+        const found = current;
+        if (!found) return undefined;
+        return { life: found.life, transportFor: () => inProcessTransport(found.server.core, user, name) };
+      };
+      return link({ life, random, weather: () => weathers.get(name) ?? fairWeather, server });
+    };
+    life.onEnd(() => {
+      for (const path of own) webhooks.delete(path);
+    });
+    const context: ProcessContext = {
+      life,
+      random,
+      transportOf,
+      webhooks: {
+        set(path, webhook) {
+          own.add(path);
+          webhooks.set(path, webhook);
+        },
+      },
+      complain: (message) => record(`${name} complains: ${message}`),
+    };
+    run(context)
+      .catch((error) => complain(name, error))
+      .then(() => {
+        if (life.isOver()) return;
+        record(`${name} has ended`);
+        life.end();
+        clock.setTimer(restartMs, () => startProgram({ name, run }));
+      });
+  }
+
+  return {
+    clock,
+    server: () => current?.server,
+    async start() {
+      await driven(clock, startServer());
+      for (const program of programs) startProgram(program);
+    },
+    crash(name, downMs) {
+      lives.get(name)?.end();
+      const program = programs.find((each) => each.name === name);
+      clock.setTimer(downMs, () => {
+        if (program) startProgram(program);
+        else if (name === 'apiserver') void startServer();
+      });
+    },
+    setWeather(name, weather) {
+      weathers.set(name, { ...(weathers.get(name) ?? fairWeather), ...weather });
+    },
+    setClock(name, aheadMs) {
+      clocks.set(name, aheadMs);
+    },
+    observer: (user) => current && inProcessTransport(current.server.core, user, 'observer'),
+    record,
+    names: () => ['apiserver', ...programs.map(({ name }) => name)],
+  };
+}
+
+/** Lets time pass until something is done. */
+async function driven<T>(clock: VirtualClock, work: Promise<T>): Promise<T> {
+  let isDone = false;
+  const settle = () => {
+    isDone = true;
+  };
+  work.then(settle, settle);
+  while (!isDone) await clock.advanceAsync(1);
+  return work;
+}
