@@ -7,7 +7,7 @@
 import { isSame } from '@kruise/machinery/json-value';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { codecOf } from '@kruise/schema/codec';
-import type { Kind, ObjectOf } from '@kruise/schema/kind';
+import { groupOf, type Kind, type ObjectOf } from '@kruise/schema/kind';
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { Instant } from '@kruise/values/time';
@@ -56,6 +56,8 @@ export type ControllerDefinition<K extends Kind, O> = {
   readonly uses?: readonly Kind[];
   /** Gathers what the decision depends on from the caches. Nothing is to be done where it returns undefined. */
   readonly observe: (caches: Caches, key: Key) => O | undefined;
+  /** Asks for what the caches cannot tell, before the decision: metrics, say. What it throws ends the pass. */
+  readonly inquire?: (observed: O, client: Client, signal: AbortSignal) => Promise<O>;
   /** Decides by what was observed and the time, and by nothing else. */
   readonly decide: (observed: O, now: Instant) => Decision<StatusOf<ObjectOf<K>> | undefined>;
   /** What it does outside the cluster, by the names that `effect` actions give. */
@@ -90,8 +92,16 @@ export type Controller = {
   readonly component: string;
   readonly fieldManager: string;
   readonly rateLimiter: (clock: Clock) => RateLimiter;
-  /** Observes and decides; undefined where there is nothing to decide about. */
-  consider(caches: Caches, key: Key, now: Instant): Considered | undefined;
+  /** Observes and decides; undefined where there is nothing to decide about. Waits only if it has to inquire. */
+  consider(context: ConsideringContext, key: Key): Considered | undefined | Promise<Considered>;
+};
+
+/** What it takes to come to a decision. */
+export type ConsideringContext = {
+  readonly caches: Caches;
+  readonly clock: Clock;
+  readonly client: Client;
+  readonly signal: AbortSignal;
 };
 
 /**
@@ -126,7 +136,7 @@ export type Watch = {
  * ```
  */
 export function defineController<K extends Kind, O>(definition: ControllerDefinition<K, O>): Controller {
-  const { for: kind, selection, observe, decide } = definition;
+  const { for: kind, selection, observe, inquire, decide } = definition;
   const name = definition.name ?? kind.kind.toLowerCase();
   const resync = definition.resyncMs === undefined ? {} : { resyncMs: definition.resyncMs };
   const { wakes } = definition;
@@ -150,12 +160,13 @@ export function defineController<K extends Kind, O>(definition: ControllerDefini
     component: definition.component ?? `${name}-controller`,
     fieldManager: definition.fieldManager ?? name,
     rateLimiter: definition.rateLimiter ?? defaultRateLimiter,
-    consider(caches, key, now) {
+    consider({ caches, clock, client, signal }, key) {
       const observed = observe(caches, key);
       if (observed === undefined) return undefined;
       // An object of a kind has what every object has. It is the one that was just observed: nothing has been awaited.
       const object = caches.of(kind, selection).get(key) as KubernetesObject | undefined;
-      return { object, decision: decide(observed, now) as Decision };
+      const conclude = (known: O) => ({ object, decision: decide(known, clock.now()) as Decision });
+      return inquire ? inquire(observed, client, signal).then(conclude) : conclude(observed);
     },
   };
 }
@@ -212,11 +223,6 @@ function ownersOf(kind: Kind, { object, previous }: Change<unknown>): readonly K
     keys.add(keyFor({ name: owner.name, ...namespace }));
   }
   return [...keys];
-}
-
-function groupOf(apiVersion: string): string {
-  const slash = apiVersion.indexOf('/');
-  return slash < 0 ? '' : apiVersion.slice(0, slash);
 }
 
 /** What controllers run with. */
@@ -322,7 +328,8 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
       log.warn({ controller: controller.name, key, ...outstanding }, 'writes have not come into sight; going on');
       expectations.forget(key);
     }
-    const considered = controller.consider(caches, key, clock.now());
+    const pending = controller.consider({ caches, clock, client: context.client, signal }, key);
+    const considered = pending instanceof Promise ? await pending : pending;
     if (considered === undefined) {
       restsUntil.delete(key);
       expectations.forget(key);

@@ -35,8 +35,11 @@ export type Means = {
   readonly signal: AbortSignal;
 };
 
-/** Does something outside the cluster. It may be called again for what it has done already, and must not mind. */
-export type Effect = (input: unknown, signal: AbortSignal) => Promise<void>;
+/**
+ * Does something that no other action can: something outside the cluster, say. It may be called again for what it has
+ * done already, and must not mind.
+ */
+export type Effect = (input: unknown, signal: AbortSignal, means: Pick<Means, 'client' | 'record'>) => Promise<void>;
 
 /** Does actions on behalf of an owner; stops between two of them when the signal is aborted. */
 export async function execute(means: Means, owner: Key, actions: readonly Action[]): Promise<Outcome> {
@@ -63,7 +66,7 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
     try {
       const run = means.effects[action.name];
       if (!run) throw new TypeError(`the controller has no effect ${action.name}`);
-      await run(action.input, means.signal);
+      await run(action.input, means.signal, means);
     } catch (error) {
       failures.push({ action, error });
     }

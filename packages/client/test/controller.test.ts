@@ -161,6 +161,35 @@ test('news is told once what it is about is written, and not before', async () =
   await cluster.close();
 });
 
+test('what the caches cannot tell is asked for before the decision, and a failure to is tried again', async () => {
+  const cluster = await startCluster();
+  let failures = 1;
+  const asking = defineController({
+    name: 'asking',
+    for: configMap,
+    observe: (caches, key) => {
+      const found = key === 'default/one' ? caches.of(configMap).get(key) : undefined;
+      return found && { found, answer: 'none' };
+    },
+    async inquire(observed, client) {
+      if (failures-- > 0) throw new Error('not now');
+      const { metadata } = await client.get(configMap, { namespace: 'default', name: 'other' });
+      return { ...observed, answer: metadata.name ?? '' };
+    },
+    decide: ({ found, answer }) => ({
+      actions: found.data?.['answer'] === answer ? [] : [patch(found, { data: { answer } })],
+    }),
+  });
+  await cluster.client.create(configMap, { metadata: { namespace: 'default', name: 'other' } });
+  await cluster.client.create(configMap, { metadata: { namespace: 'default', name: 'one' } });
+  const running = run(cluster, [asking]);
+  await cluster.pass(1);
+  const { data } = await cluster.client.get(configMap, { namespace: 'default', name: 'one' });
+  assert.deepEqual(data, { answer: 'other' });
+  await running.stop();
+  await cluster.close();
+});
+
 test('a controller brings about what is wanted, reports it, and follows what changes', async () => {
   const cluster = await startCluster();
   const { client } = cluster;

@@ -50,6 +50,12 @@ export function apiVersionOf({ group, version }: { readonly group: string; reado
   return group === '' ? version : `${group}/${version}`;
 }
 
+/** The group in an `apiVersion`: `apps` of `apps/v1`, and empty of `v1`. */
+export function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf('/');
+  return slash < 0 ? '' : apiVersion.slice(0, slash);
+}
+
 /** `deployments.apps`, or `pods` for the core group: how messages name a resource. */
 export function resourceOf({ group, plural }: { readonly group: string; readonly plural: string }): string {
   return group === '' ? plural : `${plural}.${group}`;
