@@ -3,13 +3,12 @@ import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import { podTemplateSpec } from '@kruise/api/core/pod-template';
 import { type Codec, codecOf } from '@kruise/schema/codec';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
+import type { Field, Node } from '@kruise/schema/language';
 
 const templates = codecOf(podTemplateSpec);
 const claims = codecOf(persistentVolumeClaim.root);
 
-type Templated = {
-  readonly spec?: { readonly selector?: unknown; readonly template?: unknown; readonly volumeClaimTemplates?: unknown };
-};
+type Templated = { readonly spec?: { readonly template?: unknown; readonly volumeClaimTemplates?: unknown } };
 
 /** The object as the kind has it, templates of Pods and volume claims included. */
 export function typed<K extends Kind>(kind: K, object: unknown): ObjectOf<K> {
@@ -21,6 +20,7 @@ export function typed<K extends Kind>(kind: K, object: unknown): ObjectOf<K> {
   const whole = {
     ...(read as object),
     spec: {
+      ...nullsOf(kind),
       ...spec,
       ...(template == null ? {} : { template: templates.fromJson(template) }),
       ...(Array.isArray(volumeClaimTemplates)
@@ -30,4 +30,15 @@ export function typed<K extends Kind>(kind: K, object: unknown): ObjectOf<K> {
   };
   // It differs from what was read in how the templates are written.
   return whole as ObjectOf<K>;
+}
+
+/** What Go writes as null where it is missing, so that the server says what it should be. */
+function nullsOf({ root }: Kind): { readonly [field: string]: null } {
+  const spec = root.fields['spec'];
+  const node = spec && 'node' in spec ? spec.node : spec;
+  if (node?.type !== 'object') return {};
+  const isNull = (field: Field | Node) => 'node' in field && field.pointer && !field.omitEmpty;
+  return Object.fromEntries(
+    Object.keys(node.fields).flatMap((name) => (isNull(node.fields[name]!) ? [[name, null]] : [])),
+  );
 }

@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CloneSet } from '@kruise/api/kruise/cloneset';
+import fc from 'fast-check';
+import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
+import { isAvailable } from '../../pod-availability.ts';
+import { hashLabels } from '../../revision/pod-revision.ts';
+import { isSpecifiedDelete } from '../../specified-delete.ts';
+import { cloneSetOf, now, podsOf, revisionOf } from './fixtures.ts';
+import { type Numbers, numbersOf } from './numbers.ts';
+
+const none: Numbers = {
+  scaleUp: 0,
+  scaleUpOld: 0,
+  scaleUpLimit: 0,
+  scaleDown: 0,
+  scaleDownOld: 0,
+  deleteReadyLimit: 0,
+  useSurge: 0,
+  useSurgeOld: 0,
+  updateNumber: 0,
+  updateMaxUnavailable: 0,
+};
+
+type Case = {
+  readonly is: string;
+  /** Replicas, partition, maxUnavailable, maxSurge. */
+  readonly set: readonly [number, number | string, number | string, number | string];
+  readonly pods: string;
+  readonly gives: Partial<Numbers>;
+  readonly paused?: boolean;
+  readonly scaleMax?: number;
+  readonly excludes?: boolean;
+  /** Every Pod is as old or new as its template says; there is nothing to go back to. */
+  readonly isCurrent?: boolean;
+  readonly rollsBack?: boolean;
+  readonly preparingIsNew?: boolean;
+};
+
+const cases: readonly Case[] = [
+  { is: 'makes all Pods of a new set', set: [5, 0, 1, 0], pods: '', gives: { scaleUp: 5, scaleUpLimit: 5 } },
+  {
+    is: 'lets a marked Pod go if one may be missing',
+    set: [5, 0, 1, 0],
+    pods: 'NrD Nr Nr Nr Nr',
+    gives: { deleteReadyLimit: 1 },
+  },
+  { is: 'keeps a marked Pod while another is down', set: [5, 0, 1, 0], pods: 'NrD Nr Nr Nr Nn', gives: {} },
+  {
+    is: 'makes up for a Pod that is missing beside a marked one',
+    set: [5, 0, 1, 0],
+    pods: 'NrD Nr Nr Nr',
+    gives: { scaleUp: 1, scaleUpLimit: 1 },
+  },
+  {
+    is: 'lets two marked Pods go if there is one too many',
+    set: [4, 0, 1, 0],
+    pods: 'NnD NnD Nr Nr Nr',
+    gives: { deleteReadyLimit: 2 },
+  },
+  {
+    is: 'updates what the partition leaves',
+    set: [5, 3, 1, 0],
+    pods: 'Or Or Or Or Or',
+    gives: { updateNumber: 2, updateMaxUnavailable: 1 },
+  },
+  {
+    is: 'brings Pods back when the partition grows',
+    set: [5, 4, 2, 0],
+    pods: 'Nr Nr Nr Nr Or',
+    gives: { updateNumber: -3, updateMaxUnavailable: 2 },
+  },
+  {
+    is: 'brings none back where that is not wanted',
+    set: [5, 4, 1, 0],
+    pods: 'Nr Nr Nr Nr Or',
+    rollsBack: false,
+    gives: {},
+  },
+  {
+    is: 'makes a replacement before a marked Pod goes',
+    set: [5, 0, 0, 1],
+    pods: 'NrD Nr Nr Nr Nr',
+    gives: { useSurge: 1, scaleUp: 1, scaleUpLimit: 1 },
+  },
+  { is: 'waits for the replacement', set: [5, 0, 0, 1], pods: 'NrD Nr Nr Nr Nr Nn', gives: { useSurge: 1 } },
+  {
+    is: 'lets the marked Pod go once the replacement is up',
+    set: [5, 0, 0, 1],
+    pods: 'NrD Nr Nr Nr Nr Nr',
+    gives: { useSurge: 1, deleteReadyLimit: 1 },
+  },
+  {
+    is: 'surges for an update',
+    set: [5, 3, 1, 1],
+    pods: 'Or Or Or Or Or',
+    gives: { scaleUp: 1, useSurge: 1, scaleUpLimit: 1, updateNumber: 2, updateMaxUnavailable: 1 },
+  },
+  {
+    is: 'updates one more while a surplus Pod comes up',
+    set: [5, 3, 1, 1],
+    pods: 'Or Or Or Or Or Nn',
+    gives: { useSurge: 1, updateNumber: 1, updateMaxUnavailable: 2 },
+  },
+  {
+    is: 'surges for a marked Pod of the old revision',
+    set: [5, 3, 1, 1],
+    pods: 'Or Or Or Or OrD Nn',
+    gives: { useSurge: 1, useSurgeOld: 1, deleteReadyLimit: 1, updateNumber: 1, updateMaxUnavailable: 2 },
+  },
+  {
+    is: 'surges while one of the new revision is there',
+    set: [5, 3, 1, 1],
+    pods: 'Or Or Or Or Nn',
+    gives: { scaleUp: 1, useSurge: 1, scaleUpLimit: 1, updateNumber: 1, updateMaxUnavailable: 1 },
+  },
+  {
+    is: 'removes a surplus old Pod, but none that is ready while two are down',
+    set: [5, 3, 1, 1],
+    pods: 'Or Or Or Or Nn Nn',
+    gives: { scaleDown: 1, scaleDownOld: 1 },
+  },
+  {
+    is: 'removes a surplus old Pod when enough are up',
+    set: [5, 3, 1, 1],
+    pods: 'Or Or Or Or Nr Nn',
+    gives: { scaleDown: 1, scaleDownOld: 1, deleteReadyLimit: 1 },
+  },
+  {
+    is: 'updates one Pod below 100 percent',
+    set: [5, '99%', 3, 2],
+    pods: 'Or Or Or Or Or',
+    gives: { scaleUp: 1, useSurge: 1, scaleUpLimit: 1, updateNumber: 1, updateMaxUnavailable: 3 },
+  },
+  {
+    is: 'rounds maxUnavailable down while surging',
+    set: [5, '99%', '30%', '30%'],
+    pods: 'Or Or Or Or Or',
+    gives: { scaleUp: 1, useSurge: 1, scaleUpLimit: 1, updateNumber: 1, updateMaxUnavailable: 1 },
+  },
+  { is: 'leaves Pods of one revision alone', set: [5, 3, 1, 0], pods: 'Nr Nr Nr Nr Nr', isCurrent: true, gives: {} },
+  {
+    is: 'leaves more new Pods than the partition asks for',
+    set: [5, 3, 1, 0],
+    pods: 'Or Or Nr Nr Nr',
+    isCurrent: true,
+    gives: {},
+  },
+  {
+    is: 'updates old Pods beyond the partition',
+    set: [5, 1, 1, 0],
+    pods: 'Or Or Or Nr Nr',
+    isCurrent: true,
+    gives: { updateNumber: 2, updateMaxUnavailable: 1 },
+  },
+  {
+    is: 'makes a Pod and updates another',
+    set: [5, 1, 2, 0],
+    pods: 'Or Or Nr Nr',
+    isCurrent: true,
+    gives: { scaleUp: 1, scaleUpLimit: 1, updateNumber: 1, updateMaxUnavailable: 1 },
+  },
+  {
+    is: 'removes old Pods before new ones',
+    set: [5, 1, 1, 0],
+    pods: 'Or Or Or Nr Nr Nr',
+    isCurrent: true,
+    gives: { scaleDown: 1, scaleDownOld: 2, deleteReadyLimit: 2, updateNumber: 1, updateMaxUnavailable: 2 },
+  },
+  {
+    is: 'makes no more at once than may be unavailable',
+    set: [5, 0, 1, 0],
+    scaleMax: 2,
+    pods: '',
+    gives: { scaleUp: 5, scaleUpLimit: 2 },
+  },
+  {
+    is: 'counts those that come up against that',
+    set: [6, 0, 1, 0],
+    scaleMax: 2,
+    pods: 'Nr Nr Nn',
+    gives: { scaleUp: 3, scaleUpLimit: 1 },
+  },
+  { is: 'makes none while as many come up', set: [6, 0, 1, 0], scaleMax: 2, pods: 'Nr Nn Nn', gives: { scaleUp: 3 } },
+  { is: 'counts Pods that wait to be deleted', set: [3, 0, 1, 0], pods: 'Nr Nr NrP', gives: {} },
+  {
+    is: 'does not count them where that is asked for',
+    set: [3, 0, 1, 0],
+    excludes: true,
+    pods: 'Nr Nr NrP',
+    gives: { scaleUp: 1, scaleUpLimit: 1 },
+  },
+  {
+    is: 'counts marked Pods where those that wait are not',
+    set: [2, 0, 1, 0],
+    excludes: true,
+    pods: 'Nr Nr NrD',
+    gives: { deleteReadyLimit: 2 },
+  },
+  {
+    is: 'makes an old Pod while another prepares to be updated',
+    set: [4, '90%', 1, 0],
+    preparingIsNew: true,
+    pods: 'OrU Or Or',
+    gives: { scaleUp: 1, scaleUpOld: 1, scaleUpLimit: 1 },
+  },
+  {
+    is: 'makes a new Pod where the partition has room',
+    set: [4, 2, 1, 0],
+    preparingIsNew: true,
+    pods: 'OrU Or Or',
+    gives: { scaleUp: 1, scaleUpLimit: 1 },
+  },
+  {
+    is: 'does not surge while paused',
+    set: [5, 0, 0, 3],
+    paused: true,
+    pods: 'Or Or Or',
+    gives: { scaleUp: 2, scaleUpLimit: 2, updateNumber: 3, updateMaxUnavailable: -2 },
+  },
+  {
+    is: 'removes surplus Pods while paused',
+    set: [3, 0, 0, 3],
+    paused: true,
+    pods: 'Or Or Or Or Or',
+    gives: { scaleDown: 2, scaleDownOld: 5, deleteReadyLimit: 2, updateNumber: 3, updateMaxUnavailable: 2 },
+  },
+  {
+    is: 'removes what an update had surged when it is paused',
+    set: [5, 0, 0, 3],
+    paused: true,
+    pods: 'Or Or Or Or Or Nn Nn Nn',
+    gives: { scaleDown: 3, scaleDownOld: 5, updateNumber: 2, updateMaxUnavailable: 3 },
+  },
+];
+
+for (const each of cases) {
+  test(`a CloneSet ${each.is}`, () => {
+    const numbers = numbersFor(each);
+    // What is updated, and how many old Pods are made, is only said where the case is about it.
+    const said = each.preparingIsNew ? { ...numbers, updateNumber: 0, updateMaxUnavailable: 0 } : numbers;
+    assert.deepEqual(said, { ...none, ...each.gives });
+  });
+}
+
+function numbersFor(each: Pick<Case, 'set' | 'pods'> & Partial<Case>): Numbers {
+  const [replicas, partition, maxUnavailable, maxSurge] = each.set;
+  const { paused = false, scaleMax } = each;
+  const spec: Partial<CloneSet['spec']> = {
+    replicas,
+    updateStrategy: { rollingUpdate: { partition, maxUnavailable, maxSurge, paused } },
+    ...(scaleMax === undefined ? {} : { scaleStrategy: { maxUnavailable: scaleMax } }),
+  };
+  const update = revisionOf('app:v2', 2).metadata.name ?? '';
+  const labels = hashLabels({ isShort: false });
+  return numbersOf(cloneSetOf(spec), podsOf(each.pods), {
+    isNew: (pod) =>
+      labels.isAt(pod, update) || (Boolean(each.preparingIsNew) && lifecycleStateOf(pod) === 'PreparingUpdate'),
+    isAvailable: (pod) => isAvailable(pod, 0, now),
+    isSpecifiedDelete,
+    canRollBack: (each.rollsBack ?? true) && !each.isCurrent,
+    excludesPreparingDelete: each.excludes ?? false,
+  });
+}
+
+test('without a rolling update a CloneSet makes new Pods and never updates one', () => {
+  const labels = hashLabels({ isShort: false });
+  const update = revisionOf('app:v2', 2).metadata.name ?? '';
+  const numbers = numbersOf(
+    cloneSetOf({ replicas: 6, updateStrategy: { type: 'OnDelete' } }),
+    podsOf('Or Or Or Nr Nr Nr Nr Nr'),
+    {
+      isNew: (pod) => labels.isAt(pod, update),
+      isAvailable: () => true,
+      isSpecifiedDelete,
+      canRollBack: true,
+      excludesPreparingDelete: false,
+    },
+  );
+  assert.deepEqual([numbers.scaleDown, numbers.scaleDownOld], [2, 3]);
+});
+
+const anyCase = fc.record({
+  set: fc.tuple(fc.nat(8), fc.nat(10), fc.nat(5), fc.nat(4)),
+  pods: fc
+    .array(fc.constantFrom('Nr', 'Nn', 'Or', 'On', 'NrD', 'OrD', 'NrP', 'OnP'), { maxLength: 12 })
+    .map((words) => words.join(' ')),
+  paused: fc.boolean(),
+  rollsBack: fc.boolean(),
+});
+
+test('a CloneSet never makes and removes Pods in one round, and stays within its surge', () => {
+  fc.assert(
+    fc.property(anyCase, (each) => {
+      const { scaleUp, scaleDown, scaleUpLimit, useSurge } = numbersFor(each);
+      assert.ok(scaleUp === 0 || scaleDown === 0);
+      assert.ok(scaleUpLimit <= scaleUp);
+      assert.ok(useSurge <= (each.paused ? 0 : each.set[3]));
+    }),
+  );
+});
