@@ -12,6 +12,8 @@ import { type Caches, createCaches } from '@kruise/client/informer';
 import type { Log } from '@kruise/client/log';
 import type { Webhook } from '@kruise/client/webhook';
 import type { ControllerSettings } from '@kruise/controlplane/controllers/settings';
+import type { NodeDirectory } from '@kruise/node/node-directory';
+import type { Nodes } from '@kruise/node/nodes';
 
 /** The components a cluster has beside its API server. */
 export const componentNames = ['controller-manager', 'manager', 'scheduler'] as const;
@@ -27,6 +29,11 @@ export type ComponentOptions = {
   readonly webhooks: Map<string, Webhook>;
   /** The feature gates of kruise-manager, as its flag gives them: `A=true,B=false`. */
   readonly featureGates?: string;
+  readonly nodes: {
+    readonly count: number;
+    /** Where the API server finds them. */
+    readonly directory: NodeDirectory;
+  };
   /** What is left to someone else. */
   readonly without?: readonly ComponentName[];
 };
@@ -34,6 +41,8 @@ export type ComponentOptions = {
 /** The components of a cluster at work. */
 export type Components = {
   readonly caches: Caches;
+  /** The nodes of this process. */
+  readonly nodes: Nodes;
   /** Resolves when all have come to a stop, in good order. */
   stop(): Promise<void>;
 };
@@ -79,11 +88,24 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
     running.push(runScheduler({ ...shared, client, host }, stopping.signal));
   }
 
+  const { startNodes } = await import('@kruise/node/nodes');
+  const nodes = startNodes(
+    {
+      ...shared,
+      ...options.nodes,
+      clientOf: (name) => clientOf(core, component(`system:node:${name}`, 'system:nodes')),
+      reader: clientOf(core, serverItself),
+    },
+    stopping.signal,
+  );
+  await nodes.registered;
+
   return {
     caches,
+    nodes,
     async stop() {
       stopping.abort();
-      await Promise.all(running);
+      await Promise.all([...running, nodes.stopped()]);
       served.abort();
     },
   };
@@ -99,8 +121,8 @@ const manager: User = {
   groups: ['system:masters', 'system:authenticated'],
 };
 
-function component(username: string): User {
-  return { username, groups: ['system:authenticated'] };
+function component(username: string, ...groups: readonly string[]): User {
+  return { username, groups: [...groups, 'system:authenticated'] };
 }
 
 function serviceAccount(namespace: string, name: string): User {

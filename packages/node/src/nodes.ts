@@ -39,6 +39,8 @@ export type NodesOptions = {
   readonly clientOf: (nodeName: string) => Client;
   /** Someone who may list and watch Pods, nodes, services, ConfigMaps, Secrets, volumes and claims for all nodes. */
   readonly reader: Client;
+  /** What is known of all that already, where someone else in the process knows it. */
+  readonly caches?: Caches;
   readonly clock: Clock;
   readonly random: Random;
   readonly log?: Log;
@@ -101,7 +103,7 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
   const onError = (error: unknown) => {
     if (!signal.aborted) log.warn({ error }, 'a request failed');
   };
-  const caches: Caches = createCaches(options.reader, clock, random, { onError }, signal);
+  const caches = options.caches ?? createCaches(options.reader, clock, random, { onError }, signal);
   const shared = sharedSources(caches, signal);
   const network = createSimulatedNetwork();
   const registry = createRegistry();

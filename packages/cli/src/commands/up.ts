@@ -9,6 +9,7 @@ import { jsonLog } from '@kruise/client/log';
 import type { Webhook } from '@kruise/client/webhook';
 import { type ComponentName, componentNames, startComponents } from '@kruise/cluster/components';
 import { installKruiseKinds, kruiseConverterOf } from '@kruise/cluster/kruise-kinds';
+import { createNodeDirectory } from '@kruise/node/node-directory';
 import { systemClock, systemRandom } from '@kruise/values/system';
 import { type AuditOptions, openAudit } from '../audit.ts';
 import {
@@ -41,6 +42,7 @@ export type UpOptions = {
   /** What someone else is to do. */
   readonly without?: readonly string[];
   readonly featureGates?: string;
+  readonly nodes?: string;
 } & AuditOptions;
 
 /** How the process left behind by `--detach` is told what it is. */
@@ -73,6 +75,7 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
   opening.catch(() => {});
   const pki = await steps.step('Certificates', () => loadPki(directory.pki, [options.bind], systemClock.now()));
   const store = await steps.step(storeTitle(options), () => opening);
+  const nodeDirectory = createNodeDirectory(networkConnector(systemClock, pki.kubeletClient));
   const webhooks = new Map<string, Webhook>();
   const server = await steps.step('API server', () =>
     startApiServer({
@@ -87,7 +90,7 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
       clientAuthority: pki.ca.certificate,
       frontProxyAuthority: pki.frontProxy.certificate,
       frontProxyClient: pki.frontProxyClient,
-      nodes: networkConnector(systemClock, pki.kubeletClient),
+      nodes: nodeDirectory,
       ...(audit ? { audit } : {}),
       // Where someone else's kruise-manager runs, its webhook converts, as its definitions say.
       ...(options.command === 'up' && !without.includes('manager') ? { converterOf: kruiseConverterOf } : {}),
@@ -105,6 +108,7 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
             log,
             host: hostname(),
             webhooks,
+            nodes: { count: nodeCount(options.nodes), directory: nodeDirectory },
             ...(options.featureGates === undefined ? {} : { featureGates: options.featureGates }),
             settings: {
               rootAuthorities: pki.ca.certificate,
@@ -144,6 +148,11 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
   rmSync(directory.running, { force: true });
   steps.say('Stopped.');
   return 0;
+}
+
+function nodeCount(text = '3'): number {
+  if (!/^\d+$/.test(text)) throw new Error(`--nodes wants a number, not ${text}`);
+  return Number(text);
 }
 
 function componentsOf(names: readonly string[] = []): readonly ComponentName[] {
