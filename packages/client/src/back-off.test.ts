@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createBackOff } from './back-off.ts';
+
+test('each wait is twice as long as the one before, up to the longest', () => {
+  const backOff = createBackOff({ firstMs: 1000, maxMs: 5000 });
+  assert.equal(backOff.remainingMs('a', 0), 0);
+  for (const lengthMs of [1000, 2000, 4000, 5000, 5000]) {
+    backOff.begin('a', 0);
+    assert.equal(backOff.remainingMs('a', 0), lengthMs);
+  }
+  assert.equal(backOff.remainingMs('a', 4999), 1);
+  assert.equal(backOff.remainingMs('a', 6000), 0);
+});
+
+test('keys wait each for themselves', () => {
+  const backOff = createBackOff({ firstMs: 1000, maxMs: 5000 });
+  backOff.begin('a', 0);
+  backOff.begin('a', 0);
+  backOff.begin('b', 0);
+  assert.deepEqual([backOff.remainingMs('a', 0), backOff.remainingMs('b', 0)], [2000, 1000]);
+});
+
+test('what went well for twice the longest wait begins anew', () => {
+  const backOff = createBackOff({ firstMs: 1000, maxMs: 5000 });
+  backOff.begin('a', 0);
+  backOff.begin('b', 5000);
+  backOff.begin('a', 10_001);
+  backOff.begin('b', 10_001);
+  assert.deepEqual([backOff.remainingMs('a', 10_001), backOff.remainingMs('b', 10_001)], [1000, 2000]);
+});
