@@ -162,14 +162,17 @@ export function createClient(transport: Transport, { metadataOnly = false }: Cli
     transport,
     get: (kind, reference, { subresource, signal } = {}) =>
       send({ method: 'GET', path: pathOf(kind, reference, subresource), ...one, ...withSignal(signal) }),
-    list: (kind, { namespace, signal, ...query } = {}) =>
-      send({
+    async list<K extends Kind>(kind: K, { namespace, signal, ...query }: ListOptions = {}) {
+      const list = await send<List<ObjectOf<K>>>({
         method: 'GET',
         path: pathOf(kind, namespace === undefined ? {} : { namespace }),
         query,
         ...many,
         ...withSignal(signal),
-      }),
+      });
+      // Servers in Go say null for no items, if only metadata is asked for.
+      return list?.items === null ? { ...list, items: [] } : list;
+    },
     watch: <K extends Kind>(kind: K, { namespace, signal, ...query }: WatchOptions = {}) =>
       // What the server sends on a watch of a kind are objects of that kind.
       transport.watch({

@@ -126,6 +126,7 @@ test('a client of metadata alone receives nothing else over the network', async 
     items.map(({ data }) => data),
     [undefined],
   );
+  assert.deepEqual((await metadata.list(configMap, { namespace: 'kube-public' })).items, [], 'none are none');
   for await (const { object } of metadata.watch(configMap, { namespace: 'default', resourceVersion: '0' })) {
     assert.deepEqual([object.metadata.name, object.data], ['settings', undefined]);
     break;

@@ -1,0 +1,333 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { customResourceDefinition } from '@kruise/api/apiextensions/customresourcedefinition';
+import { configMap } from '@kruise/api/core/configmap';
+import { event } from '@kruise/api/core/event';
+import { namespace } from '@kruise/api/core/namespace';
+import { secret } from '@kruise/api/core/secret';
+import { clusterRole } from '@kruise/api/rbac/clusterrole';
+import { startTestServer } from '@kruise/apiserver/testing/test-server';
+import type { DeleteOptions } from '@kruise/client/client';
+import { type DynamicKind, dynamicKind } from '@kruise/client/dynamic-kind';
+import { runControllers } from '@kruise/client/manager';
+import type { KubernetesObject } from '@kruise/client/object-key';
+import type { OwnerReference } from '@kruise/machinery/owner-references';
+import { systemClock, systemRandom } from '@kruise/values/system';
+import { type Cluster, startCluster } from '../../testing/cluster.ts';
+import { garbageCollector } from './controller.ts';
+
+const box = dynamicKind({ group: 'example.com', version: 'v1', kind: 'Box', plural: 'boxes', scope: 'Namespaced' });
+
+async function startCollecting(): Promise<Cluster> {
+  const cluster = await startCluster();
+  await cluster.run(['garbage-collector-controller']);
+  await cluster.pass(1);
+  return cluster;
+}
+
+const refer = ({ apiVersion, kind, metadata }: KubernetesObject, blockOwnerDeletion = false): OwnerReference => ({
+  apiVersion,
+  kind,
+  name: metadata.name ?? '',
+  uid: metadata.uid ?? '',
+  blockOwnerDeletion,
+});
+
+/** Makes a ConfigMap, or an object of another kind. */
+function make(
+  { client }: Cluster,
+  name: string,
+  owners: readonly OwnerReference[] = [],
+  kind: DynamicKind = configMap,
+) {
+  return client.create(kind, { metadata: { name, namespace: 'default', ownerReferences: owners } });
+}
+
+function del({ client }: Cluster, name: string, propagationPolicy: DeleteOptions['propagationPolicy'] = 'Background') {
+  return client.delete(configMap, { name, namespace: 'default' }, { propagationPolicy });
+}
+
+/** The ConfigMaps there are in the namespace, with a `-` those on their way out. */
+async function present({ client }: Cluster, kind: DynamicKind = configMap): Promise<string> {
+  const { items } = await client.list(kind, { namespace: 'default' });
+  return items.map(({ metadata }) => `${metadata.deletionTimestamp ? '-' : ''}${metadata.name}`).join(' ');
+}
+
+async function define({ client }: Cluster): Promise<void> {
+  await client.create(customResourceDefinition, {
+    metadata: { name: 'boxes.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'boxes', kind: 'Box' },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+    },
+  });
+}
+
+test('what is owned goes after its owner, down to the last', async () => {
+  await using cluster = await startCollecting();
+  const a = await make(cluster, 'a');
+  const b = await make(cluster, 'b', [refer(a)]);
+  await make(cluster, 'c', [refer(b)]);
+  await make(cluster, 'stays');
+  await cluster.pass(1);
+  assert.equal(await present(cluster), 'a b c stays');
+  await del(cluster, 'a');
+  await cluster.pass(1);
+  assert.equal(await present(cluster), 'stays');
+  assert.deepEqual(cluster.complaints, []);
+});
+
+test('what was orphaned while nobody collected is found at the start', async () => {
+  await using cluster = await startCluster();
+  const a = await make(cluster, 'a');
+  await make(cluster, 'b', [refer(a)]);
+  await del(cluster, 'a');
+  await cluster.run(['garbage-collector-controller']);
+  await cluster.pass(1);
+  assert.equal(await present(cluster), '');
+});
+
+test('what is said to be owned by what never was goes', async () => {
+  await using cluster = await startCollecting();
+  const a = await make(cluster, 'a');
+  await make(cluster, 'never', [{ ...refer(a), uid: 'never-was' }]);
+  await make(cluster, 'misnamed', [{ ...refer(a), name: 'b' }]);
+  await cluster.pass(1);
+  assert.equal(await present(cluster), 'a');
+});
+
+test('one owner that is left keeps an object, which forgets the other', async () => {
+  await using cluster = await startCollecting();
+  const [a, b] = [await make(cluster, 'a'), await make(cluster, 'b')];
+  await make(cluster, 'c', [refer(a), refer(b)]);
+  await del(cluster, 'a');
+  await cluster.pass(1);
+  const { metadata } = await cluster.client.get(configMap, { name: 'c', namespace: 'default' });
+  assert.deepEqual(
+    metadata.ownerReferences?.map(({ name }) => name),
+    ['b'],
+  );
+});
+
+test('in the foreground an owner stays until what blocks it is gone', async () => {
+  await using cluster = await startCollecting();
+  const a = await make(cluster, 'a');
+  const b = await make(cluster, 'b', [refer(a, true)]);
+  await make(cluster, 'c', [refer(b, true)]);
+  const hold = { metadata: { finalizers: ['example.com/hold'] } };
+  await cluster.client.patch(configMap, { name: 'c', namespace: 'default' }, hold, { type: 'merge' });
+  await del(cluster, 'a', 'Foreground');
+  await cluster.pass(1);
+  assert.equal(await present(cluster), '-a -b -c');
+
+  const letGo = { metadata: { finalizers: null } };
+  await cluster.client.patch(configMap, { name: 'c', namespace: 'default' }, letGo, { type: 'merge' });
+  await cluster.pass(1);
+  assert.equal(await present(cluster), '');
+  assert.deepEqual(cluster.complaints, []);
+});
+
+test('in the foreground an owner does not wait for what does not block it', async () => {
+  await using cluster = await startCollecting();
+  const a = await make(cluster, 'a');
+  await cluster.client.create(configMap, {
+    metadata: { name: 'b', namespace: 'default', ownerReferences: [refer(a)], finalizers: ['example.com/hold'] },
+  });
+  await cluster.pass(1);
+  await del(cluster, 'a', 'Foreground');
+  await cluster.pass(1);
+  assert.equal(await present(cluster), '-b');
+});
+
+test('what another owner keeps is let go of by the one that goes in the foreground', async () => {
+  await using cluster = await startCollecting();
+  const [a, b] = [await make(cluster, 'a'), await make(cluster, 'b')];
+  await make(cluster, 'c', [refer(a, true), refer(b, true)]);
+  await cluster.pass(1);
+  await del(cluster, 'a', 'Foreground');
+  await cluster.pass(1);
+  assert.equal(await present(cluster), 'b c');
+});
+
+test('orphans lose their owner and live on', async () => {
+  await using cluster = await startCollecting();
+  await define(cluster);
+  await cluster.pass(1);
+  const a = await make(cluster, 'a');
+  await make(cluster, 'b', [refer(a, true)]);
+  await make(cluster, 'boxed', [refer(a, true)], box);
+  await cluster.pass(1);
+  await del(cluster, 'a', 'Orphan');
+  await cluster.pass(1);
+  assert.deepEqual([await present(cluster), await present(cluster, box)], ['b', 'boxed']);
+  const { metadata } = await cluster.client.get(configMap, { name: 'b', namespace: 'default' });
+  assert.equal(metadata.ownerReferences, undefined);
+  assert.deepEqual(cluster.complaints, []);
+});
+
+for (const policy of ['Background', 'Foreground'] as const) {
+  test(`owners in a circle go when one of them is deleted: ${policy}`, async () => {
+    await using cluster = await startCollecting();
+    const { client } = cluster;
+    const names = ['a', 'b', 'c'];
+    const circle = [await make(cluster, 'a'), await make(cluster, 'b'), await make(cluster, 'c')];
+    for (const [index, name] of names.entries()) {
+      const ownerReferences = [refer(circle[(index + 2) % 3]!, true)];
+      await client.patch(
+        configMap,
+        { name, namespace: 'default' },
+        { metadata: { ownerReferences } },
+        { type: 'merge' },
+      );
+    }
+    await cluster.pass(1);
+    assert.equal(await present(cluster), 'a b c');
+    await del(cluster, 'a', policy);
+    await cluster.pass(1);
+    assert.equal(await present(cluster), '');
+    assert.deepEqual(cluster.complaints, []);
+  });
+
+  test(`who owns itself goes like anyone: ${policy}`, async () => {
+    await using cluster = await startCollecting();
+    const self = await make(cluster, 'self');
+    const ownerReferences = [refer(self, true)];
+    const place = { name: 'self', namespace: 'default' };
+    await cluster.client.patch(configMap, place, { metadata: { ownerReferences } }, { type: 'merge' });
+    await cluster.pass(1);
+    assert.equal(await present(cluster), 'self');
+    await del(cluster, 'self', policy);
+    await cluster.pass(1);
+    assert.equal(await present(cluster), '');
+  });
+}
+
+test('objects of kinds that users define own and are owned', async () => {
+  await using cluster = await startCollecting();
+  const a = await make(cluster, 'a');
+  await define(cluster);
+  await cluster.pass(1);
+  const boxed = await make(cluster, 'boxed', [refer(a)], box);
+  await make(cluster, 'b', [refer(boxed)]);
+  await cluster.pass(1);
+  assert.deepEqual([await present(cluster), await present(cluster, box)], ['a b', 'boxed']);
+  await del(cluster, 'a');
+  await cluster.pass(1);
+  assert.deepEqual([await present(cluster), await present(cluster, box)], ['', '']);
+  assert.deepEqual(cluster.complaints, []);
+});
+
+test('what a kind owned goes when the kind does', async () => {
+  await using cluster = await startCollecting();
+  await define(cluster);
+  await cluster.pass(1);
+  await make(cluster, 'b', [refer(await make(cluster, 'boxed', [], box))]);
+  await cluster.pass(1);
+  await cluster.client.delete(customResourceDefinition, { name: 'boxes.example.com' });
+  await cluster.pass(5);
+  assert.equal(await present(cluster), '');
+  assert.deepEqual(cluster.complaints, []);
+});
+
+test('what an unknown kind is said to own is kept until the kind is known', async () => {
+  await using cluster = await startCollecting();
+  const unknown = { apiVersion: 'example.com/v1', kind: 'Box', name: 'boxed', uid: 'never-was' };
+  await make(cluster, 'a', [unknown]);
+  await cluster.pass(60);
+  assert.equal(await present(cluster), 'a');
+  await define(cluster);
+  await cluster.pass(1);
+  assert.equal(await present(cluster), '');
+});
+
+test('nobody is owned across namespaces, and an event says so', async () => {
+  await using cluster = await startCollecting();
+  const { client } = cluster;
+  await client.create(namespace, { metadata: { name: 'elsewhere' } });
+  const a = await make(cluster, 'a');
+  await client.create(configMap, { metadata: { name: 'b', namespace: 'elsewhere', ownerReferences: [refer(a)] } });
+  await cluster.pass(2);
+  assert.deepEqual((await client.list(configMap, { namespace: 'elsewhere' })).items, []);
+  const { items } = await client.list(event, { namespace: 'elsewhere' });
+  assert.deepEqual(
+    items.map(({ type, reason, message }) => [type, reason, message]),
+    [
+      [
+        'Warning',
+        'OwnerRefInvalidNamespace',
+        `ownerRef [v1/ConfigMap, namespace: elsewhere, name: a, uid: ${a.metadata.uid}] does not exist in namespace "elsewhere"`,
+      ],
+    ],
+  );
+});
+
+test('what has no namespace is kept whatever it says of owners within one', async () => {
+  await using cluster = await startCollecting();
+  const { client } = cluster;
+  const a = await make(cluster, 'a');
+  await client.create(clusterRole, { metadata: { name: 'wide', ownerReferences: [refer(a)] }, rules: [] });
+  await cluster.pass(1);
+  await del(cluster, 'a');
+  await cluster.pass(60);
+  assert.equal((await client.get(clusterRole, { name: 'wide' })).metadata.name, 'wide');
+  assert.deepEqual(cluster.complaints, []);
+});
+
+test('owners without a namespace own within any', async () => {
+  await using cluster = await startCollecting();
+  const { client } = cluster;
+  const role = await client.create(clusterRole, { metadata: { name: 'wide' }, rules: [] });
+  await client.create(secret, { metadata: { name: 'key', namespace: 'default', ownerReferences: [refer(role)] } });
+  await cluster.pass(1);
+  assert.equal(await present(cluster, secret), 'key');
+  await client.delete(clusterRole, { name: 'wide' });
+  await cluster.pass(1);
+  assert.equal(await present(cluster, secret), '');
+});
+
+test('a thousand dependents of one owner, each of which owns the next, go in the foreground', async () => {
+  await using cluster = await startCollecting();
+  const a = await make(cluster, 'a');
+  let last = await make(cluster, 'dependent-0', [refer(a, true)]);
+  for (let index = 1; index < 1000; index++) {
+    last = await make(cluster, `dependent-${index}`, [refer(a, true), refer(last, true)]);
+  }
+  await cluster.pass(1);
+  await del(cluster, 'a', 'Foreground');
+  await cluster.pass(10);
+  assert.equal(await present(cluster), '');
+  assert.deepEqual(cluster.complaints, []);
+});
+
+test('over the network the same comes of it', async () => {
+  await using server = await startTestServer({ https: true });
+  const { client } = server;
+  const stop = new AbortController();
+  const groups = ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'];
+  const own = server.clientOf({ username: 'system:serviceaccount:kube-system:generic-garbage-collector', groups });
+  const running = runControllers(
+    [garbageCollector()],
+    { client: own, clock: systemClock, random: systemRandom },
+    stop.signal,
+  );
+  try {
+    const a = await client.create(configMap, { metadata: { name: 'a', namespace: 'default' } });
+    await client.create(configMap, {
+      metadata: { name: 'b', namespace: 'default', ownerReferences: [refer(a, true)] },
+    });
+    const { metadata } = await client.list(configMap, { namespace: 'default' });
+    const watch = client.watch(configMap, { namespace: 'default', resourceVersion: metadata.resourceVersion ?? '' });
+    await client.delete(configMap, { name: 'a', namespace: 'default' }, { propagationPolicy: 'Foreground' });
+    const gone: (string | undefined)[] = [];
+    for await (const { type, object } of watch) {
+      if (type === 'DELETED') gone.push(object.metadata.name);
+      if (gone.length === 2) break;
+    }
+    assert.deepEqual(gone, ['b', 'a']);
+  } finally {
+    stop.abort();
+    await running;
+  }
+});

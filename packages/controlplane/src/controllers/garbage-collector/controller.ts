@@ -1,0 +1,88 @@
+import type { Runnable } from '@kruise/client/controller';
+import { createWorkQueue } from '@kruise/client/work-queue';
+import { runWorkers } from '@kruise/client/workers';
+import type { OwnerReference } from '@kruise/machinery/owner-references';
+import { apiVersionOf } from '@kruise/schema/kind';
+import { createAbsentOwners } from './absent-owners.ts';
+import { createCollector, UnseenOwner } from './collector.ts';
+import { createGraph, type Node } from './graph.ts';
+import { kindsOfKinds, startMonitors } from './monitors.ts';
+
+/** Objects looked at at a time. */
+const workers = 20;
+
+/** Keys of the queue: the uid of an object, or after this mark that of an owner nobody has seen. */
+const unseenMark = '?';
+
+/** Deletes what is owned by what is gone, of any kind, and sees to deletions in the foreground and those that orphan. */
+export function garbageCollector(): Runnable {
+  return {
+    name: 'garbage-collector',
+    component: 'garbage-collector-controller',
+    watches: [],
+    uses: kindsOfKinds,
+    async run(context, signal) {
+      const { clock, metrics, log, record } = context;
+      const observer = metrics?.queueOf('garbage_collector_attempt_to_delete', clock);
+      const queue = createWorkQueue(clock, observer ? { observer } : {});
+      const absentOwners = createAbsentOwners();
+      const puzzling = new Set<string>();
+      const suspect = (uid: string) => queue.add(uid);
+
+      const graph = createGraph({
+        suspect,
+        unseen: (ownerUid) => queue.add(`${unseenMark}${ownerUid}`),
+        gone: (owner) => absentOwners.add(referenceTo(owner), owner.namespace),
+        misplaced: (dependent, reference) => record(misplacement(dependent, reference)),
+      });
+      const monitors = startMonitors(
+        context,
+        graph,
+        () => {
+          for (const key of puzzling) queue.add(key);
+          puzzling.clear();
+        },
+        signal,
+      );
+      const collector = createCollector(
+        context,
+        {
+          graph,
+          monitors,
+          absentOwners,
+          suspect,
+          postpone: (what) => puzzling.add('uid' in what ? what.uid : `${unseenMark}${what.ownerUid}`),
+        },
+        signal,
+      );
+      const work = async (key: string): Promise<number | undefined> =>
+        key.startsWith(unseenMark) ? void (await collector.verify(key.slice(unseenMark.length))) : collector.look(key);
+      const onError = (key: string, error: unknown) => {
+        if (error instanceof UnseenOwner) return;
+        log.error(
+          { controller: 'garbage-collector', key, error },
+          'an object could not be looked at; it is tried again',
+        );
+      };
+      // Nearly everything has an owner that is yet to be seen while not all is known.
+      await monitors.complete;
+      await runWorkers(queue, { workers, work, onError }, signal);
+    },
+  };
+}
+
+function referenceTo({ kind, name, uid }: Node): OwnerReference {
+  return { apiVersion: apiVersionOf(kind), kind: kind.kind, name, uid };
+}
+
+function misplacement({ kind, name, namespace, uid }: Node, owner: OwnerReference) {
+  const place = namespace ?? '';
+  const named = `[${owner.apiVersion}/${owner.kind}, namespace: ${place}, name: ${owner.name}, uid: ${owner.uid}]`;
+  const metadata = { name, uid, ...(namespace === undefined ? {} : { namespace }) };
+  return {
+    about: { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata },
+    type: 'Warning',
+    reason: 'OwnerRefInvalidNamespace',
+    message: `ownerRef ${named} does not exist in namespace ${JSON.stringify(place)}`,
+  } as const;
+}
