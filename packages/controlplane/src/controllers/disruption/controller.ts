@@ -1,0 +1,70 @@
+import { type Pod, pod } from '@kruise/api/core/pod';
+import { type PodDisruptionBudget, podDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
+import { type Controller, defineController, watch } from '@kruise/client/controller';
+import type { Caches, Change } from '@kruise/client/informer';
+import { type Key, keyOf } from '@kruise/client/object-key';
+import { createScaleTargets } from '@kruise/client/scale-targets';
+import { isSame } from '@kruise/machinery/json-value';
+import { type Selector, selectorOf } from '@kruise/machinery/label-selector';
+import { isPodReady } from '@kruise/machinery/pods';
+import { podsMatching } from '../pod-indexes.ts';
+import { decide, goesByWorkloads } from './decide.ts';
+import { staleDisruptionController } from './stale-target.ts';
+import { allWorkloads, knownWorkloads, workloadKinds } from './workloads.ts';
+
+const none = { found: new Map() };
+
+/** Keeps the status of budgets, by which evictions are allowed. */
+export function disruptionControllers(): readonly Controller[] {
+  const targets = createScaleTargets();
+  const budgets = defineController({
+    name: 'disruption',
+    component: 'controllermanager',
+    for: podDisruptionBudget,
+    watches: [watch(pod, budgetsOf)],
+    uses: workloadKinds,
+    restMs: 100,
+    observe(caches, key) {
+      const budget = caches.of(podDisruptionBudget).get(key);
+      if (!budget) return undefined;
+      const pods = podsMatching(caches, budget.metadata.namespace ?? '', selectorOfBudget(budget));
+      return { budget, pods, workloads: goesByWorkloads(budget) ? knownWorkloads(caches, pods) : none };
+    },
+    async inquire(observed, client, signal) {
+      const { budget, pods, workloads } = observed;
+      if (!goesByWorkloads(budget)) return observed;
+      return { ...observed, workloads: await allWorkloads(targets, client, pods, workloads, signal) };
+    },
+    decide,
+  });
+  return [budgets, staleDisruptionController];
+}
+
+const selectors = new WeakMap<PodDisruptionBudget, Selector>();
+
+function selectorOfBudget(budget: PodDisruptionBudget): Selector {
+  let selector = selectors.get(budget);
+  if (!selector) selectors.set(budget, (selector = selectorOf(budget.spec?.selector)));
+  return selector;
+}
+
+/** The budgets that a Pod counts for, or did. */
+function budgetsOf({ type, object, previous }: Change<Pod>, caches: Caches): readonly Key[] {
+  if (type === 'updated' && previous && !countsOtherwise(previous, object)) return [];
+  const candidates = caches.of(podDisruptionBudget).list({ namespace: object.metadata.namespace ?? '' });
+  return candidates
+    .filter((budget) => {
+      const { matches } = selectorOfBudget(budget);
+      return matches(object.metadata.labels) || (previous && matches(previous.metadata.labels));
+    })
+    .map(keyOf);
+}
+
+function countsOtherwise(previous: Pod, current: Pod): boolean {
+  return (
+    isPodReady(previous) !== isPodReady(current) ||
+    previous.metadata.deletionTimestamp !== current.metadata.deletionTimestamp ||
+    !isSame(previous.metadata.labels, current.metadata.labels) ||
+    !isSame(previous.metadata.ownerReferences, current.metadata.ownerReferences)
+  );
+}
