@@ -1,6 +1,7 @@
 import type { Controller, Runnable } from '@kruise/client/controller';
 import { clusterRoleAggregationController } from './clusterrole-aggregation/controller.ts';
 import { deploymentController } from './deployment/controller.ts';
+import { disruptionControllers } from './disruption/controller.ts';
 import { endpointsController } from './endpoints/controller.ts';
 import { endpointSliceController } from './endpointslice/controller.ts';
 import { endpointSliceMirroringController } from './endpointslice-mirroring/controller.ts';
@@ -38,6 +39,7 @@ export const catalogue: readonly CatalogueEntry[] = [
     make: () => [clusterRoleAggregationController],
   },
   { name: 'deployment-controller', serviceAccount: 'deployment-controller', make: () => [deploymentController] },
+  { name: 'disruption-controller', serviceAccount: 'disruption-controller', make: () => disruptionControllers() },
   { name: 'endpoints-controller', serviceAccount: 'endpoint-controller', make: () => [endpointsController()] },
   {
     name: 'endpointslice-controller',
