@@ -1,16 +1,76 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pod as podKind } from '@kruise/api/core/pod';
+import { configMap } from '@kruise/api/core/configmap';
+import { node as nodeKind } from '@kruise/api/core/node';
+import { type ContainerStatus, type Pod, pod as podKind } from '@kruise/api/core/pod';
+import { bind } from '@kruise/client/subresources';
+import { findCondition } from '@kruise/machinery/conditions';
 import { isPodReady } from '@kruise/machinery/pods';
-import { startTestNode } from './testing/test-node.ts';
+import { parseTime } from '@kruise/values/time';
+import { startTestNode, type TestNode } from './testing/test-node.ts';
+
+const reference = { name: 'web', namespace: 'default' };
+const isReady = (pod: Pod | undefined) => pod !== undefined && isPodReady(pod);
+const isGone = (pod: Pod | undefined) => pod === undefined;
+const hasPhase = (phase: string) => (pod: Pod | undefined) => pod?.status?.phase === phase;
+
+function containerOf(pod: Pod | undefined, name = 'c'): ContainerStatus | undefined {
+  const { containerStatuses = [], initContainerStatuses = [], ephemeralContainerStatuses = [] } = pod?.status ?? {};
+  return [...containerStatuses, ...initContainerStatuses, ...ephemeralContainerStatuses].find(
+    (each) => each.name === name,
+  );
+}
+
+const isWaiting =
+  (reason: string, name = 'c') =>
+  (pod: Pod | undefined) =>
+    containerOf(pod, name)?.state?.waiting?.reason === reason;
+const hasRestarted =
+  (count: number, name = 'c') =>
+  (pod: Pod | undefined) => {
+    const status = containerOf(pod, name);
+    return (status?.restartCount ?? 0) >= count && status?.state?.running != null;
+  };
+
+function conditionOf(pod: Pod | undefined, type: string) {
+  const { status, reason, message } = findCondition(pod?.status?.conditions, type) ?? {};
+  return [status, reason, message].filter((each) => each !== undefined).join(' ');
+}
+
+/** What no one who watches a Pod may ever see (kubelet.md §18). */
+function checkHistory(history: readonly Pod[]): void {
+  let before: Pod | undefined;
+  for (const pod of history) {
+    const { phase, startTime } = pod.status ?? {};
+    if (phase === 'Succeeded' || phase === 'Failed') assert.equal(isPodReady(pod), false, 'over and ready');
+    if (before && before.metadata.uid === pod.metadata.uid) {
+      const was = before.status?.phase;
+      if (was === 'Succeeded' || was === 'Failed') assert.equal(phase, was, 'a final phase was left');
+      if (before.status?.startTime) assert.equal(startTime, before.status.startTime, 'startTime changed');
+      for (const status of pod.status?.containerStatuses ?? []) {
+        const last = containerOf(before, status.name);
+        assert.ok(status.restartCount >= (last?.restartCount ?? 0), 'restartCount went down');
+        if (last?.containerID && status.containerID && last.containerID !== status.containerID) {
+          assert.ok(status.restartCount > last.restartCount, 'another container without a restart');
+        }
+      }
+    }
+    before = pod;
+  }
+}
+
+async function patchImage(node: TestNode, container: string, image: string): Promise<void> {
+  const patch = { spec: { containers: [{ name: container, image }] } };
+  await node.server.client.patch(podKind, reference, patch, { type: 'strategic' });
+}
 
 test('a Pod that is bound to a node runs and becomes ready, and goes when it is deleted', async () => {
   await using node = await startTestNode();
   await node.create({});
-  const ready = await node.until('web', (pod) => pod !== undefined && isPodReady(pod));
+  const ready = await node.until('web', isReady);
   assert.equal(ready?.status?.phase, 'Running');
-  await node.server.client.delete(podKind, { name: 'web', namespace: 'default' });
-  await node.until('web', (pod) => pod === undefined);
+  await node.server.client.delete(podKind, reference);
+  await node.until('web', isGone);
   assert.deepEqual(await node.events('web'), [
     'Normal Pulled: Container image "nginx:1.25" already present on machine',
     'Normal Created: Created container: c',
@@ -19,4 +79,483 @@ test('a Pod that is bound to a node runs and becomes ready, and goes when it is 
   ]);
   assert.deepEqual(node.kubelet.workers(), []);
   assert.deepEqual((await node.runtime.listPodSandbox({})).items, []);
+  checkHistory(node.history);
+});
+
+test('an image that is not there is pulled before the container starts', async () => {
+  await using node = await startTestNode();
+  await node.create({
+    containers: [{ name: 'c', image: 'redis:7' }],
+    annotations: { 'sim.kruise.io/pull-latency': '3s' },
+  });
+  await node.until('web', isReady);
+  const events = await node.events('web');
+  assert.equal(events[0], 'Normal Pulling: Pulling image "redis:7"');
+  assert.match(
+    events[1]!,
+    /^Normal Pulled: Successfully pulled image "redis:7" in 3s \(3s including waiting\)\. Image size: \d+ bytes\.$/,
+  );
+});
+
+test('a container that ends well again and again waits 0, 10, 20, 40 … 300 seconds', async () => {
+  await using node = await startTestNode();
+  await node.create({ annotations: { 'sim.kruise.io/run-for': '1s' } });
+  await node.until('web', hasRestarted(8));
+  checkHistory(node.history);
+  const spans = new Map<number, { started: number; finished: number }>();
+  for (const pod of node.history) {
+    const status = containerOf(pod);
+    const ended = status?.state?.terminated ?? status?.lastState?.terminated;
+    if (!ended?.containerID || !status) continue;
+    const isLast = status.state?.terminated == null && status.state?.waiting == null;
+    const attempt = isLast ? status.restartCount - 1 : status.restartCount;
+    spans.set(attempt, { started: parseTime(ended.startedAt!), finished: parseTime(ended.finishedAt!) });
+  }
+  const waits = [1, 2, 3, 4, 5, 6, 7].map(
+    (attempt) => (spans.get(attempt)!.started - spans.get(attempt - 1)!.finished) / 1000,
+  );
+  assert.deepEqual(waits, [0, 10, 20, 40, 80, 160, 300]);
+});
+
+test('a container in back-off says so, with its last end', async () => {
+  await using node = await startTestNode();
+  const { metadata } = await node.create({
+    annotations: { 'sim.kruise.io/run-for': '1s', 'sim.kruise.io/exit-code': '3' },
+  });
+  const pod = await node.until(
+    'web',
+    (found) => isWaiting('CrashLoopBackOff')(found) && (containerOf(found)?.restartCount ?? 0) >= 2,
+  );
+  const status = containerOf(pod);
+  assert.equal(pod?.status?.phase, 'Running');
+  assert.equal(
+    status?.state?.waiting?.message,
+    `back-off 20s restarting failed container=c pod=web_default(${metadata.uid})`,
+  );
+  assert.equal(status?.lastState?.terminated?.exitCode, 3);
+  assert.equal(status?.lastState?.terminated?.reason, 'Error');
+  assert.equal(conditionOf(pod, 'Ready'), 'False ContainersNotReady containers with unready status: [c]');
+  const events = await node.events('web');
+  assert.ok(
+    events.includes(`Warning BackOff: Back-off restarting failed container c in pod web_default(${metadata.uid})`),
+  );
+});
+
+test('another image starts at once, however long the old one was to wait', async () => {
+  await using node = await startTestNode();
+  await node.create({ annotations: { 'sim.kruise.io/run-for': '1s' } });
+  await node.until('web', (pod) => isWaiting('CrashLoopBackOff')(pod) && (containerOf(pod)?.restartCount ?? 0) >= 6);
+  const before = containerOf(await node.get('web'))!.restartCount;
+  const at = node.clock.now();
+  await patchImage(node, 'c', 'nginx:1.26');
+  const pod = await node.until('web', hasRestarted(before + 1));
+  assert.equal(containerOf(pod)?.restartCount, before + 1);
+  assert.ok(node.clock.now() - at < 2000);
+});
+
+test('another image restarts that container alone', async () => {
+  await using node = await startTestNode();
+  await node.create({
+    containers: [
+      { name: 'a', image: 'nginx:1.25' },
+      { name: 'b', image: 'nginx:1.25' },
+    ],
+  });
+  const before = await node.until('web', isReady);
+  await node.pass(5);
+  await patchImage(node, 'a', 'nginx:1.26');
+  const after = await node.until('web', (pod) => isReady(pod) && hasRestarted(1, 'a')(pod));
+  const [a, b] = ['a', 'b'].map((name) => [containerOf(before, name)!, containerOf(after, name)!] as const);
+  assert.notEqual(a![0].containerID, a![1].containerID);
+  assert.notEqual(a![0].imageID, a![1].imageID);
+  assert.equal(a![1].restartCount, 1);
+  assert.equal(a![1].image, 'docker.io/library/nginx:1.26');
+  assert.equal(a![1].lastState?.terminated?.containerID, a![0].containerID);
+  assert.deepEqual(b![0], b![1]);
+  assert.equal(after?.status?.podIP, before?.status?.podIP);
+  assert.equal(after?.status?.startTime, before?.status?.startTime);
+  const events = await node.events('web');
+  assert.deepEqual(events.slice(-2), [
+    'Normal Killing: Container a definition changed, will be restarted',
+    'Normal Pulled: Container image "nginx:1.26" already present on machine',
+  ]);
+  checkHistory(node.history);
+});
+
+test('an image that cannot be had keeps its container waiting, longer each time', async () => {
+  await using node = await startTestNode();
+  await node.create({ containers: [{ name: 'c', image: 'docker.io/library/no-such-image:1' }] });
+  const failed = await node.until('web', isWaiting('ErrImagePull'));
+  assert.equal(failed?.status?.phase, 'Pending');
+  const waiting = await node.until('web', isWaiting('ImagePullBackOff'));
+  assert.match(
+    containerOf(waiting)?.state?.waiting?.message ?? '',
+    /^Back-off pulling image "docker\.io\/library\/no-such-image:1": ErrImagePull: .*pull access denied/,
+  );
+  const events = await node.events('web');
+  assert.deepEqual(
+    events.map((each) => each.slice(0, 36)),
+    [
+      'Normal Pulling: Pulling image "docke',
+      'Warning Failed: Failed to pull image',
+      'Warning Failed: Error: ErrImagePull',
+      'Normal BackOff: Back-off pulling ima',
+      'Warning Failed: Error: ImagePullBack',
+    ],
+  );
+});
+
+test('an image that must not be pulled and is not there is an error', async () => {
+  await using node = await startTestNode();
+  await node.create({ containers: [{ name: 'c', image: 'redis:7', imagePullPolicy: 'Never' }] });
+  await node.until('web', isWaiting('ErrImageNeverPull'));
+  assert.deepEqual(await node.events('web'), [
+    'Warning ErrImageNeverPull: Container image "redis:7" is not present with pull policy of Never',
+    'Warning Failed: Error: ErrImageNeverPull',
+  ]);
+});
+
+test('a name that is none of an image is an error', async () => {
+  await using node = await startTestNode();
+  await node.create({ containers: [{ name: 'c', image: 'Not A Name' }] });
+  await node.until('web', isWaiting('InvalidImageName'));
+});
+
+test('a readiness gate without its condition keeps the Pod from being ready, not its containers', async () => {
+  await using node = await startTestNode();
+  await node.create({ readinessGates: [{ conditionType: 'example.com/served' }] });
+  const pod = await node.until('web', (found) => conditionOf(found, 'ContainersReady') === 'True');
+  assert.equal(
+    conditionOf(pod, 'Ready'),
+    'False ReadinessGatesNotReady corresponding condition of pod readiness gate "example.com/served" does not exist.',
+  );
+  const patch = { status: { conditions: [{ type: 'example.com/served', status: 'True' }] } };
+  await node.server.client.patch(podKind, reference, patch, { type: 'strategic', subresource: 'status' });
+  const ready = await node.until('web', isReady);
+  assert.equal(conditionOf(ready, 'example.com/served'), 'True');
+});
+
+test('a container is ready when its probe says so, and not before', async () => {
+  await using node = await startTestNode();
+  await node.create({
+    annotations: { 'sim.kruise.io/answers': '503 for 25s, 200' },
+    containers: [
+      {
+        name: 'c',
+        image: 'nginx:1.25',
+        ports: [{ name: 'http', containerPort: 80 }],
+        readinessProbe: { httpGet: { port: 'http' }, periodSeconds: 5 },
+      },
+    ],
+  });
+  const running = await node.until('web', hasPhase('Running'));
+  assert.deepEqual([containerOf(running)?.started, containerOf(running)?.ready], [true, false]);
+  const ready = await node.until('web', isReady);
+  const since = parseTime(findCondition(ready?.status?.conditions, 'Ready')!.lastTransitionTime!);
+  assert.equal(since - parseTime(containerOf(ready)!.state!.running!.startedAt!), 25_000);
+  assert.ok(
+    (await node.events('web')).includes(
+      'Warning Unhealthy: Readiness probe failed: HTTP probe failed with statuscode: 503',
+    ),
+  );
+});
+
+test('a container that does not start up in time is killed and started again', async () => {
+  await using node = await startTestNode();
+  await node.create({
+    annotations: { 'sim.kruise.io/answers': 'refuse' },
+    containers: [
+      {
+        name: 'c',
+        image: 'nginx:1.25',
+        startupProbe: { tcpSocket: { port: 80 }, periodSeconds: 2, failureThreshold: 3 },
+        livenessProbe: { tcpSocket: { port: 80 } },
+      },
+    ],
+  });
+  const pod = await node.until('web', hasRestarted(1));
+  assert.equal(containerOf(pod)?.started, false);
+  const events = await node.events('web');
+  assert.ok(events.includes('Normal Killing: Container c failed startup probe, will be restarted'));
+  assert.ok(events.some((each) => each.startsWith('Warning Unhealthy: Startup probe failed: dial tcp 10.244.0.')));
+  assert.ok(!events.some((each) => each.includes('Liveness')));
+});
+
+test('a container that does not live is only killed where nothing is ever restarted', async () => {
+  await using node = await startTestNode();
+  await node.create({
+    restartPolicy: 'Never',
+    annotations: { 'sim.kruise.io/exec': '0 for 20s, 1' },
+    containers: [{ name: 'c', image: 'nginx:1.25', livenessProbe: { exec: { command: ['check'] }, periodSeconds: 5 } }],
+  });
+  const pod = await node.until('web', (found) => ['Failed', 'Succeeded'].includes(found?.status?.phase ?? ''));
+  assert.equal(containerOf(pod)?.restartCount, 0);
+  assert.notEqual(containerOf(pod)?.state?.terminated, undefined);
+  checkHistory(node.history);
+});
+
+test('an init container that fails for good fails the Pod, whose containers never start', async () => {
+  await using node = await startTestNode();
+  await node.create({
+    restartPolicy: 'Never',
+    initContainers: [{ name: 'init', image: 'busybox:1.36', command: ['sh', '-c', 'exit 1'] }],
+  });
+  const pod = await node.until('web', hasPhase('Failed'));
+  assert.equal(containerOf(pod, 'init')?.state?.terminated?.exitCode, 1);
+  assert.equal(containerOf(pod)?.state?.waiting?.reason, 'PodInitializing');
+  assert.equal(
+    conditionOf(pod, 'Initialized'),
+    'False ContainersNotInitialized containers with incomplete status: [init]',
+  );
+});
+
+test('init containers run one after the other before the others', async () => {
+  await using node = await startTestNode();
+  await node.create({
+    initContainers: ['one', 'two'].map((name) => ({ name, image: 'busybox:1.36', command: ['sh', '-c', 'sleep 2'] })),
+  });
+  const first = await node.until('web', (pod) => containerOf(pod, 'one')?.state?.running != null);
+  assert.equal(
+    conditionOf(first, 'Initialized'),
+    'False ContainersNotInitialized containers with incomplete status: [one two]',
+  );
+  const pod = await node.until('web', isReady);
+  const one = containerOf(pod, 'one')!.state!.terminated!;
+  const two = containerOf(pod, 'two')!.state!.terminated!;
+  assert.deepEqual([one.reason, two.reason], ['Completed', 'Completed']);
+  assert.ok(parseTime(two.startedAt!) >= parseTime(one.finishedAt!));
+  assert.ok(parseTime(containerOf(pod)!.state!.running!.startedAt!) >= parseTime(two.finishedAt!));
+});
+
+test('a sidecar ends when all else is done, and how it ended does not matter', async () => {
+  await using node = await startTestNode();
+  await node.create({
+    restartPolicy: 'Never',
+    terminationGracePeriodSeconds: 5,
+    annotations: { 'side.sim.kruise.io/stop-latency': 'never' },
+    initContainers: [{ name: 'side', image: 'nginx:1.25', restartPolicy: 'Always' }],
+    containers: [{ name: 'c', image: 'busybox:1.36', command: ['sh', '-c', 'sleep 3'] }],
+  });
+  const pod = await node.until('web', hasPhase('Succeeded'));
+  assert.equal(containerOf(pod, 'side')?.state?.terminated?.exitCode, 137);
+  assert.equal(conditionOf(pod, 'Ready'), 'False PodCompleted');
+  assert.equal(conditionOf(pod, 'Initialized'), 'True PodCompleted');
+  checkHistory(node.history);
+});
+
+test('a hook that takes too long leaves its container two seconds', async () => {
+  await using node = await startTestNode();
+  const stops: { at: number; timeout: number | undefined }[] = [];
+  const { stopContainer } = node.runtime;
+  Object.assign(node.runtime, {
+    stopContainer: (request: { containerId: string; timeout?: number }, options?: object) => {
+      stops.push({ at: node.clock.now(), timeout: request.timeout });
+      return stopContainer(request, options);
+    },
+  });
+  await node.create({
+    annotations: { 'sim.kruise.io/exec': '0', 'sim.kruise.io/exec-latency': '60s' },
+    containers: [{ name: 'c', image: 'nginx:1.25', lifecycle: { preStop: { exec: { command: ['drain'] } } } }],
+    terminationGracePeriodSeconds: 30,
+  });
+  await node.until('web', isReady);
+  const at = node.clock.now();
+  await node.server.client.delete(podKind, reference);
+  await node.until('web', isGone);
+  assert.deepEqual(stops, [{ at: at + 30_000, timeout: 2 }]);
+});
+
+test('a Pod that is deleted stays ready until its containers stop', async () => {
+  await using node = await startTestNode();
+  await node.create({ annotations: { 'sim.kruise.io/stop-latency': '4s' } });
+  await node.until('web', isReady);
+  await node.server.client.delete(podKind, reference);
+  await node.pass(3);
+  const stopping = await node.get('web');
+  assert.equal(isPodReady(stopping), true);
+  assert.equal(stopping.status?.phase, 'Running');
+  await node.until('web', isGone);
+  const last = node.history.at(-1);
+  assert.ok(['Succeeded', 'Failed'].includes(last?.status?.phase ?? ''));
+  assert.notEqual(containerOf(last)?.state?.terminated, undefined);
+  checkHistory(node.history);
+});
+
+test('a shorter grace period cuts a longer one short', async () => {
+  await using node = await startTestNode();
+  await node.create({ annotations: { 'sim.kruise.io/stop-latency': 'never' }, terminationGracePeriodSeconds: 300 });
+  await node.until('web', isReady);
+  const at = node.clock.now();
+  await node.server.client.delete(podKind, reference);
+  await node.pass(5);
+  await node.server.client.delete(podKind, reference, { gracePeriodSeconds: 3 });
+  await node.until('web', isGone);
+  assert.ok(node.clock.now() - at < 15_000);
+});
+
+test('a Pod that is taken away by force is ended on its node, too', async () => {
+  await using node = await startTestNode();
+  await node.create({});
+  await node.until('web', isReady);
+  await node.server.client.delete(podKind, reference, { gracePeriodSeconds: 0 });
+  await node.pass(10);
+  assert.deepEqual((await node.runtime.listPodSandbox({})).items, []);
+});
+
+test('a container waits for a ConfigMap, and starts when it is there', async () => {
+  await using node = await startTestNode();
+  await node.create({
+    containers: [{ name: 'c', image: 'nginx:1.25', envFrom: [{ configMapRef: { name: 'settings' } }] }],
+  });
+  const waiting = await node.until('web', isWaiting('CreateContainerConfigError'));
+  assert.equal(containerOf(waiting)?.state?.waiting?.message, 'configmap "settings" not found');
+  assert.ok((await node.events('web')).includes('Warning Failed: Error: configmap "settings" not found'));
+  await node.server.client.create(configMap, {
+    metadata: { name: 'settings', namespace: 'default' },
+    data: { COLOUR: 'red' },
+  });
+  await node.until('web', isReady);
+});
+
+test('a Pod that is at work too long fails', async () => {
+  await using node = await startTestNode();
+  await node.create({ activeDeadlineSeconds: 20 });
+  await node.until('web', isReady);
+  const pod = await node.until('web', hasPhase('Failed'));
+  assert.deepEqual(
+    [pod?.status?.reason, pod?.status?.message],
+    ['DeadlineExceeded', 'Pod was active on the node longer than the specified deadline'],
+  );
+  assert.notEqual(containerOf(pod)?.state?.terminated, undefined);
+  const events = await node.events('web');
+  assert.deepEqual(events.slice(-2).sort(), [
+    'Normal DeadlineExceeded: Pod was active on the node longer than the specified deadline',
+    'Normal Killing: Stopping container c',
+  ]);
+  checkHistory(node.history);
+});
+
+test('a Pod that does not fit is refused', async () => {
+  await using node = await startTestNode();
+  await node.create({ containers: [{ name: 'c', image: 'nginx:1.25', resources: { requests: { cpu: '5' } } }] });
+  const pod = await node.until('web', hasPhase('Failed'));
+  const message = "Node didn't have enough resource: cpu, requested: 5000, used: 0, capacity: 4000";
+  assert.deepEqual([pod?.status?.reason, pod?.status?.message], ['OutOfcpu', `Pod was rejected: ${message}`]);
+  assert.deepEqual(await node.events('web'), [`Warning OutOfcpu: ${message}`]);
+  await node.server.client.delete(podKind, reference);
+  await node.until('web', isGone);
+});
+
+test('what a Pod leaves is there for the next', async () => {
+  await using node = await startTestNode();
+  const greedy = [{ name: 'c', image: 'nginx:1.25', resources: { requests: { cpu: '3' } } }];
+  await node.create({ name: 'first', containers: greedy });
+  await node.until('first', isReady);
+  await node.create({ name: 'second', containers: greedy });
+  await node.until('second', hasPhase('Failed'));
+  await node.server.client.delete(podKind, { name: 'first', namespace: 'default' });
+  await node.until('first', isGone);
+  await node.create({ name: 'third', containers: greedy });
+  await node.until('third', isReady);
+});
+
+test('a sandbox that dies is replaced, and everything starts anew', async () => {
+  await using node = await startTestNode();
+  await node.create({ initContainers: [{ name: 'init', image: 'busybox:1.36', command: ['true'] }] });
+  const before = await node.until('web', isReady);
+  const { items } = await node.runtime.listPodSandbox({});
+  await node.runtime.stopPodSandbox({ podSandboxId: items[0]!.id });
+  const after = await node.until('web', (pod) => isReady(pod) && hasRestarted(1)(pod));
+  assert.equal(containerOf(after, 'init')?.restartCount, 1);
+  assert.equal(containerOf(after)?.lastState?.terminated?.containerID, containerOf(before)?.containerID);
+  assert.ok(
+    (await node.events('web')).includes(
+      'Normal SandboxChanged: Pod sandbox changed, it will be killed and re-created.',
+    ),
+  );
+});
+
+test('restarts are counted on from the logs where nothing else is left', async () => {
+  await using node = await startTestNode();
+  const { client } = node.server;
+  const created = await client.create(podKind, {
+    metadata: reference,
+    spec: { automountServiceAccountToken: false, containers: [{ name: 'c', image: 'nginx:1.25' }] },
+  });
+  const folder = `/var/log/pods/default_web_${created.metadata.uid}/c`;
+  await node.runtime.files.makeDirectory(folder);
+  await node.runtime.files.writeFile(`${folder}/3.log`, '');
+  await bind(client, reference, 'node-1');
+  const pod = await node.until('web', isReady);
+  assert.equal(containerOf(pod)?.restartCount, 4);
+});
+
+test('a phase that someone else made final stays, and the Pod ends', async () => {
+  await using node = await startTestNode();
+  await node.create({});
+  const pod = await node.until('web', isReady);
+  await node.server.client.update(
+    podKind,
+    { ...pod!, status: { ...pod!.status, phase: 'Failed', reason: 'Test' } },
+    { subresource: 'status' },
+  );
+  await node.pass(60);
+  const after = await node.get('web');
+  assert.deepEqual([after.status?.phase, after.status?.reason], ['Failed', 'Test']);
+  assert.equal(conditionOf(after, 'Ready'), 'False PodFailed');
+  assert.notEqual(containerOf(after)?.state?.terminated, undefined);
+});
+
+test('what others put into the capacity of a node stays, and can be had', async () => {
+  await using node = await startTestNode();
+  const patch = { status: { capacity: { 'example.com/gpu': '2' } } };
+  await node.server.client.patch(nodeKind, { name: 'node-1' }, patch, { type: 'strategic', subresource: 'status' });
+  await node.pass(400);
+  const found = await node.server.client.get(nodeKind, { name: 'node-1' });
+  assert.equal(found.status?.capacity?.['example.com/gpu'], '2');
+  assert.equal(found.status?.allocatable?.['example.com/gpu'], '2');
+});
+
+test('a kubelet that starts again goes on where it was', async () => {
+  await using node = await startTestNode();
+  await node.create({});
+  const before = await node.until('web', isReady);
+  await node.restart();
+  await node.pass(30);
+  const after = await node.get('web');
+  assert.deepEqual(after.status, before?.status);
+  await node.server.client.delete(podKind, reference);
+  await node.until('web', isGone);
+});
+
+test('an ephemeral container joins a Pod that runs', async () => {
+  await using node = await startTestNode();
+  const { client } = node.server;
+  await node.create({});
+  const pod = await node.until('web', isReady);
+  const debug = { name: 'debug', image: 'busybox:1.36', command: ['sleep', '5'] };
+  await client.update(
+    podKind,
+    { ...pod!, spec: { ...pod!.spec!, ephemeralContainers: [debug] } },
+    { subresource: 'ephemeralcontainers' },
+  );
+  await node.until('web', (found) => containerOf(found, 'debug')?.state?.running != null);
+  const ended = await node.until('web', (found) => containerOf(found, 'debug')?.state?.terminated != null);
+  assert.equal(ended?.status?.phase, 'Running');
+  assert.equal(isReady(ended), true);
+});
+
+test('a hook after the start that fails costs the container its life', async () => {
+  await using node = await startTestNode();
+  await node.create({
+    annotations: { 'sim.kruise.io/exec': '1' },
+    containers: [{ name: 'c', image: 'nginx:1.25', lifecycle: { postStart: { exec: { command: ['warm-up'] } } } }],
+  });
+  await node.until('web', isWaiting('CrashLoopBackOff'));
+  const events = await node.events('web');
+  assert.deepEqual(events.slice(2, 5), [
+    'Normal Started: Started container c',
+    'Warning FailedPostStartHook: PostStartHook failed',
+    'Normal Killing: FailedPostStartHook',
+  ]);
 });

@@ -82,9 +82,9 @@ function verdictOf({ pod, previous, now }: PodStatusFacts, found: Phase): Verdic
   if (!isFinal(phase) && isPastDeadline(pod, previous, now)) {
     return { phase: 'Failed', reason: 'DeadlineExceeded', message: deadlineMessage };
   }
-  if (phase !== previous.phase) return { phase };
-  const reason = previous.reason || api.reason;
-  const message = previous.message || api.message;
+  const [first, second] = phase === previous.phase ? [previous, api] : phase === api.phase ? [api, {}] : [{}, {}];
+  const reason = first.reason || second.reason;
+  const message = first.message || second.message;
   return { phase, ...(reason ? { reason } : {}), ...(message ? { message } : {}) };
 }
 

@@ -78,8 +78,8 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   const uid = first.metadata.uid ?? '';
   const { promise: gone, resolve: announceGone } = Promise.withResolvers<void>();
   let pod = first;
-  /** With the resources it has been given. */
-  let allocated = first;
+  /** What the Pod is to run, with the resources it has been given. */
+  let givenSpec = first.spec;
   let resizeClaims: readonly Claim[] = [];
   let runtimePod: RuntimePod = nothingRuns;
   let said: PodStatus | undefined;
@@ -99,6 +99,8 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   const pullErrors = new Map<string, string>();
   let volumes: PodVolumes | undefined;
 
+  /** The Pod with the resources it has been given. */
+  const given = (): Pod => (givenSpec === pod.spec || !givenSpec ? pod : { ...pod, spec: givenSpec });
   const record = (podContainer: PodContainer, type: 'Normal' | 'Warning', reason: string, message: string) =>
     node.record(pod, type, reason, message, fieldPathOf(podContainer));
   const killing: KillContext = { runtime, clock, record, podIP: () => addressesOf(runtimePod)[0] ?? '' };
@@ -156,7 +158,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   function say(): PodStatus {
     const previous = said ?? pod.status ?? {};
     const status = podStatusOf({
-      pod: allocated,
+      pod: given(),
       runtimePod,
       previous,
       failures,
@@ -217,20 +219,14 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   }
 
   function resize(): void {
-    const {
-      pod: given,
-      pending,
-      changed,
-    } = node.allocations.resize(pod, {
-      allocatable: node.allocatable(),
-      admits: node.admits,
-    });
-    allocated = given;
-    for (const name of changed) {
-      const container = containersOf(given).find((each) => each.container.name === name)?.container;
-      if (container) restarts?.reset(backOffKey(name, containerHash(container)));
+    const resized = node.allocations.resize(pod, { allocatable: node.allocatable(), admits: node.admits });
+    const { pending, changed } = resized;
+    givenSpec = resized.pod.spec;
+    const containers = containersOf(given()).map(({ container }) => container);
+    for (const container of containers) {
+      if (changed.includes(container.name)) restarts?.reset(backOffKey(container.name, containerHash(container)));
     }
-    const isUnderWay = containersOf(given).some(({ container }) => {
+    const isUnderWay = containers.some((container) => {
       const newest = newestOf(runtimePod, container.name);
       return newest?.state === 'running' && node.allocations.needOf(uid, container, newest) !== 'none';
     });
@@ -241,7 +237,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
 
   function decide(): PodActions {
     return decideActions({
-      pod: allocated,
+      pod: given(),
       runtimePod,
       probes,
       resizeNeed: (container, running) => node.allocations.needOf(uid, container, running),
@@ -267,7 +263,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
       },
     });
     try {
-      return await volumes.mount(allocated, factsOf(addressesOf(runtimePod)));
+      return await volumes.mount(given(), factsOf(addressesOf(runtimePod)));
     } catch (error) {
       const causes = error instanceof AggregateError ? (error.errors as Error[]) : [error as Error];
       for (const { message } of causes) node.record(pod, 'Warning', 'FailedMount', message);
@@ -286,18 +282,18 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
       node.record(pod, 'Normal', 'SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.');
     }
     if (actions.killsPod) {
-      await killPod(killing, allocated, runtimePod, undefined, signal);
+      await killPod(killing, given(), runtimePod, undefined, signal);
       if (!actions.createsSandbox) return observe();
     }
     for (const { target, message, reason } of actions.kills) {
-      await killContainer(killing, { pod: allocated, target, message, reason }, signal);
+      await killContainer(killing, { pod: given(), target, message, reason }, signal);
     }
     const starts = [...actions.ephemeral, ...actions.init, ...actions.regular];
     if (actions.kills.length > 0) runtimePod = await readRuntimePod(runtime, uid, runtimePod);
     await updateResources(actions);
     if (starts.length === 0 && !actions.createsSandbox) return;
 
-    const sandboxConfig = sandboxConfigOf(allocated, actions.attempt, node.settings);
+    const sandboxConfig = sandboxConfigOf(given(), actions.attempt, node.settings);
     let { sandboxId } = actions;
     if (actions.createsSandbox) {
       const created = await createSandbox(sandboxConfig, signal);
@@ -307,7 +303,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     }
     const podIPs = isHostNetwork(pod) ? node.hostIPs() : addressesOf(runtimePod);
     const scene: StartScene = {
-      pod: allocated,
+      pod: given(),
       runtimePod,
       sandboxId: sandboxId!,
       sandboxConfig,
@@ -364,7 +360,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     const before = new Map(failures);
     let retryAt: Instant | undefined;
     const again = (at: Instant) => (retryAt = Math.min(retryAt ?? at, at));
-    for (const podContainer of startOrder(containersOf(allocated))) {
+    for (const podContainer of startOrder(containersOf(given()))) {
       const { container, role } = podContainer;
       if (!wanted.has(container.name)) continue;
       try {
@@ -414,7 +410,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
 
   async function updateResources({ resizes }: PodActions): Promise<void> {
     for (const { id, name } of resizes) {
-      const container = containersOf(allocated).find((each) => each.container.name === name)?.container;
+      const container = containersOf(given()).find((each) => each.container.name === name)?.container;
       if (!container) continue;
       await runtime.updateContainerResources({
         containerId: id,
@@ -469,7 +465,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     probes.stopLethal();
     await observe();
     try {
-      await killPod(killing, allocated, runtimePod, graceSeconds, signal);
+      await killPod(killing, given(), runtimePod, graceSeconds, signal);
     } catch (error) {
       signal.throwIfAborted();
       node.record(pod, 'Warning', 'FailedKillPod', `error killing pod: ${descriptionOf(error)}`);

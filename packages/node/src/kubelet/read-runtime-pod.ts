@@ -11,22 +11,29 @@ import { podUidLabel } from './sandbox-config.ts';
 /** What the runtime has of a Pod. What is known of containers that had ended already is not asked for again. */
 export async function readRuntimePod(runtime: NodeRuntime, uid: string, known: RuntimePod): Promise<RuntimePod> {
   const { items } = await runtime.listPodSandbox({ filter: { labelSelector: { [podUidLabel]: uid } } });
-  const sandboxes: RuntimeSandbox[] = [];
-  const containers: RuntimeContainer[] = [];
+  const sandboxes: PodSandboxStatus[] = [];
+  const found: { readonly sandboxId: string; readonly createdAt: bigint; readonly status: ContainerStatus }[] = [];
   for (const { id } of items) {
     try {
       const { status, containersStatuses } = await runtime.podSandboxStatus({ podSandboxId: id });
-      sandboxes.push(sandboxOf(status));
+      sandboxes.push(status);
       const statuses = containersStatuses.length > 0 ? containersStatuses : await statusesIn(runtime, id);
-      for (const each of statuses) containers.push(await containerOf(runtime, id, each, known));
+      for (const each of statuses) found.push({ sandboxId: id, createdAt: each.createdAt, status: each });
     } catch (error) {
       // Whatever goes while it is looked at has gone.
       if (!isGone(error)) throw error;
     }
   }
-  const newestFirst = (a: { readonly createdAt: number }, b: { readonly createdAt: number }) =>
-    b.createdAt - a.createdAt;
-  return { sandboxes: sandboxes.sort(newestFirst), containers: containers.sort(newestFirst) };
+  const containers: RuntimeContainer[] = [];
+  for (const { sandboxId, status } of found.sort(newestFirst)) {
+    containers.push(await containerOf(runtime, sandboxId, status, known));
+  }
+  return { sandboxes: sandboxes.sort(newestFirst).map(sandboxOf), containers };
+}
+
+/** To the nanosecond: one may be made right after the other. */
+function newestFirst(a: { readonly createdAt: bigint }, b: { readonly createdAt: bigint }): number {
+  return a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0;
 }
 
 async function statusesIn(runtime: NodeRuntime, podSandboxId: string): Promise<ContainerStatus[]> {

@@ -25,7 +25,7 @@ export type TestNode = {
   /** Makes a Pod that is bound to the node. */
   create(pod: TestPod): Promise<Pod>;
   get(name: string): Promise<Pod>;
-  /** Lets time pass until a Pod is as wanted; fails after ten minutes. */
+  /** Lets time pass until a Pod is as wanted; fails after twenty minutes. */
   until(name: string, what: (pod: Pod | undefined) => boolean): Promise<Pod | undefined>;
   /** Lets time pass. */
   pass(seconds: number): Promise<void>;
@@ -128,7 +128,7 @@ export async function startTestNode(options: TestNodeOptions = {}): Promise<Test
     },
     get: (name) => client.get(podKind, { name, namespace: 'default' }),
     async until(name, what) {
-      const deadline = clock.now() + 600_000;
+      const deadline = clock.now() + 1_200_000;
       for (;;) {
         await quiet();
         const found = (await client.list(podKind, { namespace: 'default' })).items.find(
