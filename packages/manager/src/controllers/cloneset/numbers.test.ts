@@ -198,6 +198,12 @@ const cases: readonly Case[] = [
     gives: { deleteReadyLimit: 2 },
   },
   {
+    is: 'surges as far as it may in the last wave, too',
+    set: [8, 0, 0, 3],
+    pods: 'Or Or Nr Nr Nr Nr Nr Nr Nn',
+    gives: { scaleUp: 1, scaleUpLimit: 1, useSurge: 2, updateNumber: 1, updateMaxUnavailable: 1 },
+  },
+  {
     is: 'makes an old Pod while another prepares to be updated',
     set: [4, '90%', 1, 0],
     preparingIsNew: true,

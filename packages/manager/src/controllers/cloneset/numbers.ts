@@ -167,12 +167,13 @@ function surgeOf(by: {
   const forDeletionOld = Math.max(forDeletion - toDeleteNew, 0);
 
   const isUpdating = oldDifference * newDifference < 0;
-  const [old, fresh] = [Math.abs(oldDifference), Math.abs(newDifference)];
-  const forUpdate = isUpdating ? Math.min(old, fresh) : 0;
-  const isTowardsOld = (old <= fresh && oldDifference < 0) || (old > fresh && newDifference > 0);
+  const toMove = isUpdating ? Math.min(Math.abs(oldDifference), Math.abs(newDifference)) : 0;
+  // For an update, all Pods of the revision there are too many of, not only as many as the other one lacks: else the last
+  // waves are smaller than they could be (cloneset.md §8.1 has the lesser of the two).
+  const forUpdate = Math.max(oldDifference, newDifference);
+  const forUpdateOld = newDifference > 0 ? forUpdate : 0;
 
-  const [surge, surgeOld] =
-    forDeletion >= forUpdate ? [forDeletion, forDeletionOld] : [forUpdate, isTowardsOld ? forUpdate : 0];
+  const [surge, surgeOld] = forDeletion >= toMove ? [forDeletion, forDeletionOld] : [forUpdate, forUpdateOld];
   const useSurge = Math.min(maxSurge, surge);
   return { useSurge, useSurgeOld: Math.min(useSurge, surgeOld) };
 }
