@@ -25,6 +25,7 @@ type Facts = {
   readonly isFailed: boolean;
   readonly isFailing: boolean;
   readonly isSucceeding: boolean;
+  readonly isSuspended: boolean;
   readonly isFinished: boolean;
 };
 
@@ -38,6 +39,7 @@ function factsOf({ status = {} }: Job): Facts {
     isFailed,
     isFailing: has('FailureTarget'),
     isSucceeding: has('SuccessCriteriaMet'),
+    isSuspended: has('Suspended'),
     isFinished: isComplete || isFailed,
   };
 }
@@ -183,7 +185,9 @@ function* validateProgress({ spec }: Job, now: Facts, was: Facts): Generator<Cau
   if (completionTime && was.status.completionTime && completionTime !== was.status.completionTime) {
     yield invalidTime('status.completionTime', completionTime, 'completionTime cannot be mutated');
   }
-  if (was.status.startTime && startTime !== was.status.startTime && !spec?.suspend) {
+  // Later releases of Kubernetes 1.33 let a Job that is resumed start anew; before, it was refused, and never said that it was.
+  const isResumed = was.isSuspended && startTime !== undefined;
+  if (was.status.startTime && startTime !== was.status.startTime && !spec?.suspend && !isResumed) {
     yield required('status.startTime', 'startTime cannot be removed for unsuspended job');
   }
   if (was.isSucceeding && !now.isSucceeding) yield condition('cannot disable the SuccessCriteriaMet=True condition');

@@ -194,6 +194,24 @@ const statuses: readonly {
     ],
   },
   {
+    name: 'a Job that is resumed starts anew',
+    old: { startTime: started, conditions: [done('Suspended')] },
+    now: { startTime: finished, conditions: [{ ...done('Suspended'), status: 'False' }] },
+    faults: [],
+  },
+  {
+    name: 'a Job that is resumed has started',
+    old: { startTime: started, conditions: [done('Suspended')] },
+    now: { conditions: [{ ...done('Suspended'), status: 'False' }] },
+    faults: ['status.startTime: Required value: startTime cannot be removed for unsuspended job'],
+  },
+  {
+    name: 'a Job that goes on does not start anew',
+    old: { startTime: started },
+    now: { startTime: finished },
+    faults: ['status.startTime: Required value: startTime cannot be removed for unsuspended job'],
+  },
+  {
     name: 'no fewer Pods fail than before',
     old: { failed: 2 },
     now: { failed: 1 },
