@@ -6,6 +6,8 @@ import { endpointsController } from './endpoints/controller.ts';
 import { endpointSliceController } from './endpointslice/controller.ts';
 import { endpointSliceMirroringController } from './endpointslice-mirroring/controller.ts';
 import { garbageCollector } from './garbage-collector/controller.ts';
+import { jobController } from './job/controller.ts';
+import { orphanedPodController } from './job/orphaned-pods.ts';
 import { legacyServiceAccountTokenCleaner } from './legacy-serviceaccount-token-cleaner/controller.ts';
 import { namespaceController } from './namespace/controller.ts';
 import { nodeIpamController } from './node-ipam/controller.ts';
@@ -55,6 +57,11 @@ export const catalogue: readonly CatalogueEntry[] = [
     name: 'garbage-collector-controller',
     serviceAccount: 'generic-garbage-collector',
     make: () => [garbageCollector()],
+  },
+  {
+    name: 'job-controller',
+    serviceAccount: 'job-controller',
+    make: () => [jobController, orphanedPodController],
   },
   {
     name: 'legacy-serviceaccount-token-cleaner-controller',

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Job, JobStatus } from '@kruise/api/batch/job';
+import type { Pod } from '@kruise/api/core/pod';
+import type { Outcome } from '@kruise/client/execute';
+import type { KubernetesObject } from '@kruise/client/object-key';
+import { isPodFinished } from '@kruise/machinery/pods';
+import { pick, type Random, randomInteger, seededRandom } from '@kruise/values/random';
+import { formatTime } from '@kruise/values/time';
+import fc from 'fast-check';
+import { decide } from './decide.ts';
+import { jobOf, now as start } from './fixtures.ts';
+import { isTracked, trackingFinalizer } from './job-pods.ts';
+import { isOver } from './status.ts';
+
+/** A Job and its Pods as a server would keep them, and what truly happened to every Pod there ever was. */
+type World = {
+  job: Job;
+  readonly pods: Map<string, Pod>;
+  readonly fates: Map<string, 'Succeeded' | 'Failed'>;
+  now: number;
+};
+
+/** Decides, and does what was decided up to an action, as if the process were killed before the next. */
+function pass(world: World, random: Random, killChance: number): void {
+  const { actions, status } = decide({ job: world.job, pods: [...world.pods.values()] }, world.now);
+  const written = new Map<string, KubernetesObject>();
+  for (const action of actions) {
+    if (random.next() < killChance) return;
+    if (action.type === 'effect' || action.type === 'record') continue;
+    const { uid = '' } = action.object.metadata;
+    if (action.type === 'create') {
+      const name = `${action.object.metadata.generateName}${world.fates.size}-${world.pods.size}-${randomInteger(random, 1e6)}`;
+      const metadata = { ...action.object.metadata, name, uid: name, creationTimestamp: formatTime(world.now) };
+      world.pods.set(name, { ...(action.object as Pod), metadata, status: { phase: 'Pending' } });
+    } else if (action.type === 'update') {
+      world.job = action.object as Job;
+    } else if (action.type === 'patch') {
+      const pod = world.pods.get(uid)!;
+      const { finalizers: _, ...metadata } = pod.metadata;
+      const free = { ...pod, metadata };
+      written.set(uid, free);
+      if (metadata.deletionTimestamp && isPodFinished(free)) world.pods.delete(uid);
+      else world.pods.set(uid, free);
+    } else if (action.type === 'remove') {
+      const pod = world.pods.get(uid)!;
+      const deletionTimestamp = formatTime(world.now);
+      world.pods.set(uid, { ...pod, metadata: { ...pod.metadata, deletionTimestamp, deletionGracePeriodSeconds: 0 } });
+    }
+  }
+  if (random.next() < killChance) return;
+  const outcome: Outcome = { failures: [], isStale: false, written };
+  const next = typeof status === 'function' ? status(outcome) : status;
+  if (next) world.job = { ...world.job, status: next as JobStatus };
+}
+
+/** What nodes do: Pods get on, and those on their way out end and vanish, as far as nothing keeps them. */
+function live({ pods, fates, now }: World, random: Random): void {
+  for (const [uid, pod] of pods) {
+    const isLeaving = pod.metadata.deletionTimestamp !== undefined;
+    if (isLeaving && !isTracked(pod) && random.next() < 0.5) {
+      pods.delete(uid);
+    } else if (!isPodFinished(pod) && random.next() < 0.4) {
+      const phase = isLeaving ? 'Failed' : pick(random, ['Running', 'Succeeded', 'Failed'] as const);
+      const terminated = { exitCode: phase === 'Failed' ? 1 : 0, finishedAt: formatTime(now) };
+      const state = phase === 'Running' ? { running: {} } : { terminated };
+      const containerStatuses = [{ name: 'main', state, ready: false, restartCount: 0, image: '', imageID: '' }];
+      pods.set(uid, { ...pod, status: { phase, containerStatuses } });
+      if (phase !== 'Running' && pod.metadata.finalizers?.includes(trackingFinalizer)) fates.set(uid, phase);
+    }
+  }
+}
+
+const anyJob = fc.record({
+  completions: fc.integer({ min: 1, max: 5 }),
+  parallelism: fc.integer({ min: 1, max: 4 }),
+  backoffLimit: fc.nat(4),
+  completionMode: fc.constantFrom('Indexed', 'NonIndexed'),
+  podReplacementPolicy: fc.constantFrom('Failed', 'TerminatingOrFailed'),
+});
+
+function runToEnd(job: Job, seed: number, killChance: number): World {
+  const random = seededRandom(seed);
+  const world: World = { job, pods: new Map(), fates: new Map(), now: start };
+  for (let step = 0; step < 2000 && !isOver(world.job.status); step++) {
+    pass(world, random, killChance);
+    live(world, random);
+    world.now += 5000;
+  }
+  return world;
+}
+
+test('every Pod that ended is counted once, however often the controller is killed', () => {
+  fc.assert(
+    fc.property(anyJob, fc.integer(), fc.double({ min: 0, max: 0.5, noNaN: true }), (spec, seed, killChance) => {
+      const { job, pods, fates } = runToEnd(jobOf(spec, {}), seed, killChance);
+      const { status } = job;
+      assert.ok(isOver(status), 'the Job comes to an end');
+      assert.deepEqual(status?.uncountedTerminatedPods, { succeeded: [], failed: [] });
+      assert.ok(
+        pods.values().every((pod) => !isTracked(pod)),
+        'no Pod is held',
+      );
+      const isComplete = status?.conditions?.some(({ type }) => type === 'Complete');
+      assert.equal((status?.succeeded ?? 0) >= spec.completions, isComplete);
+      const count = (fate: string) =>
+        fates
+          .values()
+          .filter((each) => each === fate)
+          .toArray().length;
+      if (spec.completionMode === 'NonIndexed') assert.equal(status?.succeeded, count('Succeeded'));
+      // Pods that are deleted because the Job failed count as failed before they have ended.
+      if (isComplete && spec.podReplacementPolicy === 'Failed') assert.equal(status?.failed, count('Failed'));
+      else assert.ok((status?.failed ?? 0) >= count('Failed') || isComplete);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('no more Pods are at work than may be', () => {
+  fc.assert(
+    fc.property(anyJob, fc.integer(), (spec, seed) => {
+      const random = seededRandom(seed);
+      const world: World = { job: jobOf(spec, {}), pods: new Map(), fates: new Map(), now: start };
+      for (let step = 0; step < 100; step++) {
+        pass(world, random, 0.2);
+        const active = world.pods.values().filter((pod) => !isPodFinished(pod) && !pod.metadata.deletionTimestamp);
+        const count = active.toArray().length;
+        assert.ok(count <= spec.parallelism, `${count} at work`);
+        live(world, random);
+        world.now += 5000;
+      }
+    }),
+  );
+});

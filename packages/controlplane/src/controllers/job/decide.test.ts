@@ -1,0 +1,610 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Job, JobSpec, JobStatus } from '@kruise/api/batch/job';
+import type { Pod } from '@kruise/api/core/pod';
+import type { CreateAction, PatchAction, UpdateAction } from '@kruise/client/actions';
+import type { Outcome } from '@kruise/client/execute';
+import { findCondition } from '@kruise/machinery/conditions';
+import { formatTime } from '@kruise/values/time';
+import { inFewWords } from '../../testing/in-words.ts';
+import { decide } from './decide.ts';
+import { jobOf, now, podOf, type Shape, secondsAgo } from './fixtures.ts';
+import { trackingFinalizer } from './job-pods.ts';
+
+const clean: Outcome = { failures: [], isStale: false, written: new Map() };
+
+function outcomeOf(job: Job, pods: readonly Pod[], outcome: Outcome = clean) {
+  const { actions, status, told = [], requeueAfterSeconds } = decide({ job, pods }, now);
+  return {
+    actions,
+    does: inFewWords(actions),
+    status: (typeof status === 'function' ? status(outcome) : status) as JobStatus,
+    told: told.map(({ type, reason, message }) => `${type} ${reason}: ${message}`),
+    requeueAfterSeconds,
+  };
+}
+const conditionsOf = ({ conditions = [] }: JobStatus) =>
+  conditions.map(({ type, status, reason }) => (status === 'True' ? `${type} ${reason}` : `not ${type} ${reason}`));
+
+const running = (count: number, shape: Shape = {}) =>
+  Array.from({ length: count }, (_, index) => podOf(`run-${index}`, shape));
+const ended = (phase: 'Failed' | 'Succeeded', count: number, shape: Shape = {}) =>
+  Array.from({ length: count }, (_, index) => podOf(`${phase.toLowerCase()}-${index}`, { phase, ...shape }));
+
+type Case = { readonly name: string; readonly job: Job; readonly pods: readonly Pod[]; readonly does: string };
+
+const counted = { isTracked: false };
+const indexed = (spec: Partial<JobSpec> = {}, status?: JobStatus) =>
+  jobOf({ completionMode: 'Indexed', completions: 3, parallelism: 3, ...spec }, status);
+const at = (index: number, shape: Shape = {}) => podOf(`at-${index}-${shape.phase ?? 'Running'}`, { index, ...shape });
+
+const work: readonly Case[] = [
+  { name: 'makes a Pod', job: jobOf(), pods: [], does: 'create sum-' },
+  {
+    name: 'makes no more than may run at once',
+    job: jobOf({ parallelism: 2, completions: 5 }),
+    pods: running(1),
+    does: 'create sum-',
+  },
+  {
+    name: 'makes no more than are still wanted',
+    job: jobOf({ parallelism: 5, completions: 5 }, { succeeded: 3 }),
+    pods: [],
+    does: 'create sum- ×2',
+  },
+  { name: 'makes no Pod where none may run', job: jobOf({ parallelism: 0 }), pods: [], does: '' },
+  {
+    name: 'makes no more than 500 in a pass',
+    job: jobOf({ parallelism: 600, completions: 600 }),
+    pods: [],
+    does: 'create sum- ×500',
+  },
+  {
+    name: 'without a number, keeps as many at work as may run',
+    job: { ...jobOf(), spec: withoutCompletions(jobOf({ parallelism: 2 }).spec!) },
+    pods: running(1),
+    does: 'create sum-',
+  },
+  {
+    name: 'without a number, makes none after the first success',
+    job: { ...jobOf(), spec: withoutCompletions(jobOf({ parallelism: 3 }).spec!) },
+    pods: [...running(1), ...ended('Succeeded', 1)],
+    does: 'update sum, patch succeeded-0',
+  },
+  {
+    name: 'deletes those too many, which are not counted',
+    job: jobOf({ parallelism: 1, completions: 5 }),
+    pods: [podOf('busy'), podOf('idle', { phase: 'Pending' })],
+    does: 'patch idle, delete idle',
+  },
+  {
+    name: 'replaces a Pod on its way out at once',
+    job: jobOf(),
+    pods: [podOf('a', { isLeaving: true })],
+    does: 'update sum, patch a, create sum-',
+  },
+  {
+    name: 'replaces a Pod on its way out once it has failed, if asked to',
+    job: jobOf({ podReplacementPolicy: 'Failed' }),
+    pods: [podOf('a', { isLeaving: true })],
+    does: '',
+  },
+  {
+    name: 'deletes all Pods while suspended',
+    job: jobOf({ suspend: true, parallelism: 2, completions: 2 }),
+    pods: running(2),
+    does: 'patch run-0, patch run-1, delete run-0, delete run-1',
+  },
+  { name: 'makes none while suspended', job: jobOf({ suspend: true }), pods: [], does: '' },
+  {
+    name: 'does nothing for a Job of somebody else',
+    job: jobOf({ managedBy: 'example.com/queue' }),
+    pods: [],
+    does: '',
+  },
+  {
+    name: 'does nothing once it is over',
+    job: jobOf({}, { conditions: [{ type: 'Complete', status: 'True' }] }),
+    pods: running(1),
+    does: '',
+  },
+  {
+    name: 'lets all Pods go when it is deleted, and makes none',
+    job: {
+      ...jobOf({ parallelism: 3, completions: 3 }),
+      metadata: { ...jobOf().metadata, deletionTimestamp: secondsAgo(1) },
+    },
+    pods: running(2),
+    does: 'patch run-0, patch run-1',
+  },
+  {
+    name: 'makes Pods for the lowest indexes that are missing',
+    job: indexed({ completions: 5, parallelism: 2 }, { completedIndexes: '1' }),
+    pods: [],
+    does: 'create sum-0-, create sum-2-',
+  },
+  {
+    name: 'has one Pod work on an index',
+    job: indexed({ parallelism: 2 }),
+    pods: [at(0), podOf('again', { index: 0, phase: 'Pending' })],
+    does: 'patch again, delete again',
+  },
+  {
+    name: 'deletes Pods without an index of the Job',
+    job: indexed(),
+    pods: [at(0), podOf('none'), at(7)],
+    does: 'patch none, patch at-7-Running, delete none, delete at-7-Running',
+  },
+  {
+    name: 'does not work on an index that a Pod on its way out still has, if asked to',
+    job: indexed({ podReplacementPolicy: 'Failed', parallelism: 2 }),
+    pods: [at(0, { isLeaving: true })],
+    does: 'create sum-1-',
+  },
+];
+for (const { name, job, pods, does } of work) {
+  test(name, () => assert.equal(outcomeOf(job, pods).does, does));
+}
+
+function withoutCompletions({ completions: _, ...spec }: JobSpec): JobSpec {
+  return spec;
+}
+
+const waits: readonly { readonly name: string; readonly pods: readonly Pod[]; readonly seconds: number | undefined }[] =
+  [
+    { name: 'none failed', pods: [], seconds: undefined },
+    { name: 'one failed just now', pods: ended('Failed', 1, { ...counted, finishedSecondsAgo: 0 }), seconds: 10 },
+    { name: 'one failed a while ago', pods: ended('Failed', 1, { ...counted, finishedSecondsAgo: 4 }), seconds: 6 },
+    {
+      name: 'one failed long ago',
+      pods: ended('Failed', 1, { ...counted, finishedSecondsAgo: 10 }),
+      seconds: undefined,
+    },
+    { name: 'two failed', pods: ended('Failed', 2, { ...counted, finishedSecondsAgo: 0 }), seconds: 20 },
+    { name: 'four failed', pods: ended('Failed', 4, { ...counted, finishedSecondsAgo: 0 }), seconds: 80 },
+    { name: 'ever so many failed', pods: ended('Failed', 40, { ...counted, finishedSecondsAgo: 0 }), seconds: 600 },
+    {
+      name: 'failures are followed by a success',
+      pods: [
+        ...ended('Failed', 3, { ...counted, finishedSecondsAgo: 5 }),
+        ...ended('Succeeded', 1, { ...counted, finishedSecondsAgo: 4 }),
+      ],
+      seconds: undefined,
+    },
+    {
+      name: 'a success is followed by a failure',
+      pods: [
+        ...ended('Failed', 1, { ...counted, finishedSecondsAgo: 2 }),
+        ...ended('Succeeded', 1, { ...counted, finishedSecondsAgo: 4 }),
+      ],
+      seconds: 8,
+    },
+  ];
+for (const { name, pods, seconds } of waits) {
+  test(`a Pod is made ${seconds === undefined ? 'at once' : `after ${seconds} s`} where ${name}`, () => {
+    const job = jobOf({ completions: 9, backoffLimit: 100 }, { startTime: secondsAgo(3600), failed: pods.length });
+    const { does, requeueAfterSeconds } = outcomeOf(job, pods);
+    assert.deepEqual([does, requeueAfterSeconds], [seconds === undefined ? 'create sum-' : '', seconds]);
+  });
+}
+
+type End = {
+  readonly name: string;
+  readonly job: Job;
+  readonly pods: readonly Pod[];
+  readonly conditions: readonly string[];
+  readonly told?: readonly string[];
+};
+const failing = { type: 'FailureTarget', status: 'True', reason: 'BackoffLimitExceeded', message: 'x' };
+const succeeding = { type: 'SuccessCriteriaMet', status: 'True', reason: 'SuccessPolicy', message: 'x' };
+const exit = (
+  action: 'FailJob' | 'Ignore' | 'Count' | 'FailIndex',
+  values: readonly number[],
+  operator: 'In' | 'NotIn' = 'In',
+) => ({
+  action,
+  onExitCodes: { operator, values },
+});
+const ends: readonly End[] = [
+  {
+    name: 'is complete once enough have succeeded',
+    job: jobOf(),
+    pods: ended('Succeeded', 1),
+    conditions: ['SuccessCriteriaMet CompletionsReached', 'Complete CompletionsReached'],
+    told: ['Normal Completed: Job completed'],
+  },
+  {
+    name: 'goes on until enough have succeeded',
+    job: jobOf({ completions: 2 }),
+    pods: ended('Succeeded', 1),
+    conditions: [],
+  },
+  {
+    name: 'says that it will be complete while Pods that are too many are on their way out',
+    job: jobOf({ completions: 1 }),
+    pods: [...ended('Succeeded', 1), ...running(1)],
+    conditions: ['SuccessCriteriaMet CompletionsReached'],
+    told: [],
+  },
+  {
+    name: 'is complete at once if nothing is wanted',
+    job: jobOf({ completions: 0 }),
+    pods: [],
+    conditions: ['SuccessCriteriaMet CompletionsReached', 'Complete CompletionsReached'],
+  },
+  {
+    name: 'tells if more have succeeded than were wanted',
+    job: jobOf(),
+    pods: ended('Succeeded', 2),
+    conditions: ['SuccessCriteriaMet CompletionsReached', 'Complete CompletionsReached'],
+    told: [
+      'Warning TooManySucceededPods: Too many succeeded pods running after completion count reached',
+      'Normal Completed: Job completed',
+    ],
+  },
+  {
+    name: 'without a number, is complete once one has succeeded and nobody is at work',
+    job: { ...jobOf(), spec: withoutCompletions(jobOf({ parallelism: 3 }).spec!) },
+    pods: ended('Succeeded', 1),
+    conditions: ['SuccessCriteriaMet CompletionsReached', 'Complete CompletionsReached'],
+  },
+  {
+    name: 'without a number, is not complete while somebody is at work',
+    job: { ...jobOf(), spec: withoutCompletions(jobOf({ parallelism: 3 }).spec!) },
+    pods: [...ended('Succeeded', 1), ...running(1)],
+    conditions: [],
+  },
+  {
+    name: 'fails after more failures than it bears',
+    job: jobOf({ backoffLimit: 2 }),
+    pods: ended('Failed', 3),
+    conditions: ['FailureTarget BackoffLimitExceeded', 'Failed BackoffLimitExceeded'],
+    told: ['Warning BackoffLimitExceeded: Job has reached the specified backoff limit'],
+  },
+  {
+    name: 'bears as many failures as it says',
+    job: jobOf({ backoffLimit: 2 }),
+    pods: ended('Failed', 2),
+    conditions: [],
+  },
+  {
+    name: 'counts failures from before',
+    job: jobOf({ backoffLimit: 2 }, { startTime: secondsAgo(60), failed: 2 }),
+    pods: ended('Failed', 1),
+    conditions: ['FailureTarget BackoffLimitExceeded', 'Failed BackoffLimitExceeded'],
+  },
+  {
+    name: 'counts restarts where Pods start again by themselves',
+    job: restarting(jobOf({ backoffLimit: 2 })),
+    pods: running(1, { restarts: 2 }),
+    conditions: ['FailureTarget BackoffLimitExceeded'],
+  },
+  {
+    name: 'bears fewer restarts',
+    job: restarting(jobOf({ backoffLimit: 2 })),
+    pods: running(1, { restarts: 1 }),
+    conditions: [],
+  },
+  {
+    name: 'bears no restart at a limit of zero',
+    job: restarting(jobOf({ backoffLimit: 0 })),
+    pods: running(1, { restarts: 1 }),
+    conditions: ['FailureTarget BackoffLimitExceeded'],
+  },
+  {
+    name: 'does not take zero restarts for the limit of zero',
+    job: restarting(jobOf({ backoffLimit: 0 })),
+    pods: running(1),
+    conditions: [],
+  },
+  {
+    name: 'fails when it has run too long',
+    job: jobOf({ activeDeadlineSeconds: 3600 }),
+    pods: [],
+    conditions: ['FailureTarget DeadlineExceeded', 'Failed DeadlineExceeded'],
+    told: ['Warning DeadlineExceeded: Job was active longer than specified deadline'],
+  },
+  { name: 'may run as long as it says', job: jobOf({ activeDeadlineSeconds: 3601 }), pods: [], conditions: [] },
+  {
+    name: 'does not run while suspended',
+    job: jobOf({ activeDeadlineSeconds: 1, suspend: true }),
+    pods: [],
+    conditions: ['Suspended JobSuspended'],
+    told: ['Normal Suspended: Job suspended'],
+  },
+  {
+    name: 'ends as it said it would',
+    job: jobOf({}, { startTime: secondsAgo(60), conditions: [failing] }),
+    pods: ended('Succeeded', 1),
+    conditions: ['FailureTarget BackoffLimitExceeded', 'Failed BackoffLimitExceeded'],
+    told: ['Warning BackoffLimitExceeded: x'],
+  },
+  {
+    name: 'succeeds as it said it would',
+    job: indexed({ backoffLimit: 0 }, { startTime: secondsAgo(60), conditions: [succeeding] }),
+    pods: [at(0, { phase: 'Failed' })],
+    conditions: ['SuccessCriteriaMet SuccessPolicy', 'Complete SuccessPolicy'],
+  },
+  {
+    name: 'does not end before all Pods are gone',
+    job: jobOf({}, { startTime: secondsAgo(60), conditions: [failing] }),
+    pods: running(1, { isLeaving: true, ...counted }),
+    conditions: ['FailureTarget BackoffLimitExceeded'],
+  },
+  {
+    name: 'fails by its policy on an exit code',
+    job: jobOf({ podFailurePolicy: { rules: [exit('Ignore', [1]), exit('FailJob', [42])] } }),
+    pods: ended('Failed', 1, { exitCode: 42 }),
+    conditions: ['FailureTarget PodFailurePolicy', 'Failed PodFailurePolicy'],
+    told: [
+      'Warning PodFailurePolicy: Container main for pod default/failed-0 failed with exit code 42 matching FailJob rule at index 1',
+    ],
+  },
+  {
+    name: 'fails by its policy on any other exit code',
+    job: jobOf({ podFailurePolicy: { rules: [exit('FailJob', [1], 'NotIn')] } }),
+    pods: ended('Failed', 1, { exitCode: 2 }),
+    conditions: ['FailureTarget PodFailurePolicy', 'Failed PodFailurePolicy'],
+  },
+  {
+    name: 'fails by its policy on a condition',
+    job: jobOf({
+      podFailurePolicy: { rules: [{ action: 'FailJob', onPodConditions: [{ type: 'ConfigIssue', status: 'True' }] }] },
+    }),
+    pods: ended('Failed', 1, { conditions: [{ type: 'ConfigIssue', status: 'True' }] }),
+    conditions: ['FailureTarget PodFailurePolicy', 'Failed PodFailurePolicy'],
+    told: ['Warning PodFailurePolicy: Pod default/failed-0 has condition ConfigIssue matching FailJob rule at index 0'],
+  },
+  {
+    name: 'does not count what its policy ignores',
+    job: jobOf({ backoffLimit: 0, podFailurePolicy: { rules: [exit('Ignore', [1])] } }),
+    pods: ended('Failed', 3),
+    conditions: [],
+  },
+  {
+    name: 'counts what its policy has no rule for',
+    job: jobOf({ backoffLimit: 0, podFailurePolicy: { rules: [exit('Ignore', [2])] } }),
+    pods: ended('Failed', 1),
+    conditions: ['FailureTarget BackoffLimitExceeded', 'Failed BackoffLimitExceeded'],
+  },
+  {
+    name: 'is complete once every index has succeeded',
+    job: indexed({}, { startTime: secondsAgo(60), completedIndexes: '0,2', succeeded: 2 }),
+    pods: [at(1, { phase: 'Succeeded' })],
+    conditions: ['SuccessCriteriaMet CompletionsReached', 'Complete CompletionsReached'],
+  },
+  {
+    name: 'counts an index once however many of its Pods succeeded',
+    job: indexed(),
+    pods: [
+      at(0, { phase: 'Succeeded' }),
+      podOf('b', { index: 0, phase: 'Succeeded' }),
+      podOf('c', { index: 0, phase: 'Succeeded' }),
+    ],
+    conditions: [],
+  },
+  {
+    name: 'succeeds early once the indexes that matter have',
+    job: indexed({ successPolicy: { rules: [{ succeededIndexes: '2' }, { succeededIndexes: '0-1' }] } }),
+    pods: [at(0, { phase: 'Succeeded' }), at(1, { phase: 'Succeeded' }), at(2)],
+    conditions: ['SuccessCriteriaMet SuccessPolicy'],
+  },
+  {
+    name: 'succeeds early once enough have',
+    job: indexed({ successPolicy: { rules: [{ succeededCount: 1 }] } }),
+    pods: [at(1, { phase: 'Succeeded' }), at(2)],
+    conditions: ['SuccessCriteriaMet SuccessPolicy'],
+  },
+  {
+    name: 'succeeds early once enough of the indexes that matter have',
+    job: indexed({ successPolicy: { rules: [{ succeededIndexes: '0-1', succeededCount: 1 }] } }),
+    pods: [at(2, { phase: 'Succeeded' })],
+    conditions: [],
+  },
+  {
+    name: 'does not give an index up before it failed more often than it may',
+    job: indexed({ backoffLimitPerIndex: 1, completions: 1 }),
+    pods: [at(0, { phase: 'Failed', failuresBefore: 0 })],
+    conditions: [],
+  },
+  {
+    name: 'fails once every index is done or given up',
+    job: indexed({ backoffLimitPerIndex: 1, completions: 2 }),
+    pods: [at(0, { phase: 'Failed', failuresBefore: 1 }), at(1, { phase: 'Succeeded' })],
+    conditions: ['FailureTarget FailedIndexes', 'Failed FailedIndexes'],
+    told: ['Warning FailedIndexes: Job has failed indexes'],
+  },
+  {
+    name: 'fails at once when too many indexes are given up',
+    job: indexed({ backoffLimitPerIndex: 0, maxFailedIndexes: 0 }),
+    pods: [at(0, { phase: 'Failed', failuresBefore: 0 }), at(1)],
+    conditions: ['FailureTarget MaxFailedIndexesExceeded'],
+  },
+  {
+    name: 'gives up an index by its policy',
+    job: indexed({ backoffLimitPerIndex: 5, completions: 1, podFailurePolicy: { rules: [exit('FailIndex', [7])] } }),
+    pods: [at(0, { phase: 'Failed', failuresBefore: 0, exitCode: 7 })],
+    conditions: ['FailureTarget FailedIndexes', 'Failed FailedIndexes'],
+  },
+];
+function restarting(job: Job): Job {
+  const { template } = job.spec!;
+  return {
+    ...job,
+    spec: { ...job.spec!, template: { ...template, spec: { ...template.spec!, restartPolicy: 'OnFailure' } } },
+  };
+}
+for (const { name, job, pods, conditions, told } of ends) {
+  test(`a Job ${name}`, () => {
+    const { status, told: news } = outcomeOf(job, pods);
+    assert.deepEqual(conditionsOf(status), conditions);
+    if (told) assert.deepEqual(news, told);
+  });
+}
+
+test('a Job that fails deletes its Pods, says so, and counts them, in this order', () => {
+  const pods = [...ended('Failed', 1), ...running(2, { isReady: true })];
+  const { does, actions, status } = outcomeOf(jobOf({ backoffLimit: 0, parallelism: 3, completions: 3 }), pods);
+  assert.equal(does, 'delete run-0, delete run-1, update sum, patch failed-0, patch run-0, patch run-1');
+  const { object } = actions.find(({ type }) => type === 'update') as UpdateAction;
+  const announced = (object as Job).status!;
+  assert.deepEqual(conditionsOf(announced), ['FailureTarget BackoffLimitExceeded']);
+  assert.deepEqual(announced.uncountedTerminatedPods?.failed, ['failed-0', 'run-0', 'run-1']);
+  const { active, ready, terminating, failed } = status;
+  assert.deepEqual({ active, ready, terminating, failed }, { active: 0, ready: 0, terminating: 2, failed: 3 });
+});
+
+test('the end comes with its time, and a failure without', () => {
+  const { status } = outcomeOf(jobOf(), ended('Succeeded', 1));
+  assert.equal(status.completionTime, formatTime(now));
+  assert.equal(findCondition(status.conditions, 'Complete')?.lastTransitionTime, formatTime(now));
+  assert.equal(outcomeOf(jobOf({ backoffLimit: 0 }), ended('Failed', 1)).status.completionTime, undefined);
+});
+
+test('Pods are let go after the status says that they are about to be counted, and counted thereafter', () => {
+  const job = jobOf({ completions: 5, parallelism: 1 });
+  const { actions, status } = outcomeOf(job, [...ended('Succeeded', 2), ...ended('Failed', 1), ...running(1)]);
+  const [first, ...rest] = actions;
+  const uncounted = ((first as UpdateAction).object as Job).status?.uncountedTerminatedPods;
+  assert.deepEqual(uncounted, { succeeded: ['succeeded-0', 'succeeded-1'], failed: ['failed-0'] });
+  assert.equal(inFewWords(rest), 'patch succeeded-0, patch succeeded-1, patch failed-0');
+  assert.deepEqual((rest[0] as PatchAction).patch, {
+    metadata: { '$deleteFromPrimitiveList/finalizers': [trackingFinalizer] },
+  });
+  const { succeeded, failed, uncountedTerminatedPods } = status;
+  assert.deepEqual([succeeded, failed], [2, 1]);
+  assert.deepEqual(uncountedTerminatedPods, { succeeded: [], failed: [] });
+});
+
+test('where Pods could not be let go, those that were are counted', () => {
+  const job = jobOf({ completions: 5, parallelism: 1 });
+  const pods = [...ended('Succeeded', 2), ...running(1)];
+  const { metadata, ...rest } = pods[0]!;
+  const { finalizers: _, ...free } = metadata;
+  const written = new Map([['succeeded-0', { ...rest, metadata: free }]]);
+  const { status } = outcomeOf(job, pods, {
+    ...clean,
+    written,
+    failures: [{ action: decide({ job, pods }, now).actions[0]!, error: 'x' }],
+  });
+  assert.equal(status.succeeded, 1);
+  assert.deepEqual(status.uncountedTerminatedPods, { succeeded: ['succeeded-1'], failed: [] });
+});
+
+test('a Pod in the list that is gone is counted', () => {
+  const status = {
+    startTime: secondsAgo(60),
+    succeeded: 1,
+    failed: 2,
+    uncountedTerminatedPods: { succeeded: ['gone'], failed: ['lost'] },
+  };
+  const { status: next, does } = outcomeOf(jobOf({ completions: 5 }, status), running(1));
+  assert.deepEqual([next.succeeded, next.failed, does], [2, 3, '']);
+});
+
+test('no more than 500 Pods are counted at a time, and the end waits for the rest', () => {
+  const { actions, status } = outcomeOf(jobOf({ completions: 600, parallelism: 600 }), ended('Succeeded', 600));
+  assert.equal(actions.filter(({ type }) => type === 'patch').length, 500);
+  assert.deepEqual(conditionsOf(status), ['SuccessCriteriaMet CompletionsReached']);
+  assert.equal(status.succeeded, 500);
+});
+
+test('the failed Pod of an index is kept until its replacement is there, which goes on counting', () => {
+  const job = indexed({ backoffLimitPerIndex: 3, completions: 1, parallelism: 1 });
+  const failed = at(0, { phase: 'Failed', failuresBefore: 1, finishedSecondsAgo: 20 });
+  const [creation, ...more] = outcomeOf(job, [failed]).actions;
+  assert.equal(more.length, 0);
+  const { metadata } = (creation as CreateAction).object;
+  assert.equal(metadata.annotations?.['batch.kubernetes.io/job-index-failure-count'], '2');
+  assert.equal(
+    outcomeOf(job, [failed, podOf('new', { index: 0, failuresBefore: 2 })]).does,
+    'update sum, patch at-0-Failed',
+  );
+});
+
+test('an index waits for itself only', () => {
+  const job = indexed({ backoffLimitPerIndex: 3, completions: 2, parallelism: 2 });
+  const failed = at(0, { phase: 'Failed', failuresBefore: 1, finishedSecondsAgo: 5 });
+  const { does, requeueAfterSeconds } = outcomeOf(job, [failed]);
+  assert.deepEqual([does, requeueAfterSeconds], ['create sum-1-', 15]);
+});
+
+test('ignored failures are counted apart', () => {
+  const podFailurePolicy = { rules: [exit('Ignore', [9])] };
+  const job = indexed({ backoffLimitPerIndex: 0, completions: 1, parallelism: 1, podFailurePolicy });
+  const [creation] = outcomeOf(job, [at(0, { phase: 'Failed', failuresBefore: 0, exitCode: 9 })]).actions;
+  const { annotations } = (creation as CreateAction).object.metadata;
+  assert.equal(annotations?.['batch.kubernetes.io/job-index-failure-count'], '0');
+  assert.equal(annotations?.['batch.kubernetes.io/job-index-ignored-failure-count'], '1');
+});
+
+test('what is known of indexes is in the status', () => {
+  const job = indexed(
+    { completions: 6, parallelism: 6, backoffLimitPerIndex: 0 },
+    { startTime: secondsAgo(60), completedIndexes: '0,1', succeeded: 2 },
+  );
+  const pods = [at(2, { phase: 'Succeeded' }), at(5, { phase: 'Failed', failuresBefore: 0 })];
+  const { completedIndexes, failedIndexes, succeeded, failed } = outcomeOf(job, pods).status;
+  assert.deepEqual(
+    { completedIndexes, failedIndexes, succeeded, failed },
+    { completedIndexes: '0-2', failedIndexes: '5', succeeded: 3, failed: 1 },
+  );
+});
+
+test('a Pod of an index is told which', () => {
+  const [creation] = outcomeOf(indexed(), []).actions;
+  const { metadata, spec } = (creation as CreateAction).object as Pod;
+  assert.equal(metadata.generateName, 'sum-0-');
+  assert.equal(metadata.labels?.['batch.kubernetes.io/job-completion-index'], '0');
+  assert.equal(metadata.annotations?.['batch.kubernetes.io/job-completion-index'], '0');
+  assert.equal(spec?.hostname, 'sum-0');
+  assert.deepEqual(spec?.containers?.[0]?.env, [
+    {
+      name: 'JOB_COMPLETION_INDEX',
+      valueFrom: { fieldRef: { fieldPath: "metadata.labels['batch.kubernetes.io/job-completion-index']" } },
+    },
+  ]);
+  assert.deepEqual(metadata.finalizers, [trackingFinalizer]);
+});
+
+test('a Pod of an index of a Job with a long name keeps its index', () => {
+  const job = { ...indexed(), metadata: { ...indexed().metadata, name: 'x'.repeat(63) } };
+  const [creation] = outcomeOf(job, []).actions;
+  const { generateName = '' } = (creation as CreateAction).object.metadata;
+  assert.deepEqual([generateName.length, generateName.slice(-4)], [58, 'x-0-']);
+});
+
+test('the status says how many Pods are at work', () => {
+  const job = jobOf({ parallelism: 3, completions: 9 });
+  const pods = [podOf('a', { isReady: true }), podOf('b'), podOf('c', { isLeaving: true })];
+  const { active, ready, terminating, failed } = outcomeOf(job, pods).status;
+  assert.deepEqual({ active, ready, terminating, failed }, { active: 3, ready: 1, terminating: 1, failed: 1 });
+});
+
+test('a Job starts when it is first looked at, unless it is suspended', () => {
+  assert.equal(outcomeOf(jobOf({}, {}), []).status.startTime, formatTime(now));
+  assert.equal(outcomeOf(jobOf({ suspend: true }, {}), []).status.startTime, undefined);
+});
+
+test('a Job that is resumed starts anew', () => {
+  const conditions = [{ type: 'Suspended', status: 'True', reason: 'JobSuspended', message: 'Job suspended' }];
+  const { status, told } = outcomeOf(jobOf({}, { startTime: secondsAgo(60), conditions }), []);
+  assert.deepEqual(conditionsOf(status), ['not Suspended JobResumed']);
+  assert.equal(status.startTime, formatTime(now));
+  assert.deepEqual(told, ['Normal Resumed: Job resumed']);
+});
+
+test('a Job looks again when it will have run too long', () => {
+  assert.equal(outcomeOf(jobOf({ activeDeadlineSeconds: 3700 }), running(1)).requeueAfterSeconds, 100);
+});
+
+test('a Pod of nobody is taken in with its finalizer, and one that matches no more let go without', () => {
+  const stray = podOf('stray', { isTracked: false });
+  const orphan = { ...stray, metadata: { ...stray.metadata, ownerReferences: [] } };
+  const stranger = { ...podOf('stranger'), metadata: { ...podOf('stranger').metadata, labels: {} } };
+  const [adoption, release] = outcomeOf(jobOf(), [orphan, stranger]).actions as PatchAction[];
+  const finalizersOf = (action: PatchAction) =>
+    (action.patch as { metadata: { finalizers: string[] } }).metadata.finalizers;
+  assert.deepEqual([adoption?.object.metadata.name, finalizersOf(adoption!)], ['stray', [trackingFinalizer]]);
+  assert.deepEqual([release?.object.metadata.name, finalizersOf(release!)], ['stranger', []]);
+});

@@ -1,0 +1,109 @@
+/**
+ * Runs Pods until enough of them have succeeded, or too many failed. Every pass takes stock, judges whether the Job is at
+ * its end, and if it is not, sees to it that as many Pods are at work as there is work for. The end comes in two steps:
+ * first the Job says how it will end and its Pods are deleted; when all of them are gone and counted, it has ended.
+ */
+import type { Job, JobStatus } from '@kruise/api/batch/job';
+import type { Pod } from '@kruise/api/core/pod';
+import { hasFinalizer, isBeingDeleted, type PatchAction, type UpdateAction } from '@kruise/client/actions';
+import { claimActions } from '@kruise/client/adoption';
+import type { Decision } from '@kruise/client/controller';
+import type { Outcome } from '@kruise/client/execute';
+import { type Claims, claimsOf } from '@kruise/machinery/claims';
+import { selectorOf } from '@kruise/machinery/label-selector';
+import type { Instant } from '@kruise/values/time';
+import { type Census, takeCensus } from './census.ts';
+import { isManagedElsewhere, release, trackingFinalizer } from './job-pods.ts';
+import { announcement, conclusion, isOver, isSameStatus, newsOf, type Report, suspensionOf } from './status.ts';
+import { settled, takeTally } from './tally.ts';
+import { completionOf, secondsUntilDeadline, type Verdict, verdictOf } from './verdict.ts';
+import { adjusted, ended, unchanged, type Workforce } from './workforce.ts';
+
+export type Observed = {
+  readonly job: Job;
+  /** Pods of the Job, and of nobody. */
+  readonly pods: readonly Pod[];
+};
+
+export function decide({ job, pods }: Observed, now: Instant): Decision<JobStatus | undefined> {
+  if (isOver(job.status) || isManagedElsewhere(job)) return { actions: [] };
+  const selector = selectorOf(job.spec?.selector);
+  const claims = claimsOf(job, pods, ({ metadata }) => selector.matches(metadata.labels));
+  const census = takeCensus(job, withTracking(claims));
+
+  const sentence = verdictOf(census, now);
+  const workforce = workforceFor(census, sentence, now);
+  const verdict = sentence ?? completionOf(census, workforce.active);
+  const tally = takeTally(census, verdict, workforce.dismissed);
+  const suspension = suspensionOf(job, verdict, now);
+
+  const report: Report = { job, counts: tally.counts, workforce, suspension, verdict };
+  const last = conclusion(report, tally, now);
+  const isNew = verdict !== undefined && !verdict.isKnown;
+  const isListed = isSameStatus({ ...job.status, ...tally.counts }, { uncountedTerminatedPods: {}, ...job.status });
+  const isToBeAnnounced = isNew || (tally.released.length > 0 && !isListed);
+  return {
+    actions: [
+      ...claimActionsOf(job, claims),
+      // Nobody may be at work any more when the Job says that it fails.
+      ...(sentence ? workforce.actions : []),
+      ...(isToBeAnnounced ? [writeStatus(job, announcement(report, now))] : []),
+      ...tally.released.map(release),
+      // Those that ended are counted even where no more can be made.
+      ...(sentence ? [] : workforce.actions),
+    ],
+    status: (outcome) => (outcome.failures.length === 0 ? last : halfWay(report, census, outcome, now)),
+    told: [...suspension.news, ...newsOf(job, last)],
+    ...requeue(job, verdict, workforce, now),
+  };
+}
+
+/** The Pods of a Job, those it takes in with the finalizer they are given thereby. */
+function withTracking({ claimed, adopted }: Claims<Pod>): readonly Pod[] {
+  if (adopted.length === 0) return claimed;
+  const isAdopted = new Set(adopted);
+  return claimed.map((pod) => {
+    if (!isAdopted.has(pod)) return pod;
+    return { ...pod, metadata: { ...pod.metadata, finalizers: finalizersOf(pod, [trackingFinalizer]) } };
+  });
+}
+
+/** A Pod that is taken in is to be counted, one that is let go is not. */
+function claimActionsOf(job: Job, claims: Claims<Pod>): readonly PatchAction[] {
+  const released = new Set<unknown>(claims.released);
+  return claimActions(job, claims).map((action) => {
+    const finalizers = finalizersOf(action.object, released.has(action.object) ? [] : [trackingFinalizer]);
+    // What claims are patched with is a merge patch of metadata.
+    const { metadata } = action.patch as { readonly metadata: object };
+    return { ...action, patch: { metadata: { ...metadata, finalizers } } };
+  });
+}
+
+function finalizersOf({ metadata }: Pick<Pod, 'metadata'>, own: readonly string[]): readonly string[] {
+  return [...(metadata.finalizers ?? []).filter((each) => each !== trackingFinalizer), ...own];
+}
+
+function workforceFor(census: Census, sentence: Verdict | undefined, now: Instant): Workforce {
+  if (sentence) return ended(census);
+  return isBeingDeleted(census.job) ? unchanged(census) : adjusted(census, now);
+}
+
+function writeStatus(job: Job, status: JobStatus): UpdateAction {
+  const object: Job = { ...job, status };
+  return { type: 'update', object, subresource: 'status' };
+}
+
+/** What can be said where something failed: the Pods are those there were, and counted is who was let go. */
+function halfWay(report: Report, census: Census, { written }: Outcome, now: Instant): JobStatus {
+  const isReleased = (uid: string) => {
+    const pod = written.get(uid);
+    return pod !== undefined && !hasFinalizer(pod, trackingFinalizer);
+  };
+  return announcement({ ...report, counts: settled(report.counts, isReleased), workforce: unchanged(census) }, now);
+}
+
+function requeue(job: Job, verdict: Verdict | undefined, { waitMs }: Workforce, now: Instant) {
+  const deadline = verdict ? undefined : secondsUntilDeadline(job, now);
+  const times = [...(waitMs === undefined ? [] : [waitMs / 1000]), ...(deadline === undefined ? [] : [deadline])];
+  return times.length === 0 ? {} : { requeueAfterSeconds: Math.max(0, Math.min(...times)) };
+}

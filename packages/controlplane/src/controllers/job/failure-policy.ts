@@ -1,0 +1,40 @@
+import type { PodFailurePolicy, PodFailurePolicyRule } from '@kruise/api/batch/job';
+import type { Pod } from '@kruise/api/core/pod';
+
+/** What a policy makes of a Pod that failed. */
+export type Judgement = {
+  readonly action: PodFailurePolicyRule['action'];
+  /** What led to it, for people. */
+  readonly message: string;
+};
+
+/** Judges a failed Pod by the first rule that matches; by default its failure counts. */
+export function judge(policy: PodFailurePolicy | undefined, pod: Pod): Judgement {
+  for (const [index, rule] of (policy?.rules ?? []).entries()) {
+    const cause = causeFor(rule, pod);
+    if (cause) return { action: rule.action, message: `${cause} matching ${rule.action} rule at index ${index}` };
+  }
+  return { action: 'Count', message: '' };
+}
+
+function causeFor({ onExitCodes, onPodConditions }: PodFailurePolicyRule, pod: Pod): string | undefined {
+  const { metadata, status } = pod;
+  const name = `${metadata.namespace}/${metadata.name}`;
+  if (onExitCodes) {
+    const { containerName, operator, values } = onExitCodes;
+    const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
+    const culprit = statuses.find(({ name: container, state }) => {
+      const exitCode = state?.terminated?.exitCode ?? 0;
+      if (exitCode === 0 || (containerName !== undefined && containerName !== container)) return false;
+      return (values ?? []).includes(exitCode) === (operator === 'In');
+    });
+    return (
+      culprit &&
+      `Container ${culprit.name} for pod ${name} failed with exit code ${culprit.state?.terminated?.exitCode}`
+    );
+  }
+  const condition = status?.conditions?.find((each) =>
+    onPodConditions?.some((pattern) => pattern.type === each.type && pattern.status === each.status),
+  );
+  return condition && `Pod ${name} has condition ${condition.type}`;
+}

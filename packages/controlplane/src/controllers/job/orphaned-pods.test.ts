@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Job } from '@kruise/api/batch/job';
+import type { Pod } from '@kruise/api/core/pod';
+import type { PatchAction } from '@kruise/client/actions';
+import { jobOf, podOf } from './fixtures.ts';
+import { decide } from './orphaned-pods.ts';
+
+const pod = podOf('a');
+const ownedBy = (reference: Partial<NonNullable<Pod['metadata']['ownerReferences']>[number]>): Pod => ({
+  ...pod,
+  metadata: { ...pod.metadata, ownerReferences: [{ ...pod.metadata.ownerReferences![0]!, ...reference }] },
+});
+const over = { conditions: [{ type: 'Complete', status: 'True' }] };
+
+const cases: readonly { readonly name: string; readonly pod?: Pod; readonly job?: Job; readonly goes: string }[] = [
+  { name: 'a Pod of nobody', pod: { ...pod, metadata: { ...pod.metadata, ownerReferences: [] } }, goes: 'goes' },
+  { name: 'a Pod of a Job that is at work', job: jobOf(), goes: 'stays' },
+  { name: 'a Pod of a Job that is over', job: jobOf({}, over), goes: 'goes' },
+  { name: 'a Pod of a Job that others look after', job: jobOf({ managedBy: 'example.com/x' }, over), goes: 'stays' },
+  { name: 'a Pod of a Job that is not known', goes: 'goes if the Job is gone' },
+  { name: 'a Pod of an earlier Job', pod: ownedBy({ uid: 'before' }), job: jobOf(), goes: 'goes if the Job is gone' },
+  { name: 'a Pod of something else', pod: ownedBy({ apiVersion: 'example.com/v1' }), goes: 'stays' },
+  { name: 'a Pod nobody holds', pod: podOf('a', { isTracked: false }), goes: 'stays' },
+];
+for (const { name, pod: found = pod, job, goes } of cases) {
+  test(`${name} ${goes}`, () => {
+    const [action] = decide({ pod: found, job }).actions as PatchAction[];
+    const words = action ? `goes${action.confirmGone ? ' if the Job is gone' : ''}` : 'stays';
+    assert.equal(words, goes);
+  });
+}

@@ -1,0 +1,58 @@
+/** Lets go Pods that nobody is going to count any more: their Job is gone, has ended, or has let go of them itself. */
+import { type Job, job } from '@kruise/api/batch/job';
+import { type Pod, pod } from '@kruise/api/core/pod';
+import { confirmedGone, isBeingDeleted } from '@kruise/client/actions';
+import { type Decision, defineController, watch } from '@kruise/client/controller';
+import type { Caches, Change } from '@kruise/client/informer';
+import { type Key, keyOf } from '@kruise/client/object-key';
+import { controllerOf } from '@kruise/machinery/owner-references';
+import { isManagedElsewhere, isTracked, release } from './job-pods.ts';
+import { isOver } from './status.ts';
+
+export type Observed = {
+  readonly pod: Pod;
+  /** What has the name of the Pod's Job. */
+  readonly job: Job | undefined;
+};
+
+export const orphanedPodController = defineController({
+  name: 'job-orphan-pod',
+  component: 'job-controller',
+  for: pod,
+  wakes: ({ object, cause }) => isTracked(object) && (cause !== 'event' || mayBeOrphaned(object)),
+  watches: [watch(job, podsLeftBehind)],
+  observe,
+  decide,
+});
+
+function observe(caches: Caches, key: Key): Observed | undefined {
+  const found = caches.of(pod).get(key);
+  if (!found) return undefined;
+  const { namespace = '' } = found.metadata;
+  const owner = controllerOf(found);
+  return { pod: found, job: owner && caches.of(job).get({ namespace, name: owner.name }) };
+}
+
+export function decide({ pod: orphan, job: found }: Observed): Decision<Pod['status']> {
+  const owner = controllerOf(orphan);
+  if (!isTracked(orphan)) return { actions: [] };
+  if (!owner) return { actions: [release(orphan)] };
+  const { apiVersion, kind, name, uid } = owner;
+  if (kind !== 'Job' || apiVersion !== 'batch/v1') return { actions: [] };
+  if (found?.metadata.uid === uid) {
+    const isLeft = isOver(found.status) && !isManagedElsewhere(found);
+    return { actions: isLeft ? [release(orphan)] : [] };
+  }
+  const { namespace = '' } = orphan.metadata;
+  return { actions: [confirmedGone(release(orphan), { apiVersion, kind, metadata: { name, namespace, uid } })] };
+}
+
+/** A Pod with a Job that is there is that Job's business until it is deleted. */
+function mayBeOrphaned(found: Pod): boolean {
+  return isBeingDeleted(found) || controllerOf(found) === undefined;
+}
+
+function podsLeftBehind({ type, object, cause }: Change<Job>, caches: Caches): readonly Key[] {
+  if (cause !== 'event' || (type !== 'deleted' && !isOver(object.status))) return [];
+  return caches.of(pod).controlledBy(object).filter(isTracked).map(keyOf);
+}

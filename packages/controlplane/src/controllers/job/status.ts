@@ -1,0 +1,115 @@
+import { type Job, type JobCondition, type JobStatus, jobStatus } from '@kruise/api/batch/job';
+import { isBeingDeleted, type NewEvent } from '@kruise/client/actions';
+import { findCondition, isConditionTrue } from '@kruise/machinery/conditions';
+import { isSame } from '@kruise/machinery/json-value';
+import { codecOf } from '@kruise/schema/codec';
+import { formatTime, type Instant } from '@kruise/values/time';
+import { isSuspended } from './job-pods.ts';
+import { type Counts, settled, type Tally } from './tally.ts';
+import type { Verdict } from './verdict.ts';
+import type { Workforce } from './workforce.ts';
+
+/** What a status is made of. */
+export type Report = {
+  readonly job: Job;
+  readonly counts: Counts;
+  readonly workforce: Pick<Workforce, 'active' | 'ready' | 'terminating'>;
+  readonly suspension: Suspension;
+  readonly verdict: Verdict | undefined;
+};
+
+/** The conditions as far as they are about suspension, since when the Job runs, and the news if there are any. */
+export type Suspension = {
+  readonly conditions: readonly JobCondition[];
+  readonly startTime: string | undefined;
+  readonly news: readonly NewEvent[];
+};
+
+/** Whether a Job has ended, one way or the other. */
+export function isOver(status: JobStatus | undefined): boolean {
+  return isConditionTrue(status?.conditions, 'Complete') || isConditionTrue(status?.conditions, 'Failed');
+}
+
+/** Whether two statuses are stored as the same. */
+export function isSameStatus(a: JobStatus | undefined, b: JobStatus | undefined): boolean {
+  return isSame(codec.stored(a ?? {}), codec.stored(b ?? {}));
+}
+
+const codec = codecOf(jobStatus);
+
+/** What becomes of suspension: a Job that is resumed starts anew. One that ends is neither suspended nor resumed. */
+export function suspensionOf(job: Job, verdict: Verdict | undefined, now: Instant): Suspension {
+  const conditions = job.status?.conditions ?? [];
+  const startTime = job.status?.startTime ?? (isSuspended(job) ? undefined : formatTime(now));
+  const known = findCondition(conditions, 'Suspended');
+  const isKnown = known ? (known.status === 'True') === isSuspended(job) : !isSuspended(job);
+  if (verdict || isBeingDeleted(job) || isKnown) return { conditions, startTime, news: [] };
+  const [status, word] = isSuspended(job) ? (['True', 'suspended'] as const) : (['False', 'resumed'] as const);
+  const participle = status === 'True' ? 'Suspended' : 'Resumed';
+  const changed = condition({ type: 'Suspended', status, reason: `Job${participle}`, message: `Job ${word}` }, now);
+  return {
+    conditions: known ? conditions.with(conditions.indexOf(known), changed) : [...conditions, changed],
+    startTime: status === 'True' ? startTime : formatTime(now),
+    news: [{ about: job, type: 'Normal', reason: participle, message: `Job ${word}` }],
+  };
+}
+
+/** What a Job says before its Pods are let go: which are about to be counted, and how it will end. */
+export function announcement(report: Report, now: Instant): JobStatus {
+  const { verdict, suspension } = report;
+  if (!verdict || verdict.isKnown) return statusOf(report, suspension.conditions);
+  const type = verdict.isSuccess ? 'SuccessCriteriaMet' : 'FailureTarget';
+  return statusOf(report, [...suspension.conditions, concluding(type, verdict, now)]);
+}
+
+/** What a Job says once Pods have been let go: nothing is left to be counted if it has ended. */
+export function conclusion(report: Report, { released, counts, isPartial }: Tally, now: Instant): JobStatus {
+  const uids = new Set(released.map(({ metadata }) => metadata.uid ?? ''));
+  const left = settled(counts, (uid) => uids.has(uid));
+  const { conditions = [], ...status } = announcement({ ...report, counts: left }, now);
+  const { verdict, workforce } = report;
+  const { succeeded = [], failed = [] } = left.uncountedTerminatedPods;
+  const isAllDone = !isPartial && succeeded.length + failed.length === 0 && workforce.terminating === 0;
+  if (!verdict || !isAllDone) return { ...status, conditions };
+  return verdict.isSuccess
+    ? { ...status, conditions: [...conditions, concluding('Complete', verdict, now)], completionTime: formatTime(now) }
+    : { ...status, conditions: [...conditions, concluding('Failed', verdict, now)] };
+}
+
+/** What is told of a Job that has ended. */
+export function newsOf(job: Job, status: JobStatus): readonly NewEvent[] {
+  const failure = findCondition(status.conditions, 'Failed');
+  if (failure) {
+    const { reason = '', message = '' } = failure;
+    return [{ about: job, type: 'Warning', reason, message }];
+  }
+  if (!isOver(status)) return [];
+  const isTooMany = (status.succeeded ?? 0) > (job.spec?.completions ?? Number.POSITIVE_INFINITY);
+  const excess = 'Too many succeeded pods running after completion count reached';
+  return [
+    ...(isTooMany ? [{ about: job, type: 'Warning', reason: 'TooManySucceededPods', message: excess } as const] : []),
+    { about: job, type: 'Normal', reason: 'Completed', message: 'Job completed' },
+  ];
+}
+
+function statusOf({ job, counts, workforce, suspension }: Report, conditions: readonly JobCondition[]): JobStatus {
+  const { startTime } = suspension;
+  const { active, ready, terminating } = workforce;
+  return {
+    ...job.status,
+    ...(startTime === undefined ? {} : { startTime }),
+    ...counts,
+    conditions,
+    active,
+    ready,
+    terminating,
+  };
+}
+
+function concluding(type: string, { reason, message }: Verdict, now: Instant): JobCondition {
+  return condition({ type, status: 'True', reason, message }, now);
+}
+
+function condition(fields: Omit<JobCondition, 'lastProbeTime' | 'lastTransitionTime'>, now: Instant): JobCondition {
+  return { ...fields, lastProbeTime: formatTime(now), lastTransitionTime: formatTime(now) };
+}

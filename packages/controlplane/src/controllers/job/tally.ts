@@ -1,0 +1,98 @@
+/**
+ * Counting Pods that ended, each exactly once, though the Job may be looked at by another process after any step. First
+ * the status says which Pods are about to be counted; then they lose the finalizer that kept them; then those that are in
+ * the list and have lost it are counted and leave the list.
+ */
+import type { JobStatus } from '@kruise/api/batch/job';
+import type { Pod } from '@kruise/api/core/pod';
+import { isBeingDeleted } from '@kruise/client/actions';
+import { type Census, doesCount, isOfJob } from './census.ts';
+import { formatIndexes, hasIndex, parseIndexes } from './indexes.ts';
+import { indexOf, isFailed, isIndexed, isTracked } from './job-pods.ts';
+import type { Verdict } from './verdict.ts';
+
+/** A Job keeps so many Pods in its list at most, so that its status stays small and others get their turn. */
+const maxUncounted = 500;
+
+export type Tally = {
+  /** Pods that can lose their finalizer once the list is written. */
+  readonly released: readonly Pod[];
+  readonly counts: Counts;
+  /** Whether some had to be left for another time. */
+  readonly isPartial: boolean;
+};
+
+/** What the status says of Pods that ended. */
+export type Counts = Required<Pick<JobStatus, 'succeeded' | 'failed' | 'uncountedTerminatedPods'>> &
+  Pick<JobStatus, 'completedIndexes' | 'failedIndexes'>;
+
+/** Takes stock, given how the Job ends, if it does, and who goes without being counted. */
+export function takeTally(census: Census, verdict: Verdict | undefined, dismissed: ReadonlySet<Pod>): Tally {
+  const { job, uncounted } = census;
+  const tracked = census.pods.filter(isTracked);
+  const held = new Set(tracked.map(({ metadata }) => metadata.uid ?? ''));
+  const before = settled(presentCounts(census), (uid) => !held.has(uid));
+  const succeeded = [...(before.uncountedTerminatedPods.succeeded ?? [])];
+  const failed = [...(before.uncountedTerminatedPods.failed ?? [])];
+  const newIndexes = new Set<number>();
+  const previous = parseIndexes(job.status?.completedIndexes, Number.POSITIVE_INFINITY);
+
+  const released: Pod[] = [];
+  let isPartial = false;
+  for (const pod of isIndexed(job) ? tracked.toSorted(byIndex) : tracked) {
+    if (dismissed.has(pod) || !canBeReleased(census, verdict, pod)) continue;
+    released.push(pod);
+    const { uid = '' } = pod.metadata;
+    if (pod.status?.phase === 'Succeeded' && !uncounted.failed.has(uid)) {
+      const index = indexOf(pod);
+      // An index that is in the status is counted; there is no need to remember the Pod.
+      if (!isIndexed(job)) pushNew(succeeded, uncounted.succeeded, uid);
+      else if (isOfJob(job, pod) && !hasIndex(previous, index!)) newIndexes.add(index!);
+    } else if (isFailed(job, pod) || (verdict && !verdict.isSuccess)) {
+      if (isOfJob(job, pod) && doesCount(job, pod)) pushNew(failed, uncounted.failed, uid);
+    }
+    isPartial = newIndexes.size + succeeded.length + failed.length >= maxUncounted;
+    if (isPartial) break;
+  }
+  return { released, counts: { ...before, uncountedTerminatedPods: { succeeded, failed } }, isPartial };
+}
+
+/** The counts once some Pods have lost their finalizer. */
+export function settled(counts: Counts, isReleased: (uid: string) => boolean): Counts {
+  const { succeeded = [], failed = [] } = counts.uncountedTerminatedPods;
+  const [leftSucceeded, leftFailed] = [succeeded, failed].map((uids) => uids.filter((uid) => !isReleased(uid)));
+  const isIndexedCount = counts.completedIndexes !== undefined;
+  return {
+    ...counts,
+    succeeded: counts.succeeded + (isIndexedCount ? 0 : succeeded.length - leftSucceeded!.length),
+    failed: counts.failed + failed.length - leftFailed!.length,
+    uncountedTerminatedPods: { succeeded: leftSucceeded!, failed: leftFailed! },
+  };
+}
+
+function presentCounts({ job, succeeded, succeededIndexes, failedIndexes }: Census): Counts {
+  const { status } = job;
+  return {
+    succeeded: isIndexed(job) ? succeeded : (status?.succeeded ?? 0),
+    failed: status?.failed ?? 0,
+    uncountedTerminatedPods: status?.uncountedTerminatedPods ?? {},
+    ...(isIndexed(job) ? { completedIndexes: formatIndexes(succeededIndexes) } : {}),
+    ...(failedIndexes ? { failedIndexes: formatIndexes(failedIndexes) } : {}),
+  };
+}
+
+function canBeReleased({ job, toBeReplaced }: Census, verdict: Verdict | undefined, pod: Pod): boolean {
+  if (verdict || isBeingDeleted(job) || pod.status?.phase === 'Succeeded') return true;
+  if (!isFailed(job, pod)) return false;
+  // The replacement has to know what it replaces.
+  const index = indexOf(pod);
+  return index === undefined || toBeReplaced.get(index) !== pod;
+}
+
+function pushNew(list: string[], known: ReadonlySet<string>, uid: string): void {
+  if (!known.has(uid)) list.push(uid);
+}
+
+function byIndex(a: Pod, b: Pod): number {
+  return (indexOf(a) ?? -1) - (indexOf(b) ?? -1);
+}
