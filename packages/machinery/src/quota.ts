@@ -53,6 +53,11 @@ const countedByPlural = new Set(['configmaps', 'resourcequotas', 'replicationcon
 /** Whether a quota is about an object: by at least one name, and by all its scopes. */
 export function quotaMatches<T>(evaluator: QuotaEvaluator<T>, { spec, status }: ResourceQuota, object: T): boolean {
   if (!Object.keys(status?.hard ?? {}).some((name) => evaluator.counts(name))) return false;
+  return isInScopes(evaluator, spec, object);
+}
+
+/** Whether an object is in all the scopes of a quota. */
+export function isInScopes<T>(evaluator: QuotaEvaluator<T>, spec: ResourceQuota['spec'], object: T): boolean {
   return scopesOf(spec ?? {}).every((scope) => evaluator.inScope?.(scope, object) ?? false);
 }
 

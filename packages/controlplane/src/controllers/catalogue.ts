@@ -14,6 +14,7 @@ import { nodeIpamController } from './node-ipam/controller.ts';
 import { nodeLifecycleControllers } from './node-lifecycle/controller.ts';
 import { replicaSetController } from './replicaset/controller.ts';
 import { replicationControllerController } from './replicationcontroller/controller.ts';
+import { resourceQuotaController } from './resourcequota/controller.ts';
 import { rootCaCertificatePublisher } from './root-ca-certificate-publisher/controller.ts';
 import { serviceAccountController } from './serviceaccount/controller.ts';
 import { serviceAccountTokenController } from './serviceaccount-token/controller.ts';
@@ -85,6 +86,11 @@ export const catalogue: readonly CatalogueEntry[] = [
     name: 'replicationcontroller-controller',
     serviceAccount: 'replication-controller',
     make: () => [replicationControllerController],
+  },
+  {
+    name: 'resourcequota-controller',
+    serviceAccount: 'resourcequota-controller',
+    make: () => [resourceQuotaController()],
   },
   {
     name: 'root-ca-certificate-publisher-controller',
