@@ -8,11 +8,13 @@ import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { Cluster } from './cluster/cluster.ts';
 import type { Lookup } from './cluster/lookup.ts';
+import type { NodeInfo } from './cluster/node-info.ts';
 import type { PodInfo } from './cluster/pod-info.ts';
 import { type Decision, decide } from './decide.ts';
 import { messageOf } from './diagnosis.ts';
 import { evictFor } from './evict.ts';
 import type { Limit } from './limit.ts';
+import type { Reservation } from './plugin.ts';
 import { conditionPatch, nominationPatch, noteOf, patchStatus } from './pod-status.ts';
 import { findPreemption } from './preemption.ts';
 import type { Profile } from './profile.ts';
@@ -34,6 +36,10 @@ export type Means = {
   readonly pods: { get(key: string): Pod | undefined };
   /** Has writes done, a number at a time. */
   readonly limit: Limit;
+  /** Has waited for what takes its time, for any number of Pods. */
+  readonly waits: Limit;
+  /** Ends all waiting. */
+  readonly signal: AbortSignal;
 };
 
 /** Why a Pod was not placed, and what follows from it. */
@@ -48,7 +54,7 @@ type Failure = {
 
 /** Tries Pods one after the other; each search begins where the last one ended. */
 export function createAttempts(means: Means): (queued: QueuedPod) => void {
-  const { client, clock, random, log, recorder, profiles, cluster, queue, lookup, pods, limit } = means;
+  const { client, clock, random, log, recorder, profiles, cluster, queue, lookup, pods, limit, waits, signal } = means;
   let start = 0;
   // Pods of other schedulers do not come into the queue.
   const profileOf = ({ spec }: PodInfo): Profile => profiles.get(spec.schedulerName ?? '')!;
@@ -84,7 +90,7 @@ export function createAttempts(means: Means): (queued: QueuedPod) => void {
   function carryOut(queued: QueuedPod, decision: Decision): void {
     switch (decision.type) {
       case 'placed':
-        place(queued, decision.node.name);
+        place(queued, decision.node);
         break;
       case 'rejected':
         reject(queued, decision);
@@ -127,25 +133,29 @@ export function createAttempts(means: Means): (queued: QueuedPod) => void {
     );
   }
 
-  function place(queued: QueuedPod, node: string): void {
+  function place(queued: QueuedPod, node: NodeInfo): void {
     const { pod } = queued;
-    cluster.assume(pod, node);
+    const reservations = profileOf(pod).reservers.flatMap(({ reserve }) => reserve?.(pod, node) ?? []);
+    cluster.assume(pod, node.name);
     queue.nominator.remove(pod.uid);
     queue.done(pod.uid);
-    limit.run(
-      () => send(queued, node),
+    const { run } = reservations.length === 0 ? limit : waits;
+    run(
+      () => send(pod, node.name, reservations),
       (error) => {
+        for (const reservation of reservations) reservation.unreserve();
         cluster.forget(pod.uid);
         // To others it is as if the Pod had been there and gone.
-        const before = { ...pod.pod, spec: { ...pod.spec, nodeName: node } };
+        const before = { ...pod.pod, spec: { ...pod.spec, nodeName: node.name } };
         queue.move({ resource: 'Pod', action: 'Delete', before });
         fail(queued, failureOf(error));
       },
     );
   }
 
-  async function send({ pod }: QueuedPod, node: string): Promise<void> {
+  async function send(pod: PodInfo, node: string, reservations: readonly Reservation[]): Promise<void> {
     const { name, namespace, uid } = pod;
+    for (const { preBind } of reservations) await preBind(signal);
     await bind(client, { name, namespace, uid }, node);
     recorder.record({
       regarding: pod.pod,

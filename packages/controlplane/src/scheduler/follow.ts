@@ -1,13 +1,23 @@
 /** Takes in what happens in the cluster: what is on which node, who waits for one, and what may help those who do. */
 import type { Node } from '@kruise/api/core/node';
+import { type PersistentVolume, persistentVolume } from '@kruise/api/core/persistentvolume';
+import { type PersistentVolumeClaim, persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
-import type { Change, Informer } from '@kruise/client/informer';
+import { csiDriver } from '@kruise/api/storage/csidriver';
+import { csiNode } from '@kruise/api/storage/csinode';
+import { csiStorageCapacity } from '@kruise/api/storage/csistoragecapacity';
+import { storageClass } from '@kruise/api/storage/storageclass';
+import { volumeAttachment } from '@kruise/api/storage/volumeattachment';
+import type { Caches, Change, Informer } from '@kruise/client/informer';
+import { keyOf } from '@kruise/client/object-key';
 import { isPodFinished } from '@kruise/machinery/pods';
+import type { Kind } from '@kruise/schema/kind';
 import type { Cluster } from './cluster/cluster.ts';
 import type { PodInfo } from './cluster/pod-info.ts';
-import { nodeEvents, podEvents } from './events.ts';
+import { type EventResource, nodeEvents, podEvents } from './events.ts';
 import type { Profile } from './profile.ts';
 import type { SchedulingQueue } from './queue/scheduling-queue.ts';
+import type { Storage } from './volumes/storage.ts';
 
 export type Followed = {
   readonly pods: Informer<Pod>;
@@ -15,10 +25,13 @@ export type Followed = {
   readonly cluster: Cluster;
   readonly queue: SchedulingQueue;
   readonly profiles: ReadonlyMap<string, Profile>;
+  readonly caches: Caches;
+  readonly storage: Storage;
 };
 
 /** Tells the cluster and the queue of all there is, then of every change. */
-export function followCluster({ pods, nodes, cluster, queue, profiles }: Followed, signal: AbortSignal): void {
+export function followCluster(followed: Followed, signal: AbortSignal): void {
+  const { pods, nodes, cluster, queue, profiles } = followed;
   const isOurs = (pod: Pod | undefined) => pod !== undefined && profiles.has(pod.spec?.schedulerName ?? '');
 
   const onNode = ({ type, object, previous }: Change<Node>) => {
@@ -77,4 +90,33 @@ export function followCluster({ pods, nodes, cluster, queue, profiles }: Followe
   // Pods come after the nodes they are on or might go to.
   nodes.handle(onNode, { signal });
   pods.handle(onPod, { signal });
+  followStorage(followed, signal);
+}
+
+/** What volumes are made of: all that Pods may wait for, under the names that plugins know it by. */
+const storageResources: readonly (readonly [Kind, EventResource])[] = [
+  [persistentVolumeClaim, 'PersistentVolumeClaim'],
+  [persistentVolume, 'PersistentVolume'],
+  [storageClass, 'StorageClass'],
+  [csiNode, 'CSINode'],
+  [csiDriver, 'CSIDriver'],
+  [csiStorageCapacity, 'CSIStorageCapacity'],
+  [volumeAttachment, 'VolumeAttachment'],
+];
+
+function followStorage({ caches, queue, storage }: Followed, signal: AbortSignal): void {
+  for (const [kind, resource] of storageResources) {
+    const onChange = ({ type, object, previous }: Change<unknown>) => {
+      if (resource === 'PersistentVolumeClaim') storage.claimChanged(keyOf(object as PersistentVolumeClaim));
+      if (resource === 'PersistentVolume') tellOfVolume(object as PersistentVolume);
+      if (type === 'deleted') queue.move({ resource, action: 'Delete', before: object });
+      else if (previous === undefined) queue.move({ resource, action: 'Add', after: object });
+      else queue.move({ resource, action: 'Update', before: previous, after: object });
+    };
+    caches.informer(kind).handle(onChange, { signal });
+  }
+  const tellOfVolume = ({ spec }: PersistentVolume) => {
+    const { name, namespace } = spec?.claimRef ?? {};
+    if (name) storage.claimChanged(`${namespace}/${name}`);
+  };
 }

@@ -54,6 +54,14 @@ export type Registration = {
   readonly helps?: (pod: PodInfo, event: ClusterEvent) => boolean;
 };
 
+/** What is set aside for a Pod that is on its way to a node. */
+export type Reservation = {
+  /** Done before the Pod is bound, which it is not if this fails. */
+  preBind(signal: AbortSignal): Promise<void>;
+  /** The Pod does not get there. */
+  unreserve(): void;
+};
+
 export type Plugin = {
   readonly name: string;
   /** Why a Pod is not to be tried at all for now. */
@@ -61,6 +69,8 @@ export type Plugin = {
   readonly filter?: (pod: PodInfo, cluster: ClusterView) => Prepared;
   /** Nothing where all nodes are alike to it. */
   readonly score?: (pod: PodInfo, cluster: ClusterView, nodes: readonly NodeInfo[]) => NodeScorer | undefined;
+  /** Sets aside what the Pod needs on its node. */
+  readonly reserve?: (pod: PodInfo, node: NodeInfo) => Reservation | undefined;
   readonly events?: readonly Registration[];
 };
 

@@ -12,14 +12,18 @@ import { type RunOptions, runControllers } from '@kruise/client/manager';
 import { createAttempts } from './attempt.ts';
 import { createCluster } from './cluster/cluster.ts';
 import { lookedUpKinds, lookupIn } from './cluster/lookup.ts';
+import type { PodInfo } from './cluster/pod-info.ts';
+import { defaultConfiguration, type SchedulerConfiguration } from './configuration.ts';
 import { followCluster } from './follow.ts';
 import { createLimit } from './limit.ts';
-import { defaultProfile } from './profile.ts';
+import { createProfile } from './profile.ts';
 import { createSchedulingQueue } from './queue/scheduling-queue.ts';
+import { createStorage, storageIn, storageKinds } from './volumes/storage.ts';
 
 export type SchedulerOptions = RunOptions & {
   /** The machine events are reported from. */
   readonly host: string;
+  readonly configuration?: SchedulerConfiguration;
 };
 
 /** Writes that are under way at a time. So many a store can commit at once; and so long nobody else gets a turn. */
@@ -40,11 +44,15 @@ function schedulerOf(options: SchedulerOptions): Runnable {
     name: 'kube-scheduler',
     component: 'default-scheduler',
     watches: [watch(podKind, () => [], selection ? { selection } : {}), watch(nodeKind, () => [])],
-    uses: lookedUpKinds,
+    uses: [...lookedUpKinds, ...storageKinds],
     async run(context, signal) {
       const { caches } = context;
       const pods = caches.informer(podKind, selection);
-      const informers = [pods, caches.informer(nodeKind), ...lookedUpKinds.map((kind) => caches.informer(kind))];
+      const informers = [
+        pods,
+        caches.informer(nodeKind),
+        ...[...lookedUpKinds, ...storageKinds].map((kind) => caches.informer(kind)),
+      ];
       await Promise.race([Promise.all(informers.map(({ synced }) => synced)), aborted(signal)]);
       if (signal.aborted) return;
       await schedule(context, options, pods, signal);
@@ -58,22 +66,28 @@ function aborted(signal: AbortSignal): Promise<void> {
 
 async function schedule(
   context: ControllerContext,
-  { host }: SchedulerOptions,
+  { host, configuration = defaultConfiguration }: SchedulerOptions,
   pods: Informer<Pod>,
   signal: AbortSignal,
 ): Promise<void> {
   const { client, clock, random, caches, log } = context;
   const lookup = lookupIn(caches);
   const preempting = new Set<string>();
-  const profile = defaultProfile({ lookup, preempting });
-  const profiles = new Map([[profile.schedulerName, profile]]);
+  const storage = createStorage(storageIn(caches));
+  const exists = ({ key, uid }: PodInfo) => pods.get(key)?.metadata.uid === uid;
+  const parts = { lookup, preempting, volumes: { client, clock, storage, exists } };
+  const profiles = new Map(configuration.profiles.map((each) => [each.schedulerName, createProfile(each, parts)]));
   const cluster = createCluster();
-  const queue = createSchedulingQueue(clock, { profiles }, signal);
+  const { podInitialBackoffSeconds, podMaxBackoffSeconds } = configuration;
+  const backoff = { initialMs: podInitialBackoffSeconds * 1000, maxMs: podMaxBackoffSeconds * 1000 };
+  const queue = createSchedulingQueue(clock, { profiles, backoff }, signal);
   // What is noted last is still to be written when the work has come to an end.
   const recording = new AbortController();
   const onError = (error: unknown) => log.warn({ error }, 'an event could not be written');
   const recorder = createSeriesRecorder(client, clock, random, { host, onError }, recording.signal);
   const limit = createLimit(maxUnderway);
+  // Volumes may take minutes to be bound, during which other Pods are not to be kept waiting.
+  const waits = createLimit(Number.POSITIVE_INFINITY);
   const attempt = createAttempts({
     client,
     clock,
@@ -87,14 +101,17 @@ async function schedule(
     preempting,
     pods,
     limit,
+    waits,
+    signal,
   });
 
-  followCluster({ pods, nodes: caches.informer(nodeKind), cluster, queue, profiles }, signal);
+  followCluster({ pods, nodes: caches.informer(nodeKind), cluster, queue, profiles, caches, storage }, signal);
   while (!signal.aborted) {
     const queued = queue.pop();
     if (queued) attempt(queued);
     await (queued ? limit.free() : queue.ready);
   }
+  await waits.settled();
   await limit.settled();
   await recorder.flush();
   recording.abort();

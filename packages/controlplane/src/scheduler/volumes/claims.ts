@@ -1,0 +1,200 @@
+/** The claims of a Pod, and what there is to be done about them on a node. */
+import type { Node } from '@kruise/api/core/node';
+import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
+import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import type { StorageClass } from '@kruise/api/storage/storageclass';
+import { selectorOf } from '@kruise/machinery/label-selector';
+import { isControlledBy } from '@kruise/machinery/owner-references';
+import {
+  classOfClaim,
+  delaysBinding,
+  findMatchingVolume,
+  isFullyBound,
+  isVolumeReachable,
+  noProvisioner,
+  requestOf,
+  selectedNodeAnnotation,
+} from '@kruise/machinery/volume-binding';
+import { compareQuantities, parseQuantity, quantityValue } from '@kruise/values/quantity';
+import type { PodInfo } from '../cluster/pod-info.ts';
+import type { StorageLookup } from './storage.ts';
+
+/** A claim that a Pod names, or that is made for it under a name of its own. */
+export type ClaimName = { readonly name: string; readonly isEphemeral: boolean };
+
+export function claimNames({ spec, name }: PodInfo): readonly ClaimName[] {
+  const names: ClaimName[] = [];
+  for (const volume of spec.volumes ?? []) {
+    if (volume.persistentVolumeClaim) names.push({ name: volume.persistentVolumeClaim.claimName, isEphemeral: false });
+    else if (volume.ephemeral) names.push({ name: `${name}-${volume.name}`, isEphemeral: true });
+  }
+  return names;
+}
+
+/** The claims of a Pod, by how far they have come. */
+export type PodClaims = {
+  readonly bound: readonly PersistentVolumeClaim[];
+  /** They get a volume once the Pod has a node. */
+  readonly delayed: readonly PersistentVolumeClaim[];
+  /** They get a volume without regard to the Pod, which has to wait for it. */
+  readonly immediate: readonly PersistentVolumeClaim[];
+};
+
+/** The claims of a Pod; or why it cannot be placed for now, whatever the node. */
+export function findClaims(pod: PodInfo, storage: StorageLookup): PodClaims | { readonly fault: string } {
+  const bound: PersistentVolumeClaim[] = [];
+  const delayed: PersistentVolumeClaim[] = [];
+  const immediate: PersistentVolumeClaim[] = [];
+  for (const { name, isEphemeral } of claimNames(pod)) {
+    const claim = storage.claim(`${pod.namespace}/${name}`);
+    const fault = faultOf(pod, name, claim, isEphemeral);
+    if (fault !== undefined || !claim) return { fault: fault ?? '' };
+    if (isFullyBound(claim)) bound.push(claim);
+    else if (!claim.spec?.volumeName && isDelayed(claim, storage)) delayed.push(claim);
+    else immediate.push(claim);
+  }
+  return { bound, delayed, immediate };
+}
+
+function faultOf(
+  pod: PodInfo,
+  name: string,
+  claim: PersistentVolumeClaim | undefined,
+  isEphemeral: boolean,
+): string | undefined {
+  if (!claim) {
+    return isEphemeral
+      ? `waiting for ephemeral volume controller to create the persistentvolumeclaim "${name}"`
+      : `persistentvolumeclaim "${name}" not found`;
+  }
+  if (claim.status?.phase === 'Lost') {
+    return `persistentvolumeclaim "${name}" bound to non-existent persistentvolume "${claim.spec?.volumeName ?? ''}"`;
+  }
+  if (claim.metadata.deletionTimestamp != null) return `persistentvolumeclaim "${name}" is being deleted`;
+  if (isEphemeral && !isControlledBy(claim, pod.pod)) {
+    return `PVC ${pod.namespace}/${name} was not created for pod ${pod.key} (pod is not owner)`;
+  }
+  return undefined;
+}
+
+function isDelayed(claim: PersistentVolumeClaim, storage: StorageLookup): boolean {
+  const found = storage.storageClass(classOfClaim(claim));
+  return found !== undefined && delaysBinding(found);
+}
+
+/** What is to be done for a Pod's claims once it is on a node. */
+export type VolumePlan = {
+  /** Volumes that exist and are to be bound. */
+  readonly bindings: readonly { readonly claim: PersistentVolumeClaim; readonly volume: PersistentVolume }[];
+  /** Claims that a volume is to be made for. */
+  readonly provisions: readonly PersistentVolumeClaim[];
+};
+
+const unreachable = "node(s) didn't match PersistentVolume's node affinity";
+const noVolume = "node(s) didn't find available persistent volumes to bind";
+const noSpace = 'node(s) did not have enough free storage';
+const lostVolume = 'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)';
+
+/** What would be done on a node; or why the Pod cannot go there. */
+export function planVolumes(
+  { bound, delayed }: PodClaims,
+  node: Node,
+  storage: StorageLookup,
+): VolumePlan | { readonly reasons: readonly string[] } {
+  const reasons = [...reasonsAgainstBound(bound, node, storage)];
+  const plan = planDelayed(delayed, node, storage);
+  if (typeof plan === 'string') return { reasons: [...reasons, plan].sort(byOrderOfReport) };
+  return reasons.length > 0 ? { reasons } : plan;
+}
+
+const orderOfReport = [unreachable, noVolume, noSpace, lostVolume];
+function byOrderOfReport(a: string, b: string): number {
+  return orderOfReport.indexOf(a) - orderOfReport.indexOf(b);
+}
+
+/** The first thing that is wrong with the volumes a Pod has. */
+function* reasonsAgainstBound(
+  claims: readonly PersistentVolumeClaim[],
+  node: Node,
+  storage: StorageLookup,
+): Generator<string> {
+  for (const { spec } of claims) {
+    const volume = storage.volume(spec?.volumeName ?? '');
+    if (!volume) return yield lostVolume;
+    if (!isVolumeReachable(volume, node)) return yield unreachable;
+  }
+}
+
+function planDelayed(
+  claims: readonly PersistentVolumeClaim[],
+  node: Node,
+  storage: StorageLookup,
+): VolumePlan | string {
+  const toProvision: PersistentVolumeClaim[] = [];
+  const toMatch: PersistentVolumeClaim[] = [];
+  for (const claim of claims) {
+    const selected = claim.metadata.annotations?.[selectedNodeAnnotation];
+    if (selected === undefined) toMatch.push(claim);
+    // A volume is being made for it, elsewhere.
+    else if (selected !== node.metadata.name) return noVolume;
+    else toProvision.push(claim);
+  }
+  const bindings: { claim: PersistentVolumeClaim; volume: PersistentVolume }[] = [];
+  const excluded = new Set<string>();
+  // The smaller ones come first, lest they take what a larger one could only have.
+  for (const claim of toMatch.toSorted((a, b) => compareQuantities(requestOf(a), requestOf(b)))) {
+    const volume = findMatchingVolume(claim, storage.volumesOfClass(classOfClaim(claim)), { node, excluded });
+    if (volume) {
+      excluded.add(volume.metadata.name ?? '');
+      bindings.push({ claim, volume });
+    } else {
+      toProvision.push(claim);
+    }
+  }
+  for (const claim of toProvision) {
+    const reason = reasonAgainstProvisioning(claim, node, storage);
+    if (reason) return reason;
+  }
+  return { bindings, provisions: toProvision };
+}
+
+function reasonAgainstProvisioning(
+  claim: PersistentVolumeClaim,
+  node: Node,
+  storage: StorageLookup,
+): string | undefined {
+  const { name, namespace } = claim.metadata;
+  const className = classOfClaim(claim);
+  if (className === '') throw new Error(`no class for claim "${namespace}/${name}"`);
+  const found = storage.storageClass(className);
+  if (!found) throw new Error(`failed to find storage class "${className}"`);
+  if (!found.provisioner || found.provisioner === noProvisioner) return noVolume;
+  if (!isTopologyAllowed(found, node)) return noVolume;
+  return hasCapacity(claim, found, node, storage) ? undefined : noSpace;
+}
+
+/** Whether volumes of a class may be made for a node. */
+function isTopologyAllowed({ allowedTopologies }: StorageClass, { metadata }: Node): boolean {
+  if (!allowedTopologies?.length) return true;
+  return allowedTopologies.some(({ matchLabelExpressions: expressions }) => {
+    if (!expressions?.length) return false;
+    return expressions.every(({ key, values }) => values.includes(metadata.labels?.[key] ?? ''));
+  });
+}
+
+/** Whether there is room for a volume where the node can reach it, as far as its driver tells. */
+function hasCapacity(
+  claim: PersistentVolumeClaim,
+  { metadata, provisioner }: StorageClass,
+  node: Node,
+  storage: StorageLookup,
+): boolean {
+  const wanted = claim.spec?.resources?.requests?.storage;
+  if (wanted === undefined || !storage.driver(provisioner)?.spec.storageCapacity) return true;
+  const wantedBytes = quantityValue(parseQuantity(wanted));
+  return storage.capacitiesOf(metadata.name ?? '').some(({ capacity, maximumVolumeSize, nodeTopology }) => {
+    const limit = maximumVolumeSize ?? capacity;
+    if (limit == null || !nodeTopology || quantityValue(parseQuantity(limit)) < wantedBytes) return false;
+    return selectorOf(nodeTopology).matches(node.metadata.labels);
+  });
+}
