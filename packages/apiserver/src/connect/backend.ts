@@ -157,7 +157,7 @@ const connectErrors: { readonly [code: string]: string } = {
 };
 
 /** What failed in the words of Go, which people look for. */
-function asGoSays(error: NodeJS.ErrnoException, host: string, port: number): Error {
+export function asGoSays(error: NodeJS.ErrnoException, host: string, port: number): Error {
   const { code = '' } = error;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
     return new Error(`dial tcp: lookup ${host}: no such host`, { cause: error });

@@ -127,8 +127,8 @@ export type RuntimeService = {
   ): Promise<{ readonly podMetrics: readonly PodSandboxMetrics[] }>;
 
   /**
-   * What happens to sandboxes and containers from the call on: nothing is missed that happens after it returned. Ends
-   * when the loop is left or the signal aborted; throws UNIMPLEMENTED if the runtime tells no events.
+   * What happens to sandboxes and containers from the call on. Ends when the loop is left or the signal aborted; throws
+   * UNIMPLEMENTED if the runtime tells no events, RESOURCE_EXHAUSTED if some were lost: then it is time to list.
    */
   getContainerEvents(request: Empty, options?: CallOptions): AsyncIterable<ContainerEventResponse>;
 };

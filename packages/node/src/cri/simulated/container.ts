@@ -154,7 +154,9 @@ function newProcess(
   command: string,
   onExit: (exitCode: number) => void,
 ): Process {
-  const process = createProcess({ pid: ++container.lastPid, clock: host.clock, onExit });
+  const pid = ++container.lastPid;
+  const isInit = pid === 1 && container.config.linux?.securityContext?.namespaceOptions?.pid === 'CONTAINER';
+  const process = createProcess({ pid, clock: host.clock, isInit, onExit });
   container.processes.set(process.pid, { process, command });
   return process;
 }

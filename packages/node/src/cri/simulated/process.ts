@@ -60,6 +60,8 @@ export type Process = {
 export type ProcessOptions = {
   readonly pid: number;
   readonly clock: Clock;
+  /** Whether it is the first of its process namespace. */
+  readonly isInit: boolean;
   onExit(exitCode: number): void;
 };
 
@@ -69,7 +71,7 @@ const burstMs = 100;
 
 type Wait = { cancel: (() => void) | undefined; readonly reject: (error: unknown) => void };
 
-export function createProcess({ pid, clock, onExit }: ProcessOptions): Process {
+export function createProcess({ pid, clock, isInit, onExit }: ProcessOptions): Process {
   let isAlive = true;
   let steps = 0;
   // Made when needed: most processes wait once and handle nothing.
@@ -113,8 +115,8 @@ export function createProcess({ pid, clock, onExit }: ProcessOptions): Process {
         handler();
         return;
       }
-      // The kernel spares the first process of a container every signal it does not handle, save SIGKILL.
-      if (signal !== 'SIGKILL' && (pid === 1 || ignoredByDefault.has(signal))) return;
+      // The kernel spares the first process of a namespace every signal it does not handle, save SIGKILL.
+      if (signal !== 'SIGKILL' && (isInit || ignoredByDefault.has(signal))) return;
       process.exit(128 + signalNumbers[signal]);
     },
     exit(exitCode) {

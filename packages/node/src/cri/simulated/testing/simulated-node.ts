@@ -76,6 +76,7 @@ export function simulatedNode(options: Partial<SimulatedRuntimeOptions> = {}): S
           metadata: { name: 'main', attempt: 0 },
           image: { image: imageRef },
           logPath: 'main/0.log',
+          linux: { securityContext: { namespaceOptions: { network: 'POD', pid: 'CONTAINER', ipc: 'POD' } } },
           ...(command && { command }),
           ...(args && { args }),
           ...config,

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { after as delay } from '@kruise/values/clock';
+import { systemClock } from '@kruise/values/system';
+import { createGrpcRuntime } from '../grpc/grpc-runtime.ts';
+import { busyboxImage, missingForContainerd, startContainerd } from './containerd.ts';
+import { describeRuntime } from './suite.ts';
+
+const missing = missingForContainerd();
+
+if (missing === undefined) {
+  describeRuntime('containerd', async () => {
+    const containerd = await startContainerd();
+    const connection = new AbortController();
+    const runtime = createGrpcRuntime({ clock: systemClock, endpoint: containerd.endpoint, signal: connection.signal });
+    return {
+      runtime,
+      image: busyboxImage,
+      folder: containerd.directory,
+      isRecent: false,
+      async until(condition) {
+        const deadline = systemClock.now() + 30_000;
+        while (!(await condition())) {
+          if (systemClock.now() >= deadline) throw new Error(`it did not come about\n${containerd.output()}`);
+          await delay(systemClock, 20);
+        }
+      },
+      async close() {
+        connection.abort();
+        await containerd.dispose();
+      },
+    };
+  });
+} else {
+  test('containerd', (context) => {
+    assert(!process.env['CI'], `${missing} is not here`);
+    context.diagnostic(`LEFT OUT: without ${missing} there is no containerd to compare with`);
+  });
+}

@@ -1,0 +1,178 @@
+/** A runtime in another process, such as containerd or CRI-O, behind the interface of a node. */
+import type { DescMessage, DescMethod } from '@bufbuild/protobuf';
+import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { createChannel } from '@kruise/client/grpc/channel';
+import { parseEndpoints } from '@kruise/client/grpc/connection';
+import type { Method } from '@kruise/client/grpc/method';
+import type { Clock } from '@kruise/values/clock';
+import { machineFiles } from '../machine/files.ts';
+import { fileLogs } from '../machine/log-files.ts';
+import { machineNetwork } from '../machine/network.ts';
+import type { CallOptions, NodeRuntime, RuntimeService } from '../runtime.ts';
+import { ImageService as ImageCalls, RuntimeService as RuntimeCalls } from './generated/cri_pb.ts';
+import { createStreamingClient } from './streams.ts';
+import { createTranslator } from './translate.ts';
+
+export type GrpcRuntimeOptions = {
+  readonly clock: Clock;
+  /** `unix:///run/containerd/containerd.sock`. */
+  readonly endpoint: string;
+  /** Where images are, if elsewhere. */
+  readonly imageEndpoint?: string;
+  /** How long a call may take that has no reason to take longer. */
+  readonly requestTimeoutMs?: number;
+  /** Closes the connections when aborted. */
+  readonly signal?: AbortSignal;
+};
+
+const defaultRequestTimeoutMs = 2 * 60_000;
+
+/** Nothing is connected before the first call. */
+export function createGrpcRuntime(options: GrpcRuntimeOptions): NodeRuntime {
+  const { clock, endpoint, imageEndpoint = endpoint, requestTimeoutMs = defaultRequestTimeoutMs, signal } = options;
+  const translator = createTranslator();
+  const runtimeChannel = createChannel({ clock, ...parseEndpoints([endpoint], undefined) });
+  const imageChannel =
+    imageEndpoint === endpoint
+      ? runtimeChannel
+      : createChannel({ clock, ...parseEndpoints([imageEndpoint], undefined) });
+  signal?.addEventListener('abort', () => {
+    runtimeChannel.close();
+    imageChannel.close();
+  });
+  const streaming = createStreamingClient(clock);
+
+  function methodOf({ input, output, parent, name }: DescMethod): Method<unknown, unknown> {
+    return {
+      path: `/${parent.typeName}/${name}`,
+      encode: (request) => toBinary(input, translator.toMessage(input, request) as never),
+      decode: (bytes) => translator.toPlain(output, fromBinary(output, bytes, { readUnknownFields: false })),
+    };
+  }
+
+  const withSignal = ({ signal: own }: CallOptions = {}) => (own ? { signal: own } : {});
+  const withTimeout = (timeoutMs: number | undefined) => (timeoutMs === undefined ? {} : { timeoutMs });
+
+  /**
+   * A call as the interface has it. That the generated description and the interface speak of the same message is what
+   * the conformance suite shows.
+   */
+  function call<Request, Response>(
+    description: DescMethod & { readonly input: DescMessage; readonly output: DescMessage },
+    timeout: (request: Request) => number | undefined = () => requestTimeoutMs,
+  ): (request: Request, callOptions?: CallOptions) => Promise<Response> {
+    const method = methodOf(description);
+    const channel = description.parent === ImageCalls ? imageChannel : runtimeChannel;
+    return async (request, callOptions) =>
+      (await channel.unary(method, request, {
+        ...withTimeout(timeout(request)),
+        ...withSignal(callOptions),
+      })) as Response;
+  }
+
+  /** A call whose answer says nothing. */
+  function command<Request>(
+    description: DescMethod & { readonly input: DescMessage; readonly output: DescMessage },
+    timeout?: (request: Request) => number | undefined,
+  ): (request: Request, callOptions?: CallOptions) => Promise<void> {
+    const ask = call<Request, unknown>(description, timeout);
+    return async (request, callOptions) => {
+      await ask(request, callOptions);
+    };
+  }
+
+  const { method: runtimeMethod } = RuntimeCalls;
+  const { method: imageMethod } = ImageCalls;
+  const urlOf = {
+    exec: call<unknown, { readonly url: string }>(runtimeMethod.exec),
+    attach: call<unknown, { readonly url: string }>(runtimeMethod.attach),
+    portForward: call<unknown, { readonly url: string }>(runtimeMethod.portForward),
+  };
+  const containerStatus: RuntimeService['containerStatus'] = call(runtimeMethod.containerStatus);
+  const eventsMethod = methodOf(runtimeMethod.getContainerEvents);
+
+  return {
+    version: call(runtimeMethod.version),
+    status: call(runtimeMethod.status),
+    updateRuntimeConfig: command(runtimeMethod.updateRuntimeConfig),
+    runtimeConfig: call(runtimeMethod.runtimeConfig),
+    // The network of a sandbox may take its time.
+    runPodSandbox: call(runtimeMethod.runPodSandbox, () => 2 * requestTimeoutMs),
+    stopPodSandbox: command(runtimeMethod.stopPodSandbox),
+    removePodSandbox: command(runtimeMethod.removePodSandbox),
+    podSandboxStatus: call(runtimeMethod.podSandboxStatus),
+    listPodSandbox: call(runtimeMethod.listPodSandbox),
+    updatePodSandboxResources: command(runtimeMethod.updatePodSandboxResources),
+    createContainer: call(runtimeMethod.createContainer),
+    startContainer: command(runtimeMethod.startContainer),
+    stopContainer: command(runtimeMethod.stopContainer, ({ timeout = 0 }) => requestTimeoutMs + timeout * 1000),
+    removeContainer: command(runtimeMethod.removeContainer),
+    listContainers: call(runtimeMethod.listContainers),
+    containerStatus,
+    updateContainerResources: command(runtimeMethod.updateContainerResources),
+    reopenContainerLog: command(runtimeMethod.reopenContainerLog),
+    checkpointContainer: command(runtimeMethod.checkpointContainer, ({ timeout = 0 }) =>
+      timeout > 0 ? timeout * 1000 : requestTimeoutMs,
+    ),
+    execSync: call(runtimeMethod.execSync, ({ timeout = 0 }: { readonly timeout?: number }) =>
+      timeout > 0 ? requestTimeoutMs + timeout * 1000 : undefined,
+    ),
+    async exec(request, callOptions) {
+      const { url } = await urlOf.exec(request, callOptions);
+      return { connect: async (streams) => ({ exitCode: await streaming.runCommand(url, request, streams) }) };
+    },
+    async attach(request, callOptions) {
+      const { url } = await urlOf.attach(request, callOptions);
+      return {
+        async connect(streams) {
+          try {
+            await streaming.runCommand(url, request, streams);
+          } catch (error) {
+            // To leave is one way for it to end.
+            if (!streams.signal.aborted) throw error;
+          }
+        },
+      };
+    },
+    async portForward(request, callOptions) {
+      const { url } = await urlOf.portForward(request, callOptions);
+      return streaming.forwardPorts(url);
+    },
+    containerStats: call(runtimeMethod.containerStats),
+    listContainerStats: call(runtimeMethod.listContainerStats),
+    podSandboxStats: call(runtimeMethod.podSandboxStats),
+    listPodSandboxStats: call(runtimeMethod.listPodSandboxStats),
+    listMetricDescriptors: call(runtimeMethod.listMetricDescriptors),
+    listPodSandboxMetrics: call(runtimeMethod.listPodSandboxMetrics),
+    getContainerEvents: (request, callOptions) =>
+      begun(runtimeChannel.serverStream(eventsMethod, request, withSignal(callOptions))) as AsyncIterable<never>,
+
+    listImages: call(imageMethod.listImages),
+    imageStatus: call(imageMethod.imageStatus),
+    // However large an image is, it is pulled to its end.
+    pullImage: call(imageMethod.pullImage, () => undefined),
+    removeImage: command(imageMethod.removeImage),
+    imageFsInfo: call(imageMethod.imageFsInfo),
+
+    logs: fileLogs(clock, { containerStatus }),
+    files: machineFiles,
+    network: machineNetwork(clock),
+  };
+}
+
+/** Asks for the first item at once, so that a stream begins when it is asked for and not when it is read. */
+async function* readFrom(first: Promise<IteratorResult<unknown>>, iterator: AsyncIterator<unknown>): AsyncGenerator {
+  try {
+    for (let next = await first; !next.done; next = await iterator.next()) yield next.value;
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+function begun(items: AsyncIterable<unknown>): AsyncIterable<unknown> {
+  const iterator = items[Symbol.asyncIterator]();
+  const first = iterator.next();
+  // Whoever reads is told of a failure.
+  first.catch(() => {});
+  return readFrom(first, iterator);
+}

@@ -1,0 +1,105 @@
+/** Logs that a runtime writes to files, in CRI's format. */
+import { type FileHandle, open } from 'node:fs/promises';
+import type { Clock } from '@kruise/values/clock';
+import { after } from '@kruise/values/clock';
+import type { ContainerLogs, RuntimeService } from '../runtime.ts';
+import { parseLogLine, timeOf } from './log-format.ts';
+
+const chunkBytes = 64 * 1024;
+const newline = 0x0a;
+/** A file that is followed is looked at this often; its directory could be watched, but not on every file system. */
+const followMs = 200;
+
+/** Reads the files the runtime says its containers' logs are in. */
+export function fileLogs(clock: Clock, runtime: Pick<RuntimeService, 'containerStatus'>): ContainerLogs {
+  return {
+    async *read({ containerId, tailLines, since, follow = false }, { signal } = {}) {
+      const { status } = await runtime.containerStatus({ containerId });
+      const file = await openLog(status.logPath);
+      if (!file && !follow) return;
+      const isRunning = async () => {
+        const { status: current } = await runtime.containerStatus({ containerId });
+        return current.state === 'CONTAINER_RUNNING' || current.state === 'CONTAINER_CREATED';
+      };
+      let log = file;
+      try {
+        let position = log && tailLines !== undefined ? await startOfTail(log, tailLines) : 0;
+        let rest: Uint8Array = new Uint8Array();
+        for (;;) {
+          // Asked before reading: what is written before the end is then read for sure.
+          const goesOn = follow && (await isRunning());
+          for (; log; ) {
+            signal?.throwIfAborted();
+            const { bytesRead, buffer } = await log.read(Buffer.alloc(chunkBytes), 0, chunkBytes, position);
+            if (bytesRead === 0) break;
+            position += bytesRead;
+            const lines = splitLines(Buffer.concat([rest, buffer.subarray(0, bytesRead)]));
+            rest = lines.rest;
+            for (const line of lines.whole) {
+              const entry = parseLogLine(line);
+              if (entry && (since === undefined || timeOf(entry) >= since)) yield entry;
+            }
+          }
+          if (!goesOn) return;
+          await after(clock, followMs, signal);
+          const next = await rotatedTo(status.logPath, log);
+          if (next) {
+            await log?.close();
+            log = next;
+            position = 0;
+            rest = new Uint8Array();
+          }
+        }
+      } finally {
+        await log?.close();
+      }
+    },
+  };
+}
+
+async function openLog(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** The file now at the path, if that is another than the one that is open. */
+async function rotatedTo(path: string, log: FileHandle | undefined): Promise<FileHandle | undefined> {
+  const now = await openLog(path);
+  if (!now || !log) return now;
+  const [current, next] = await Promise.all([log.stat(), now.stat()]);
+  if (current.ino !== next.ino) return now;
+  await now.close();
+  return undefined;
+}
+
+/** Where the last `count` lines begin, found from the end of the file. */
+async function startOfTail(log: FileHandle, count: number): Promise<number> {
+  const { size } = await log.stat();
+  if (count === 0) return size;
+  let seen = 0;
+  for (let end = size; end > 0; ) {
+    const start = Math.max(0, end - chunkBytes);
+    const { buffer } = await log.read(Buffer.alloc(end - start), 0, end - start, start);
+    for (let index = buffer.length - 1; index >= 0; index--) {
+      // The last line's own end does not begin another.
+      if (buffer[index] !== newline || start + index === size - 1) continue;
+      if (++seen === count) return start + index + 1;
+    }
+    end = start;
+  }
+  return 0;
+}
+
+function splitLines(bytes: Buffer): { readonly whole: readonly Uint8Array[]; readonly rest: Uint8Array } {
+  const whole: Uint8Array[] = [];
+  let start = 0;
+  for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, start)) {
+    whole.push(bytes.subarray(start, end));
+    start = end + 1;
+  }
+  return { whole, rest: bytes.subarray(start) };
+}

@@ -1,0 +1,72 @@
+import { connect } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { asGoSays, createNetwork } from '@kruise/apiserver/connect/backend';
+import { createChannel } from '@kruise/client/grpc/channel';
+import { methodOf } from '@kruise/client/grpc/method';
+import type { Clock } from '@kruise/values/clock';
+import type { HostNetwork, HttpAnswer, HttpRequest, NetworkTarget } from '../runtime.ts';
+import { Health } from './generated/health_pb.ts';
+
+const servingStatuses = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'] as const;
+const defaultMaxBodyBytes = 10 * 1024;
+
+/** The network of the machine this runs on. */
+export function machineNetwork(clock: Clock): HostNetwork {
+  const backends = createNetwork(clock, {});
+  return {
+    connect: connectTo,
+    async request(request, { signal = new AbortController().signal } = {}) {
+      const { scheme = 'http', host, port, method = 'GET', path } = request;
+      // A probe is to see the server as it is for whoever comes first: no connection is used twice.
+      const headers = { ...headersOf(request), connection: 'close' };
+      const answer = await backends.at({ scheme, host, port }).send({ method, path, headers, signal });
+      return {
+        status: answer.code,
+        headers: Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)])),
+        body: await bodyOf(answer.body, request.maxBodyBytes ?? defaultMaxBodyBytes),
+      } satisfies HttpAnswer;
+    },
+    async checkHealth({ host, port, service = '' }, { signal } = {}) {
+      const channel = createChannel({ clock, targets: [{ host, port }] });
+      try {
+        const { status } = await channel.unary(methodOf(Health.method.check), { service }, signal ? { signal } : {});
+        return servingStatuses[status] ?? 'UNKNOWN';
+      } finally {
+        channel.close();
+      }
+    },
+  };
+}
+
+function connectTo({ host, port }: NetworkTarget, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Duplex> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, ...(signal && { signal }) });
+    const onError = (error: NodeJS.ErrnoException) => reject(asGoSays(error, host, port));
+    socket.once('error', onError);
+    socket.once('connect', () => {
+      socket.off('error', onError);
+      socket.on('error', () => socket.destroy());
+      resolve(socket);
+    });
+  });
+}
+
+function headersOf({ headers = [] }: HttpRequest): { [name: string]: string | string[] } {
+  const byName: { [name: string]: string | string[] } = {};
+  for (const [name, value] of headers) {
+    const before = byName[name.toLowerCase()];
+    byName[name.toLowerCase()] = before === undefined ? value : [before, value].flat();
+  }
+  return byName;
+}
+
+async function bodyOf(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length >= maxBytes) break;
+  }
+  return Buffer.concat(chunks).subarray(0, maxBytes);
+}
