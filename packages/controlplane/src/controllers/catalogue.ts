@@ -1,5 +1,6 @@
 import type { Controller, Runnable } from '@kruise/client/controller';
 import { clusterRoleAggregationController } from './clusterrole-aggregation/controller.ts';
+import { daemonSetController } from './daemonset/controller.ts';
 import { deploymentController } from './deployment/controller.ts';
 import { disruptionControllers } from './disruption/controller.ts';
 import { endpointsController } from './endpoints/controller.ts';
@@ -12,6 +13,7 @@ import { legacyServiceAccountTokenCleaner } from './legacy-serviceaccount-token-
 import { namespaceController } from './namespace/controller.ts';
 import { nodeIpamController } from './node-ipam/controller.ts';
 import { nodeLifecycleControllers } from './node-lifecycle/controller.ts';
+import { podGarbageCollector } from './pod-garbage-collector/controller.ts';
 import { replicaSetController } from './replicaset/controller.ts';
 import { replicationControllerController } from './replicationcontroller/controller.ts';
 import { resourceQuotaController } from './resourcequota/controller.ts';
@@ -41,6 +43,7 @@ export const catalogue: readonly CatalogueEntry[] = [
     serviceAccount: 'clusterrole-aggregation-controller',
     make: () => [clusterRoleAggregationController],
   },
+  { name: 'daemonset-controller', serviceAccount: 'daemon-set-controller', make: () => [daemonSetController()] },
   { name: 'deployment-controller', serviceAccount: 'deployment-controller', make: () => [deploymentController] },
   { name: 'disruption-controller', serviceAccount: 'disruption-controller', make: () => disruptionControllers() },
   { name: 'endpoints-controller', serviceAccount: 'endpoint-controller', make: () => [endpointsController()] },
@@ -81,6 +84,11 @@ export const catalogue: readonly CatalogueEntry[] = [
       clusterRanges ? [nodeIpamController({ clusterRanges, serviceRanges })] : [],
   },
   { name: 'node-lifecycle-controller', serviceAccount: 'node-controller', make: () => nodeLifecycleControllers() },
+  {
+    name: 'pod-garbage-collector-controller',
+    serviceAccount: 'pod-garbage-collector',
+    make: ({ terminatedPodThreshold }) => [podGarbageCollector(terminatedPodThreshold)],
+  },
   { name: 'replicaset-controller', serviceAccount: 'replicaset-controller', make: () => [replicaSetController] },
   {
     name: 'replicationcontroller-controller',

@@ -15,6 +15,8 @@ export type ControllerSettings = {
    * it any more. Five seconds by default; where there is one server, none are needed.
    */
   readonly namespaceDeletionDelaySeconds?: number;
+  /** How many Pods that have ended are kept; 12,500 by default, and all of them where it is 0. */
+  readonly terminatedPodThreshold?: number;
   /** The addresses Services are given. */
   readonly serviceRanges?: readonly string[];
 };

@@ -1,0 +1,107 @@
+import { node } from '@kruise/api/core/node';
+import { type Pod, pod } from '@kruise/api/core/pod';
+import type { Runnable } from '@kruise/client/controller';
+import { keyOf } from '@kruise/client/object-key';
+import { createWorkQueue } from '@kruise/client/work-queue';
+import { runWorkers } from '@kruise/client/workers';
+import { isPodFinished } from '@kruise/machinery/pods';
+import { isNotFound } from '@kruise/machinery/status';
+import { someAtATime } from '@kruise/values/some-at-a-time';
+import { byNode } from '../pod-indexes.ts';
+import { isForced, isOutOfService, isStranded, lastStatus, type Removal, surplusOf } from './decide.ts';
+
+/** So many Pods that have ended are kept. */
+const defaultThreshold = 12_500;
+/** A node that is missed may only be late in sight; so long nobody touches its Pods. */
+const quarantineMs = 40_000;
+/** Pods that have ended are counted so long after the last did, at most. */
+const surplusDelayMs = 20_000;
+const removalsAtATime = 20;
+
+/** What is worked on: one Pod, all Pods of a node that is missed, or all Pods that have ended. */
+const podPrefix = 'pod ';
+const nodePrefix = 'node ';
+const surplusKey = 'surplus';
+
+const byEnd = (found: Pod) => (isPodFinished(found) ? ['ended'] : []);
+
+/** Removes Pods that nobody else will: of nodes that are gone, on their way out with nobody to end them, or too many. */
+export function podGarbageCollector(threshold = defaultThreshold): Runnable {
+  return {
+    name: 'pod-garbage-collector',
+    component: 'pod-garbage-collector',
+    watches: [],
+    uses: [node, pod],
+    async run({ client, clock, caches, metrics, log }, signal) {
+      const [nodes, pods] = [caches.informer(node), caches.informer(pod)];
+      await Promise.all([nodes.synced, pods.synced]);
+      if (signal.aborted) return;
+      const observer = metrics?.queueOf('pod_garbage_collector', clock);
+      const queue = createWorkQueue(clock, observer ? { observer } : {});
+
+      const consider = (found: Pod) => {
+        const { nodeName } = found.spec ?? {};
+        if (isStranded(found, nodeName ? nodes.get(nodeName) : undefined)) queue.add(`${podPrefix}${keyOf(found)}`);
+        if (nodeName && !nodes.get(nodeName)) queue.addAfter(`${nodePrefix}${nodeName}`, quarantineMs);
+        if (isPodFinished(found)) queue.addAfter(surplusKey, surplusDelayMs);
+      };
+      const follow = { signal };
+      pods.handle(({ type, object }) => {
+        if (type !== 'deleted') consider(object);
+      }, follow);
+      nodes.handle(({ type, object }) => {
+        if (type !== 'deleted' && !isOutOfService(object)) return;
+        for (const each of pods.byIndex(byNode, object.metadata.name ?? '')) consider(each);
+      }, follow);
+
+      /** Removes a Pod at once, whatever time it was given. */
+      async function force(found: Pod, removal: Removal): Promise<void> {
+        if (isForced(found)) return;
+        const { name = '', namespace = '', uid = '' } = found.metadata;
+        const status = lastStatus(found, removal, clock.now());
+        try {
+          if (status) {
+            const change = { metadata: { uid }, status };
+            await client.patch(pod, { name, namespace }, change, { type: 'strategic', subresource: 'status', signal });
+          }
+          await client.delete(pod, { name, namespace }, { gracePeriodSeconds: 0, preconditions: { uid }, signal });
+        } catch (error) {
+          if (!isNotFound(error)) throw error;
+        }
+      }
+
+      async function removeOrphans(nodeName: string): Promise<void> {
+        const orphans = pods.byIndex(byNode, nodeName);
+        if (nodes.get(nodeName) || orphans.length === 0 || (await isThere(nodeName))) return;
+        await someAtATime(orphans, removalsAtATime, (each) => force(each, 'orphaned'));
+      }
+
+      async function isThere(nodeName: string): Promise<boolean> {
+        try {
+          await client.get(node, { name: nodeName }, { signal });
+          return true;
+        } catch (error) {
+          if (isNotFound(error)) return false;
+          throw error;
+        }
+      }
+
+      async function work(key: string): Promise<undefined> {
+        if (key.startsWith(nodePrefix)) {
+          await removeOrphans(key.slice(nodePrefix.length));
+        } else if (key === surplusKey) {
+          const surplus = surplusOf(pods.byIndex(byEnd, 'ended'), threshold);
+          await someAtATime(surplus, removalsAtATime, (each) => force(each, 'surplus'));
+        } else {
+          const found = pods.get(key.slice(podPrefix.length));
+          const on = found?.spec?.nodeName ? nodes.get(found.spec.nodeName) : undefined;
+          if (found && isStranded(found, on)) await force(found, 'stranded');
+        }
+        return undefined;
+      }
+      const onError = (key: string, error: unknown) =>
+        log.error({ controller: 'pod-garbage-collector', key, error }, 'Pods could not be removed; it is tried again');
+      await runWorkers(queue, { workers: 5, work, onError }, signal);
+    },
+  };
+}

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Node } from '@kruise/api/core/node';
+import type { Pod } from '@kruise/api/core/pod';
+import { instantOf } from '@kruise/values/time';
+import { isForced, isStranded, lastStatus, surplusOf } from './decide.ts';
+
+const now = instantOf(2026, 1, 1);
+const deleted = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 };
+
+type Facts = Partial<Pod['metadata']> & {
+  readonly nodeName?: string;
+  readonly phase?: string;
+  readonly reason?: string;
+};
+const podOf = (name: string, { nodeName = '', phase = 'Running', reason = '', ...metadata }: Facts = {}) =>
+  ({
+    metadata: { name, ...metadata },
+    spec: { nodeName, containers: [] },
+    status: { phase, reason },
+  }) as unknown as Pod;
+const nodeOf = (ready: string, taint?: string) =>
+  ({
+    metadata: { name: 'n' },
+    spec: { taints: taint ? [{ key: taint, effect: 'NoExecute' }] : [] },
+    status: { conditions: [{ type: 'Ready', status: ready }] },
+  }) as unknown as Node;
+const outOfService = 'node.kubernetes.io/out-of-service';
+
+const surpluses: readonly { name: string; pods: readonly Pod[]; threshold: number; removed: string }[] = [
+  { name: 'keeps as many as are allowed', pods: [podOf('a'), podOf('b')], threshold: 2, removed: '' },
+  {
+    name: 'removes the oldest',
+    pods: [
+      podOf('new', { creationTimestamp: '2026-01-02T00:00:00Z' }),
+      podOf('old', { creationTimestamp: '2026-01-01T00:00:00Z' }),
+    ],
+    threshold: 1,
+    removed: 'old',
+  },
+  {
+    name: 'removes evicted ones before old ones',
+    pods: [
+      podOf('old', { phase: 'Failed', creationTimestamp: '2026-01-01T00:00:00Z' }),
+      podOf('evicted', { phase: 'Failed', reason: 'Evicted', creationTimestamp: '2026-01-02T00:00:00Z' }),
+    ],
+    threshold: 1,
+    removed: 'evicted',
+  },
+  {
+    name: 'goes by name where all else is equal',
+    pods: [podOf('b'), podOf('a'), podOf('c')],
+    threshold: 1,
+    removed: 'a b',
+  },
+  { name: 'keeps all where no number is set', pods: [podOf('a'), podOf('b')], threshold: 0, removed: '' },
+];
+for (const { name, pods, threshold, removed } of surpluses) {
+  test(name, () =>
+    assert.equal(
+      surplusOf(pods, threshold)
+        .map(({ metadata }) => metadata.name)
+        .join(' '),
+      removed,
+    ),
+  );
+}
+
+const strandings: readonly { name: string; pod: Pod; node?: Node; is: boolean }[] = [
+  { name: 'deleted and on no node', pod: podOf('a', deleted), is: true },
+  { name: 'on no node', pod: podOf('a'), is: false },
+  {
+    name: 'deleted, on a node that works',
+    pod: podOf('a', { nodeName: 'n', ...deleted }),
+    node: nodeOf('True'),
+    is: false,
+  },
+  {
+    name: 'deleted, on a node that is not ready',
+    pod: podOf('a', { nodeName: 'n', ...deleted }),
+    node: nodeOf('Unknown'),
+    is: false,
+  },
+  {
+    name: 'deleted, on a node out of service',
+    pod: podOf('a', { nodeName: 'n', ...deleted }),
+    node: nodeOf('Unknown', outOfService),
+    is: true,
+  },
+  {
+    name: 'deleted, on a node said to be out of service that is ready',
+    pod: podOf('a', { nodeName: 'n', ...deleted }),
+    node: nodeOf('True', outOfService),
+    is: false,
+  },
+  {
+    name: 'on a node out of service',
+    pod: podOf('a', { nodeName: 'n' }),
+    node: nodeOf('False', outOfService),
+    is: false,
+  },
+  { name: 'deleted, on a node that is missed', pod: podOf('a', { nodeName: 'n', ...deleted }), is: false },
+];
+for (const { name, pod, node, is } of strandings) {
+  test(`a Pod ${name} is ${is ? '' : 'not '}stranded`, () => assert.equal(isStranded(pod, node), is));
+}
+
+test('a Pod that runs has failed when it is removed, and says so if its node is gone', () => {
+  assert.deepEqual(lastStatus(podOf('a'), 'stranded', now), { phase: 'Failed' });
+  assert.deepEqual(lastStatus(podOf('a'), 'orphaned', now), {
+    phase: 'Failed',
+    conditions: [
+      {
+        type: 'DisruptionTarget',
+        status: 'True',
+        reason: 'DeletionByPodGC',
+        message: 'PodGC: node no longer exists',
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      },
+    ],
+  });
+  assert.equal(lastStatus(podOf('a', { phase: 'Succeeded' }), 'orphaned', now), undefined);
+});
+
+test('what finalizers hold is not forced twice', () => {
+  const forced = { ...deleted, deletionGracePeriodSeconds: 0, phase: 'Failed' };
+  assert.ok(isForced(podOf('a', forced)));
+  assert.ok(!isForced(podOf('a', { ...forced, phase: 'Running' })));
+  assert.ok(!isForced(podOf('a', { ...forced, deletionGracePeriodSeconds: 30 })));
+  assert.ok(!isForced(podOf('a', { phase: 'Failed' })));
+});
