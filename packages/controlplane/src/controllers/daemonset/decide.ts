@@ -1,0 +1,143 @@
+/** A Pod on every node that fits, of the present template in the end (kcm.md §4). */
+import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
+import type { DaemonSet, DaemonSetStatus } from '@kruise/api/apps/daemonset';
+import type { Node } from '@kruise/api/core/node';
+import type { Pod } from '@kruise/api/core/pod';
+import { type Action, effect, record } from '@kruise/client/actions';
+import { claimActions } from '@kruise/client/adoption';
+import type { Decision } from '@kruise/client/controller';
+import { claimsOf } from '@kruise/machinery/claims';
+import { placementOf } from '@kruise/machinery/daemon-pods';
+import { isSame } from '@kruise/machinery/json-value';
+import { selectorOf } from '@kruise/machinery/label-selector';
+import { secondsUntilAvailable } from '@kruise/machinery/pods';
+import type { Instant } from '@kruise/values/time';
+import { createPod, deletePod } from '../pod-control.ts';
+import { hashOf, historyOf, outlived } from './history.ts';
+import { isUpdatedBy, podsByNode, podsFor } from './pods.ts';
+import { updateStep } from './rolling-update.ts';
+import { type Situation, updateBudget } from './situation.ts';
+import { statusOf } from './status.ts';
+import { type Chores, type Tending, tend } from './tend.ts';
+
+export type Observed = {
+  readonly set: DaemonSet;
+  readonly nodes: readonly Node[];
+  /** The Pods it may have a claim to. */
+  readonly candidates: readonly Pod[];
+  /** The revisions it may have a claim to. */
+  readonly revisions: readonly ControllerRevision[];
+  /** The revision of a name in its namespace, whoever it belongs to. */
+  readonly find: (name: string) => ControllerRevision | undefined;
+  /** How long failures under a key are yet to be waited out. */
+  readonly remainingBackOffMs: (key: string, now: Instant) => number;
+};
+
+/** What has failed, for the effect that takes note of it. */
+export type Failure = { readonly key: string; readonly now: Instant };
+
+type Decided = Decision<DaemonSetStatus | undefined>;
+
+/** Pods made in one pass at most, and deleted. */
+const burst = 250;
+
+export function decide(observed: Observed, now: Instant): Decided {
+  const { set, nodes, candidates, revisions, find } = observed;
+  const { spec, metadata } = set;
+  if (isSame(spec?.selector, {})) return refuseToSelectAll(set);
+  // What becomes of its revisions is the garbage collector's business now, and nothing can be told without them.
+  if (metadata.deletionTimestamp != null) return { actions: [] };
+
+  const selector = selectorOf(spec?.selector);
+  const matches = (child: Pod | ControllerRevision) => selector.matches(child.metadata.labels);
+  const revisionClaims = claimsOf(set, revisions, matches);
+  const podClaims = claimsOf(set, candidates, matches);
+  const pods = podClaims.claimed;
+  const history = historyOf(set, revisionClaims.claimed, pods, find);
+  const { hash, collisionCount } = history;
+
+  const minReadySeconds = spec?.minReadySeconds ?? 0;
+  const situation: Situation = {
+    set,
+    nodes,
+    byNode: podsByNode(pods),
+    placement: placementOf(spec?.template?.spec),
+    hasHash: (pod) => hashOf(pod) === hash,
+    isUpdated: isUpdatedBy(set, hash),
+    allowsSurge: updateBudget(set, 1).maxSurge > 0,
+    minReadySeconds,
+    remainingBackOffMs: (node) => observed.remainingBackOffMs(backOffKey(set, node), now),
+    now,
+  };
+  const tending = tend(situation);
+  const isTended = tending.starts.length === 0 && tending.stops.length === 0;
+  const isRolling = spec?.updateStrategy?.type === 'RollingUpdate';
+  // Nodes that are not as they should be are seen to first; the update goes on when that has come into sight.
+  const chores: Chores = isTended && isRolling ? updateStep(situation) : tending;
+  const waits = [secondsUntilAvailable(pods, minReadySeconds, now), tending.waitMs && tending.waitMs / 1000].filter(
+    (seconds) => seconds !== undefined,
+  );
+  const status = statusOf(situation, collisionCount);
+  return {
+    actions: [
+      ...claimActions(set, revisionClaims),
+      ...history.actions,
+      ...claimActions(set, podClaims),
+      ...tell(set, tending, now),
+      ...carryOut(set, hash, chores),
+      ...outlived(set, history.old, pods),
+    ],
+    // Without the revision nothing is known of who is updated.
+    status: ({ failures }) =>
+      failures.some(({ action }) => 'object' in action && action.object.kind === 'ControllerRevision')
+        ? set.status
+        : status,
+    ...(waits.length > 0 ? { requeueAfterSeconds: Math.min(...waits) } : {}),
+  };
+}
+
+function refuseToSelectAll(set: DaemonSet): Decided {
+  const message = 'This daemon set is selecting all pods. A non-empty selector is required.';
+  return { actions: [record({ about: set, type: 'Warning', reason: 'SelectingAll', message })] };
+}
+
+/** A new template gets a new chance on every node. */
+function backOffKey({ metadata, status }: DaemonSet, node: string): string {
+  return `${metadata.uid}/${status?.observedGeneration ?? 0}/${node}`;
+}
+
+/** Says what was found on nodes, and takes note of failures before anything is done about them. */
+function tell(set: DaemonSet, { ended }: Tending, now: Instant): readonly Action[] {
+  return ended.flatMap(({ pod: { metadata, status }, node }) => {
+    const hasFailed = status?.phase === 'Failed';
+    const what = `${metadata.namespace}/${metadata.name} on node ${node}`;
+    const failure: Failure = { key: backOffKey(set, node), now };
+    return hasFailed
+      ? [
+          effect('noteFailure', failure),
+          record({
+            about: set,
+            type: 'Warning',
+            reason: 'FailedDaemonPod',
+            message: `Found failed daemon pod ${what}, will try to kill it`,
+          }),
+        ]
+      : [
+          record({
+            about: set,
+            type: 'Normal',
+            reason: 'SucceededDaemonPod',
+            message: `Found succeeded daemon pod ${what}, will try to delete it`,
+          }),
+        ];
+  });
+}
+
+/** Pods go before others come: what cannot be made must not keep what is not wanted. */
+function carryOut(set: DaemonSet, hash: string, { starts, stops }: Chores): readonly Action[] {
+  const podFor = podsFor(set, hash);
+  return [
+    ...stops.slice(0, burst).map((pod) => deletePod(set, pod)),
+    ...starts.slice(0, burst).map((node) => createPod(set, podFor(node))),
+  ];
+}

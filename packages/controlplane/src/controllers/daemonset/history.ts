@@ -1,0 +1,127 @@
+/** The revisions of a DaemonSet's template (kcm.md §4). Pods carry the hash of theirs. */
+import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
+import type { DaemonSet } from '@kruise/api/apps/daemonset';
+import type { Pod } from '@kruise/api/core/pod';
+import { type Action, create, patch, remove, update } from '@kruise/client/actions';
+import {
+  compareRevisions,
+  nextRevisionNumber,
+  podRevisionLabel,
+  podTemplateData,
+} from '@kruise/machinery/controller-revision';
+import { isSame } from '@kruise/machinery/json-value';
+import { controllerReference } from '@kruise/machinery/owner-references';
+import { templateHash } from '@kruise/machinery/template-hash';
+
+/** Where a DaemonSet stands in its history. */
+export type History = {
+  /** The hash that Pods of the present template carry. */
+  readonly hash: string;
+  /** The revisions of other templates. */
+  readonly old: readonly ControllerRevision[];
+  /** What has to be written first. */
+  readonly actions: readonly Action[];
+  readonly collisionCount: number | undefined;
+};
+
+/** Finds the revision of the present template, or makes one. */
+export function historyOf(
+  set: DaemonSet,
+  revisions: readonly ControllerRevision[],
+  pods: readonly Pod[],
+  find: (name: string) => ControllerRevision | undefined,
+): History {
+  const data = set.spec?.template && podTemplateData(set.spec.template);
+  const named = revisions.map(withHash);
+  const labelling = named.filter((revision, index) => revision !== revisions[index]).map(update);
+  const present = named.filter((revision) => isSame(revision.data, data)).sort(compareRevisions);
+  const old = named.filter((revision) => !isSame(revision.data, data));
+  const number = nextRevisionNumber(old);
+  const { collisionCount } = set.status ?? {};
+
+  const current = present.at(-1);
+  if (!current) {
+    const made = newRevision(set, number, find);
+    return {
+      hash: hashOf(made.revision),
+      old,
+      actions: [...labelling, create(made.revision)],
+      collisionCount: made.collisionCount,
+    };
+  }
+  const isBehind = Number(current.revision) < number;
+  const merging = merge(current, present.slice(0, -1), pods);
+  // One write does for both, and the other would be out of date.
+  const writes = isBehind
+    ? [...labelling.filter(({ object }) => object !== current), update(renumbered(current, number))]
+    : labelling;
+  return { hash: hashOf(current), old, actions: [...writes, ...merging], collisionCount };
+}
+
+function renumbered(current: ControllerRevision, revision: number): ControllerRevision {
+  return { ...current, revision };
+}
+
+/** A revision without the label is from a time before there was one; its name is as good. */
+function withHash(revision: ControllerRevision): ControllerRevision {
+  const { metadata } = revision;
+  if (metadata.labels?.[podRevisionLabel] !== undefined) return revision;
+  return {
+    ...revision,
+    metadata: { ...metadata, labels: { ...metadata.labels, [podRevisionLabel]: metadata.name ?? '' } },
+  };
+}
+
+/** The hash a revision's Pods carry. */
+export function hashOf({ metadata }: ControllerRevision | Pod): string {
+  return metadata.labels?.[podRevisionLabel] ?? '';
+}
+
+function newRevision(set: DaemonSet, revision: number, find: (name: string) => ControllerRevision | undefined) {
+  const { metadata, spec } = set;
+  const { namespace, annotations } = metadata;
+  for (let collisionCount = set.status?.collisionCount; ; collisionCount = (collisionCount ?? 0) + 1) {
+    const hash = templateHash(spec?.template, collisionCount);
+    const name = `${metadata.name}-${hash}`;
+    // Who has the name is of another template, or would have been found by it.
+    if (find(name)) continue;
+    const made: ControllerRevision = {
+      apiVersion: 'apps/v1',
+      kind: 'ControllerRevision',
+      metadata: {
+        name,
+        ...(namespace === undefined ? {} : { namespace }),
+        labels: { ...spec?.template?.metadata?.labels, [podRevisionLabel]: hash },
+        ...(annotations ? { annotations } : {}),
+        ownerReferences: [controllerReference(set)],
+      },
+      ...(spec?.template ? { data: podTemplateData(spec.template) } : {}),
+      revision,
+    };
+    return { revision: made, collisionCount };
+  }
+}
+
+/** Makes one of several revisions of one template: Pods of the others become Pods of the one. */
+function merge(
+  kept: ControllerRevision,
+  others: readonly ControllerRevision[],
+  pods: readonly Pod[],
+): readonly Action[] {
+  const hashes = new Set(others.map(hashOf));
+  const strayed = pods.filter((pod) => hashes.has(hashOf(pod)) && hashOf(pod) !== hashOf(kept));
+  const labels = { [podRevisionLabel]: hashOf(kept) };
+  return [...strayed.map((pod) => patch(pod, { metadata: { labels } })), ...others.map(remove)];
+}
+
+/** Deletes the oldest revisions beyond the limit that no Pod is of. */
+export function outlived(set: DaemonSet, old: readonly ControllerRevision[], pods: readonly Pod[]): readonly Action[] {
+  const surplus = old.length - (set.spec?.revisionHistoryLimit ?? 10);
+  if (surplus <= 0) return [];
+  const live = new Set(pods.map(hashOf));
+  return old
+    .filter((revision) => !live.has(hashOf(revision)))
+    .sort(compareRevisions)
+    .slice(0, surplus)
+    .map(remove);
+}

@@ -1,0 +1,90 @@
+/** Replaces Pods of former templates, as many at a time as the update strategy allows for. */
+import type { Node } from '@kruise/api/core/node';
+import type { Pod } from '@kruise/api/core/pod';
+import { isPodAvailable } from '@kruise/machinery/pods';
+import { type Situation, updateBudget } from './situation.ts';
+import type { Chores } from './tend.ts';
+
+/**
+ * What is to be done for the update, once every node is as it should be otherwise. Where nothing more may be started,
+ * old Pods are stopped, and looking after the nodes brings in new ones.
+ */
+export function updateStep(situation: Situation): Chores {
+  const wanted = situation.nodes.filter((node) => situation.placement(node).shouldRun);
+  const { maxSurge, maxUnavailable } = updateBudget(situation.set, wanted.length);
+  const states = statesOf(situation, wanted);
+  return maxSurge === 0 ? replace(situation, states, maxUnavailable) : surge(situation, states, { maxSurge, wanted });
+}
+
+/** What a node has of either template; more than one of either is not settled yet. */
+type NodeState = {
+  readonly name: string;
+  readonly newPod?: Pod | undefined;
+  readonly oldPod?: Pod | undefined;
+  readonly isCrowded: boolean;
+};
+
+function statesOf({ byNode, isUpdated }: Situation, wanted: readonly Node[]): readonly NodeState[] {
+  const names = new Set([...byNode.keys(), ...wanted.map(({ metadata }) => metadata.name ?? '')]);
+  return [...names].map((name) => {
+    const staying = (byNode.get(name) ?? []).filter(({ metadata }) => metadata.deletionTimestamp == null);
+    const [newPod, secondNew] = staying.filter(isUpdated);
+    const [oldPod, secondOld] = staying.filter((pod) => !isUpdated(pod));
+    return { name, newPod, oldPod, isCrowded: secondNew !== undefined || secondOld !== undefined };
+  });
+}
+
+/** Stops old Pods: those that are not available in any case, others as long as enough nodes are served. */
+function replace({ minReadySeconds, now }: Situation, states: readonly NodeState[], maxUnavailable: number): Chores {
+  const isAvailable = (pod: Pod) => isPodAvailable(pod, minReadySeconds, now);
+  const broken: Pod[] = [];
+  const candidates: Pod[] = [];
+  let unavailable = 0;
+  for (const { newPod, oldPod, isCrowded } of states) {
+    const isSettled = !isCrowded && (newPod === undefined) !== (oldPod === undefined);
+    if (isSettled && oldPod && !isAvailable(oldPod)) broken.push(oldPod);
+    if (!isSettled || !isAvailable(newPod ?? oldPod!)) unavailable++;
+    else if (oldPod) candidates.push(oldPod);
+  }
+  const room = Math.max(0, maxUnavailable - unavailable);
+  return { starts: [], stops: [...broken, ...candidates.slice(0, room)] };
+}
+
+/** Starts new Pods beside old ones, and stops an old one when the new one is available. */
+function surge(
+  { nodes, placement, minReadySeconds, now }: Situation,
+  states: readonly NodeState[],
+  { maxSurge, wanted }: { readonly maxSurge: number; readonly wanted: readonly Node[] },
+): Chores {
+  const isAvailable = (pod: Pod) => isPodAvailable(pod, minReadySeconds, now);
+  const running = new Set(nodes.filter((node) => placement(node).shouldRun).map(({ metadata }) => metadata.name));
+  const starts: string[] = [];
+  const candidates: string[] = [];
+  const stops: Pod[] = [];
+  const leftBehind: Pod[] = [];
+  let surging = 0;
+  let available = 0;
+  for (const { name, newPod, oldPod, isCrowded } of states) {
+    if (isCrowded) {
+      surging++;
+      continue;
+    }
+    const serving = oldPod ?? newPod;
+    if (serving && isAvailable(serving)) available++;
+    if (!oldPod) continue;
+    if (newPod) {
+      if (isAvailable(newPod)) stops.push(oldPod);
+      else surging++;
+    } else if (running.has(name)) {
+      (isAvailable(oldPod) ? candidates : starts).push(name);
+    } else {
+      (isAvailable(oldPod) ? leftBehind : stops).push(oldPod);
+    }
+  }
+  // Whoever surges wants to be served throughout: a node that is left goes when another can take its place.
+  const spare = Math.max(0, available - wanted.length);
+  return {
+    starts: [...starts, ...candidates.slice(0, Math.max(0, maxSurge - surging))],
+    stops: [...stops, ...leftBehind.slice(0, spare)],
+  };
+}

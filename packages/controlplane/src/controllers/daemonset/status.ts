@@ -1,0 +1,36 @@
+import type { DaemonSetStatus } from '@kruise/api/apps/daemonset';
+import { compareDaemonPods } from '@kruise/machinery/daemon-pods';
+import { isPodAvailable, isPodReady } from '@kruise/machinery/pods';
+import type { Situation } from './situation.ts';
+
+/** Counts nodes: those that are to have a Pod by the one that is kept there, and those that have one all the same. */
+export function statusOf(situation: Situation, collisionCount: number | undefined): DaemonSetStatus {
+  const { set, nodes, byNode, placement, isUpdated, minReadySeconds, now } = situation;
+  const counts = { desired: 0, current: 0, misscheduled: 0, ready: 0, updated: 0, available: 0 };
+  for (const node of nodes) {
+    const [pod] = (byNode.get(node.metadata.name ?? '') ?? []).toSorted(compareDaemonPods);
+    if (!placement(node).shouldRun) {
+      if (pod) counts.misscheduled++;
+      continue;
+    }
+    counts.desired++;
+    if (!pod) continue;
+    counts.current++;
+    if (isPodReady(pod)) counts.ready++;
+    if (isPodAvailable(pod, minReadySeconds, now)) counts.available++;
+    if (isUpdated(pod)) counts.updated++;
+  }
+  const { generation } = set.metadata;
+  return {
+    ...set.status,
+    currentNumberScheduled: counts.current,
+    numberMisscheduled: counts.misscheduled,
+    desiredNumberScheduled: counts.desired,
+    numberReady: counts.ready,
+    updatedNumberScheduled: counts.updated,
+    numberAvailable: counts.available,
+    numberUnavailable: counts.desired - counts.available,
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    ...(collisionCount === undefined ? {} : { collisionCount }),
+  };
+}
