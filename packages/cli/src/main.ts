@@ -42,6 +42,25 @@ clusterOptions(program.command('apiserver'))
   });
 
 program
+  .command('scheduler')
+  .description('Run the scheduler of a cluster.')
+  .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl does)')
+  .option('--config <file>', 'a KubeSchedulerConfiguration: profiles, plugins, how many nodes to score')
+  .option('--leader-elect [bool]', 'have one of several replicas work at a time (default: true)')
+  .option('--leader-elect-lease-duration <duration>', 'how long the others wait for a leader that is silent')
+  .option('--leader-elect-renew-deadline <duration>', 'how long the leader tries to stay it')
+  .option('--leader-elect-retry-period <duration>', 'how long to wait between tries')
+  .option('--leader-elect-resource-name <name>', 'the Lease that is led by')
+  .option('--leader-elect-resource-namespace <namespace>', 'the namespace of the Lease')
+  .option('--bind-address <address>', 'the address to serve health and metrics on', '127.0.0.1')
+  .option('--health-port <port>', 'the port to serve health and metrics on; 0 for none', '10259')
+  .action(async ({ leaderElect, ...options }) => {
+    const { scheduler } = await import('./commands/scheduler.ts');
+    const elect = leaderElect === undefined ? {} : { leaderElect: String(leaderElect) };
+    process.exitCode = await scheduler({ ...options, ...elect });
+  });
+
+program
   .command('down')
   .description('Stop a cluster that was left running.')
   .option('--data <dir>', 'the folder of the cluster')

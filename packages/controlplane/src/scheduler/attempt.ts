@@ -14,6 +14,7 @@ import { type Decision, decide } from './decide.ts';
 import { messageOf } from './diagnosis.ts';
 import { evictFor } from './evict.ts';
 import type { Limit } from './limit.ts';
+import type { SchedulerMetrics } from './metrics.ts';
 import type { Reservation } from './plugin.ts';
 import { conditionPatch, nominationPatch, noteOf, patchStatus } from './pod-status.ts';
 import { findPreemption } from './preemption.ts';
@@ -38,6 +39,7 @@ export type Means = {
   readonly limit: Limit;
   /** Has waited for what takes its time, for any number of Pods. */
   readonly waits: Limit;
+  readonly metrics?: SchedulerMetrics;
   /** Ends all waiting. */
   readonly signal: AbortSignal;
 };
@@ -54,7 +56,22 @@ type Failure = {
 
 /** Tries Pods one after the other; each search begins where the last one ended. */
 export function createAttempts(means: Means): (queued: QueuedPod) => void {
-  const { client, clock, random, log, recorder, profiles, cluster, queue, lookup, pods, limit, waits, signal } = means;
+  const {
+    client,
+    clock,
+    random,
+    log,
+    recorder,
+    profiles,
+    cluster,
+    queue,
+    lookup,
+    pods,
+    limit,
+    waits,
+    metrics,
+    signal,
+  } = means;
   let start = 0;
   // Pods of other schedulers do not come into the queue.
   const profileOf = ({ spec }: PodInfo): Profile => profiles.get(spec.schedulerName ?? '')!;
@@ -77,6 +94,7 @@ export function createAttempts(means: Means): (queued: QueuedPod) => void {
   };
 
   function choose({ pod }: QueuedPod): Decision {
+    const begun = clock.now();
     const { decision, nextStart } = decide(profileOf(pod), pod, {
       cluster,
       nominations: queue.nominator,
@@ -84,6 +102,7 @@ export function createAttempts(means: Means): (queued: QueuedPod) => void {
       start,
     });
     start = nextStart;
+    metrics?.decided(clock.now() - begun);
     return decision;
   }
 
@@ -116,6 +135,7 @@ export function createAttempts(means: Means): (queued: QueuedPod) => void {
       now: clock.now(),
     };
     const preemption = findPreemption(pod, diagnosis, filters, circumstances, args);
+    metrics?.preempted(preemption.type === 'found' ? preemption.candidate.victims.length : undefined);
     if (preemption.type === 'none') {
       const message = messageOf(diagnosis, `preemption: ${preemption.message}`);
       fail(queued, { ...failure, message, ...(preemption.keepsNomination ? {} : { nominate: '' }) });
@@ -140,8 +160,13 @@ export function createAttempts(means: Means): (queued: QueuedPod) => void {
     queue.nominator.remove(pod.uid);
     queue.done(pod.uid);
     const { run } = reservations.length === 0 ? limit : waits;
+    const begun = clock.now();
     run(
-      () => send(pod, node.name, reservations),
+      async () => {
+        await send(pod, node.name, reservations);
+        metrics?.attempted(pod.spec.schedulerName ?? '', 'scheduled', clock.now() - begun);
+        metrics?.placed(queued.attempts, clock.now() - (queued.readyAt ?? begun));
+      },
       (error) => {
         for (const reservation of reservations) reservation.unreserve();
         cluster.forget(pod.uid);
@@ -168,7 +193,8 @@ export function createAttempts(means: Means): (queued: QueuedPod) => void {
   }
 
   function fail(queued: QueuedPod, { message, reason, rejectedBy, nominate }: Failure): void {
-    const { uid, key } = queued.pod;
+    const { uid, key, spec } = queued.pod;
+    metrics?.attempted(spec.schedulerName ?? '', reason === 'Unschedulable' ? 'unschedulable' : 'error', 0);
     const current = pods.get(key);
     if (current?.metadata.uid !== uid || current.spec?.nodeName) {
       // It is gone, or has got a node from someone else.

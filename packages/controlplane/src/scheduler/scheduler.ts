@@ -16,6 +16,7 @@ import type { PodInfo } from './cluster/pod-info.ts';
 import { defaultConfiguration, type SchedulerConfiguration } from './configuration.ts';
 import { followCluster } from './follow.ts';
 import { createLimit } from './limit.ts';
+import type { SchedulerMetrics } from './metrics.ts';
 import { createProfile } from './profile.ts';
 import { createSchedulingQueue } from './queue/scheduling-queue.ts';
 import { createStorage, storageIn, storageKinds } from './volumes/storage.ts';
@@ -24,6 +25,7 @@ export type SchedulerOptions = RunOptions & {
   /** The machine events are reported from. */
   readonly host: string;
   readonly configuration?: SchedulerConfiguration;
+  readonly schedulerMetrics?: SchedulerMetrics;
 };
 
 /** Writes that are under way at a time. So many a store can commit at once; and so long nobody else gets a turn. */
@@ -66,7 +68,7 @@ function aborted(signal: AbortSignal): Promise<void> {
 
 async function schedule(
   context: ControllerContext,
-  { host, configuration = defaultConfiguration }: SchedulerOptions,
+  { host, configuration = defaultConfiguration, schedulerMetrics }: SchedulerOptions,
   pods: Informer<Pod>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -81,6 +83,7 @@ async function schedule(
   const { podInitialBackoffSeconds, podMaxBackoffSeconds } = configuration;
   const backoff = { initialMs: podInitialBackoffSeconds * 1000, maxMs: podMaxBackoffSeconds * 1000 };
   const queue = createSchedulingQueue(clock, { profiles, backoff }, signal);
+  schedulerMetrics?.watch(queue);
   // What is noted last is still to be written when the work has come to an end.
   const recording = new AbortController();
   const onError = (error: unknown) => log.warn({ error }, 'an event could not be written');
@@ -102,6 +105,7 @@ async function schedule(
     pods,
     limit,
     waits,
+    ...(schedulerMetrics ? { metrics: schedulerMetrics } : {}),
     signal,
   });
 

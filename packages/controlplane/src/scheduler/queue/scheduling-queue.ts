@@ -51,6 +51,8 @@ export type SchedulingQueue = {
   move(event: ClusterEvent, mayHelp?: (pod: PodInfo) => boolean): void;
   /** Has a Pod tried again at once. */
   activate(uid: string): void;
+  /** The Pods in the pool. */
+  pooled(): Iterable<QueuedPod>;
   /** How many Pods wait where. */
   counts(): {
     readonly active: number;
@@ -288,6 +290,7 @@ export function createSchedulingQueue(clock: Clock, options: QueueOptions, signa
       if (isHeldBack(queued)) enterPool(queued);
       else enterActive(queued);
     },
+    pooled: pool.all,
     counts() {
       const gated = pool
         .all()
