@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  inPlaceUpdateGraceAnnotation,
+  inPlaceUpdateGraceLegacyAnnotation,
+  inPlaceUpdateStateAnnotation,
+  inPlaceUpdateStateLegacyAnnotation,
+} from '@kruise/api/kruise/well-known';
+import { podOf } from './fixtures.ts';
+import {
+  formatGrace,
+  formatState,
+  type InPlaceUpdateState,
+  isInGrace,
+  noChanges,
+  readGrace,
+  readState,
+  type UpdateSpec,
+} from './state.ts';
+
+const begun: InPlaceUpdateState = {
+  revision: 'rev_new',
+  updateTimestamp: '2026-01-01T12:00:00Z',
+  updatesEnv: false,
+  updatesResources: false,
+  updatesImages: true,
+  next: noChanges,
+  batches: [],
+};
+
+test('the state of an update that waits is what Go writes', () => {
+  assert.equal(
+    formatState(begun),
+    '{"revision":"rev_new","updateTimestamp":"2026-01-01T12:00:00Z","lastContainerStatuses":null,"updateImages":true}',
+  );
+});
+
+const full: InPlaceUpdateState = {
+  ...begun,
+  updatesEnv: true,
+  updatesResources: true,
+  lastContainerStatuses: { b: { imageID: 'y' }, a: { imageID: 'x' } },
+  next: {
+    images: { c: 'v2', '10': 'v2' },
+    refMetadata: { c: { labels: { k: 'v' } } },
+    resources: { c: { limits: { cpu: '1' } } },
+  },
+  requiredReady: ['a', 'b'],
+  batches: [{ timestamp: '2026-01-01T12:00:00Z', containers: ['a', 'b'] }],
+};
+
+test('the state of an update under way is what Go writes', () => {
+  assert.equal(
+    formatState(full),
+    '{"revision":"rev_new","updateTimestamp":"2026-01-01T12:00:00Z",' +
+      '"lastContainerStatuses":{"a":{"imageID":"x"},"b":{"imageID":"y"}},' +
+      '"updateEnvFromMetadata":true,"updateResources":true,"updateImages":true,' +
+      '"nextContainerImages":{"10":"v2","c":"v2"},' +
+      '"nextContainerRefMetadata":{"c":{"creationTimestamp":null,"labels":{"k":"v"}}},' +
+      '"nextContainerResources":{"c":{"limits":{"cpu":"1"}}},' +
+      '"preCheckBeforeNext":{"containersRequiredReady":["a","b"]},' +
+      '"containerBatchesRecord":[{"timestamp":"2026-01-01T12:00:00Z","containers":["a","b"]}]}',
+  );
+});
+
+for (const [name, state] of Object.entries({ begun, full })) {
+  for (const annotation of [inPlaceUpdateStateAnnotation, inPlaceUpdateStateLegacyAnnotation]) {
+    test(`a state that is ${name} comes back from ${annotation} as it was`, () => {
+      const read = readState(podOf([], { annotations: { [annotation]: formatState(state) } }));
+      assert.equal(formatState(read!), formatState(state));
+    });
+  }
+}
+
+const spec: UpdateSpec = {
+  ...noChanges,
+  revision: 'rev_new',
+  images: { c1: 'foo2' },
+  updatesEnv: false,
+  graceSeconds: 3630,
+};
+
+test('what waits for the end of a grace period is what Go writes', () => {
+  assert.equal(formatGrace(spec), '{"revision":"rev_new","containerImages":{"c1":"foo2"},"graceSeconds":3630}');
+});
+
+test('what waits for the end of a grace period comes back as it was', () => {
+  const patched = { ...spec, metadataPatch: { metadata: { labels: { a: 'b', c: null } } }, updatesEnv: true };
+  for (const annotation of [inPlaceUpdateGraceAnnotation, inPlaceUpdateGraceLegacyAnnotation]) {
+    const pod = podOf([], { annotations: { [annotation]: formatGrace(patched) } });
+    assert.deepEqual(readGrace(pod), patched);
+    assert.equal(isInGrace(pod), true);
+  }
+});
+
+test('a Pod without annotations has no state and is in no grace period', () => {
+  assert.deepEqual([readState(podOf([])), readGrace(podOf([])), isInGrace(podOf([]))], [undefined, undefined, false]);
+});

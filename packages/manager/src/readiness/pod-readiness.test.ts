@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod, PodCondition } from '@kruise/api/core/pod';
+import { kruisePodReadyCondition } from '@kruise/api/kruise/well-known';
+import type { PatchAction } from '@kruise/client/actions';
+import { instantOf } from '@kruise/values/time';
+import { decide } from '../controllers/pod-readiness/controller.ts';
+import { holdNotReady, releaseNotReady } from './pod-readiness.ts';
+
+const now = instantOf(2026, 1, 1);
+const a = { userAgent: 'a', key: 'k' };
+const b = { userAgent: 'b', key: 'k' };
+
+function podHeldBy(keys: readonly (typeof a)[] | undefined, { isGated = true, isReady = true } = {}): Pod {
+  const kruise: readonly PodCondition[] = keys
+    ? [{ type: kruisePodReadyCondition, status: keys.length > 0 ? 'False' : 'True', message: JSON.stringify(keys) }]
+    : [];
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'pod', uid: 'uid', resourceVersion: '9' },
+    spec: {
+      containers: [],
+      ...(isGated ? { readinessGates: [{ conditionType: kruisePodReadyCondition }, { conditionType: 'other' }] } : {}),
+    },
+    status: {
+      conditions: [
+        { type: 'ContainersReady', status: 'True' },
+        { type: 'Ready', status: isReady ? 'True' : 'False' },
+        ...kruise,
+      ],
+    },
+  };
+}
+
+const writtenBy = ([action]: readonly PatchAction[]) => {
+  const { status } = (action?.patch ?? {}) as { status?: { conditions: readonly PodCondition[] } };
+  return status?.conditions.map(({ type, status: value, message }) => [type, value, message]);
+};
+
+test('a Pod is held by each key once, and the keys are sorted', () => {
+  assert.deepEqual(writtenBy(holdNotReady(podHeldBy([b], { isReady: false }), a, now)), [
+    [kruisePodReadyCondition, 'False', JSON.stringify([a, b])],
+  ]);
+  assert.deepEqual(holdNotReady(podHeldBy([a]), a, now), []);
+});
+
+test('a Pod that is ready is not ready from the same write on, and it is said why', () => {
+  const written = writtenBy(holdNotReady(podHeldBy(undefined), a, now));
+  assert.deepEqual(written, [
+    [kruisePodReadyCondition, 'False', JSON.stringify([a])],
+    [
+      'Ready',
+      'False',
+      'the status of pod readiness gate "KruisePodReady" is not "True", but False, corresponding condition of pod readiness gate "other" does not exist.',
+    ],
+  ]);
+});
+
+test('a Pod may be ready again when the last key is gone', () => {
+  assert.deepEqual(writtenBy(releaseNotReady(podHeldBy([a, b]), a, now)), [
+    [kruisePodReadyCondition, 'False', JSON.stringify([b])],
+  ]);
+  assert.deepEqual(writtenBy(releaseNotReady(podHeldBy([a]), a, now)), [[kruisePodReadyCondition, 'True', '[]']]);
+  assert.deepEqual(releaseNotReady(podHeldBy([b]), a, now), []);
+});
+
+test('a Pod without the gate is left alone', () => {
+  const pod = podHeldBy([a], { isGated: false });
+  assert.deepEqual([holdNotReady(pod, b, now), releaseNotReady(pod, a, now)], [[], []]);
+});
+
+test('keys are written only over those that were read', () => {
+  const [action] = holdNotReady(podHeldBy([b]), a, now);
+  assert.equal((action?.patch as { metadata?: { resourceVersion?: string } }).metadata?.resourceVersion, '9');
+});
+
+const controller: { is: string; pod: Pod; writes: number }[] = [
+  { is: 'has the gate and no condition', pod: podHeldBy(undefined), writes: 1 },
+  { is: 'has the condition', pod: podHeldBy([a]), writes: 0 },
+  { is: 'has no gate', pod: podHeldBy(undefined, { isGated: false }), writes: 0 },
+  {
+    is: 'is on its way out',
+    pod: { ...podHeldBy(undefined), metadata: { name: 'pod', deletionTimestamp: '2026-01-01T00:00:00Z' } },
+    writes: 0,
+  },
+];
+for (const { is, pod, writes } of controller) {
+  test(`the controller ${writes ? 'speaks for' : 'leaves alone'} a Pod that ${is}`, () => {
+    assert.equal(decide(pod, now).actions.length, writes);
+  });
+}
