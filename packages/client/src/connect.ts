@@ -1,6 +1,7 @@
 import type { Clock } from '@kruise/values/clock';
 import { type Client, createClient } from './client.ts';
-import { createHttpTransport, type HttpTransportOptions } from './http-transport.ts';
+import type { Credentials } from './credentials.ts';
+import { createHttpTransport, type HttpTransport, type HttpTransportOptions } from './http-transport.ts';
 import { inClusterServer, isInCluster } from './in-cluster.ts';
 import {
   type ChosenServer,
@@ -14,6 +15,10 @@ import {
 export type Connected = {
   readonly client: Client;
   readonly namespace: string;
+  /** The authorities that vouch for the server, in PEM, where they are not the machine's own. */
+  readonly authorities?: string;
+  /** A client of the same server that shows other credentials. */
+  as(credentials: Credentials, options?: Pick<HttpTransportOptions, 'userAgent'>): Client;
   /** Ends every connection, and with it whatever is under way. */
   close(): void;
 };
@@ -34,14 +39,29 @@ export type ConnectOptions = Omit<KubeconfigChoice, 'clock'> &
 export function connect(clock: Clock, options: ConnectOptions = {}): Connected {
   const { namespace, ...server } = serverOf(clock, options);
   const { userAgent, connectTimeoutMs, requestTimeoutMs } = options;
-  const transport = createHttpTransport({
+  const common = {
     ...server,
     clock,
     ...(userAgent === undefined ? {} : { userAgent }),
     ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
     ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
-  });
-  return { client: createClient(transport), namespace, close: () => transport.close() };
+  };
+  const transports: HttpTransport[] = [];
+  const clientBy = (transportOptions: HttpTransportOptions) => {
+    const transport = createHttpTransport(transportOptions);
+    transports.push(transport);
+    return createClient(transport);
+  };
+  const { impersonate: _, ...asOneself } = common;
+  return {
+    client: clientBy(common),
+    namespace,
+    ...(server.authorities === undefined ? {} : { authorities: server.authorities }),
+    as: (credentials, more) => clientBy({ ...asOneself, credentials, ...more }),
+    close() {
+      for (const transport of transports) transport.close();
+    },
+  };
 }
 
 function serverOf(clock: Clock, options: ConnectOptions): ChosenServer {

@@ -1,5 +1,6 @@
 /** Whether a process is alive and ready, told the way Kubernetes' components tell it: `/livez`, `/readyz`, `/healthz`. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type MetricRegistry, scrape } from './metrics.ts';
 
@@ -71,13 +72,20 @@ export type HealthServerOptions = {
   readonly ready?: HealthChecks;
   /** Served as `/metrics`. */
   readonly metrics?: MetricRegistry;
+  /** Serves over HTTPS, showing this certificate. */
+  readonly tls?: { readonly certificate: string; readonly key: string };
+  /** Who may read metrics, by the `Authorization` header: everyone where it is left out. Health is for everyone. */
+  readonly mayRead?: (path: string, authorization: string | undefined) => Promise<Access>;
 };
 
-/** Serves health and metrics over plain HTTP until it is closed. */
+/** Whether someone may see something: someone unknown may not either. */
+export type Access = 'allowed' | 'forbidden' | 'unknown';
+
+/** Serves health and metrics until it is closed. */
 export async function serveHealth(
   options: HealthServerOptions,
 ): Promise<{ readonly port: number; close(): Promise<void> }> {
-  const { live = { ping }, ready = { ping }, metrics } = options;
+  const { live = { ping }, ready = { ping }, metrics, tls, mayRead } = options;
   const pages: { readonly [page: string]: HealthChecks } = { healthz: live, livez: live, readyz: ready };
 
   async function answer({ url = '/', headers, method }: IncomingMessage): Promise<HealthAnswer & { type: string }> {
@@ -85,6 +93,9 @@ export async function serveHealth(
     if (method !== 'GET' && method !== 'HEAD') return { code: 405, text: 'Method Not Allowed\n', type: plain };
     const page = /^\/(\w+)(?:[/?]|$)/.exec(url)?.[1] ?? '';
     if (page === 'metrics' && metrics) {
+      const access = (await mayRead?.('/metrics', headers.authorization)) ?? 'allowed';
+      if (access === 'unknown') return { code: 401, text: 'Unauthorized\n', type: plain };
+      if (access === 'forbidden') return { code: 403, text: 'Forbidden\n', type: plain };
       const { type, text } = scrape(metrics, headers.accept);
       return { code: 200, type, text };
     }
@@ -93,16 +104,20 @@ export async function serveHealth(
     return { ...(await healthAnswer(page, checks, url)), type: plain };
   }
 
-  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
-    void answer(request).then(({ code, text, type }) => {
-      response.writeHead(code, {
-        'content-type': type,
-        'cache-control': 'no-store',
-        'x-content-type-options': 'nosniff',
+  const respond = (request: IncomingMessage, response: ServerResponse) => {
+    const failed = { code: 500, text: 'Internal Server Error\n', type: 'text/plain; charset=utf-8' };
+    void answer(request)
+      .catch(() => failed)
+      .then(({ code, text, type }) => {
+        response.writeHead(code, {
+          'content-type': type,
+          'cache-control': 'no-store',
+          'x-content-type-options': 'nosniff',
+        });
+        response.end(text);
       });
-      response.end(text);
-    });
-  });
+  };
+  const server = tls ? createSecureServer({ cert: tls.certificate, key: tls.key }, respond) : createServer(respond);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host ?? '127.0.0.1', () => resolve());
