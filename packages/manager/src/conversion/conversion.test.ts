@@ -1,0 +1,306 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { kruiseKinds } from '@kruise/api/kruise/crds';
+import type { JsonObject } from '@kruise/machinery/json-value';
+import { conversionFor, conversions, convertObject } from './catalogue.ts';
+
+const alpha = 'apps.kruise.io/v1alpha1';
+const beta = 'apps.kruise.io/v1beta1';
+const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'main', image: 'app:v1' }] } };
+const selector = { matchLabels: { app: 'web' } };
+
+type Made = { metadata: { labels?: object; annotations?: object }; spec: JsonObject; status: JsonObject };
+const made = (
+  kind: string,
+  apiVersion: string,
+  to: string,
+  { metadata = {}, ...rest }: { metadata?: object; spec: object; status?: object },
+) => convertObject({ apiVersion, kind, metadata: { name: 'web', ...metadata }, ...rest } as JsonObject, to) as Made;
+const up = (kind: string, object: { metadata?: object; spec: object; status?: object }, group = 'apps.kruise.io') =>
+  made(kind, `${group}/v1alpha1`, `${group}/v1beta1`, object);
+const down = (kind: string, object: { metadata?: object; spec: object; status?: object }, group = 'apps.kruise.io') =>
+  made(kind, `${group}/v1beta1`, `${group}/v1alpha1`, object);
+
+test('every kind whose definition names the webhook has a conversion, and no other', () => {
+  const named = kruiseKinds.filter(({ conversion }) => conversion === 'Webhook').map(({ stored }) => stored.kind);
+  assert.deepEqual(conversions.map(({ stored }) => stored.kind).sort(), named.sort());
+});
+
+test('kinds whose versions are alike change their name and nothing else', () => {
+  const job = { apiVersion: alpha, kind: 'BroadcastJob', metadata: { name: 'job' }, spec: { anything: [1] } };
+  assert.equal(conversionFor({ group: 'apps.kruise.io', kind: 'BroadcastJob' }), undefined);
+  assert.deepEqual(convertObject(job, beta), { ...job, apiVersion: beta });
+});
+
+test('an object of another group is not converted', () => {
+  assert.throws(() => convertObject({ apiVersion: 'v1', kind: 'Pod' }, beta), /cannot convert v1 Pod/);
+});
+
+const set = (spec: object, metadata: object = {}) => ({ metadata, spec: { selector, template, ...spec } });
+
+const policies: { alpha: object; beta: object }[] = [
+  { alpha: {}, beta: { type: 'RollingUpdate', rollingUpdate: { podUpdatePolicy: 'ReCreate' } } },
+  {
+    alpha: { type: 'InPlaceOnly', partition: 1 },
+    beta: { type: 'RollingUpdate', rollingUpdate: { podUpdatePolicy: 'InPlaceOnly', partition: 1 } },
+  },
+  { alpha: { type: 'Sometimes' }, beta: { type: 'RollingUpdate', rollingUpdate: { podUpdatePolicy: 'ReCreate' } } },
+  { alpha: { type: 'OnDelete', partition: 1 }, beta: { type: 'OnDelete' } },
+  {
+    alpha: {
+      type: 'InPlaceIfPossible',
+      paused: true,
+      inPlaceUpdateStrategy: { gracePeriodSeconds: 3, imagePreDownloadTimeoutSeconds: 9 },
+    },
+    beta: {
+      type: 'RollingUpdate',
+      rollingUpdate: {
+        podUpdatePolicy: 'InPlaceIfPossible',
+        paused: true,
+        inPlaceUpdateStrategy: { gracePeriodSeconds: 3 },
+      },
+    },
+  },
+];
+for (const { alpha: strategy, beta: expected } of policies) {
+  test(`a CloneSet's strategy ${JSON.stringify(strategy)} becomes ${JSON.stringify(expected)}`, () => {
+    assert.deepEqual(up('CloneSet', set({ updateStrategy: strategy })).spec['updateStrategy'], expected);
+  });
+}
+
+const olderPolicies: { beta: object; alpha: object }[] = [
+  { beta: {}, alpha: { type: 'ReCreate' } },
+  { beta: { type: 'RollingUpdate' }, alpha: { type: 'ReCreate' } },
+  { beta: { type: 'OnDelete', rollingUpdate: { partition: 1 } }, alpha: { type: 'OnDelete', partition: 1 } },
+  {
+    beta: { type: 'RollingUpdate', rollingUpdate: { podUpdatePolicy: 'InPlaceOnly', inPlaceUpdateStrategy: {} } },
+    alpha: { type: 'InPlaceOnly' },
+  },
+];
+for (const { beta: strategy, alpha: expected } of olderPolicies) {
+  test(`a CloneSet's strategy ${JSON.stringify(strategy)} was ${JSON.stringify(expected)}`, () => {
+    assert.deepEqual(down('CloneSet', set({ updateStrategy: strategy })).spec['updateStrategy'], expected);
+  });
+}
+
+test('what is said about claims is turned round, where nothing is said, too', () => {
+  assert.deepEqual(up('CloneSet', set({})).spec['scaleStrategy'], { enablePVCReuse: true });
+  assert.deepEqual(down('CloneSet', set({})).spec['scaleStrategy'], { disablePVCReuse: true });
+  assert.deepEqual(up('CloneSet', set({ scaleStrategy: { disablePVCReuse: true } })).spec['scaleStrategy'], {
+    enablePVCReuse: false,
+  });
+});
+
+test('a label of a CloneSet becomes a field, and stays; the field does not become the label', () => {
+  const labels = { 'apps.kruise.io/cloneset-scaling-exclude-preparing-delete': 'true' };
+  const converted = up('CloneSet', set({}, { labels }));
+  assert.deepEqual(
+    [converted.metadata.labels, converted.spec['scaleStrategy']],
+    [labels, { enablePVCReuse: true, excludePreparingDelete: true }],
+  );
+  assert.equal(down('CloneSet', set({ scaleStrategy: { excludePreparingDelete: true } })).metadata.labels, undefined);
+});
+
+test('annotations about images become fields, and fields annotations', () => {
+  const annotations = {
+    'apps.kruise.io/image-predownload-parallelism': '33%',
+    'apps.kruise.io/image-predownload-timeout-seconds': '60',
+    'apps.kruise.io/image-predownload-min-updated-ready-pods': '10%',
+  };
+  const { spec, metadata } = up('CloneSet', set({}, { annotations }));
+  const inPlaceUpdateStrategy = { imagePreDownloadParallelism: '33%', imagePreDownloadTimeoutSeconds: 60 };
+  const rollingUpdate = { podUpdatePolicy: 'ReCreate', inPlaceUpdateStrategy };
+  assert.deepEqual(spec['updateStrategy'], { type: 'RollingUpdate', rollingUpdate });
+  assert.deepEqual(metadata.annotations, annotations);
+  const back = down(
+    'CloneSet',
+    set({
+      updateStrategy: {
+        rollingUpdate: { inPlaceUpdateStrategy: { ...inPlaceUpdateStrategy, imagePreDownloadMinUpdatedReadyPods: 2 } },
+      },
+    }),
+  );
+  assert.deepEqual(back.metadata.annotations, {
+    ...annotations,
+    'apps.kruise.io/image-predownload-min-updated-ready-pods': '2',
+  });
+});
+
+test('fields that nobody knows are not carried over', () => {
+  const { spec } = up(
+    'CloneSet',
+    set({ surprise: true, template: { ...template, spec: { ...template.spec, surprise: true } } }),
+  );
+  assert.equal(JSON.stringify(spec).includes('surprise'), false);
+});
+
+test('a StatefulSet loses what v1alpha1 has no words for', () => {
+  const { spec, status } = down('StatefulSet', {
+    ...set({ reserveOrdinals: [1], ordinals: { start: 2 }, serviceName: 's' }),
+    status: { replicas: 1, updatedReadyReplicas: 1 },
+  });
+  assert.deepEqual(
+    [spec['reserveOrdinals'], spec['ordinals'], spec['serviceName'], status['updatedReadyReplicas']],
+    [undefined, undefined, 's', undefined],
+  );
+});
+
+test("a DaemonSet's surging becomes standard, its annotation a field, its hash a revision", () => {
+  const annotations = { 'daemonset.kruise.io/progressive-create-pod': 'true' };
+  const updateStrategy = { type: 'RollingUpdate', rollingUpdate: { rollingUpdateType: 'Surging', maxSurge: 1 } };
+  const { spec, status } = up('DaemonSet', {
+    ...set({ updateStrategy }, { annotations }),
+    status: { daemonSetHash: 'h' },
+  });
+  assert.deepEqual(spec['updateStrategy'], {
+    type: 'RollingUpdate',
+    rollingUpdate: { rollingUpdateType: 'Standard', maxSurge: 1 },
+  });
+  assert.deepEqual([spec['scaleStrategy'], status['updateRevision']], [{ partitionedScaling: true }, 'h']);
+  const back = down('DaemonSet', {
+    ...set({ scaleStrategy: { partitionedScaling: true } }),
+    status: { updateRevision: 'h' },
+  });
+  assert.deepEqual([back.metadata.annotations, back.status['daemonSetHash']], [annotations, 'h']);
+});
+
+test("a SidecarSet's namespace becomes a selector, its label a field and back", () => {
+  const labels = { 'apps.kruise.io/sidecarset-custom-version': '1', other: 'x' };
+  const { metadata, spec } = up('SidecarSet', {
+    metadata: { labels },
+    spec: { selector, namespace: 'prod', namespaceSelector: selector },
+  });
+  assert.deepEqual(
+    [metadata.labels, spec['customVersion'], spec['namespaceSelector']],
+    [{ other: 'x' }, '1', { matchLabels: { 'kubernetes.io/metadata.name': 'prod' } }],
+  );
+  const back = down('SidecarSet', { metadata: { labels: { other: 'x' } }, spec: { selector, customVersion: '1' } });
+  assert.deepEqual([back.metadata.labels, back.spec['customVersion']], [labels, undefined]);
+});
+
+test("a UnitedDeployment's maps by domain become statuses of domains and back", () => {
+  const older = { subsetReplicas: { a: 2 }, updateStatus: { updatedRevision: 'r', currentPartitions: { a: 1, b: 0 } } };
+  const { status } = up('UnitedDeployment', { spec: { selector, template: {} }, status: older });
+  assert.equal(status['updatedRevision'], 'r');
+  assert.deepEqual(
+    (status['subsetStatuses'] as { name: string; replicas?: number; partition?: number }[]).map(
+      ({ name, replicas, partition }) => [name, replicas ?? 0, partition ?? 0],
+    ),
+    [
+      ['a', 2, 1],
+      ['b', 0, 0],
+    ],
+  );
+  const back = down('UnitedDeployment', { spec: { selector, template: {} }, status });
+  assert.deepEqual([back.status['subsetReplicas'], back.status['updateStatus']], [{ a: 2, b: 0 }, older.updateStatus]);
+});
+
+test("a WorkloadSpread's terms and conditions have other names and forms", () => {
+  const terms = { requiredNodeSelectorTerm: { matchExpressions: [{ key: 'a', operator: 'Exists' }] } };
+  const { spec, status } = up('WorkloadSpread', {
+    spec: { targetRef: { apiVersion: 'v1', kind: 'K', name: 'n' }, subsets: [{ name: 's', ...terms }] },
+    status: {
+      subsetStatuses: [
+        {
+          name: 's',
+          conditions: [{ type: 'Schedulable', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }],
+        },
+      ],
+    },
+  });
+  assert.deepEqual((spec['subsets'] as JsonObject[])[0]?.['requiredNodeSelector'], terms.requiredNodeSelectorTerm);
+  const [subset] = status['subsetStatuses'] as { conditions: { reason: string }[] }[];
+  assert.equal(subset?.conditions[0]?.reason, 'Unknown');
+});
+
+test("a PersistentPodState's keys have a shorter name", () => {
+  const topology = {
+    requiredPersistentTopology: { nodeTopologyKeys: ['zone'] },
+    preferredPersistentTopology: [{ weight: 3, preference: { nodeTopologyKeys: ['rack'] } }],
+  };
+  const { spec } = up('PersistentPodState', {
+    spec: { targetRef: { apiVersion: 'v1', kind: 'K', name: 'n' }, ...topology },
+  });
+  assert.deepEqual(
+    [spec['requiredPersistentTopology'], spec['preferredPersistentTopology']],
+    [{ keys: ['zone'] }, [{ weight: 3, preference: { keys: ['rack'] } }]],
+  );
+});
+
+test("a ResourceDistribution's selector and failed namespaces have other names", () => {
+  const { spec, status } = up('ResourceDistribution', {
+    spec: { resource: { kind: 'Secret' }, targets: { namespaceLabelSelector: selector } },
+    status: {
+      conditions: [
+        { type: 'GetConflict', status: 'True', failedNamespace: ['a'] },
+        { type: 'X', status: 'False', failedNamespace: [] },
+      ],
+    },
+  });
+  assert.deepEqual((spec['targets'] as JsonObject)['namespaceSelector'], selector);
+  assert.deepEqual(
+    (status['conditions'] as JsonObject[]).map((each) => each['failedNamespaces']),
+    [['a'], undefined],
+  );
+});
+
+test("a ContainerRecreateRequest's annotations become its status, and back", () => {
+  const annotations = {
+    'crr.apps.kruise.io/sync-container-statuses': '[{"name":"a","ready":true,"restartCount":1,"containerID":"x"}]',
+    'crr.apps.kruise.io/unready-acquired': '2026-01-01T02:00:00+02:00',
+  };
+  const converted = up('ContainerRecreateRequest', {
+    metadata: { annotations },
+    spec: { podName: 'p', containers: [] },
+    status: { phase: 'Recreating' },
+  });
+  const { containerStatusSnapshot, conditions } = converted.status as {
+    containerStatusSnapshot: unknown;
+    conditions: JsonObject[];
+  };
+  assert.deepEqual(containerStatusSnapshot, JSON.parse(annotations['crr.apps.kruise.io/sync-container-statuses']));
+  assert.deepEqual(
+    [conditions[0]?.['type'], conditions[0]?.['lastTransitionTime']],
+    ['PreRecreateGrace', '2026-01-01T00:00:00Z'],
+  );
+  const back = down('ContainerRecreateRequest', { spec: converted.spec, status: converted.status });
+  assert.deepEqual(back.metadata.annotations, {
+    ...annotations,
+    'crr.apps.kruise.io/unready-acquired': '2026-01-01T00:00:00Z',
+  });
+});
+
+test('what cannot be read in the annotations of a ContainerRecreateRequest is passed over', () => {
+  const annotations = {
+    'crr.apps.kruise.io/sync-container-statuses': '{',
+    'crr.apps.kruise.io/unready-acquired': 'soon',
+  };
+  const { metadata, status } = up('ContainerRecreateRequest', {
+    metadata: { annotations },
+    spec: { podName: 'p', containers: [] },
+  });
+  assert.deepEqual([metadata.annotations, status['conditions']], [annotations, undefined]);
+});
+
+const budget = (annotations: object) => ({ metadata: { annotations }, spec: { selector } });
+test("a PodUnavailableBudget's annotations become fields, and back", () => {
+  const annotations = {
+    'kruise.io/pub-protect-operations': 'DELETE,EVICT',
+    'pub.kruise.io/protect-total-replicas': '15',
+  };
+  const { spec } = up('PodUnavailableBudget', budget(annotations), 'policy.kruise.io');
+  assert.deepEqual([spec['protectOperations'], spec['protectTotalReplicas']], [['DELETE', 'EVICT'], 15]);
+  const back = down('PodUnavailableBudget', { spec }, 'policy.kruise.io');
+  assert.deepEqual(back.metadata.annotations, annotations);
+  const none = down('PodUnavailableBudget', budget({ ...annotations, other: 'x' }), 'policy.kruise.io');
+  assert.deepEqual(none.metadata.annotations, { other: 'x' });
+});
+
+for (const annotations of [
+  { 'kruise.io/pub-protect-operations': 'DELETE, X' },
+  { 'pub.kruise.io/protect-total-replicas': 'many' },
+]) {
+  test(`a PodUnavailableBudget with ${JSON.stringify(annotations)} cannot be converted`, () => {
+    assert.throws(() => up('PodUnavailableBudget', budget(annotations), 'policy.kruise.io'), /invalid/);
+  });
+}
