@@ -1,5 +1,6 @@
 import type { Controller, Runnable } from '@kruise/client/controller';
 import { clusterRoleAggregationController } from './clusterrole-aggregation/controller.ts';
+import { cronJobController } from './cronjob/controller.ts';
 import { daemonSetController } from './daemonset/controller.ts';
 import { deploymentController } from './deployment/controller.ts';
 import { disruptionControllers } from './disruption/controller.ts';
@@ -24,6 +25,7 @@ import type { ControllerSettings } from './settings.ts';
 import { statefulSetController } from './statefulset/controller.ts';
 import { taintEvictionController } from './taint-eviction/controller.ts';
 import { ttlController } from './ttl/controller.ts';
+import { ttlAfterFinishedController } from './ttl-after-finished/controller.ts';
 
 /** A controller of kube-controller-manager, under the name that `--controllers` calls it by. */
 export type CatalogueEntry = {
@@ -44,6 +46,7 @@ export const catalogue: readonly CatalogueEntry[] = [
     make: () => [clusterRoleAggregationController],
   },
   { name: 'daemonset-controller', serviceAccount: 'daemon-set-controller', make: () => [daemonSetController()] },
+  { name: 'cronjob-controller', serviceAccount: 'cronjob-controller', make: () => [cronJobController] },
   { name: 'deployment-controller', serviceAccount: 'deployment-controller', make: () => [deploymentController] },
   { name: 'disruption-controller', serviceAccount: 'disruption-controller', make: () => disruptionControllers() },
   { name: 'endpoints-controller', serviceAccount: 'endpoint-controller', make: () => [endpointsController()] },
@@ -117,5 +120,10 @@ export const catalogue: readonly CatalogueEntry[] = [
   },
   { name: 'statefulset-controller', serviceAccount: 'statefulset-controller', make: () => [statefulSetController] },
   { name: 'taint-eviction-controller', serviceAccount: 'node-controller', make: () => [taintEvictionController()] },
+  {
+    name: 'ttl-after-finished-controller',
+    serviceAccount: 'ttl-after-finished-controller',
+    make: () => [ttlAfterFinishedController],
+  },
   { name: 'ttl-controller', serviceAccount: 'ttl-controller', make: () => [ttlController] },
 ];

@@ -4,6 +4,7 @@ import type { Job, JobStatus } from '@kruise/api/batch/job';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Outcome } from '@kruise/client/execute';
 import type { KubernetesObject } from '@kruise/client/object-key';
+import { endOfJob } from '@kruise/machinery/jobs';
 import { isPodFinished } from '@kruise/machinery/pods';
 import { pick, type Random, randomInteger, seededRandom } from '@kruise/values/random';
 import { formatTime } from '@kruise/values/time';
@@ -11,7 +12,6 @@ import fc from 'fast-check';
 import { decide } from './decide.ts';
 import { jobOf, now as start } from './fixtures.ts';
 import { isTracked, trackingFinalizer } from './job-pods.ts';
-import { isOver } from './status.ts';
 
 /** A Job and its Pods as a server would keep them, and what truly happened to every Pod there ever was. */
 type World = {
@@ -82,7 +82,7 @@ const anyJob = fc.record({
 function runToEnd(job: Job, seed: number, killChance: number): World {
   const random = seededRandom(seed);
   const world: World = { job, pods: new Map(), fates: new Map(), now: start };
-  for (let step = 0; step < 2000 && !isOver(world.job.status); step++) {
+  for (let step = 0; step < 2000 && !endOfJob(world.job.status); step++) {
     pass(world, random, killChance);
     live(world, random);
     world.now += 5000;
@@ -95,7 +95,7 @@ test('every Pod that ended is counted once, however often the controller is kill
     fc.property(anyJob, fc.integer(), fc.double({ min: 0, max: 0.5, noNaN: true }), (spec, seed, killChance) => {
       const { job, pods, fates } = runToEnd(jobOf(spec, {}), seed, killChance);
       const { status } = job;
-      assert.ok(isOver(status), 'the Job comes to an end');
+      assert.ok(endOfJob(status), 'the Job comes to an end');
       assert.deepEqual(status?.uncountedTerminatedPods, { succeeded: [], failed: [] });
       assert.ok(
         pods.values().every((pod) => !isTracked(pod)),

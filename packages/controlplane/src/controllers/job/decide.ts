@@ -10,11 +10,12 @@ import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
 import { type Claims, claimsOf } from '@kruise/machinery/claims';
+import { endOfJob } from '@kruise/machinery/jobs';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import type { Instant } from '@kruise/values/time';
 import { type Census, takeCensus } from './census.ts';
 import { isManagedElsewhere, release, trackingFinalizer } from './job-pods.ts';
-import { announcement, conclusion, isOver, isSameStatus, newsOf, type Report, suspensionOf } from './status.ts';
+import { announcement, conclusion, isSameStatus, newsOf, type Report, suspensionOf } from './status.ts';
 import { settled, takeTally } from './tally.ts';
 import { completionOf, secondsUntilDeadline, type Verdict, verdictOf } from './verdict.ts';
 import { adjusted, ended, unchanged, type Workforce } from './workforce.ts';
@@ -26,7 +27,7 @@ export type Observed = {
 };
 
 export function decide({ job, pods }: Observed, now: Instant): Decision<JobStatus | undefined> {
-  if (isOver(job.status) || isManagedElsewhere(job)) return { actions: [] };
+  if (endOfJob(job.status) || isManagedElsewhere(job)) return { actions: [] };
   const selector = selectorOf(job.spec?.selector);
   const claims = claimsOf(job, pods, ({ metadata }) => selector.matches(metadata.labels));
   const census = takeCensus(job, withTracking(claims));

@@ -5,9 +5,9 @@ import { confirmedGone, isBeingDeleted } from '@kruise/client/actions';
 import { type Decision, defineController, watch } from '@kruise/client/controller';
 import type { Caches, Change } from '@kruise/client/informer';
 import { type Key, keyOf } from '@kruise/client/object-key';
+import { endOfJob } from '@kruise/machinery/jobs';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { isManagedElsewhere, isTracked, release } from './job-pods.ts';
-import { isOver } from './status.ts';
 
 export type Observed = {
   readonly pod: Pod;
@@ -40,7 +40,7 @@ export function decide({ pod: orphan, job: found }: Observed): Decision<Pod['sta
   const { apiVersion, kind, name, uid } = owner;
   if (kind !== 'Job' || apiVersion !== 'batch/v1') return { actions: [] };
   if (found?.metadata.uid === uid) {
-    const isLeft = isOver(found.status) && !isManagedElsewhere(found);
+    const isLeft = endOfJob(found.status) && !isManagedElsewhere(found);
     return { actions: isLeft ? [release(orphan)] : [] };
   }
   const { namespace = '' } = orphan.metadata;
@@ -53,6 +53,6 @@ function mayBeOrphaned(found: Pod): boolean {
 }
 
 function podsLeftBehind({ type, object, cause }: Change<Job>, caches: Caches): readonly Key[] {
-  if (cause !== 'event' || (type !== 'deleted' && !isOver(object.status))) return [];
+  if (cause !== 'event' || (type !== 'deleted' && !endOfJob(object.status))) return [];
   return caches.of(pod).controlledBy(object).filter(isTracked).map(keyOf);
 }

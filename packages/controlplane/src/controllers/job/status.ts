@@ -1,6 +1,7 @@
 import { type Job, type JobCondition, type JobStatus, jobStatus } from '@kruise/api/batch/job';
 import { isBeingDeleted, type NewEvent } from '@kruise/client/actions';
-import { findCondition, isConditionTrue } from '@kruise/machinery/conditions';
+import { findCondition } from '@kruise/machinery/conditions';
+import { endOfJob } from '@kruise/machinery/jobs';
 import { isSame } from '@kruise/machinery/json-value';
 import { codecOf } from '@kruise/schema/codec';
 import { formatTime, type Instant } from '@kruise/values/time';
@@ -24,11 +25,6 @@ export type Suspension = {
   readonly startTime: string | undefined;
   readonly news: readonly NewEvent[];
 };
-
-/** Whether a Job has ended, one way or the other. */
-export function isOver(status: JobStatus | undefined): boolean {
-  return isConditionTrue(status?.conditions, 'Complete') || isConditionTrue(status?.conditions, 'Failed');
-}
 
 /** Whether two statuses are stored as the same. */
 export function isSameStatus(a: JobStatus | undefined, b: JobStatus | undefined): boolean {
@@ -83,7 +79,7 @@ export function newsOf(job: Job, status: JobStatus): readonly NewEvent[] {
     const { reason = '', message = '' } = failure;
     return [{ about: job, type: 'Warning', reason, message }];
   }
-  if (!isOver(status)) return [];
+  if (!endOfJob(status)) return [];
   const isTooMany = (status.succeeded ?? 0) > (job.spec?.completions ?? Number.POSITIVE_INFINITY);
   const excess = 'Too many succeeded pods running after completion count reached';
   return [

@@ -1,0 +1,75 @@
+/** What became of the Jobs a CronJob has started, and which of them it can do without. */
+import type { CronJob, CronJobStatus } from '@kruise/api/batch/cronjob';
+import type { Job } from '@kruise/api/batch/job';
+import { isBeingDeleted, type RecordAction, record } from '@kruise/client/actions';
+import { endOfJob } from '@kruise/machinery/jobs';
+import { compareStrings } from '@kruise/values/go-syntax';
+import { parseTime } from '@kruise/values/time';
+
+export type Observed = {
+  readonly cronJob: CronJob;
+  /** The Jobs it has started. */
+  readonly jobs: readonly Job[];
+  /** What has a name in its namespace, whoever it belongs to. */
+  readonly findJob: (name: string) => Job | undefined;
+};
+
+/** References to the Jobs that have not ended. */
+export type Active = NonNullable<CronJobStatus['active']>;
+
+/** What is known of the Jobs that were started, and what is worth telling. */
+export type Stock = {
+  readonly active: Active;
+  readonly lastSuccessfulTime: string | undefined;
+  readonly news: readonly RecordAction[];
+};
+
+export function takeStock({ cronJob, jobs, findJob }: Observed): Stock {
+  const { active = [], lastSuccessfulTime } = cronJob.status ?? {};
+  const tell = (type: 'Normal' | 'Warning', reason: string, message: string) =>
+    record({ about: cronJob, type, reason, message });
+  const listed = new Set(active.map(({ uid }) => uid));
+  const known = new Map(jobs.map((job) => [job.metadata.uid, job]));
+  const news: RecordAction[] = [];
+  let latest = lastSuccessfulTime ?? undefined;
+  for (const { metadata, status } of jobs) {
+    const { name, uid } = metadata;
+    const end = endOfJob(status);
+    if (!end && !listed.has(uid)) {
+      news.push(tell('Warning', 'UnexpectedJob', `Saw a job that the controller did not create or forgot: ${name}`));
+    } else if (end && listed.has(uid)) {
+      news.push(tell('Normal', 'SawCompletedJob', `Saw completed job: ${name}, condition: ${end.type}`));
+    }
+    const { completionTime } = status ?? {};
+    const isLater = completionTime && (latest === undefined || parseTime(completionTime) > parseTime(latest));
+    if (end?.type === 'Complete' && isLater) latest = completionTime;
+  }
+  const left = active.filter(({ uid, name = '' }) => {
+    const job = known.get(uid);
+    if (job) return !endOfJob(job.status);
+    const isMissing = !findJob(name);
+    if (isMissing) news.push(tell('Normal', 'MissingJob', `Active job went missing: ${name}`));
+    return !isMissing;
+  });
+  return { active: left, lastSuccessfulTime: latest, news };
+}
+
+/** Jobs that have ended, beyond those that are kept: the oldest. */
+export function outdatedJobs({ cronJob, jobs }: Observed): readonly Job[] {
+  const { successfulJobsHistoryLimit, failedJobsHistoryLimit } = cronJob.spec ?? {};
+  const beyond = (end: 'Complete' | 'Failed', limit = Number.POSITIVE_INFINITY) => {
+    const ended = jobs.filter(({ status }) => endOfJob(status)?.type === end).sort(byStart);
+    return ended.slice(0, Math.max(0, ended.length - limit));
+  };
+  const outdated = [...beyond('Complete', successfulJobsHistoryLimit), ...beyond('Failed', failedJobsHistoryLimit)];
+  return outdated.filter((job) => !isBeingDeleted(job));
+}
+
+function byStart(a: Job, b: Job): number {
+  const [first, second] = [startOf(a), startOf(b)];
+  return first === second ? compareStrings(a.metadata.name ?? '', b.metadata.name ?? '') : first - second;
+}
+
+function startOf({ status }: Job): number {
+  return status?.startTime ? parseTime(status.startTime) : Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Job, JobStatus } from '@kruise/api/batch/job';
+import type { RemoveAction } from '@kruise/client/actions';
+import { formatTime, instantOf } from '@kruise/values/time';
+import { decide } from './decide.ts';
+
+const now = instantOf(2026, 1, 1, 12);
+const ended = (secondsAgo: number, type = 'Complete'): JobStatus => ({
+  conditions: [{ type, status: 'True', lastTransitionTime: formatTime(now - secondsAgo * 1000) }],
+});
+const jobOf = (status: JobStatus, ttlSecondsAfterFinished?: number, metadata: Job['metadata'] = {}): Job => ({
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata: { name: 'sum', uid: 'u', resourceVersion: '7', ...metadata },
+  spec: { template: {}, ...(ttlSecondsAfterFinished === undefined ? {} : { ttlSecondsAfterFinished }) },
+  status,
+});
+
+const cases = [
+  { name: 'a Job is deleted once its time is over', job: jobOf(ended(60), 60), does: 'delete' },
+  { name: 'a Job that failed is deleted, too', job: jobOf(ended(61, 'Failed'), 60), does: 'delete' },
+  { name: 'a Job may go at once', job: jobOf(ended(0), 0), does: 'delete' },
+  { name: 'a Job is looked at again when its time is over', job: jobOf(ended(45), 60), does: 'wait 15' },
+  { name: 'a Job without a limit stays', job: jobOf(ended(1e6)), does: '' },
+  { name: 'a Job that goes on stays', job: jobOf({}, 0), does: '' },
+  { name: 'a Job that is about to end stays', job: jobOf(ended(60, 'FailureTarget'), 0), does: '' },
+  {
+    name: 'a Job is deleted once',
+    job: jobOf(ended(60), 0, { deletionTimestamp: formatTime(now) }),
+    does: '',
+  },
+];
+for (const { name, job, does } of cases) {
+  test(name, () => {
+    const { actions, requeueAfterSeconds } = decide(job, now);
+    const words =
+      actions.length > 0 ? 'delete' : requeueAfterSeconds === undefined ? '' : `wait ${requeueAfterSeconds}`;
+    assert.equal(words, does);
+  });
+}
+
+test('a Job goes after its Pods, and only as it was seen', () => {
+  const [action] = decide(jobOf(ended(60), 60), now).actions as RemoveAction[];
+  assert.deepEqual(action?.options, { propagationPolicy: 'Foreground', preconditions: { resourceVersion: '7' } });
+});

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { endOfJob } from './jobs.ts';
+
+const condition = (type: string, status = 'True') => ({ type, status });
+
+const cases = [
+  { name: 'a Job without a status goes on', status: undefined, end: undefined },
+  { name: 'a Job that is complete has ended', status: { conditions: [condition('Complete')] }, end: 'Complete' },
+  { name: 'a Job that failed has ended', status: { conditions: [condition('Failed')] }, end: 'Failed' },
+  { name: 'a Job that is about to fail goes on', status: { conditions: [condition('FailureTarget')] }, end: undefined },
+  {
+    name: 'a Job that is not complete goes on',
+    status: { conditions: [condition('Complete', 'False')] },
+    end: undefined,
+  },
+];
+for (const { name, status, end } of cases) {
+  test(name, () => assert.equal(endOfJob(status)?.type, end));
+}
