@@ -3,12 +3,12 @@ import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from '@kruise/api
 import { isBeingDeleted, type NewEvent, record } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { withCondition } from '@kruise/machinery/conditions';
-import type { LabelSelector } from '@kruise/machinery/label-selector';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodReady } from '@kruise/machinery/pods';
 import { scaleUp } from '@kruise/values/int-or-string';
 import { ParseError } from '@kruise/values/parse-error';
 import { type Instant, parseTime } from '@kruise/values/time';
+import { goSelectorText } from '../go-selector-text.ts';
 import type { Workloads } from './workloads.ts';
 
 export type Observed = {
@@ -156,22 +156,8 @@ function failed({ status }: PodDisruptionBudget, message: string, now: Instant):
 
 function unmanagedMessage({ spec }: PodDisruptionBudget): string {
   return (
-    `Pods selected by this PodDisruptionBudget (selector: ${goText(spec?.selector)}) were found ` +
+    `Pods selected by this PodDisruptionBudget (selector: ${goSelectorText(spec?.selector)}) were found ` +
     'to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. ' +
     'To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.'
   );
-}
-
-/** A selector as Go prints it. */
-function goText(selector: LabelSelector | null | undefined): string {
-  if (!selector) return 'nil';
-  const labels = Object.entries(selector.matchLabels ?? {})
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, value]) => `${key}: ${value},`);
-  const expressions = (selector.matchExpressions ?? []).map(
-    ({ key, operator, values = [] }) =>
-      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
-  );
-  const requirements = `[]LabelSelectorRequirement{${expressions.join('')}}`;
-  return `&LabelSelector{MatchLabels:map[string]string{${labels.join('')}},MatchExpressions:${requirements},}`;
 }

@@ -1,0 +1,168 @@
+import { type HorizontalPodAutoscaler, horizontalPodAutoscaler } from '@kruise/api/autoscaling/horizontalpodautoscaler';
+import type { Scale } from '@kruise/api/autoscaling/scale';
+import { type Pod, pod } from '@kruise/api/core/pod';
+import type { Client } from '@kruise/client/client';
+import { type Controller, defineController } from '@kruise/client/controller';
+import type { Effect } from '@kruise/client/execute';
+import { type Key, keyOf, referenceOf } from '@kruise/client/object-key';
+import type { RateLimiter } from '@kruise/client/rate-limiter';
+import { createScaleTargets, type ScaleTargets } from '@kruise/client/scale-targets';
+import { parseSelector, type Selector } from '@kruise/machinery/label-selector';
+import { notFound } from '@kruise/machinery/status';
+import { podsMatching } from '../pod-indexes.ts';
+import {
+  boundsOf,
+  decide,
+  goesByMetrics,
+  type Observed,
+  periodSeconds,
+  type Rescale,
+  type Selection,
+  textOf,
+} from './decide.ts';
+import { type History, noHistory, withScaling } from './limits.ts';
+import { type MetricsSource, metricsApis } from './metrics-api.ts';
+import { isFailure, usualCalculation } from './replicas.ts';
+
+export type AutoscalerOptions = {
+  readonly targets?: ScaleTargets;
+  /** Where measures come from; by default from the APIs of the cluster. */
+  readonly metrics?: MetricsSource;
+};
+
+type Question = Observed & { readonly podsOf: (selector: Selector) => readonly Pod[] };
+
+/** Sizes workloads by what is measured of them. */
+export function horizontalPodAutoscalerController({
+  targets = createScaleTargets(),
+  metrics = metricsApis(targets),
+}: AutoscalerOptions = {}): Controller {
+  // What was called for of late is known to no one else. Who starts anew takes the size there is for it.
+  const histories = new Map<Key, History>();
+  const selectors = new Map<Key, Selector>();
+
+  async function inquire(question: Question, client: Client, signal: AbortSignal): Promise<Question> {
+    const { autoscaler } = question;
+    const target = await scaleOf(targets, client, autoscaler, signal);
+    if (isFailure(target) || !goesByMetrics(target.spec?.replicas ?? 0, boundsOf(autoscaler))) {
+      return { ...question, target };
+    }
+    const podSelector = target.status?.selector ?? '';
+    const selection = select(keyOf(autoscaler), podSelector, question.podsOf, selectors);
+    if ('failure' in selection) return { ...question, target, selection };
+    const place = { namespace: autoscaler.metadata.namespace ?? '', podSelector };
+    const specs = autoscaler.spec?.metrics ?? [];
+    const answers = await Promise.all(specs.map((spec) => metrics.answer(client, spec, place, signal)));
+    return { ...question, target, selection, answers };
+  }
+
+  const rescale: Effect = async (input, signal, { client, record }) => {
+    // What `decide` has made of it.
+    const { autoscaler, scale, replicas, reason, at } = input as Rescale;
+    const key = keyOf(autoscaler);
+    try {
+      const kind = await targets.kindOf(client, targetOf(autoscaler), signal);
+      const wanted = { ...scale, spec: { ...scale.spec, replicas } };
+      await client.update(kind!, wanted, { subresource: 'scale', fieldManager: 'horizontal-pod-autoscaler', signal });
+    } catch (error) {
+      const message = `New size: ${replicas}; reason: ${reason}; error: ${textOf(error)}`;
+      record({ about: autoscaler, type: 'Warning', reason: 'FailedRescale', message });
+      throw error;
+    }
+    const message = `New size: ${replicas}; reason: ${reason}`;
+    record({ about: autoscaler, type: 'Normal', reason: 'SuccessfulRescale', message });
+    const history = histories.get(key) ?? noHistory;
+    histories.set(key, withScaling(history, scale.spec?.replicas ?? 0, replicas, at));
+  };
+
+  return defineController({
+    name: 'horizontal-pod-autoscaler',
+    component: 'horizontal-pod-autoscaler',
+    for: horizontalPodAutoscaler,
+    wakes: ({ type, object, previous }) =>
+      type !== 'updated' || object.metadata.generation !== previous?.metadata.generation,
+    uses: [pod],
+    rateLimiter: () => everyPeriod,
+    effects: { rescale },
+    observe(caches, key): Question | undefined {
+      const autoscaler = caches.of(horizontalPodAutoscaler).get(key);
+      if (!autoscaler) {
+        histories.delete(key);
+        selectors.delete(key);
+        return undefined;
+      }
+      return {
+        autoscaler,
+        history: histories.get(key) ?? noHistory,
+        target: { failure: 'it was not asked for' },
+        selection: { pods: [] },
+        answers: [],
+        podsOf: (selector) => podsMatching(caches, autoscaler.metadata.namespace ?? '', selector),
+      };
+    },
+    inquire,
+    decide(observed, now) {
+      const { history, decision } = decide(observed, usualCalculation, now);
+      histories.set(keyOf(observed.autoscaler), history);
+      return decision;
+    },
+  });
+}
+
+/** However it ends, the next look is a period later. */
+const everyPeriod: RateLimiter = { delayMs: () => periodSeconds * 1000, forget() {}, failures: () => 0 };
+
+function targetOf({ spec }: HorizontalPodAutoscaler) {
+  const { apiVersion = '', kind = '', name = '' } = spec?.scaleTargetRef ?? {};
+  return { apiVersion, kind, name };
+}
+
+async function scaleOf(
+  targets: ScaleTargets,
+  client: Client,
+  autoscaler: HorizontalPodAutoscaler,
+  signal: AbortSignal,
+): Promise<Scale | { readonly failure: string }> {
+  const target = targetOf(autoscaler);
+  try {
+    const scale = await targets.scaleOf(client, target, autoscaler.metadata.namespace ?? '', signal);
+    if (scale) return scale;
+    const kind = await targets.kindOf(client, target, signal);
+    return { failure: textOf(kind && notFound(kind, target.name)) };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return { failure: textOf(error) };
+  }
+}
+
+/** The Pods of a target, provided that it says which they are and no other autoscaler has a claim to them. */
+function select(
+  key: Key,
+  text: string,
+  podsOf: (selector: Selector) => readonly Pod[],
+  selectors: Map<Key, Selector>,
+): Selection {
+  if (text === '') {
+    const message = "the HPA target's scale is missing a selector";
+    return { failure: 'selector is required', event: 'SelectorRequired', reason: 'InvalidSelector', message };
+  }
+  let selector: Selector;
+  try {
+    selector = parseSelector(text);
+  } catch (error) {
+    const failure = `couldn't convert selector into a corresponding internal selector object: ${textOf(error)}`;
+    return { failure, event: 'InvalidSelector', reason: 'InvalidSelector', message: failure };
+  }
+  selectors.set(key, selector);
+  const pods = podsOf(selector);
+  const { namespace } = referenceOf(key);
+  const claimants = [...selectors]
+    .filter(([other]) => referenceOf(other).namespace === namespace)
+    .filter(([, { matches }]) => pods.some(({ metadata }) => matches(metadata.labels)))
+    .map(([other]) => other)
+    .sort();
+  if (claimants.length <= 1) return { pods };
+  const names = claimants.map((other) => `{${referenceOf(other).name} ${namespace}}`).join(' ');
+  const failure = `pods by selector ${text} are controlled by multiple HPAs: [${names}]`;
+  return { failure, event: 'AmbiguousSelector', reason: 'AmbiguousSelector', message: failure };
+}

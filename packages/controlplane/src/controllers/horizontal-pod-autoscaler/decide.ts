@@ -1,0 +1,249 @@
+import type {
+  HorizontalPodAutoscaler,
+  HorizontalPodAutoscalerCondition,
+  HorizontalPodAutoscalerStatus,
+  MetricStatus,
+} from '@kruise/api/autoscaling/horizontalpodautoscaler';
+import type { Scale } from '@kruise/api/autoscaling/scale';
+import type { Pod } from '@kruise/api/core/pod';
+import { type Action, effect, type NewEvent, record } from '@kruise/client/actions';
+import type { Decision } from '@kruise/client/controller';
+import { type ConditionStatus, withCondition } from '@kruise/machinery/conditions';
+import { formatTime, type Instant } from '@kruise/values/time';
+import {
+  type Bounds,
+  type History,
+  limit,
+  limitByRules,
+  rulesOf,
+  stabilize,
+  stabilizeByRules,
+  withRecommendation,
+} from './limits.ts';
+import { type MetricAnswer, proposeFor } from './metric-proposals.ts';
+import { type CalculationSettings, type Failure, isFailure } from './replicas.ts';
+
+export type Observed = {
+  readonly autoscaler: HorizontalPodAutoscaler;
+  readonly history: History;
+  /** The size of the target, or why it is not known. */
+  readonly target: Scale | Failure;
+  /** The Pods of the target, or why they cannot be told. */
+  readonly selection: Selection;
+  /** What came of asking for each measure. */
+  readonly answers: readonly MetricAnswer[];
+};
+
+/** `event` and `reason` are the words for why there are no Pods to go by. */
+export type Selection =
+  | { readonly pods: readonly Pod[] }
+  | { readonly failure: string; readonly event: string; readonly reason: string; readonly message: string };
+
+export type Plan = {
+  readonly history: History;
+  readonly decision: Decision<HorizontalPodAutoscalerStatus>;
+};
+
+/** What the target's size is set by. */
+export type Rescale = {
+  readonly autoscaler: HorizontalPodAutoscaler;
+  readonly scale: Scale;
+  readonly replicas: number;
+  readonly reason: string;
+  readonly at: Instant;
+};
+
+export const periodSeconds = 15;
+
+/** The number of replicas there may be, of the target's kind and the autoscaler's bounds. */
+export function boundsOf({ spec }: HorizontalPodAutoscaler): Bounds {
+  return { minReplicas: spec?.minReplicas ?? 1, maxReplicas: spec?.maxReplicas ?? 1 };
+}
+
+/** Whether measures are to be asked for: the target is neither switched off nor out of bounds. */
+export function goesByMetrics(current: number, { minReplicas, maxReplicas }: Bounds): boolean {
+  return !(current === 0 && minReplicas !== 0) && current <= maxReplicas && current >= minReplicas;
+}
+
+export function decide(observed: Observed, settings: CalculationSettings, now: Instant): Plan {
+  const { autoscaler, target, history: before } = observed;
+  const report = createReport(autoscaler, now);
+  if (isFailure(target)) {
+    report.tell('Warning', 'FailedGetScale', target.failure);
+    const message = `the HPA controller was unable to get the target's current scale: ${target.failure}`;
+    report.set('AbleToScale', 'False', 'FailedGetScale', message);
+    return { history: before, decision: report.conclude({}) };
+  }
+  const message = "the HPA controller was able to get the target's current scale";
+  report.set('AbleToScale', 'True', 'SucceededGetScale', message);
+  const current = target.spec?.replicas ?? 0;
+  const bounds = boundsOf(autoscaler);
+  const history = before.recommendations.length > 0 ? before : withRecommendation(before, current, now);
+
+  if (current === 0 && bounds.minReplicas !== 0) {
+    const why = 'scaling is disabled since the replica count of the target is zero';
+    report.set('ScalingActive', 'False', 'ScalingDisabled', why);
+    return { history, decision: report.conclude({ currentReplicas: 0, desiredReplicas: 0 }) };
+  }
+  if (!goesByMetrics(current, bounds)) {
+    const isAbove = current > bounds.maxReplicas;
+    const reason = isAbove
+      ? 'Current number of replicas above Spec.MaxReplicas'
+      : 'Current number of replicas below Spec.MinReplicas';
+    const replicas = isAbove ? bounds.maxReplicas : bounds.minReplicas;
+    return { history, decision: report.rescale({ autoscaler, scale: target, replicas, reason, at: now }, []) };
+  }
+
+  const wanted = desiredByMetrics(observed, target, settings, report, now);
+  if (isFailure(wanted)) {
+    report.tell('Warning', 'FailedComputeMetricsReplicas', wanted.failure);
+    return { history, decision: report.conclude({ currentReplicas: current, currentMetrics: wanted.statuses }) };
+  }
+  const { replicas: desired, name, statuses } = wanted;
+  const held = holdBack(autoscaler, current, desired, bounds, history, report, now);
+  const next = withRecommendation(history, desired, now);
+  if (held === current) {
+    const status = { currentReplicas: current, desiredReplicas: current, currentMetrics: statuses };
+    return { history: next, decision: report.conclude(status) };
+  }
+  const reason = desired > current ? `${name} above target` : desired < current ? 'All metrics below target' : '';
+  return {
+    history: next,
+    decision: report.rescale({ autoscaler, scale: target, replicas: held, reason, at: now }, statuses),
+  };
+}
+
+type Wanted = { readonly replicas: number; readonly name: string; readonly statuses: readonly MetricStatus[] };
+
+/** The most that any measure calls for. Where some cannot be told, the target may grow by the others, but not shrink. */
+function desiredByMetrics(
+  { autoscaler, selection, answers }: Observed,
+  target: Scale,
+  settings: CalculationSettings,
+  report: Report,
+  now: Instant,
+): Wanted | (Failure & { readonly statuses: readonly MetricStatus[] }) {
+  if ('failure' in selection) {
+    report.tell('Warning', selection.event, selection.failure);
+    report.set('ScalingActive', 'False', selection.reason, selection.message);
+    return { failure: selection.failure, statuses: [] };
+  }
+  const current = target.spec?.replicas ?? 0;
+  const situation = {
+    pods: selection.pods,
+    currentReplicas: current,
+    statusReplicas: target.status?.replicas ?? 0,
+    namespace: autoscaler.metadata.namespace ?? '',
+    settings,
+    now,
+  };
+  const specs = autoscaler.spec?.metrics ?? [];
+  const proposals = specs.map((spec, index) =>
+    proposeFor(spec, answers[index] ?? { failure: 'it was not asked for' }, situation),
+  );
+  const failures = proposals.filter((proposal) => isFailure(proposal));
+  for (const { reason, failure } of failures) report.tell('Warning', reason, failure);
+  const statuses = proposals.map((proposal) => (isFailure(proposal) ? { type: '' } : proposal.status));
+
+  let best: { readonly replicas: number; readonly name: string } = { replicas: 0, name: '' };
+  for (const proposal of proposals) {
+    if (isFailure(proposal)) continue;
+    if (best.replicas === 0 || proposal.replicas > best.replicas) best = proposal;
+  }
+  const [first] = failures;
+  if (first && (failures.length >= specs.length || best.replicas < current)) {
+    const why = `the HPA was unable to compute the replica count: ${first.failure}`;
+    report.set('ScalingActive', 'False', first.reason, why);
+    const count = `${failures.length} invalid out of ${specs.length}`;
+    return { failure: `invalid metrics (${count}), first error is: ${first.error}`, statuses };
+  }
+  const how = `the HPA was able to successfully calculate a replica count from ${best.name}`;
+  report.set('ScalingActive', 'True', 'ValidMetricFound', how);
+  return { replicas: best.replicas, name: best.name, statuses };
+}
+
+/** What is left of what measures call for, once it is held back and bounded; and what is said of it. */
+function holdBack(
+  { spec }: HorizontalPodAutoscaler,
+  current: number,
+  desired: number,
+  bounds: Bounds,
+  history: History,
+  report: Report,
+  now: Instant,
+): number {
+  const { recommendations } = history;
+  const rules = spec?.behavior ? rulesOf(spec.behavior) : undefined;
+  const stabilized = rules
+    ? stabilizeByRules(recommendations, current, desired, rules, now)
+    : {
+        replicas: stabilize(recommendations, desired, now),
+        reason: 'ScaleDownStabilized',
+        message: 'recent recommendations were higher than current one, applying the highest recent recommendation',
+      };
+  if (stabilized.replicas === desired) {
+    report.set('AbleToScale', 'True', 'ReadyForNewScale', 'recommended size matches current size');
+  } else {
+    report.set('AbleToScale', 'True', stabilized.reason, stabilized.message);
+  }
+  const limited = rules
+    ? limitByRules(current, stabilized.replicas, bounds, rules, history, now)
+    : limit(current, stabilized.replicas, bounds);
+  const isLimited = limited.replicas !== stabilized.replicas;
+  report.set('ScalingLimited', isLimited ? 'True' : 'False', limited.reason, limited.message);
+  return limited.replicas;
+}
+
+type Report = ReturnType<typeof createReport>;
+
+/** Collects what is to be said of an autoscaler, and makes a decision of it. */
+function createReport(autoscaler: HorizontalPodAutoscaler, now: Instant) {
+  const before: HorizontalPodAutoscalerStatus = autoscaler.status ?? { desiredReplicas: 0 };
+  const events: NewEvent[] = [];
+  let conditions: readonly HorizontalPodAutoscalerCondition[] = before.conditions ?? [];
+  const withOne = (type: string, status: ConditionStatus, reason: string, message: string) =>
+    withCondition(conditions, { type, status, reason, message }, now);
+  const decisionOf = (
+    actions: readonly Action[],
+    status: Decision<HorizontalPodAutoscalerStatus>['status'] & {},
+  ): Decision<HorizontalPodAutoscalerStatus> => ({
+    actions: [...events.map(record), ...actions],
+    status,
+    requeueAfterSeconds: periodSeconds,
+  });
+
+  return {
+    tell(type: NewEvent['type'], reason: string, message: string): void {
+      events.push({ about: autoscaler, type, reason, message });
+    },
+    set(type: string, status: ConditionStatus, reason: string, message: string): void {
+      conditions = withOne(type, status, reason, message);
+    },
+    conclude(changes: Partial<HorizontalPodAutoscalerStatus>): Decision<HorizontalPodAutoscalerStatus> {
+      return decisionOf([], { ...before, ...changes, conditions: [...conditions] });
+    },
+    rescale(rescale: Rescale, statuses: readonly MetricStatus[]): Decision<HorizontalPodAutoscalerStatus> {
+      const figures = { currentReplicas: rescale.scale.spec?.replicas ?? 0, currentMetrics: [...statuses] };
+      return decisionOf([effect('rescale', rescale)], ({ failures }) => {
+        const [failed] = failures;
+        if (failed) {
+          const message = `the HPA controller was unable to update the target scale: ${textOf(failed.error)}`;
+          const told = withOne('AbleToScale', 'False', 'FailedUpdateScale', message);
+          return { ...before, ...figures, conditions: [...told] };
+        }
+        const message = `the HPA controller was able to update the target scale to ${rescale.replicas}`;
+        return {
+          ...before,
+          ...figures,
+          desiredReplicas: rescale.replicas,
+          lastScaleTime: formatTime(now),
+          conditions: [...withOne('AbleToScale', 'True', 'SucceededRescale', message)],
+        };
+      });
+    },
+  };
+}
+
+export function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,204 @@
+/** What each measure of an autoscaler calls for, what is shown of it, and what is said if it cannot be told. */
+import type { MetricSpec, MetricStatus, MetricTarget } from '@kruise/api/autoscaling/horizontalpodautoscaler';
+import { formatQuantity, MILLI, milliValue, parseQuantity, quantityOf } from '@kruise/values/quantity';
+import { goSelectorText } from '../go-selector-text.ts';
+import {
+  type Failure,
+  isFailure,
+  type PodMetrics,
+  replicasForAverage,
+  replicasForShare,
+  replicasForUtilization,
+  replicasForValue,
+  type Situation,
+} from './replicas.ts';
+
+/** What came of asking for a measure: values of Pods by name, one value in thousandths, or why there is none. */
+export type MetricAnswer = { readonly pods: PodMetrics } | { readonly value: number } | Failure;
+
+export type MetricProposal = { readonly replicas: number; readonly name: string; readonly status: MetricStatus };
+
+/** Why a measure calls for nothing: a word for programs, what is told of it, and what is said of it among others. */
+export type MetricFailure = { readonly reason: string; readonly failure: string; readonly error: string };
+
+export type MetricSituation = Situation & { readonly statusReplicas: number; readonly namespace: string };
+
+export function proposeFor(
+  spec: MetricSpec,
+  answer: MetricAnswer,
+  situation: MetricSituation,
+): MetricProposal | MetricFailure {
+  switch (spec.type) {
+    case 'Resource':
+      return forResource(spec, answer, situation);
+    case 'ContainerResource':
+      return forContainer(spec, answer, situation);
+    case 'Pods':
+      return forPods(spec, answer, situation);
+    case 'Object':
+      return forObject(spec, answer, situation);
+    case 'External':
+      return forExternal(spec, answer, situation);
+    default: {
+      const failure = `unknown metric source type "${spec.type}"`;
+      return { reason: 'InvalidMetricSourceType', failure, error: failure };
+    }
+  }
+}
+
+type Current = { readonly averageUtilization?: number; readonly averageValue?: string };
+type ResourceProposal = { readonly replicas: number; readonly name: string; readonly current: Current };
+
+function forResource({ resource }: MetricSpec, answer: MetricAnswer, situation: MetricSituation) {
+  const { name = '', target } = resource ?? {};
+  const found = byResource({ name, target, container: '', kind: 'resource' }, answer, situation);
+  if (isFailure(found)) {
+    const error = `failed to get ${name} resource metric value: ${found.failure}`;
+    return { reason: 'FailedGetResourceMetric', ...found, error };
+  }
+  const { current, ...rest } = found;
+  return { ...rest, status: { type: 'Resource', resource: { name, current } } };
+}
+
+function forContainer({ containerResource }: MetricSpec, answer: MetricAnswer, situation: MetricSituation) {
+  const { name = '', container = '', target } = containerResource ?? {};
+  const found = byResource({ name, target, container, kind: 'container resource' }, answer, situation);
+  if (isFailure(found)) {
+    const error = `failed to get ${container} container metric value: ${found.failure}`;
+    return { reason: 'FailedGetContainerResourceMetric', ...found, error };
+  }
+  const { current, ...rest } = found;
+  return { ...rest, status: { type: 'ContainerResource', containerResource: { name, container, current } } };
+}
+
+type ResourceQuestion = {
+  readonly name: string;
+  readonly target: MetricTarget | undefined;
+  readonly container: string;
+  readonly kind: string;
+};
+
+function byResource(
+  { name, target, container, kind }: ResourceQuestion,
+  answer: MetricAnswer,
+  situation: MetricSituation,
+): ResourceProposal | Failure {
+  const unavailable = 'failure' in answer ? `unable to get metrics for resource ${name}: ${answer.failure}` : undefined;
+  const pods = 'pods' in answer ? answer.pods : new Map();
+  if (target?.averageValue != null) {
+    const wanted = { resource: name, target: milliOf(target.averageValue) };
+    const found = unavailable ? { failure: unavailable } : replicasForAverage(situation, pods, wanted);
+    if (isFailure(found)) return { failure: `failed to get ${name} usage: ${found.failure}` };
+    return { replicas: found.replicas, name: `${name} resource`, current: { averageValue: milliText(found.usage) } };
+  }
+  if (target?.averageUtilization == null) {
+    const missing = 'neither an average utilization target nor an average value (usage) target was set';
+    return { failure: `invalid resource metric source: ${missing}` };
+  }
+  const wanted = { resource: name, container, targetPercent: target.averageUtilization };
+  const found = unavailable ? { failure: unavailable } : replicasForUtilization(situation, pods, wanted);
+  if (isFailure(found)) return { failure: `failed to get ${name} utilization: ${found.failure}` };
+  const { replicas, usage, utilization = 0 } = found;
+  return {
+    replicas,
+    name: `${name} ${kind} utilization (percentage of request)`,
+    current: { averageUtilization: utilization, averageValue: milliText(usage) },
+  };
+}
+
+function forPods(
+  { pods }: MetricSpec,
+  answer: MetricAnswer,
+  situation: MetricSituation,
+): MetricProposal | MetricFailure {
+  const { metric, target } = pods ?? {};
+  const found =
+    'pods' in answer
+      ? replicasForAverage(situation, answer.pods, { target: milliOf(target?.averageValue) })
+      : { failure: `unable to get metric ${metric?.name}: ${failureOf(answer)}` };
+  if (isFailure(found)) {
+    return { reason: 'FailedGetPodsMetric', ...found, error: `failed to get pods metric value: ${found.failure}` };
+  }
+  const current = { averageValue: milliText(found.usage) };
+  const status = { type: 'Pods', pods: { metric: metric ?? { name: '' }, current } };
+  return { replicas: found.replicas, name: `pods metric ${metric?.name}`, status };
+}
+
+function forObject(
+  { object }: MetricSpec,
+  answer: MetricAnswer,
+  situation: MetricSituation,
+): MetricProposal | MetricFailure {
+  const { metric = { name: '' }, target, describedObject = { kind: '', name: '' } } = object ?? {};
+  const fail = (failure: string, context = ''): MetricFailure => ({
+    reason: 'FailedGetObjectMetric',
+    failure,
+    error: `failed to get object metric value: ${context}${failure}`,
+  });
+  const { kind, name } = describedObject;
+  const unavailable = `unable to get metric ${metric.name}: ${kind} on ${situation.namespace} ${name}/${failureOf(answer)}`;
+  const show = (current: object) => ({ type: 'Object', object: { describedObject, metric, current } });
+  if (target?.type === 'Value' && target.value != null) {
+    if (!('value' in answer)) return fail(unavailable);
+    const found = replicasForValue(situation, answer.value, milliOf(target.value));
+    if (isFailure(found)) return fail(found.failure);
+    const status = show({ value: milliText(found.usage) });
+    return { replicas: found.replicas, name: `${kind} metric ${metric.name}`, status };
+  }
+  if (target?.type === 'AverageValue' && target.averageValue != null) {
+    if (!('value' in answer)) return fail(unavailable, `failed to get ${metric.name} object metric: `);
+    const { statusReplicas, settings } = situation;
+    const found = replicasForShare(statusReplicas, answer.value, milliOf(target.averageValue), settings);
+    const status = show({ averageValue: milliText(found.usage) });
+    return {
+      replicas: found.replicas,
+      name: `external metric ${metric.name}(${goSelectorText(metric.selector)})`,
+      status,
+    };
+  }
+  return fail('invalid object metric source: neither a value target nor an average value target was set');
+}
+
+function forExternal(
+  { external }: MetricSpec,
+  answer: MetricAnswer,
+  situation: MetricSituation,
+): MetricProposal | MetricFailure {
+  const { metric = { name: '' }, target } = external ?? {};
+  const fail = (failure: string, context = ''): MetricFailure => ({
+    reason: 'FailedGetExternalMetric',
+    failure,
+    error: `failed to get ${metric.name} external metric value: ${context}${failure}`,
+  });
+  const selector = goSelectorText(metric.selector);
+  const question = `${situation.namespace}/${metric.name}/${selector}`;
+  const unavailable = `unable to get external metric ${question}: ${failureOf(answer)}`;
+  const show = (current: object) => ({ type: 'External', external: { metric, current } });
+  const name = `external metric ${metric.name}(${selector})`;
+  if (target?.averageValue != null) {
+    if (!('value' in answer)) return fail(unavailable, `failed to get ${metric.name} external metric: `);
+    const { statusReplicas, settings } = situation;
+    const found = replicasForShare(statusReplicas, answer.value, milliOf(target.averageValue), settings);
+    return { replicas: found.replicas, name, status: show({ averageValue: milliText(found.usage) }) };
+  }
+  if (target?.value != null) {
+    const context = `failed to get external metric ${metric.name}: `;
+    if (!('value' in answer)) return fail(unavailable, context);
+    const found = replicasForValue(situation, answer.value, milliOf(target.value));
+    if (isFailure(found)) return fail(found.failure, context);
+    return { replicas: found.replicas, name, status: show({ value: milliText(found.usage) }) };
+  }
+  return fail('invalid external metric source: neither a value target nor an average value target was set');
+}
+
+function failureOf(answer: MetricAnswer): string {
+  return isFailure(answer) ? answer.failure : 'no answer of the kind that was asked for';
+}
+
+function milliOf(quantity: string | null | undefined): number {
+  return milliValue(parseQuantity(quantity ?? '0'));
+}
+
+function milliText(milli: number): string {
+  return formatQuantity(quantityOf(milli, 'DecimalSI', MILLI));
+}
