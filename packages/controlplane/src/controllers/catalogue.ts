@@ -8,6 +8,7 @@ import { endpointsController } from './endpoints/controller.ts';
 import { endpointSliceController } from './endpointslice/controller.ts';
 import { endpointSliceMirroringController } from './endpointslice-mirroring/controller.ts';
 import { garbageCollector } from './garbage-collector/controller.ts';
+import { horizontalPodAutoscalerController } from './horizontal-pod-autoscaler/controller.ts';
 import { jobController } from './job/controller.ts';
 import { orphanedPodController } from './job/orphaned-pods.ts';
 import { legacyServiceAccountTokenCleaner } from './legacy-serviceaccount-token-cleaner/controller.ts';
@@ -45,8 +46,8 @@ export const catalogue: readonly CatalogueEntry[] = [
     serviceAccount: 'clusterrole-aggregation-controller',
     make: () => [clusterRoleAggregationController],
   },
-  { name: 'daemonset-controller', serviceAccount: 'daemon-set-controller', make: () => [daemonSetController()] },
   { name: 'cronjob-controller', serviceAccount: 'cronjob-controller', make: () => [cronJobController] },
+  { name: 'daemonset-controller', serviceAccount: 'daemon-set-controller', make: () => [daemonSetController()] },
   { name: 'deployment-controller', serviceAccount: 'deployment-controller', make: () => [deploymentController] },
   { name: 'disruption-controller', serviceAccount: 'disruption-controller', make: () => disruptionControllers() },
   { name: 'endpoints-controller', serviceAccount: 'endpoint-controller', make: () => [endpointsController()] },
@@ -64,6 +65,11 @@ export const catalogue: readonly CatalogueEntry[] = [
     name: 'garbage-collector-controller',
     serviceAccount: 'generic-garbage-collector',
     make: () => [garbageCollector()],
+  },
+  {
+    name: 'horizontal-pod-autoscaler-controller',
+    serviceAccount: 'horizontal-pod-autoscaler',
+    make: () => [horizontalPodAutoscalerController()],
   },
   {
     name: 'job-controller',
