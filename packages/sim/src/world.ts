@@ -9,6 +9,7 @@ import type { User } from '@kruise/apiserver/user';
 import type { Transport } from '@kruise/client/transport';
 import type { Webhook } from '@kruise/client/webhook';
 import { installKruiseKinds, kruiseConverterOf } from '@kruise/cluster/kruise-kinds';
+import type { Clock } from '@kruise/values/clock';
 import { type Random, randomInteger, seededRandom } from '@kruise/values/random';
 import { instantOf } from '@kruise/values/time';
 import { type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
@@ -61,13 +62,15 @@ const restartMs = 1000;
 
 export type WorldOptions = {
   readonly seed: string;
-  readonly programs: readonly Program[];
+  /** What runs, on the world's time. */
+  readonly programs: (clock: Clock) => readonly Program[];
   readonly record: (line: string) => void;
 };
 
 /** Makes a world. Nothing runs until it is started, and time passes only when `clock` is moved. */
-export function createWorld({ seed, programs, record }: WorldOptions): World {
+export function createWorld({ seed, record, ...options }: WorldOptions): World {
   const clock = virtualClock(worldStart);
+  const programs = options.programs(clock);
   const randomOf = (purpose: string) => seededRandom(`${seed} ${purpose}`);
   const diskRandom = randomOf('disk');
   const disk = createDisk({ syncMs: () => randomInteger(diskRandom, 3) });

@@ -1,0 +1,105 @@
+import { createClient } from '@kruise/client/client';
+import { silentLog } from '@kruise/client/log';
+import type { NodeRuntime } from '@kruise/node/cri/runtime';
+import { createSimulatedNetwork } from '@kruise/node/cri/simulated/network';
+import { createRegistry } from '@kruise/node/cri/simulated/registry';
+import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-runtime';
+import { runKubelet } from '@kruise/node/kubelet/kubelet';
+import type { Clock } from '@kruise/values/clock';
+import { seededRandom } from '@kruise/values/random';
+import type { Life } from './life.ts';
+import type { Program } from './world.ts';
+
+/** Machines: their containers run on, whatever becomes of the kubelets, until a machine itself is switched off. */
+export type Machines = {
+  /** The kubelet of each machine. */
+  readonly kubelets: readonly Program[];
+  /** What runs containers on a machine. */
+  runtimeOf(name: string): NodeRuntime;
+  /** Ends all that runs on a machine, as a power failure does. */
+  switchOff(name: string): Promise<void>;
+};
+
+const never = new AbortController().signal;
+
+/** Machines called `node-1`, `node-2`, … on the world's time. */
+export function createMachines(clock: Clock, seed: string, count: number): Machines {
+  const network = createSimulatedNetwork();
+  const registry = createRegistry();
+  const machines = Array.from({ length: count }, (_, index) => {
+    const name = `node-${index + 1}`;
+    const address = `172.18.0.${index + 2}`;
+    const podCidr = `10.244.${index}.0/24`;
+    const random = seededRandom(`${seed} ${name} runtime`);
+    const runtime = createSimulatedRuntime({ clock, random, network, registry, nodeAddress: address, podCidr });
+    return { name, address, runtime };
+  });
+  const kubelets = machines.map(
+    ({ name, address, runtime }): Program => ({
+      name,
+      run: ({ life, random, transportOf }) =>
+        runKubelet(
+          {
+            client: createClient(
+              transportOf({ username: `system:node:${name}`, groups: ['system:nodes', 'system:authenticated'] }),
+            ),
+            clock: life.clock,
+            random,
+            runtime: heardOnlyAlive(runtime, life),
+            nodeName: name,
+            addresses: [address],
+            // Requests that fail are what this world is about.
+            log: silentLog,
+          },
+          never,
+        ),
+    }),
+  );
+  const runtimeOf = (name: string) => machines.find((each) => each.name === name)!.runtime;
+  return {
+    kubelets,
+    runtimeOf,
+    async switchOff(name) {
+      const runtime = runtimeOf(name);
+      const { items } = await runtime.listPodSandbox({ filter: { state: 'SANDBOX_READY' } });
+      for (const { id } of items) await runtime.stopPodSandbox({ podSandboxId: id });
+    },
+  };
+}
+
+/** A runtime whose answers and events reach a process only while it lives. */
+function heardOnlyAlive<T extends object>(object: T, life: Life): T {
+  return new Proxy(object, {
+    get(target, property) {
+      const value: unknown = Reflect.get(target, property);
+      if (typeof value === 'object' && value !== null) return heardOnlyAlive(value, life);
+      if (typeof value !== 'function') return value;
+      return (...given: readonly unknown[]) => {
+        const result: unknown = Reflect.apply(value, target, given);
+        if (result instanceof Promise) return aliveAfter(result, life);
+        if (isAsyncIterable(result)) return eachAlive(result, life);
+        return result;
+      };
+    },
+  });
+}
+
+function aliveAfter<T>(promise: Promise<T>, life: Life): Promise<T> {
+  return new Promise((resolve, reject) => {
+    promise.then(
+      (value) => life.clock.setTimer(0, () => resolve(value)),
+      (error) => life.clock.setTimer(0, () => reject(error)),
+    );
+  });
+}
+
+async function* eachAlive(events: AsyncIterable<unknown>, life: Life): AsyncGenerator<unknown> {
+  for await (const event of events) {
+    if (life.isOver()) return;
+    yield event;
+  }
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}
