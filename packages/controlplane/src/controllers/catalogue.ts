@@ -1,4 +1,7 @@
 import type { Controller, Runnable } from '@kruise/client/controller';
+import { certificateApprovingController } from './certificatesigningrequest-approving/controller.ts';
+import { certificateCleanerController } from './certificatesigningrequest-cleaner/controller.ts';
+import { certificateSigningController } from './certificatesigningrequest-signing/controller.ts';
 import { clusterRoleAggregationController } from './clusterrole-aggregation/controller.ts';
 import { cronJobController } from './cronjob/controller.ts';
 import { daemonSetController } from './daemonset/controller.ts';
@@ -41,6 +44,22 @@ export type CatalogueEntry = {
 
 /** Every controller there is, in the order of the alphabet. */
 export const catalogue: readonly CatalogueEntry[] = [
+  {
+    name: 'certificatesigningrequest-approving-controller',
+    serviceAccount: 'certificate-controller',
+    make: () => [certificateApprovingController()],
+  },
+  {
+    name: 'certificatesigningrequest-cleaner-controller',
+    serviceAccount: 'certificate-controller',
+    make: () => [certificateCleanerController],
+  },
+  {
+    name: 'certificatesigningrequest-signing-controller',
+    serviceAccount: 'certificate-controller',
+    make: ({ signer, certificateSeconds }) =>
+      signer ? [certificateSigningController(signer, certificateSeconds)] : [],
+  },
   {
     name: 'clusterrole-aggregation-controller',
     serviceAccount: 'clusterrole-aggregation-controller',

@@ -6,6 +6,8 @@ export type ControllerSettings = {
   readonly rootAuthorities: string;
   /** Signs certificates that were approved; none are signed where it is left out. */
   readonly signer?: Authority;
+  /** How long certificates are good that ask for no less; a year by default. */
+  readonly certificateSeconds?: number;
   /** Signs the tokens of service-account Secrets, as PEM text; they are left empty where it is left out. */
   readonly serviceAccountKey?: string;
   /** The addresses Pods are given, from which each node has a part; nodes have none where it is left out. */

@@ -65,3 +65,44 @@ test('a signing request with a changed byte is refused', () => {
   const broken = [begin, bytes.toString('base64'), '-----END CERTIFICATE REQUEST-----'].join('\n');
   assert.throws(() => readRequest(broken));
 });
+
+// Made by OpenSSL: P-384, SHA-384, with a country, a unit, an address, an e-mail address and a URI.
+const foreignRequest = `-----BEGIN CERTIFICATE REQUEST-----
+MIIBgjCCAQkCAQAwOTELMAkGA1UEBhMCREUxDTALBgNVBAoMBHNob3AxDTALBgNV
+BAsMBHRpbGwxDDAKBgNVBAMMA3dlYjB2MBAGByqGSM49AgEGBSuBBAAiA2IABN+c
+zeb+Z5TxSVDYwzQC3DZN6ES6P/NY5N9u6sQLQBxVl4iVu7JmlV1BI6HgIg3iceqf
+RHzOBjDO6yGLlfXCIIlLOTKhjClAGG3Jod0/eIWNlbyfoXirSr4cywYulCXnbqBR
+ME8GCSqGSIb3DQEJDjFCMEAwPgYDVR0RBDcwNYIJYS5leGFtcGxlhwQKAAABgQ5t
+ZUBleGFtcGxlLmNvbYYSc3BpZmZlOi8vc2hvcC90aWxsMAoGCCqGSM49BAMDA2cA
+MGQCMBE3suM9V2HoGgV249tLr9o+iFZ+L8tbz9QIwN8ycI4hQtIoK7F6atxDW6gg
+4KMlRAIwbbHMa9D45K/uDR9nGjOu/CU3tZ2lVpTvCrzirdEx1UYQP5u8WUidX3ph
+bnGI7iwJ
+-----END CERTIFICATE REQUEST-----
+`;
+
+test('a request of another program is read, and certified with all it says of its subject', () => {
+  const request = readRequest(foreignRequest);
+  assert.deepEqual(
+    [request.subject, request.hosts, request.emails, request.uris],
+    [
+      { commonName: 'web', organizations: ['shop'] },
+      ['a.example', '10.0.0.1'],
+      ['me@example.com'],
+      ['spiffe://shop/till'],
+    ],
+  );
+  const terms = { usages: ['digital signature', 'client auth', 'any'], notBeforeMs: nowMs, notAfterMs: nowMs + 1000 };
+  const certificate = new X509Certificate(createAuthority('kruise-ca', nowMs).certify(request, terms));
+  assert.equal(certificate.subject, 'C=DE\nO=shop\nOU=till\nCN=web');
+  assert.equal(
+    certificate.subjectAltName,
+    'DNS:a.example, IP Address:10.0.0.1, email:me@example.com, URI:spiffe://shop/till',
+  );
+  assert.deepEqual(certificate.keyUsage, ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0']);
+  assert.ok(certificate.publicKey.equals(request.publicKey));
+});
+
+test('a request someone changed on the way is refused', () => {
+  const forged = foreignRequest.replace('ME8GCSqGSIb3', 'ME8GCSqGSIb4');
+  assert.throws(() => readRequest(forged), /not signed by its own key/);
+});

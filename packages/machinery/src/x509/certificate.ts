@@ -29,10 +29,50 @@ const ids = {
   alternativeNames: '2.5.29.17',
   subjectKey: '2.5.29.14',
   authorityKey: '2.5.29.35',
-  'server auth': '1.3.6.1.5.5.7.3.1',
-  'client auth': '1.3.6.1.5.5.7.3.2',
   extensionRequest: '1.2.840.113549.1.9.14',
 } as const;
+
+/** How requests are signed, by the hash that is signed; Ed25519 signs what there is. */
+const requestHashes: { readonly [id: string]: 'sha256' | 'sha384' | 'sha512' | null | undefined } = {
+  '1.2.840.10045.4.3.2': 'sha256',
+  '1.2.840.10045.4.3.3': 'sha384',
+  '1.2.840.10045.4.3.4': 'sha512',
+  '1.2.840.113549.1.1.11': 'sha256',
+  '1.2.840.113549.1.1.12': 'sha384',
+  '1.2.840.113549.1.1.13': 'sha512',
+  '1.3.101.112': null,
+};
+
+/** What a key may be used for: the numbers of bits, as Kubernetes names them. */
+const keyUsages: { readonly [usage: string]: number | undefined } = {
+  signing: 0,
+  'digital signature': 0,
+  'content commitment': 1,
+  'key encipherment': 2,
+  'data encipherment': 3,
+  'key agreement': 4,
+  'cert sign': 5,
+  'crl sign': 6,
+  'encipher only': 7,
+  'decipher only': 8,
+};
+
+/** What a certificate may be shown for. */
+const extendedKeyUsages: { readonly [usage: string]: string | undefined } = {
+  any: '2.5.29.37.0',
+  'server auth': '1.3.6.1.5.5.7.3.1',
+  'client auth': '1.3.6.1.5.5.7.3.2',
+  'code signing': '1.3.6.1.5.5.7.3.3',
+  'email protection': '1.3.6.1.5.5.7.3.4',
+  's/mime': '1.3.6.1.5.5.7.3.4',
+  'ipsec end system': '1.3.6.1.5.5.7.3.5',
+  'ipsec tunnel': '1.3.6.1.5.5.7.3.6',
+  'ipsec user': '1.3.6.1.5.5.7.3.7',
+  timestamping: '1.3.6.1.5.5.7.3.8',
+  'ocsp signing': '1.3.6.1.5.5.7.3.9',
+  'microsoft sgc': '1.3.6.1.4.1.311.10.3.3',
+  'netscape sgc': '2.16.840.1.113730.4.1',
+};
 
 /** A new P-256 key. */
 export function generateKey(): KeyObject {
@@ -101,13 +141,14 @@ function ipv6Bytes(address: string): Buffer {
 }
 
 type Body = {
-  readonly subject: Subject;
+  readonly subjectName: Buffer;
   readonly publicKey: KeyObject;
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
   readonly authority: boolean;
-  readonly usages: readonly Usage[];
-  readonly hosts: readonly string[];
+  readonly usages: readonly string[];
+  /** The names and addresses it is good for, each as its bytes. */
+  readonly alternativeNames: readonly Buffer[];
 };
 
 function issue(
@@ -116,19 +157,18 @@ function issue(
 ): string {
   const info = publicKeyInfo(body.publicKey);
   const algorithm = signatureAlgorithm(issuer.key);
-  // Digital signature and key encipherment; of an authority also the signing of certificates.
-  const usageBits = body.authority ? Buffer.from([0xa4]) : Buffer.from([0xa0]);
+  const shownFor = new Set(body.usages.flatMap((usage) => extendedKeyUsages[usage] ?? []));
   const extensions = [
-    extension(ids.keyUsage, true, der.bits(usageBits, body.authority ? 2 : 5)),
+    ...keyUsageExtension(body.usages),
     extension(ids.basicConstraints, true, body.authority ? der.sequence(der.boolean(true)) : der.sequence()),
     extension(ids.subjectKey, false, der.octets(keyIdentifier(info))),
     extension(ids.authorityKey, false, der.sequence(der.implicit(0, keyIdentifier(issuer.keyInfo)))),
-    ...(body.usages.length === 0
+    ...(shownFor.size === 0
       ? []
-      : [extension(ids.extendedKeyUsage, false, der.sequence(...body.usages.map((usage) => der.oid(ids[usage]))))]),
-    ...(body.hosts.length === 0
+      : [extension(ids.extendedKeyUsage, false, der.sequence(...Array.from(shownFor, der.oid)))]),
+    ...(body.alternativeNames.length === 0
       ? []
-      : [extension(ids.alternativeNames, false, der.sequence(...body.hosts.map(alternativeName)))]),
+      : [extension(ids.alternativeNames, false, der.sequence(...body.alternativeNames))]),
   ];
   const serial = randomBytes(16);
   serial[0] = (serial[0]! & 0x7f) | 0x01;
@@ -138,11 +178,25 @@ function issue(
     algorithm,
     issuer.name,
     der.sequence(der.time(body.notBeforeMs), der.time(body.notAfterMs)),
-    name(body.subject),
+    body.subjectName,
     info,
     der.explicit(3, der.sequence(...extensions)),
   );
   return pem('CERTIFICATE', der.sequence(toSign, algorithm, der.bits(sign('sha256', toSign, issuer.key))));
+}
+
+function keyUsageExtension(usages: readonly string[]): readonly Buffer[] {
+  const bytes = Buffer.alloc(2);
+  let last = -1;
+  for (const usage of usages) {
+    const bit = keyUsages[usage];
+    if (bit === undefined) continue;
+    bytes[bit >> 3]! |= 0x80 >> (bit & 7);
+    last = Math.max(last, bit);
+  }
+  if (last < 0) return [];
+  const size = (last >> 3) + 1;
+  return [extension(ids.keyUsage, true, der.bits(bytes.subarray(0, size), size * 8 - 1 - last))];
 }
 
 function signatureAlgorithm(key: KeyObject): Buffer {
@@ -153,13 +207,23 @@ function signatureAlgorithm(key: KeyObject): Buffer {
 /** Clocks differ a little; a certificate is valid a moment before it was made. */
 const toleranceMs = 5 * 60_000;
 const dayMs = 86_400_000;
+const usualKeyUsages = ['digital signature', 'key encipherment'];
 
 /** An authority: it signs certificates, its own among them. */
 export type Authority = KeyPair & {
   /** A certificate for someone's key. */
   sign(request: SigningRequest): string;
+  /** A certificate of what a request asks for, on the terms of whoever approved of it. */
+  certify(request: CertificateRequest, terms: CertificateTerms): string;
   /** A new key and a certificate for it. */
   issue(request: Omit<SigningRequest, 'publicKey'>): KeyPair;
+};
+
+/** From when to when a certificate is good, and what for, as Kubernetes names it: `client auth`, `digital signature`. */
+export type CertificateTerms = {
+  readonly usages: readonly string[];
+  readonly notBeforeMs: number;
+  readonly notAfterMs: number;
 };
 
 export type SigningRequest = {
@@ -182,13 +246,13 @@ export function createAuthority(commonName: string, nowMs: number, validDays = 3
   const certificate = issue(
     { name: name(subject), key, keyInfo },
     {
-      subject,
+      subjectName: name(subject),
       publicKey: key,
       notBeforeMs: nowMs - toleranceMs,
       notAfterMs: nowMs + validDays * dayMs,
       authority: true,
-      usages: [],
-      hosts: [],
+      usages: [...usualKeyUsages, 'cert sign'],
+      alternativeNames: [],
     },
   );
   return authority({ certificate, key: privatePem(key) }, key);
@@ -208,18 +272,20 @@ export function authority(pair: KeyPair, key: KeyObject): Authority {
     validMs,
   }: SigningRequest): string {
     return issue(issuer, {
-      subject,
+      subjectName: name(subject),
       publicKey,
       notBeforeMs: nowMs - toleranceMs,
       notAfterMs: nowMs + (validMs ?? validDays * dayMs),
       authority: false,
-      usages,
-      hosts,
+      usages: [...usualKeyUsages, ...usages],
+      alternativeNames: hosts.map(alternativeName),
     });
   }
   return {
     ...pair,
     sign: signRequest,
+    certify: ({ subjectName, publicKey, alternativeNames }, terms) =>
+      issue(issuer, { subjectName, publicKey, alternativeNames, authority: false, ...terms }),
     issue(request) {
       const own = generateKey();
       return { certificate: signRequest({ ...request, publicKey: own }), key: privatePem(own) };
@@ -239,8 +305,14 @@ function subjectOf(certificate: string): { subjectName: Buffer; keyInfo: Buffer 
 /** What a certificate signing request asks for, its signature checked. */
 export type CertificateRequest = {
   readonly subject: Subject;
+  /** The subject with all its attributes, as its bytes. */
+  readonly subjectName: Buffer;
   readonly publicKey: KeyObject;
   readonly hosts: readonly string[];
+  readonly emails: readonly string[];
+  readonly uris: readonly string[];
+  /** Hosts, e-mail addresses and URIs as they are in the request, each as its bytes. */
+  readonly alternativeNames: readonly Buffer[];
 };
 
 /** A signing request for a key, as PEM text. */
@@ -266,16 +338,22 @@ export function createRequest(subject: Subject, key: KeyObject, hosts: readonly 
 /** Reads a signing request. Throws if it is malformed or not signed by the key it is for. */
 export function readRequest(text: string): CertificateRequest {
   const [outer] = der.read(pemBytes('CERTIFICATE REQUEST', text));
-  const [body, , signature] = der.read(outer!.content);
+  const [body, algorithm, signature] = der.read(outer!.content);
   const [, subject, info, attributes] = der.read(body!.content);
   const publicKey = createPublicKey({ key: info!.whole, format: 'der', type: 'spki' });
-  if (!verify('sha256', body!.whole, publicKey, signature!.content.subarray(1))) {
-    throw new Error('the certificate request is not signed by its own key');
-  }
+  const hash = requestHashes[der.readOid(der.read(algorithm!.content)[0]!.content)];
+  const isSigned = hash !== undefined && verify(hash, body!.whole, publicKey, signature!.content.subarray(1));
+  if (!isSigned) throw new Error('the certificate request is not signed by its own key');
+  const names = attributes ? requestedNames(attributes.content) : [];
+  const texts = (tag: number) => names.filter((each) => each.tag === tag).map(({ content }) => content.toString());
   return {
     subject: readName(subject!.content),
+    subjectName: subject!.whole,
     publicKey,
-    hosts: attributes ? requestedHosts(attributes.content) : [],
+    hosts: names.flatMap(hostOf),
+    emails: texts(nameTags.email),
+    uris: texts(nameTags.uri),
+    alternativeNames: names.map(({ whole }) => whole),
   };
 }
 
@@ -293,7 +371,11 @@ function readName(content: Buffer): Subject {
   return { commonName, organizations };
 }
 
-function requestedHosts(attributes: Buffer): string[] {
+/** The kinds of names a certificate can be for. Others are not taken over. */
+const nameTags = { email: 0x81, dns: 0x82, uri: 0x86, address: 0x87 } as const;
+
+function requestedNames(attributes: Buffer): readonly der.Element[] {
+  const known = new Set<number>(Object.values(nameTags));
   for (const attribute of der.read(attributes)) {
     const [id, values] = der.read(attribute.content);
     if (der.readOid(id!.content) !== ids.extensionRequest) continue;
@@ -302,14 +384,16 @@ function requestedHosts(attributes: Buffer): string[] {
       const members = der.read(requested.content);
       if (der.readOid(members[0]!.content) !== ids.alternativeNames) continue;
       const [names] = der.read(members.at(-1)!.content);
-      return der.read(names!.content).flatMap(({ tag, content }) => {
-        if (tag === 0x82) return [content.toString()];
-        if (tag !== 0x87) return [];
-        return [content.length === 4 ? [...content].join('.') : ipv6Text(content)];
-      });
+      return der.read(names!.content).filter(({ tag }) => known.has(tag));
     }
   }
   return [];
+}
+
+function hostOf({ tag, content }: der.Element): readonly string[] {
+  if (tag === nameTags.dns) return [content.toString()];
+  if (tag !== nameTags.address) return [];
+  return [content.length === 4 ? [...content].join('.') : ipv6Text(content)];
 }
 
 function ipv6Text(bytes: Buffer): string {

@@ -1,0 +1,83 @@
+import { subjectAccessReview } from '@kruise/api/authorization/subjectaccessreview';
+import {
+  type CertificateSigningRequest,
+  certificateSigningRequest,
+} from '@kruise/api/certificates/certificatesigningrequest';
+import type { Runnable } from '@kruise/client/controller';
+import { type Key, keyOf } from '@kruise/client/object-key';
+import { createWorkQueue } from '@kruise/client/work-queue';
+import { runWorkers } from '@kruise/client/workers';
+import { isConflict, isNotFound } from '@kruise/machinery/status';
+import { type Ground, groundsFor } from './recognise.ts';
+
+/** The right was not there; it may be granted any time, of which nobody tells. */
+class NotGranted extends Error {
+  override readonly name = 'NotGranted';
+}
+
+/** Approves what kubelets ask for to be known as nodes, if they have the right to have it. */
+export function certificateApprovingController(): Runnable {
+  return {
+    name: 'certificatesigningrequest-approving',
+    component: 'certificate-controller',
+    watches: [],
+    uses: [certificateSigningRequest],
+    async run({ client, clock, caches, metrics, log }, signal) {
+      const requests = caches.informer(certificateSigningRequest);
+      const observer = metrics?.queueOf('csrapproving', clock);
+      const queue = createWorkQueue(clock, observer ? { observer } : {});
+      requests.handle(
+        ({ type, object }) => {
+          if (type !== 'deleted') queue.add(keyOf(object));
+        },
+        { signal },
+      );
+
+      async function hasRight({ spec }: CertificateSigningRequest, { subresource }: Ground): Promise<boolean> {
+        const { username = '', uid, groups, extra } = spec;
+        const review = await client.create(
+          subjectAccessReview,
+          {
+            metadata: {},
+            spec: {
+              user: username,
+              ...(uid === undefined ? {} : { uid }),
+              ...(groups ? { groups } : {}),
+              ...(extra ? { extra } : {}),
+              resourceAttributes: {
+                group: 'certificates.k8s.io',
+                version: '*',
+                resource: 'certificatesigningrequests',
+                subresource,
+                verb: 'create',
+              },
+            },
+          },
+          { signal },
+        );
+        return review.status?.allowed ?? false;
+      }
+
+      async function work(key: Key): Promise<undefined> {
+        const request = requests.get(key);
+        const grounds = request ? groundsFor(request) : [];
+        if (!request || grounds.length === 0) return undefined;
+        for (const ground of grounds) {
+          if (!(await hasRight(request, ground))) continue;
+          const { message } = ground;
+          const condition = { type: 'Approved', status: 'True', reason: 'AutoApproved', message } as const;
+          const status = { ...request.status, conditions: [...(request.status?.conditions ?? []), condition] };
+          await client.update(certificateSigningRequest, { ...request, status }, { subresource: 'approval', signal });
+          return undefined;
+        }
+        const tried = grounds.map(({ subresource }) => subresource).join(' ');
+        throw new NotGranted(`recognized csr "${key}" as [${tried}] but subject access review was not approved`);
+      }
+      const onError = (key: Key, error: unknown) => {
+        if (error instanceof NotGranted || isConflict(error) || isNotFound(error)) return;
+        log.error({ controller: 'certificatesigningrequest-approving', key, error }, 'a request could not be judged');
+      };
+      await runWorkers(queue, { workers: 5, work, onError }, signal);
+    },
+  };
+}

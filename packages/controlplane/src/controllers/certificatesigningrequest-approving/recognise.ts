@@ -1,0 +1,26 @@
+import type { CertificateSigningRequest } from '@kruise/api/certificates/certificatesigningrequest';
+import { findCondition } from '@kruise/machinery/conditions';
+import { readRequest } from '@kruise/machinery/x509/certificate';
+import { clientFault } from '../certificatesigningrequest-signing/kubelet-requests.ts';
+
+/** A right that, if its maker has it, is enough for a request to be approved. */
+export type Ground = { readonly subresource: 'selfnodeclient' | 'nodeclient'; readonly message: string };
+
+const self: Ground = {
+  subresource: 'selfnodeclient',
+  message: 'Auto approving self kubelet client certificate after SubjectAccessReview.',
+};
+const any: Ground = {
+  subresource: 'nodeclient',
+  message: 'Auto approving kubelet client certificate after SubjectAccessReview.',
+};
+
+/** On which grounds a request may be approved without anybody looking at it; on none if it is decided already. */
+export function groundsFor({ spec, status }: CertificateSigningRequest): readonly Ground[] {
+  const { conditions, certificate } = status ?? {};
+  if (certificate || findCondition(conditions, 'Approved') || findCondition(conditions, 'Denied')) return [];
+  if (spec.signerName !== 'kubernetes.io/kube-apiserver-client-kubelet') return [];
+  const asked = readRequest(Buffer.from(spec.request, 'base64').toString());
+  if (clientFault(asked, spec.usages ?? []) !== undefined) return [];
+  return spec.username === asked.subject.commonName ? [self, any] : [any];
+}

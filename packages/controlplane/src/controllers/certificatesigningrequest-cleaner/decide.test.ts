@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CertificateSigningRequest } from '@kruise/api/certificates/certificatesigningrequest';
+import { createAuthority } from '@kruise/machinery/x509/certificate';
+import { formatTime, instantOf } from '@kruise/values/time';
+import { decide } from './decide.ts';
+
+const now = instantOf(2026, 1, 10);
+const [hour, day] = [3600, 86_400];
+const ago = (seconds: number) => formatTime(now - seconds * 1000);
+const authority = createAuthority('ca', now - 20 * day * 1000);
+
+/** A certificate that is good until so many seconds from now. */
+function certificateFor(seconds: number): string {
+  const madeMs = now - 10 * day * 1000;
+  const validMs = now + seconds * 1000 - madeMs;
+  const { certificate } = authority.issue({ subject: { commonName: 'n' }, usages: [], nowMs: madeMs, validMs });
+  return Buffer.from(certificate).toString('base64');
+}
+
+function requestOf(made: number, conditions: readonly [type: string, ago: number][], certificate?: string) {
+  return {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name: 'r', creationTimestamp: ago(made) },
+    spec: { request: '', signerName: 'example.com/a' },
+    status: {
+      conditions: conditions.map(([type, seconds]) => ({ type, status: 'True', lastUpdateTime: ago(seconds) })),
+      ...(certificate ? { certificate } : {}),
+    },
+  } as CertificateSigningRequest;
+}
+
+const good = certificateFor(30 * day);
+const cases: readonly { name: string; request: CertificateSigningRequest; comes: 'goes' | 'stays' | number }[] = [
+  { name: 'what nobody decides waits a day', request: requestOf(day, []), comes: 1 },
+  { name: 'what nobody decides goes after a day', request: requestOf(day + 1, []), comes: 'goes' },
+  {
+    name: 'what is approved but not signed stays',
+    request: requestOf(9 * day, [['Approved', 9 * day]]),
+    comes: 'stays',
+  },
+  { name: 'what is signed waits an hour', request: requestOf(9 * day, [['Approved', hour - 60]], good), comes: 61 },
+  {
+    name: 'what is signed goes after an hour',
+    request: requestOf(9 * day, [['Approved', hour + 1]], good),
+    comes: 'goes',
+  },
+  { name: 'what is denied goes after an hour', request: requestOf(2 * hour, [['Denied', hour + 1]]), comes: 'goes' },
+  { name: 'what is denied waits an hour', request: requestOf(2 * hour, [['Denied', 0]]), comes: hour + 1 },
+  {
+    name: 'what has failed goes after an hour',
+    request: requestOf(2 * hour, [
+      ['Approved', 7200],
+      ['Failed', hour + 1],
+    ]),
+    comes: 'goes',
+  },
+  {
+    name: 'what is no longer good goes at once',
+    request: requestOf(hour, [['Approved', 60]], certificateFor(-1)),
+    comes: 'goes',
+  },
+  {
+    name: 'what will soon be no longer good goes then',
+    request: requestOf(hour, [['Approved', 60]], certificateFor(20)),
+    comes: 21,
+  },
+  {
+    name: 'what cannot be read goes with the others',
+    request: requestOf(hour, [['Approved', 60]], 'AAAA'),
+    comes: hour - 60 + 1,
+  },
+];
+for (const { name, request, comes } of cases) {
+  test(name, () => {
+    const { actions, requeueAfterSeconds } = decide(request, now);
+    assert.equal(actions.length > 0 ? 'goes' : (requeueAfterSeconds ?? 'stays'), comes);
+  });
+}

@@ -1,0 +1,22 @@
+import { X509Certificate } from 'node:crypto';
+import { certificateSigningRequest } from '@kruise/api/certificates/certificatesigningrequest';
+import { type Controller, defineController } from '@kruise/client/controller';
+import type { Authority } from '@kruise/machinery/x509/certificate';
+import { decide } from './decide.ts';
+
+const yearSeconds = 365 * 24 * 60 * 60;
+
+/** Signs the certificates that were approved, on behalf of the signers Kubernetes has of its own. */
+export function certificateSigningController(authority: Authority, longestSeconds = yearSeconds): Controller {
+  const notAfter = new X509Certificate(authority.certificate).validToDate.getTime();
+  const signer = { notAfter, certify: authority.certify };
+  return defineController({
+    name: 'certificatesigningrequest-signing',
+    for: certificateSigningRequest,
+    observe(caches, key) {
+      const request = caches.of(certificateSigningRequest).get(key);
+      return request && { request, longestSeconds, signer };
+    },
+    decide,
+  });
+}

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { createPublicKey, X509Certificate } from 'node:crypto';
+import { test } from 'node:test';
+import type { CertificateSigningRequest } from '@kruise/api/certificates/certificatesigningrequest';
+import { createAuthority, createRequest, generateKey, type Subject } from '@kruise/machinery/x509/certificate';
+import { instantOf } from '@kruise/values/time';
+import { decide } from './decide.ts';
+
+const now = instantOf(2026, 1, 1);
+const [hour, day] = [3600, 86_400];
+const authority = createAuthority('ca', now);
+const key = generateKey();
+const node: Subject = { commonName: 'system:node:n', organizations: ['system:nodes'] };
+const signerNamed = (name: string) => `kubernetes.io/${name}`;
+const [apiClient, kubeletClient, kubeletServing, legacy] = [
+  signerNamed('kube-apiserver-client'),
+  signerNamed('kube-apiserver-client-kubelet'),
+  signerNamed('kubelet-serving'),
+  signerNamed('legacy-unknown'),
+] as const;
+type Usages = NonNullable<CertificateSigningRequest['spec']['usages']>;
+const clientUsages: Usages = ['digital signature', 'key encipherment', 'client auth'];
+const servingUsages: Usages = ['digital signature', 'server auth'];
+
+type Asked = {
+  readonly signerName: string;
+  readonly subject?: Subject;
+  readonly hosts?: readonly string[];
+  readonly usages?: Usages;
+  readonly expirationSeconds?: number;
+  readonly conditions?: readonly string[];
+  readonly certificate?: string;
+};
+
+function requestOf(asked: Asked): CertificateSigningRequest {
+  const { signerName, subject = node, hosts = [], usages = clientUsages, expirationSeconds, certificate } = asked;
+  const conditions = (asked.conditions ?? ['Approved']).map((type) => ({ type, status: 'True' }));
+  const request = Buffer.from(createRequest(subject, key, hosts)).toString('base64');
+  return {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name: 'r' },
+    spec: { request, signerName, usages, ...(expirationSeconds ? { expirationSeconds } : {}) },
+    status: { conditions, ...(certificate ? { certificate } : {}) },
+  };
+}
+
+function sign(
+  asked: Asked,
+  signer: Parameters<typeof decide>[0]['signer'] = { notAfter: now + 3650 * day * 1000, ...authority },
+) {
+  const { status } = decide({ request: requestOf(asked), longestSeconds: 365 * day, signer }, now);
+  return status as CertificateSigningRequest['status'] | undefined;
+}
+
+const cases: readonly {
+  readonly name: string;
+  readonly asked: Asked;
+  readonly comes: 'nothing' | 'certificate' | string;
+}[] = [
+  { name: 'signs what a kubelet is known by', asked: { signerName: kubeletClient }, comes: 'certificate' },
+  {
+    name: 'lets keys that encipher nothing not say they would',
+    asked: { signerName: kubeletClient, usages: ['digital signature', 'client auth'] },
+    comes: 'certificate',
+  },
+  { name: 'leaves alone what is not approved', asked: { signerName: kubeletClient, conditions: [] }, comes: 'nothing' },
+  {
+    name: 'leaves alone what is denied',
+    asked: { signerName: kubeletClient, conditions: ['Approved', 'Denied'] },
+    comes: 'nothing',
+  },
+  {
+    name: 'leaves alone what has failed',
+    asked: { signerName: kubeletClient, conditions: ['Approved', 'Failed'] },
+    comes: 'nothing',
+  },
+  { name: 'leaves alone what is signed', asked: { signerName: kubeletClient, certificate: 'x' }, comes: 'nothing' },
+  { name: 'leaves alone what is for other signers', asked: { signerName: 'example.com/signer' }, comes: 'nothing' },
+  {
+    name: 'wants kubelets to be nodes',
+    asked: { signerName: kubeletClient, subject: { commonName: 'system:node:n', organizations: ['system:masters'] } },
+    comes: 'subject organization is not system:nodes',
+  },
+  {
+    name: 'wants kubelets to be nodes and nothing else',
+    asked: {
+      signerName: kubeletClient,
+      subject: { commonName: 'system:node:n', organizations: ['system:nodes', 'more'] },
+    },
+    comes: 'subject organization is not system:nodes',
+  },
+  {
+    name: 'wants kubelets to be named as nodes',
+    asked: { signerName: kubeletClient, subject: { commonName: 'n', organizations: ['system:nodes'] } },
+    comes: 'subject common name does not begin with system:node:',
+  },
+  {
+    name: 'gives the clients among kubelets no names of hosts',
+    asked: { signerName: kubeletClient, hosts: ['n.example'] },
+    comes: 'DNS subjectAltNames are not allowed',
+  },
+  {
+    name: 'gives the clients among kubelets no addresses',
+    asked: { signerName: kubeletClient, hosts: ['10.0.0.1'] },
+    comes: 'IP subjectAltNames are not allowed',
+  },
+  {
+    name: 'does not let clients serve',
+    asked: { signerName: kubeletClient, usages: [...clientUsages, 'server auth'] },
+    comes: 'usages did not match [client auth digital signature key encipherment]',
+  },
+  {
+    name: 'signs what a kubelet serves with',
+    asked: { signerName: kubeletServing, hosts: ['n.example', '10.0.0.1'], usages: servingUsages },
+    comes: 'certificate',
+  },
+  {
+    name: 'wants servers to be somewhere',
+    asked: { signerName: kubeletServing, usages: servingUsages },
+    comes: 'DNS or IP subjectAltName is required',
+  },
+  {
+    name: 'does not let servers be clients',
+    asked: { signerName: kubeletServing, hosts: ['n.example'] },
+    comes: 'usages did not match [digital signature key encipherment server auth]',
+  },
+  {
+    name: 'signs for any client',
+    asked: { signerName: apiClient, subject: { commonName: 'jane' }, usages: ['client auth'] },
+    comes: 'certificate',
+  },
+  {
+    name: 'wants clients to be clients',
+    asked: { signerName: apiClient, usages: ['digital signature'] },
+    comes: 'missing required usage for client certificate: client auth',
+  },
+  {
+    name: 'wants clients to be nothing else',
+    asked: { signerName: apiClient, usages: ['client auth', 'code signing'] },
+    comes: 'invalid usage for client certificate: code signing',
+  },
+  {
+    name: 'asks nothing of those who come from before signers had names',
+    asked: { signerName: legacy, subject: { commonName: 'anyone' }, usages: ['code signing'] },
+    comes: 'certificate',
+  },
+];
+for (const { name, asked, comes } of cases) {
+  test(name, () => {
+    const status = sign(asked);
+    const failure = status?.conditions?.find(({ type }) => type === 'Failed');
+    const actual = status?.certificate ? 'certificate' : failure ? `${failure.message}` : 'nothing';
+    assert.equal(actual, comes);
+    if (failure) assert.deepEqual([failure.status, failure.reason], ['True', 'SignerValidationFailure']);
+  });
+}
+
+test('a certificate is for who asked, by the authority', () => {
+  const { certificate = '' } =
+    sign({ signerName: kubeletServing, hosts: ['n.example', '10.0.0.1'], usages: servingUsages }) ?? {};
+  const signed = new X509Certificate(Buffer.from(certificate, 'base64'));
+  assert.ok(signed.checkIssued(new X509Certificate(authority.certificate)));
+  assert.equal(signed.subject, 'O=system:nodes\nCN=system:node:n');
+  assert.equal(signed.subjectAltName, 'DNS:n.example, IP Address:10.0.0.1');
+  assert.deepEqual(signed.keyUsage, ['1.3.6.1.5.5.7.3.1']);
+  assert.ok(signed.publicKey.equals(createPublicKey(key)));
+});
+
+const times: readonly { name: string; asked?: number; signerEnds?: number; from: number; to: number }[] = [
+  { name: 'as long as is allowed by default, from a moment ago', from: -300, to: 365 * day - 300 },
+  { name: 'no longer than is allowed', asked: 1000 * day, from: -300, to: 365 * day - 300 },
+  { name: 'as long as was asked for', asked: 9 * hour, from: -300, to: 9 * hour - 300 },
+  { name: 'for all its time from now on if that is short', asked: hour, from: -300, to: hour },
+  { name: 'no shorter than ten minutes', asked: 60, from: -300, to: 600 },
+  { name: 'no longer than the authority', signerEnds: 5 * day, from: -300, to: 5 * day },
+];
+for (const { name, asked, signerEnds = 3650 * day, from, to } of times) {
+  test(`a certificate is good ${name}`, () => {
+    const request = { signerName: kubeletClient, ...(asked ? { expirationSeconds: asked } : {}) };
+    const { certificate = '' } = sign(request, { ...authority, notAfter: now + signerEnds * 1000 }) ?? {};
+    const { validFromDate, validToDate } = new X509Certificate(Buffer.from(certificate, 'base64'));
+    assert.deepEqual([validFromDate.getTime(), validToDate.getTime()], [now + from * 1000, now + to * 1000]);
+  });
+}
+
+test('an authority that has expired signs nothing', () => {
+  assert.throws(() => sign({ signerName: kubeletClient }, { ...authority, notAfter: now }), /the signer has expired/);
+});

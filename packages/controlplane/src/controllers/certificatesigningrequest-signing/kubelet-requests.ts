@@ -1,0 +1,42 @@
+/** What kubelets may ask for: certificates by which they are known as nodes, and those by which they are reached. */
+import { isIP } from 'node:net';
+import type { CertificateRequest } from '@kruise/machinery/x509/certificate';
+
+const nodeGroup = 'system:nodes';
+const nodePrefix = 'system:node:';
+
+/** Why a request is not one for the certificate a kubelet shows to the API server; undefined if it is. */
+export function clientFault(request: CertificateRequest, usages: readonly string[]): string | undefined {
+  if (!isForNodes(request)) return 'subject organization is not system:nodes';
+  if (request.hosts.some((host) => isIP(host) === 0)) return 'DNS subjectAltNames are not allowed';
+  if (request.emails.length > 0) return 'Email subjectAltNames are not allowed';
+  if (request.hosts.length > 0) return 'IP subjectAltNames are not allowed';
+  if (request.uris.length > 0) return 'URI subjectAltNames are not allowed';
+  return nameFault(request) ?? usageFault(usages, 'client auth');
+}
+
+/** Why a request is not one for the certificate a kubelet serves with; undefined if it is. */
+export function servingFault(request: CertificateRequest, usages: readonly string[]): string | undefined {
+  if (!isForNodes(request)) return 'subject organization is not system:nodes';
+  if (request.hosts.length === 0) return 'DNS or IP subjectAltName is required';
+  if (request.emails.length > 0) return 'Email subjectAltNames are not allowed';
+  if (request.uris.length > 0) return 'URI subjectAltNames are not allowed';
+  return usageFault(usages, 'server auth') ?? nameFault(request);
+}
+
+function isForNodes({ subject: { organizations = [] } }: CertificateRequest): boolean {
+  return organizations.length === 1 && organizations[0] === nodeGroup;
+}
+
+function nameFault({ subject: { commonName } }: CertificateRequest): string | undefined {
+  return commonName.startsWith(nodePrefix) ? undefined : 'subject common name does not begin with system:node:';
+}
+
+/** Keys that are not RSA encipher no other keys, and need not say that they would. */
+function usageFault(usages: readonly string[], purpose: string): string | undefined {
+  const wanted = [purpose, 'digital signature', 'key encipherment'].sort();
+  const asked = new Set(usages);
+  const others = wanted.filter((usage) => usage !== 'key encipherment');
+  const isFitting = asked.isSubsetOf(new Set(wanted)) && others.every((usage) => asked.has(usage));
+  return isFitting ? undefined : `usages did not match [${wanted.join(' ')}]`;
+}
