@@ -154,7 +154,7 @@ test('a Pod that may have traffic, or has no gate, is left alone', () => {
 
 test('traffic is let in only at the version that was judged', () => {
   const [action] = refreshUpdate(podOf([c1], { condition: 'False' }), engine, now).actions;
-  assert.equal((action?.patch as { metadata?: { resourceVersion?: string } }).metadata?.resourceVersion, '5');
+  assert.equal((action!.patch as { metadata?: { resourceVersion?: string } }).metadata?.resourceVersion, '5');
 });
 
 const two = [prioritized({ name: 'a', image: 'v2' }, 1), prioritized({ name: 'b', image: 'v1' }, 0)];

@@ -67,7 +67,7 @@ test('a state is written with its time, and nothing else', () => {
 test('a hook that is put back is put back whole', () => {
   const pod = podWith({ labels: { hold: 'no', [lifecycleStateLabel]: 'Updated' } });
   const [action] = changeState(pod, { to: 'PreparingUpdate', restoring: hook }, now);
-  const { metadata } = action?.patch as { metadata: Pod['metadata'] };
+  const { metadata } = action!.patch as { metadata: Pod['metadata'] };
   assert.deepEqual(
     [metadata.labels?.['hold'], metadata.labels?.['keep'], metadata.finalizers],
     ['yes', 'yes', ['example.com/f']],

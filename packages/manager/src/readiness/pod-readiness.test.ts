@@ -72,7 +72,7 @@ test('a Pod without the gate is left alone', () => {
 
 test('keys are written only over those that were read', () => {
   const [action] = holdNotReady(podHeldBy([b]), a, now);
-  assert.equal((action?.patch as { metadata?: { resourceVersion?: string } }).metadata?.resourceVersion, '9');
+  assert.equal((action!.patch as { metadata?: { resourceVersion?: string } }).metadata?.resourceVersion, '9');
 });
 
 const controller: { is: string; pod: Pod; writes: number }[] = [

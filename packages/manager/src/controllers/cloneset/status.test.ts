@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CloneSetCondition, CloneSetStatus } from '@kruise/api/kruise/cloneset';
+import { formatTime } from '@kruise/values/time';
+import { cloneSetOf, now } from './fixtures.ts';
+import { withCondition, withProgress } from './status.ts';
+
+const complete: CloneSetStatus = {
+  replicas: 3,
+  readyReplicas: 3,
+  availableReplicas: 3,
+  updatedReplicas: 3,
+  updatedReadyReplicas: 3,
+  updatedAvailableReplicas: 3,
+  expectedUpdatedReplicas: 3,
+  currentRevision: 'web-new',
+  updateRevision: 'web-new',
+};
+const underWay: CloneSetStatus = { ...complete, currentRevision: 'web-old', updatedAvailableReplicas: 1 };
+const progressing = (reason: string, secondsAgo: number): CloneSetCondition => ({
+  type: 'Progressing',
+  status: reason === 'ProgressDeadlineExceeded' ? 'False' : 'True',
+  reason,
+  lastUpdateTime: formatTime(now - secondsAgo * 1000),
+  lastTransitionTime: formatTime(now - secondsAgo * 1000),
+});
+
+const cases: {
+  is: string;
+  status: CloneSetStatus;
+  before?: CloneSetCondition;
+  paused?: boolean;
+  says: string;
+  requeue?: number | undefined;
+}[] = [
+  { is: 'all Pods are there', status: complete, says: 'True CloneSetAvailable' },
+  { is: 'an update is under way', status: underWay, says: 'True CloneSetUpdated', requeue: 11 },
+  {
+    is: 'an update has been under way for a while',
+    status: underWay,
+    before: progressing('CloneSetUpdated', 5),
+    says: 'True CloneSetUpdated',
+    requeue: 6,
+  },
+  {
+    is: 'the deadline is reached',
+    status: underWay,
+    before: progressing('CloneSetUpdated', 10),
+    says: 'True CloneSetUpdated',
+  },
+  {
+    is: 'the deadline has passed',
+    status: underWay,
+    before: progressing('CloneSetUpdated', 11),
+    says: 'False ProgressDeadlineExceeded',
+  },
+  {
+    is: 'it took too long before',
+    status: underWay,
+    before: progressing('ProgressDeadlineExceeded', 1),
+    says: 'False ProgressDeadlineExceeded',
+  },
+  {
+    is: 'it took too long, but is done',
+    status: complete,
+    before: progressing('ProgressDeadlineExceeded', 1),
+    says: 'True CloneSetAvailable',
+  },
+  {
+    is: 'a new update begins long after the last one',
+    status: underWay,
+    before: progressing('CloneSetAvailable', 999),
+    says: 'True CloneSetUpdated',
+    requeue: 11,
+  },
+  {
+    is: 'an update is resumed',
+    status: underWay,
+    before: progressing('CloneSetPaused', 999),
+    says: 'True CloneSetUpdated',
+    requeue: 11,
+  },
+  { is: 'an update is paused', status: underWay, paused: true, says: 'True CloneSetPaused' },
+  {
+    is: 'the partition is reached',
+    status: { ...underWay, expectedUpdatedReplicas: 1 },
+    says: 'True ProgressPartitionAvailable',
+  },
+];
+for (const { is, status, before, paused = false, says, requeue } of cases) {
+  test(`when ${is}, Progressing is ${says}`, () => {
+    const cloneSet = cloneSetOf({
+      replicas: 3,
+      progressDeadlineSeconds: 10,
+      updateStrategy: { rollingUpdate: { paused } },
+    });
+    const progress = withProgress(cloneSet, { ...status, ...(before ? { conditions: [before] } : {}) }, now);
+    const [condition] = progress.status.conditions ?? [];
+    assert.equal(`${condition?.status} ${condition?.reason}`, says);
+    assert.equal(progress.requeueAfterSeconds, requeue);
+  });
+}
+
+for (const progressDeadlineSeconds of [undefined, 2147483647]) {
+  test(`with a deadline of ${progressDeadlineSeconds} there is no such condition`, () => {
+    const cloneSet = cloneSetOf(progressDeadlineSeconds === undefined ? {} : { progressDeadlineSeconds });
+    const { status } = withProgress(cloneSet, { ...underWay, conditions: [progressing('CloneSetUpdated', 1)] }, now);
+    assert.deepEqual(status.conditions, []);
+  });
+}
+
+test('a condition that says the same is left as it is', () => {
+  const status = { ...underWay, conditions: [progressing('CloneSetUpdated', 5)] };
+  assert.equal(
+    withCondition(status, { type: 'Progressing', status: 'True', reason: 'CloneSetUpdated', message: 'new' }, now),
+    status,
+  );
+});
+
+test('another reason changes the time of the update, another status that of the transition too', () => {
+  const before = progressing('CloneSetUpdated', 5);
+  const status = { ...underWay, conditions: [before] };
+  const paused = withCondition(status, { type: 'Progressing', status: 'True', reason: 'CloneSetPaused' }, now)
+    .conditions?.[0];
+  assert.deepEqual([paused?.lastUpdateTime, paused?.lastTransitionTime], [formatTime(now), before.lastTransitionTime]);
+  const late = withCondition(status, { type: 'Progressing', status: 'False', reason: 'X' }, now).conditions?.[0];
+  assert.equal(late?.lastTransitionTime, formatTime(now));
+});
