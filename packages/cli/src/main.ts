@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
+import { controllerManagerFlags } from './flags.ts';
 
 const program = new Command('kruise')
   .description('A Kubernetes-compatible cluster with Kruise built in, started in about a second.')
@@ -58,6 +59,13 @@ program
     const { scheduler } = await import('./commands/scheduler.ts');
     const elect = leaderElect === undefined ? {} : { leaderElect: String(leaderElect) };
     process.exitCode = await scheduler({ ...options, ...elect });
+  });
+
+controllerManagerFlags(program.command('controller-manager'))
+  .description('Start kube-controller-manager alone.')
+  .action(async (options) => {
+    const { controllerManager } = await import('./commands/controller-manager.ts');
+    process.exitCode = await controllerManager(options);
   });
 
 program

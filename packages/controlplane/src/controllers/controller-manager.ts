@@ -22,13 +22,18 @@ export async function runControllerManager(options: ControllerManagerOptions, si
   const accounts = new Map<Controller | Runnable, string | undefined>();
   for (const { name, serviceAccount, isOptional = false, make } of catalogue) {
     if (!isWanted(name, isOptional, wanted)) continue;
-    for (const controller of make(settings)) accounts.set(controller, serviceAccount);
+    for (const controller of make(settings)) accounts.set(inTheNameOfAll(controller), serviceAccount);
   }
   const clientFor = (controller: Controller | Runnable) => {
     const account = accounts.get(controller);
     return account === undefined ? runOptions.client : clientOf(account);
   };
   await runControllers([...accounts.keys()], { ...runOptions, clientFor }, signal);
+}
+
+/** Whoever reads who wrote a field finds one manager, as upstream's are one program. */
+function inTheNameOfAll(controller: Controller | Runnable): Controller | Runnable {
+  return 'run' in controller ? controller : { ...controller, fieldManager: 'kube-controller-manager' };
 }
 
 /** The names of controllers that do not exist, of those asked for. */

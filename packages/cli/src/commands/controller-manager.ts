@@ -1,0 +1,94 @@
+import { createPrivateKey } from 'node:crypto';
+import type { Client } from '@kruise/client/client';
+import { runControllerManager, unknownControllers } from '@kruise/controlplane/controllers/controller-manager';
+import { serviceAccountCredentials } from '@kruise/controlplane/controllers/service-account-credentials';
+import type { ControllerSettings } from '@kruise/controlplane/controllers/settings';
+import { type Authority, authority } from '@kruise/machinery/x509/certificate';
+import { systemClock, systemRandom } from '@kruise/values/system';
+import { isSet, readFileOf, runComponent, type Surroundings } from '../component.ts';
+import type { ControllerManagerFlags } from '../flags.ts';
+
+const name = 'kube-controller-manager';
+
+/** Runs kube-controller-manager; returns the code the process is to end with. */
+export async function controllerManager(flags: ControllerManagerFlags): Promise<number> {
+  const controllers = flags.controllers.split(',').map((each) => each.trim());
+  const unknown = unknownControllers(controllers);
+  if (unknown.length > 0) throw new Error(`there is no controller ${unknown.join(', ')}`);
+  const given = settingsOf(flags);
+  let isRunning = false;
+  // One that waits for its turn is as ready as one that leads.
+  const isReady = () => {
+    if (!isRunning && !isSet('--leader-elect', flags.leaderElect)) throw new Error('the caches are not filled yet');
+  };
+  return runComponent(name, flags, { controllers: isReady }, async (surroundings) => {
+    const { client, authorities = '', log, metrics, leaderElection, signal } = surroundings;
+    await runControllerManager(
+      {
+        client,
+        clientOf: clientsFor(surroundings, flags),
+        clock: systemClock,
+        random: systemRandom,
+        log,
+        metrics,
+        settings: { rootAuthorities: authorities, ...given },
+        controllers,
+        onRunning: () => {
+          isRunning = true;
+          log.info({}, 'controllers are running');
+        },
+        ...(leaderElection ? { leaderElection } : {}),
+      },
+      signal,
+    );
+  });
+}
+
+/** The clients of controllers: each with its account's rights, or all with those of the process. */
+function clientsFor({ client, as }: Surroundings, flags: ControllerManagerFlags): (account: string) => Client {
+  if (!isSet('--use-service-account-credentials', flags.useServiceAccountCredentials)) return () => client;
+  const clients = new Map<string, Client>();
+  return (account) => {
+    let found = clients.get(account);
+    if (!found) {
+      const credentials = serviceAccountCredentials(client, systemClock, systemRandom, account);
+      found = as(credentials, { userAgent: `${name}/v1.33 ${account}` });
+      clients.set(account, found);
+    }
+    return found;
+  };
+}
+
+function settingsOf(flags: ControllerManagerFlags): Partial<ControllerSettings> {
+  const { rootCaFile, serviceAccountPrivateKeyFile, clusterCidr, serviceClusterIpRange } = flags;
+  const allocates = isSet('--allocate-node-cidrs', flags.allocateNodeCidrs);
+  if (allocates && !clusterCidr) throw new Error('--allocate-node-cidrs needs --cluster-cidr');
+  const signer = signerOf(flags);
+  const threshold = thresholdOf(flags.terminatedPodGcThreshold);
+  return {
+    ...(rootCaFile ? { rootAuthorities: readFileOf('--root-ca-file', rootCaFile) } : {}),
+    ...(signer ? { signer } : {}),
+    ...(serviceAccountPrivateKeyFile
+      ? { serviceAccountKey: readFileOf('--service-account-private-key-file', serviceAccountPrivateKeyFile) }
+      : {}),
+    ...(allocates && clusterCidr ? { clusterRanges: clusterCidr.split(',') } : {}),
+    ...(serviceClusterIpRange ? { serviceRanges: serviceClusterIpRange.split(',') } : {}),
+    ...(threshold === undefined ? {} : { terminatedPodThreshold: threshold }),
+  };
+}
+
+function signerOf({ clusterSigningCertFile, clusterSigningKeyFile }: ControllerManagerFlags): Authority | undefined {
+  if (clusterSigningCertFile === undefined && clusterSigningKeyFile === undefined) return undefined;
+  if (clusterSigningCertFile === undefined || clusterSigningKeyFile === undefined) {
+    throw new Error('--cluster-signing-cert-file and --cluster-signing-key-file go together');
+  }
+  const certificate = readFileOf('--cluster-signing-cert-file', clusterSigningCertFile);
+  const key = readFileOf('--cluster-signing-key-file', clusterSigningKeyFile);
+  return authority({ certificate, key }, createPrivateKey(key));
+}
+
+function thresholdOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^-?\d+$/.test(text)) throw new Error(`--terminated-pod-gc-threshold wants a number, not ${text}`);
+  return Math.max(0, Number(text));
+}

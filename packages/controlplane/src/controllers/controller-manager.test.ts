@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deployment } from '@kruise/api/apps/deployment';
+import { replicaSet } from '@kruise/api/apps/replicaset';
+import { lease } from '@kruise/api/coordination/lease';
+import { pod } from '@kruise/api/core/pod';
+import { serviceAccount } from '@kruise/api/core/serviceaccount';
+import { startTestServer } from '@kruise/apiserver/testing/test-server';
+import { connect } from '@kruise/client/connect';
+import { systemClock, systemRandom } from '@kruise/values/system';
+import { catalogue } from './catalogue.ts';
+import { runControllerManager, unknownControllers } from './controller-manager.ts';
+import { serviceAccountCredentials } from './service-account-credentials.ts';
+
+test('the catalogue is in the order of the alphabet, and names nothing twice', () => {
+  const names = catalogue.map(({ name }) => name);
+  assert.deepEqual(names, [...new Set(names)].sort());
+});
+
+test('names that no controller has are found out', () => {
+  assert.deepEqual(unknownControllers(['*', '-deployment-controller', 'replicaset-controller']), []);
+  assert.deepEqual(unknownControllers(['*', '-nonsense', 'rubbish']), ['nonsense', 'rubbish']);
+});
+
+test('over the network each controller acts with the rights of its own account, under one lease', async () => {
+  const user = { username: 'system:kube-controller-manager', groups: [] };
+  await using server = await startTestServer({ https: true, user });
+  const admin = server.clientOf({ username: 'admin', groups: ['system:masters'] });
+  await admin.create(serviceAccount, { metadata: { name: 'default', namespace: 'default' } });
+  const { client, as, close } = connect(systemClock, { path: server.kubeconfig.path });
+  const stop = new AbortController();
+  const shown = new Set<string>();
+  const running = runControllerManager(
+    {
+      client,
+      clientOf: (account) => {
+        const credentials = serviceAccountCredentials(client, systemClock, systemRandom, account);
+        shown.add(account);
+        return as(credentials);
+      },
+      clock: systemClock,
+      random: systemRandom,
+      settings: { rootAuthorities: '' },
+      controllers: ['deployment-controller', 'replicaset-controller'],
+      leaderElection: { name: 'kube-controller-manager', namespace: 'kube-system', identity: 'test' },
+    },
+    stop.signal,
+  );
+  const { metadata } = await admin.list(pod, { namespace: 'default' });
+  const labels = { app: 'web' };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'nginx' }] } };
+  await admin.create(deployment, {
+    metadata: { name: 'web', namespace: 'default' },
+    spec: { replicas: 2, selector: { matchLabels: labels }, template },
+  });
+  let count = 0;
+  for await (const { type, object } of admin.watch(pod, {
+    resourceVersion: metadata.resourceVersion!,
+    namespace: 'default',
+  })) {
+    if (type !== 'ADDED') continue;
+    assert.deepEqual(
+      object.metadata.managedFields?.map(({ manager }) => manager),
+      ['kube-controller-manager'],
+    );
+    if (++count === 2) break;
+  }
+  assert.deepEqual([...shown].sort(), ['deployment-controller', 'replicaset-controller']);
+  await admin.get(serviceAccount, { namespace: 'kube-system', name: 'deployment-controller' });
+  const { items: sets } = await admin.list(replicaSet, { namespace: 'default' });
+  assert.equal(sets.length, 1);
+  const reference = { namespace: 'kube-system', name: 'kube-controller-manager' };
+  assert.equal((await admin.get(lease, reference)).spec?.holderIdentity, 'test');
+
+  stop.abort();
+  await running;
+  assert.equal((await admin.get(lease, reference)).spec?.holderIdentity, '');
+  close();
+});
