@@ -23,6 +23,7 @@ import { replicaSetController } from './replicaset/controller.ts';
 import { replicationControllerController } from './replicationcontroller/controller.ts';
 import { resourceQuotaController } from './resourcequota/controller.ts';
 import { rootCaCertificatePublisher } from './root-ca-certificate-publisher/controller.ts';
+import { serviceCidrController } from './service-cidr/controller.ts';
 import { serviceAccountController } from './serviceaccount/controller.ts';
 import { serviceAccountTokenController } from './serviceaccount-token/controller.ts';
 import type { ControllerSettings } from './settings.ts';
@@ -30,6 +31,7 @@ import { statefulSetController } from './statefulset/controller.ts';
 import { taintEvictionController } from './taint-eviction/controller.ts';
 import { ttlController } from './ttl/controller.ts';
 import { ttlAfterFinishedController } from './ttl-after-finished/controller.ts';
+import { validatingAdmissionPolicyStatusController } from './validatingadmissionpolicy-status/controller.ts';
 
 /** A controller of kube-controller-manager, under the name that `--controllers` calls it by. */
 export type CatalogueEntry = {
@@ -133,6 +135,7 @@ export const catalogue: readonly CatalogueEntry[] = [
     serviceAccount: 'root-ca-cert-publisher',
     make: ({ rootAuthorities }) => [rootCaCertificatePublisher(rootAuthorities)],
   },
+  { name: 'service-cidr-controller', serviceAccount: 'service-cidrs-controller', make: () => [serviceCidrController] },
   {
     name: 'serviceaccount-controller',
     serviceAccount: 'service-account-controller',
@@ -151,4 +154,9 @@ export const catalogue: readonly CatalogueEntry[] = [
     make: () => [ttlAfterFinishedController],
   },
   { name: 'ttl-controller', serviceAccount: 'ttl-controller', make: () => [ttlController] },
+  {
+    name: 'validatingadmissionpolicy-status-controller',
+    serviceAccount: 'validatingadmissionpolicy-status-controller',
+    make: () => [validatingAdmissionPolicyStatusController],
+  },
 ];

@@ -4,13 +4,20 @@ import type { ValidatingAdmissionPolicy } from '@kruise/api/admissionregistratio
 import { deployment } from '@kruise/api/apps/deployment';
 import { configMap } from '@kruise/api/core/configmap';
 import type { Kind } from '@kruise/schema/kind';
-import { type Kinds, typeCheck } from './type-checking.ts';
+import { describeDefined, describeKind, type Kinds, typeCheck } from './type-checking.ts';
 
 const all: readonly Kind[] = [deployment, configMap];
+const described = (kind: Kind | undefined) => kind && describeKind(kind);
+const box = describeDefined(
+  { group: 'example.com', version: 'v1', kind: 'Box' },
+  { type: 'object', properties: { spec: { type: 'object', properties: { size: { type: 'integer' } } } } },
+);
 const kinds: Kinds = {
   ofResource: (group, version, plural) =>
-    all.find((kind) => kind.group === group && kind.version === version && kind.plural === plural),
-  ofKind: (apiVersion, name) => all.find(({ kind, version }) => kind === name && version === apiVersion),
+    plural === 'boxes'
+      ? box
+      : described(all.find((kind) => kind.group === group && kind.version === version && kind.plural === plural)),
+  ofKind: (apiVersion, name) => described(all.find(({ kind, version }) => kind === name && version === apiVersion)),
 };
 const deployments = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['*'], resources: ['deployments'] };
 const configMaps = {
@@ -39,6 +46,13 @@ test('a field that is not there does', () => {
         "apps/v1, Kind=Deployment: ERROR: <input>:1:12: undefined field 'replica'\n | object.spec.replica > 1\n | ...........^\n",
     },
   ]);
+});
+
+test('kinds that users define are held against their schemas', () => {
+  const boxes = { apiGroups: ['example.com'], apiVersions: ['v1'], operations: ['*'], resources: ['boxes'] };
+  assert.deepEqual(warningsOf(expression('object.spec.size > 1 && object.metadata.name != ""'), boxes), []);
+  const [warning] = warningsOf(expression('object.spec.sice > 1'), boxes);
+  assert.match(warning?.warning ?? '', /^example.com\/v1, Kind=Box: ERROR: .*undefined field 'sice'/);
 });
 
 test('each kind the rules name is looked at', () => {

@@ -8,18 +8,35 @@ import type {
   ExpressionWarning,
   ValidatingAdmissionPolicy,
 } from '@kruise/api/admissionregistration/validatingadmissionpolicy';
+import { objectMeta } from '@kruise/api/meta/object-meta';
 import { compile } from '@kruise/cel/compile';
 import { dynType, type Type } from '@kruise/cel/types';
 import { structuralSchemaOf } from '@kruise/schema/crd';
 import type { Kind } from '@kruise/schema/kind';
+import type { JsonSchema } from '@kruise/schema/structural';
 import { celType } from '@kruise/schema/structural/cel-type';
 import { type Declarations, environmentOf } from '../expressions.ts';
 
+/** A kind, as much as expressions are held against: what fields it has. */
+export type DescribedKind = Pick<Kind, 'group' | 'version' | 'kind'> & { readonly schema: JsonSchema };
+
 /** Finds kinds as policies name them. */
 export type Kinds = {
-  ofResource(group: string, version: string, plural: string): Kind | undefined;
-  ofKind(apiVersion: string, kind: string): Kind | undefined;
+  ofResource(group: string, version: string, plural: string): DescribedKind | undefined;
+  ofKind(apiVersion: string, kind: string): DescribedKind | undefined;
 };
+
+/** A kind that is written as one. */
+export function describeKind({ group, version, kind, root }: Kind): DescribedKind {
+  return { group, version, kind, schema: structuralSchemaOf(root) };
+}
+
+/** A kind that a definition describes; of what every object has, definitions say nothing. */
+export function describeDefined(names: Pick<Kind, 'group' | 'version' | 'kind'>, schema: JsonSchema): DescribedKind {
+  const text: JsonSchema = { type: 'string' };
+  const common = { apiVersion: text, kind: text, metadata: structuralSchemaOf(objectMeta) };
+  return { ...names, schema: { ...schema, properties: { ...schema.properties, ...common } } };
+}
 
 /** No more kinds than this are looked at. */
 const maxKinds = 10;
@@ -56,8 +73,8 @@ export function typeCheck({ spec }: ValidatingAdmissionPolicy, kinds: Kinds): re
   );
 }
 
-function typeOf(kind: Kind): Type {
-  return celType(structuralSchemaOf(kind.root), kind.kind, false) ?? dynType;
+function typeOf({ schema, kind }: DescribedKind): Type {
+  return celType(schema, kind, false) ?? dynType;
 }
 
 function variableTypes(
@@ -73,8 +90,8 @@ function variableTypes(
 }
 
 /** The kinds rules name outright, in order. */
-function kindsOf(rules: readonly Rule[], kinds: Kinds): readonly Kind[] {
-  const found = new Map<string, Kind>();
+function kindsOf(rules: readonly Rule[], kinds: Kinds): readonly DescribedKind[] {
+  const found = new Map<string, DescribedKind>();
   for (const { apiGroups = [], apiVersions = [], resources = [] } of rules) {
     if ([...apiGroups, ...apiVersions].some((each) => each.includes('*'))) continue;
     const named = resources.filter((each) => !/[*/]/.test(each));
@@ -90,6 +107,6 @@ function kindsOf(rules: readonly Rule[], kinds: Kinds): readonly Kind[] {
   return [...found.entries()].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, kind]) => kind);
 }
 
-function printed({ group, version, kind }: Kind): string {
+function printed({ group, version, kind }: DescribedKind): string {
   return `${group}/${version}, Kind=${kind}`;
 }

@@ -1,0 +1,35 @@
+import { type IPAddress, ipAddress } from '@kruise/api/networking/ipaddress';
+import { serviceCIDR } from '@kruise/api/networking/servicecidr';
+import { isBeingDeleted } from '@kruise/client/actions';
+import { type Controller, defineController, watch } from '@kruise/client/controller';
+import type { Caches } from '@kruise/client/informer';
+import { keyOf } from '@kruise/client/object-key';
+import { decide } from './decide.ts';
+
+const ofServices = 'ipallocator.k8s.io';
+const byManager = ({ metadata }: IPAddress) => {
+  const manager = metadata.labels?.['ipaddress.kubernetes.io/managed-by'];
+  return manager === undefined ? [] : [manager];
+};
+
+/** What becomes of other ranges, or of addresses, matters to those that are to go. */
+const goingRanges = (_: unknown, caches: Caches) => caches.of(serviceCIDR).list().filter(isBeingDeleted).map(keyOf);
+
+/** Keeps ranges of Services from vanishing while Services have addresses of them. */
+export const serviceCidrController: Controller = defineController({
+  name: 'service-cidr',
+  component: 'service-cidr-controller',
+  for: serviceCIDR,
+  watches: [watch(serviceCIDR, goingRanges), watch(ipAddress, goingRanges)],
+  observe(caches, key) {
+    const range = caches.of(serviceCIDR).get(key);
+    if (!range) return undefined;
+    const isGoing = isBeingDeleted(range);
+    return {
+      range,
+      ranges: isGoing ? caches.of(serviceCIDR).list() : [],
+      addresses: isGoing ? caches.of(ipAddress).byIndex(byManager, ofServices) : [],
+    };
+  },
+  decide,
+});

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { IPAddress } from '@kruise/api/networking/ipaddress';
+import type { ServiceCIDR } from '@kruise/api/networking/servicecidr';
+import { formatTime, instantOf } from '@kruise/values/time';
+import { decide } from './decide.ts';
+
+const now = instantOf(2026, 1, 1);
+const finalizer = 'networking.k8s.io/service-cidr-finalizer';
+
+const rangeOf = (
+  name: string,
+  cidrs: readonly string[],
+  deletedAgo?: number,
+  finalizers = [finalizer],
+): ServiceCIDR => ({
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'ServiceCIDR',
+  metadata: {
+    name,
+    resourceVersion: '1',
+    finalizers,
+    ...(deletedAgo === undefined ? {} : { deletionTimestamp: formatTime(now - deletedAgo * 1000) }),
+  },
+  spec: { cidrs },
+});
+const addresses = (...names: readonly string[]) => names.map((name) => ({ metadata: { name } }) as IPAddress);
+
+const cases: readonly {
+  readonly name: string;
+  readonly range: ServiceCIDR;
+  readonly others?: readonly ServiceCIDR[];
+  readonly addresses?: readonly IPAddress[];
+  readonly comes: string;
+}[] = [
+  { name: 'a range is held, and ready', range: rangeOf('a', ['10.0.0.0/24'], undefined, []), comes: 'hold, ready' },
+  { name: 'a range that is held is ready', range: rangeOf('a', ['10.0.0.0/24']), comes: 'ready' },
+  { name: 'a range nobody needs waits ten seconds', range: rangeOf('a', ['10.0.0.0/24'], 4), comes: 'wait 6' },
+  { name: 'a range nobody needs goes then', range: rangeOf('a', ['10.0.0.0/24'], 10), comes: 'let go' },
+  {
+    name: 'a range with an address in it stays',
+    range: rangeOf('a', ['10.0.0.0/24'], 99),
+    addresses: addresses('10.1.0.1', '10.0.0.7'),
+    comes: 'Terminating',
+  },
+  {
+    name: 'a range goes whose addresses are in another',
+    range: rangeOf('a', ['10.0.0.0/24'], 99),
+    others: [rangeOf('b', ['10.0.0.0/28'])],
+    addresses: addresses('10.0.0.7'),
+    comes: 'let go',
+  },
+  {
+    name: 'a range stays for one address that is in no other',
+    range: rangeOf('a', ['10.0.0.0/24'], 99),
+    others: [rangeOf('b', ['10.0.0.0/28'])],
+    addresses: addresses('10.0.0.7', '10.0.0.77'),
+    comes: 'Terminating',
+  },
+  {
+    name: 'a range within another goes whatever is in it',
+    range: rangeOf('a', ['10.0.0.0/24'], 99),
+    others: [rangeOf('b', ['10.0.0.0/16'])],
+    addresses: addresses('10.0.0.7'),
+    comes: 'let go',
+  },
+  {
+    name: 'both families have to be in others',
+    range: rangeOf('a', ['10.0.0.0/24', 'fd00::/112'], 99),
+    others: [rangeOf('b', ['10.0.0.0/16'])],
+    addresses: addresses('10.0.0.7', 'fd00::7'),
+    comes: 'Terminating',
+  },
+  { name: 'what is let go is left alone', range: rangeOf('a', ['10.0.0.0/24'], 99, ['example.com/other']), comes: '' },
+];
+for (const { name, range, others = [], addresses: taken = [], comes } of cases) {
+  test(name, () => {
+    const decision = decide({ range, ranges: [range, ...others], addresses: taken }, now);
+    const [action] = decision.actions;
+    const condition = (decision.status as ServiceCIDR['status'])?.conditions?.[0];
+    const kept = action?.type === 'patch' && (action.patch as ServiceCIDR).metadata.finalizers?.includes(finalizer);
+    const told = [
+      ...(action ? [kept ? 'hold' : 'let go'] : []),
+      ...(condition ? [condition.status === 'True' ? 'ready' : condition.reason] : []),
+      ...(decision.requeueAfterSeconds === undefined ? [] : [`wait ${decision.requeueAfterSeconds}`]),
+    ];
+    assert.equal(told.join(', '), comes);
+  });
+}

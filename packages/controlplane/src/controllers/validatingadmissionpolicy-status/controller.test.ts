@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { validatingAdmissionPolicy } from '@kruise/api/admissionregistration/validatingadmissionpolicy';
+import { customResourceDefinition } from '@kruise/api/apiextensions/customresourcedefinition';
+import { type Cluster, startCluster } from '../../testing/cluster.ts';
+
+async function startChecking(): Promise<Cluster> {
+  const cluster = await startCluster();
+  await cluster.run(['validatingadmissionpolicy-status-controller']);
+  return cluster;
+}
+
+async function check(cluster: Cluster, expression: string, [apiGroup, resource] = ['apps', 'deployments']) {
+  const { client } = cluster;
+  const rule = { apiGroups: [apiGroup!], apiVersions: ['v1'], operations: ['CREATE'], resources: [resource!] } as const;
+  const spec = { matchConstraints: { resourceRules: [rule] }, validations: [{ expression }] };
+  await client.apply(
+    validatingAdmissionPolicy,
+    { metadata: { name: 'p' }, spec },
+    { fieldManager: 'test', force: true },
+  );
+  await cluster.pass(1);
+  const { metadata, status } = await client.get(validatingAdmissionPolicy, { name: 'p' });
+  assert.equal(status?.observedGeneration, metadata.generation);
+  return status?.typeChecking?.expressionWarnings?.map(({ fieldRef }) => fieldRef);
+}
+
+test('a policy says what is doubtful in it, and no more once that is put right', async () => {
+  await using cluster = await startChecking();
+  assert.deepEqual(await check(cluster, 'object.spec.replica > 1'), ['spec.validations[0].expression']);
+  assert.equal(await check(cluster, 'object.spec.replicas > 1'), undefined);
+  assert.deepEqual(cluster.complaints, []);
+});
+
+test('kinds that users define are known by their definitions', async () => {
+  await using cluster = await startChecking();
+  const properties = { spec: { type: 'object', properties: { size: { type: 'integer' } } } };
+  await cluster.client.create(customResourceDefinition, {
+    metadata: { name: 'boxes.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'boxes', kind: 'Box' },
+      versions: [
+        { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties } } },
+      ],
+    },
+  });
+  await cluster.pass(1);
+  assert.deepEqual(await check(cluster, 'object.spec.sice > 1', ['example.com', 'boxes']), [
+    'spec.validations[0].expression',
+  ]);
+  assert.equal(await check(cluster, 'object.spec.size > 1', ['example.com', 'boxes']), undefined);
+});
