@@ -299,7 +299,8 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
       const created = await createSandbox(sandboxConfig, signal);
       if (created === undefined) return;
       sandboxId = created;
-      await observe();
+      // Nothing is said of it yet: in most Pods containers follow at once.
+      runtimePod = await readRuntimePod(runtime, uid, runtimePod);
     }
     const podIPs = isHostNetwork(pod) ? node.hostIPs() : addressesOf(runtimePod);
     const scene: StartScene = {

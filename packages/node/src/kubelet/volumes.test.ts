@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { configMap } from '@kruise/api/core/configmap';
+import type { Container } from '@kruise/api/core/container';
+import { persistentVolume } from '@kruise/api/core/persistentvolume';
+import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import { type Pod, pod as podKind } from '@kruise/api/core/pod';
+import { secret } from '@kruise/api/core/secret';
+import type { Volume } from '@kruise/api/core/volume';
+import { isPodReady } from '@kruise/machinery/pods';
+import { startTestNode, type TestNode, type TestPod } from './testing/test-node.ts';
+
+const isReady = (pod: Pod | undefined) => pod !== undefined && isPodReady(pod);
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+/** A Pod whose container has a volume at /data. */
+function mounting(volume: Omit<Volume, 'name'>, more: Partial<Container> = {}): TestPod {
+  return {
+    volumes: [{ name: 'data', ...volume }],
+    containers: [
+      {
+        name: 'c',
+        image: 'busybox:1.36',
+        command: ['sleep', 'infinity'],
+        volumeMounts: [{ name: 'data', mountPath: '/data' }],
+        ...more,
+      },
+    ],
+  };
+}
+
+async function run(node: TestNode, ...cmd: string[]): Promise<string> {
+  const { containers } = await node.runtime.listContainers({ filter: { state: 'CONTAINER_RUNNING' } });
+  const { stdout, stderr } = await node.runtime.execSync({ containerId: containers[0]!.id, cmd });
+  return Buffer.concat([stdout, stderr]).toString();
+}
+
+test('a ConfigMap appears as files, and follows its changes', async () => {
+  await using node = await startTestNode();
+  const { client } = node.server;
+  const reference = { name: 'settings', namespace: 'default' };
+  await client.create(configMap, { metadata: reference, data: { colour: 'red', size: 'small' } });
+  await node.create(mounting({ configMap: { name: 'settings' } }));
+  await node.until('web', isReady);
+  assert.equal(await run(node, 'cat', '/data/colour'), 'red');
+  await client.patch(configMap, reference, { data: { colour: 'blue', size: null, shape: 'round' } }, { type: 'merge' });
+  await node.pass(1);
+  assert.equal(await run(node, 'cat', '/data/colour', '/data/shape'), 'blueround');
+  assert.deepEqual((await run(node, 'ls', '/data')).trim().split(/\s+/), ['colour', 'shape']);
+});
+
+test('keys of a Secret are put where they are wanted', async () => {
+  await using node = await startTestNode();
+  await node.server.client.create(secret, {
+    metadata: { name: 'login', namespace: 'default' },
+    data: { password: base64('hush'), user: base64('me') },
+  });
+  await node.create(mounting({ secret: { secretName: 'login', items: [{ key: 'password', path: 'deep/word' }] } }));
+  await node.until('web', isReady);
+  assert.equal(await run(node, 'cat', '/data/deep/word'), 'hush');
+});
+
+test('a volume that is missing keeps the Pod from starting, and is told', async () => {
+  await using node = await startTestNode();
+  await node.create(mounting({ configMap: { name: 'settings' } }));
+  await node.pass(15);
+  const pod = await node.get('web');
+  assert.equal(pod.status?.containerStatuses?.[0]?.state?.waiting?.reason, 'ContainerCreating');
+  const [event] = await node.events('web');
+  assert.equal(
+    event,
+    'Warning FailedMount: MountVolume.SetUp failed for volume "data" : configmap "settings" not found',
+  );
+  await node.server.client.create(configMap, { metadata: { name: 'settings', namespace: 'default' } });
+  await node.until('web', isReady);
+});
+
+test('what may be missing is an empty folder', async () => {
+  await using node = await startTestNode();
+  await node.create(mounting({ configMap: { name: 'settings', optional: true } }));
+  await node.until('web', isReady);
+  assert.equal(await run(node, 'ls', '/data'), '');
+});
+
+test('a Pod finds itself in a volume, and sees its labels change', async () => {
+  await using node = await startTestNode();
+  const items = [
+    { path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } },
+    { path: 'limit', resourceFieldRef: { containerName: 'c', resource: 'limits.memory', divisor: '1Mi' } },
+  ];
+  await node.create({
+    ...mounting({ downwardAPI: { items } }, { resources: { limits: { memory: '64Mi' } } }),
+    labels: { app: 'web' },
+  });
+  await node.until('web', isReady);
+  assert.equal(await run(node, 'cat', '/data/labels'), 'app="web"');
+  assert.equal(await run(node, 'cat', '/data/limit'), '64');
+  await node.server.client.patch(
+    podKind,
+    { name: 'web', namespace: 'default' },
+    { metadata: { labels: { tier: 'front' } } },
+    { type: 'merge' },
+  );
+  await node.pass(1);
+  assert.equal(await run(node, 'cat', '/data/labels'), 'app="web"\ntier="front"');
+});
+
+test('a token of the service account is in the Pod, and is renewed in time', async () => {
+  await using node = await startTestNode();
+  await node.create(
+    mounting({ projected: { sources: [{ serviceAccountToken: { path: 'token', expirationSeconds: 3600 } }] } }),
+  );
+  await node.until('web', isReady);
+  const first = await run(node, 'cat', '/data/token');
+  const claims = JSON.parse(Buffer.from(first.split('.')[1]!, 'base64url').toString());
+  assert.equal(claims.sub, 'system:serviceaccount:default:default');
+  assert.equal(claims['kubernetes.io'].pod.name, 'web');
+  await node.pass(3600 * 0.7);
+  assert.equal(await run(node, 'cat', '/data/token'), first);
+  await node.pass(3600 * 0.12);
+  assert.notEqual(await run(node, 'cat', '/data/token'), first);
+});
+
+test('an empty directory is shared by containers and outlives them', async () => {
+  await using node = await startTestNode();
+  const volumeMounts = [{ name: 'data', mountPath: '/data' }];
+  await node.create({
+    volumes: [{ name: 'data', emptyDir: {} }],
+    initContainers: [
+      { name: 'i', image: 'busybox:1.36', command: ['sh', '-c', 'echo hello > /data/greeting'], volumeMounts },
+    ],
+    containers: [{ name: 'c', image: 'busybox:1.36', command: ['sleep', 'infinity'], volumeMounts }],
+  });
+  await node.until('web', isReady);
+  assert.equal(await run(node, 'cat', '/data/greeting'), 'hello\n');
+});
+
+test('a path of the node must be what it is said to be', async () => {
+  await using node = await startTestNode();
+  await node.runtime.files.makeDirectory('/srv');
+  await node.runtime.files.writeFile('/srv/file', 'x');
+  await node.create(mounting({ hostPath: { path: '/srv/file', type: 'Directory' } }));
+  await node.pass(1);
+  assert.deepEqual(await node.events('web'), [
+    'Warning FailedMount: MountVolume.SetUp failed for volume "data" : hostPath type check failed: /srv/file is not a directory',
+  ]);
+});
+
+test('a claim that is bound to a folder of the node is that folder', async () => {
+  await using node = await startTestNode();
+  const { client } = node.server;
+  await node.runtime.files.makeDirectory('/srv/one');
+  await node.runtime.files.writeFile('/srv/one/file', 'kept');
+  const size = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce' as const] };
+  const claim = await client.create(persistentVolumeClaim, {
+    metadata: { name: 'mine', namespace: 'default' },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: '1Gi' } },
+      volumeName: 'one',
+      storageClassName: '',
+    },
+  });
+  await client.create(persistentVolume, {
+    metadata: { name: 'one' },
+    spec: {
+      ...size,
+      claimRef: { kind: 'PersistentVolumeClaim', namespace: 'default', name: 'mine', uid: claim.metadata.uid! },
+      hostPath: { path: '/srv/one' },
+      storageClassName: '',
+    },
+  });
+  await client.update(persistentVolumeClaim, { ...claim, status: { phase: 'Bound' } }, { subresource: 'status' });
+  await node.create(mounting({ persistentVolumeClaim: { claimName: 'mine' } }));
+  await node.until('web', isReady);
+  assert.equal(await run(node, 'cat', '/data/file'), 'kept');
+});
+
+test('what a container is told by its environment is what its Pod says', async () => {
+  await using node = await startTestNode();
+  await node.create({
+    containers: [
+      {
+        name: 'c',
+        image: 'busybox:1.36',
+        command: ['sleep', 'infinity'],
+        env: [
+          { name: 'NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+          { name: 'GREETING', value: 'hello $(NAME) on $(NODE) $$(NAME)' },
+          { name: 'ADDRESS', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
+        ],
+      },
+    ],
+  });
+  await node.until('web', isReady);
+  const lines = (await run(node, 'env')).split('\n');
+  assert.ok(lines.includes('GREETING=hello web on $(NODE) $(NAME)'));
+  assert.ok(lines.some((line) => /^ADDRESS=10\.244\.0\.\d+$/.test(line)));
+});
+
+test('the last words of a container are in its status', async () => {
+  await using node = await startTestNode();
+  await node.create({
+    restartPolicy: 'Never',
+    containers: [
+      { name: 'c', image: 'busybox:1.36', command: ['sh', '-c', 'echo oh dear > /dev/termination-log; exit 3'] },
+    ],
+  });
+  const pod = await node.until('web', (found) => found?.status?.phase === 'Failed');
+  const end = pod?.status?.containerStatuses?.[0]?.state?.terminated;
+  assert.deepEqual([end?.exitCode, end?.reason, end?.message], [3, 'Error', 'oh dear\n']);
+});
+
+test('where there are no last words the log may say them', async () => {
+  await using node = await startTestNode();
+  await node.create({
+    restartPolicy: 'Never',
+    containers: [
+      {
+        name: 'c',
+        image: 'busybox:1.36',
+        command: ['sh', '-c', 'echo broken; exit 1'],
+        terminationMessagePolicy: 'FallbackToLogsOnError',
+      },
+    ],
+  });
+  const pod = await node.until('web', (found) => found?.status?.phase === 'Failed');
+  assert.equal(pod?.status?.containerStatuses?.[0]?.state?.terminated?.message, 'broken\n');
+});
+
+test('names of the Pod are in its hosts file', async () => {
+  await using node = await startTestNode();
+  await node.create({
+    hostname: 'one',
+    subdomain: 'cluster',
+    hostAliases: [{ ip: '10.1.2.3', hostnames: ['db', 'db.example.com'] }],
+    containers: [{ name: 'c', image: 'busybox:1.36', command: ['sleep', 'infinity'] }],
+  });
+  const pod = await node.until('web', isReady);
+  const lines = (await run(node, 'cat', '/etc/hosts')).split('\n');
+  assert.equal(lines[0], '# Kubernetes-managed hosts file.');
+  assert.ok(lines.includes(`${pod?.status?.podIP}\tone.cluster.default.svc.cluster.local\tone`));
+  assert.deepEqual(lines.slice(-3), ['# Entries added by HostAliases.', '10.1.2.3\tdb\tdb.example.com', '']);
+});
