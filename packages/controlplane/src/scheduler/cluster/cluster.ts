@@ -20,6 +20,8 @@ export type ClusterView = {
   /** How many nodes there are of each value of a label. */
   domains(topologyKey: string): ReadonlyMap<string, number>;
   readonly tallies: Tallies;
+  /** Whether any node has an image. */
+  hasImage(name: string): boolean;
 };
 
 export type Cluster = ClusterView & {
@@ -103,6 +105,7 @@ export function createCluster(): Cluster {
       return counts;
     },
     tallies,
+    hasImage: images.has,
     setNode(node) {
       const info = infoOf(node.metadata.name ?? '');
       images.set(info, node);
@@ -173,6 +176,7 @@ function createImages() {
   const namesOf = (node: Node | undefined) =>
     (node?.status?.images ?? []).flatMap(({ names, sizeBytes }) => (names ?? []).map((name) => ({ name, sizeBytes })));
   return {
+    has: (name: string) => states.has(name),
     set(info: NodeInfo, node: Node | undefined): void {
       if (isSame(info.node?.status?.images, node?.status?.images)) return;
       for (const [name, state] of info.images) {

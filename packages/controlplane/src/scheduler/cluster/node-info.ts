@@ -1,5 +1,5 @@
 /** A node and what is on it, added up, so that nothing need be counted when a Pod asks for a place. */
-import type { Node } from '@kruise/api/core/node';
+import type { Node, Taint } from '@kruise/api/core/node';
 import { amountsOf } from '@kruise/machinery/resource-list';
 import { parseQuantity, quantityValue } from '@kruise/values/quantity';
 import type { HostPort, PodInfo } from './pod-info.ts';
@@ -14,6 +14,9 @@ export type NodeInfo = {
   node: Node | undefined;
   /** The labels of the node. */
   labels: Readonly<Record<string, string>>;
+  /** The taints of the node; most have none. */
+  taints: readonly Taint[];
+  isUnschedulable: boolean;
   allocatable: Resources;
   allowedPods: number;
   readonly pods: Map<string, PodInfo>;
@@ -29,6 +32,7 @@ export type NodeInfo = {
   generation: number;
 };
 
+const noTaints: readonly Taint[] = [];
 const noLabels: Readonly<Record<string, string>> = {};
 
 export function createNodeInfo(name: string): NodeInfo {
@@ -36,6 +40,8 @@ export function createNodeInfo(name: string): NodeInfo {
     name,
     node: undefined,
     labels: noLabels,
+    taints: noTaints,
+    isUnschedulable: false,
     allocatable: noResources(),
     allowedPods: 0,
     pods: new Map(),
@@ -64,6 +70,8 @@ export function setNode(info: NodeInfo, node: Node | undefined): void {
   const allocatable = node?.status?.allocatable;
   info.node = node;
   info.labels = node?.metadata.labels ?? noLabels;
+  info.taints = node?.spec?.taints ?? noTaints;
+  info.isUnschedulable = node?.spec?.unschedulable ?? false;
   info.allocatable = resourcesOf(amountsOf(allocatable));
   info.allowedPods = quantityValue(parseQuantity(allocatable?.pods ?? '0'));
   info.generation++;

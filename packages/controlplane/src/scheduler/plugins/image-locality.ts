@@ -13,9 +13,10 @@ const mostBytesPerContainer = 1000 * mebibyte;
  */
 export const imageLocality: Plugin = {
   name: 'ImageLocality',
-  score({ spec }, { nodes: { length: nodeCount } }) {
+  score({ spec }, { nodes: { length: nodeCount }, hasImage }) {
     const containers = [...(spec.initContainers ?? []), ...(spec.containers ?? [])];
-    const names = containers.map(({ image = '' }) => withTag(image));
+    const names = containers.map(({ image = '' }) => withTag(image)).filter(hasImage);
+    if (names.length === 0) return undefined;
     const mostBytes = mostBytesPerContainer * containers.length;
     return {
       score({ images }: NodeInfo) {

@@ -12,7 +12,6 @@ import {
   type ResourceWeight,
   requestedToCapacityRatio,
   type ShapePoint,
-  sharesAtLeast,
   weightedMean,
 } from './resource-scores.ts';
 
@@ -57,7 +56,7 @@ export function nodeResourcesFit(args: NodeResourcesFitArgs = {}): Plugin {
         },
       };
     },
-    score: (pod) => ({ score: (node) => worth((resource) => sharesAtLeast(node, pod, resource)) }),
+    score: (pod) => ({ score: worth(pod) }),
     events: [
       {
         resource: 'Pod',

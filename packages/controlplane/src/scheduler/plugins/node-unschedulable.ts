@@ -12,7 +12,7 @@ export const nodeUnschedulable: Plugin = {
   name,
   filter({ spec }) {
     if (isTolerated(taint, spec.tolerations)) return undefined;
-    return { filter: { check: ({ node }) => (node?.spec?.unschedulable ? rejection : undefined) } };
+    return { filter: { check: ({ isUnschedulable }) => (isUnschedulable ? rejection : undefined) } };
   },
   events: [
     {

@@ -156,9 +156,9 @@ function queryOf({ selector }: Constraint, { namespace }: PodInfo): PodQuery {
 function inclusion(pod: PodInfo, constraint: Constraint, isSelected: NodePredicate | undefined) {
   const honorsAffinity = constraint.honorsAffinity && isSelected !== undefined;
   if (!honorsAffinity && !constraint.honorsTaints) return undefined;
-  return ({ node }: NodeInfo): boolean => {
+  return ({ node, taints }: NodeInfo): boolean => {
     if (!node || (honorsAffinity && !isSelected(node))) return false;
-    return !constraint.honorsTaints || !findUntolerated(node.spec?.taints, pod.spec.tolerations, forbiddingEffects);
+    return !constraint.honorsTaints || !findUntolerated(taints, pod.spec.tolerations, forbiddingEffects);
   };
 }
 

@@ -15,76 +15,92 @@ export const cpuAndMemory: readonly ResourceWeight[] = [
   { name: 'memory', weight: 1 },
 ];
 
-/** What would be requested of a resource, and what there is of it. Nothing is known of a resource the node lacks. */
-type Share = { readonly requested: number; readonly allocatable: number };
+/** How much of a resource would be requested of a node once the Pod is there, and how much there is. */
+export type ResourceShare = {
+  requested(node: NodeInfo, pod: PodInfo): number;
+  allocatable(node: NodeInfo): number;
+};
 
 /** What is requested of a node by the Pod and the others, with something for those that ask for nothing. */
-export function sharesAtLeast(node: NodeInfo, pod: PodInfo, name: string): Share | undefined {
-  if (name === 'cpu' || name === 'memory') {
-    const field = name === 'cpu' ? 'milliCpu' : 'memoryBytes';
-    return shareOf(node.assumedRequested[field] + pod.assumedRequests[field], node.allocatable[field]);
-  }
-  return sharesRequested(node, pod, name);
+export function atLeast(name: string): ResourceShare {
+  if (name !== 'cpu' && name !== 'memory') return asRequested(name);
+  const field = name === 'cpu' ? 'milliCpu' : 'memoryBytes';
+  return {
+    requested: (node, pod) => node.assumedRequested[field] + pod.assumedRequests[field],
+    allocatable: (node) => node.allocatable[field],
+  };
 }
 
 /** What is requested of a node by the Pod and the others. */
-export function sharesRequested(node: NodeInfo, pod: PodInfo, name: string): Share | undefined {
-  const wanted = amountOf(pod.requests, name);
-  // Who does not want a device is not to be judged by how many are left.
-  if (wanted === 0 && isOther(name)) return undefined;
-  return shareOf(amountOf(node.requested, name) + wanted, amountOf(node.allocatable, name));
+export function asRequested(name: string): ResourceShare {
+  return {
+    requested: (node, pod) => amountOf(node.requested, name) + amountOf(pod.requests, name),
+    allocatable: (node) => amountOf(node.allocatable, name),
+  };
 }
 
-function shareOf(requested: number, allocatable: number): Share | undefined {
-  return allocatable === 0 ? undefined : { requested, allocatable };
+/** Whether a Pod is to be judged by a resource: who does not want a device, not by how many are left. */
+export function isJudgedBy(name: string, pod: PodInfo): boolean {
+  return !isOther(name) || amountOf(pod.requests, name) > 0;
 }
 
-/** The weighted mean of what the shares of all resources are worth. */
+/** The weighted mean of what the shares of all resources are worth; those a node lacks do not count. */
 export function weightedMean(
   resources: readonly ResourceWeight[],
-  scoreOf: (share: Share) => number,
-): (shares: (name: string) => Share | undefined) => number {
-  return (shares) => {
-    let sum = 0;
-    let weights = 0;
-    for (const { name, weight } of resources) {
-      const share = shares(name);
-      if (!share) continue;
-      sum += scoreOf(share) * weight;
-      weights += weight;
-    }
-    return weights === 0 ? 0 : Math.trunc(sum / weights);
+  worth: (requested: number, allocatable: number) => number,
+): (pod: PodInfo) => (node: NodeInfo) => number {
+  const all = resources.map(({ name, weight }) => ({ name, weight, share: atLeast(name) }));
+  return (pod) => {
+    const judged = all.filter(({ name }) => isJudgedBy(name, pod));
+    return (node) => {
+      let sum = 0;
+      let weights = 0;
+      for (const { weight, share } of judged) {
+        const allocatable = share.allocatable(node);
+        if (allocatable === 0) continue;
+        sum += worth(share.requested(node, pod), allocatable) * weight;
+        weights += weight;
+      }
+      return weights === 0 ? 0 : Math.trunc(sum / weights);
+    };
   };
 }
 
 /** The emptier, the better. */
-export function leastAllocated({ requested, allocatable }: Share): number {
+export function leastAllocated(requested: number, allocatable: number): number {
   return requested > allocatable ? 0 : Math.trunc(((allocatable - requested) * maxNodeScore) / allocatable);
 }
 
 /** The fuller, the better. */
-export function mostAllocated({ requested, allocatable }: Share): number {
+export function mostAllocated(requested: number, allocatable: number): number {
   return Math.trunc((Math.min(requested, allocatable) * maxNodeScore) / allocatable);
 }
 
 /** Best where a line through given points is highest. Resources that are worth nothing do not count. */
-export function requestedToCapacityRatio(resources: readonly ResourceWeight[], shape: readonly ShapePoint[]) {
+export function requestedToCapacityRatio(
+  resources: readonly ResourceWeight[],
+  shape: readonly ShapePoint[],
+): (pod: PodInfo) => (node: NodeInfo) => number {
   const worth = brokenLine(
     shape.map(({ utilization, score }) => ({ utilization, score: score * (maxNodeScore / 10) })),
   );
-  return (shares: (name: string) => Share | undefined): number => {
-    let sum = 0;
-    let weights = 0;
-    for (const { name, weight } of resources) {
-      const share = shares(name);
-      if (!share) continue;
-      const { requested, allocatable } = share;
-      const score = worth(requested > allocatable ? 100 : Math.trunc((requested * 100) / allocatable));
-      if (score <= 0) continue;
-      sum += score * weight;
-      weights += weight;
-    }
-    return weights === 0 ? 0 : Math.round(sum / weights);
+  const all = resources.map(({ name, weight }) => ({ name, weight, share: atLeast(name) }));
+  return (pod) => {
+    const judged = all.filter(({ name }) => isJudgedBy(name, pod));
+    return (node) => {
+      let sum = 0;
+      let weights = 0;
+      for (const { weight, share } of judged) {
+        const allocatable = share.allocatable(node);
+        if (allocatable === 0) continue;
+        const requested = share.requested(node, pod);
+        const score = worth(requested > allocatable ? 100 : Math.trunc((requested * 100) / allocatable));
+        if (score <= 0) continue;
+        sum += score * weight;
+        weights += weight;
+      }
+      return weights === 0 ? 0 : Math.round(sum / weights);
+    };
   };
 }
 
@@ -101,16 +117,14 @@ function brokenLine(points: readonly ShapePoint[]): (utilization: number) => num
 }
 
 /** The more alike the shares of all resources are, the better: 100 less their standard deviation. */
-export function balance(shares: readonly Share[]): number {
-  const fractions = shares.map(({ requested, allocatable }) => Math.min(requested / allocatable, 1));
+export function balance(fractions: readonly number[]): number {
   return Math.trunc((1 - deviation(fractions)) * maxNodeScore);
 }
 
 function deviation(fractions: readonly number[]): number {
-  const [first = 0, second = 0] = fractions;
   if (fractions.length < 2) return 0;
   // Of two numbers it is half their difference, which is exact where the general way is not.
-  if (fractions.length === 2) return Math.abs((first - second) / 2);
+  if (fractions.length === 2) return Math.abs((fractions[0]! - fractions[1]!) / 2);
   const mean = fractions.reduce((sum, each) => sum + each, 0) / fractions.length;
   return Math.sqrt(fractions.reduce((sum, each) => sum + (each - mean) ** 2, 0) / fractions.length);
 }

@@ -10,9 +10,9 @@ const name = 'TaintToleration';
 export const taintToleration: Plugin = {
   name,
   filter({ spec }) {
-    const check = ({ node }: NodeInfo): Rejection | undefined => {
-      if (!node?.spec?.taints?.length) return undefined;
-      const taint = findUntolerated(node.spec.taints, spec.tolerations, forbiddingEffects);
+    const check = ({ taints }: NodeInfo): Rejection | undefined => {
+      if (taints.length === 0) return undefined;
+      const taint = findUntolerated(taints, spec.tolerations, forbiddingEffects);
       return taint && rejectionFor(taint);
     };
     return { filter: { check } };
@@ -21,7 +21,7 @@ export const taintToleration: Plugin = {
     const tolerations = spec.tolerations?.filter(({ effect }) => !effect || effect === 'PreferNoSchedule');
     const isAvoided = (taint: Taint) => taint.effect === 'PreferNoSchedule' && !isTolerated(taint, tolerations);
     return {
-      score: ({ node }) => node?.spec?.taints?.filter(isAvoided).length ?? 0,
+      score: ({ taints }) => (taints.length === 0 ? 0 : taints.filter(isAvoided).length),
       normalize: (scores) => normalizeByGreatest(scores, { isReversed: true }),
     };
   },
