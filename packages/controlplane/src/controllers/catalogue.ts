@@ -1,4 +1,5 @@
 import type { Controller, Runnable } from '@kruise/client/controller';
+import { bootstrapSigner } from './bootstrap-signer/controller.ts';
 import { certificateApprovingController } from './certificatesigningrequest-approving/controller.ts';
 import { certificateCleanerController } from './certificatesigningrequest-cleaner/controller.ts';
 import { certificateSigningController } from './certificatesigningrequest-signing/controller.ts';
@@ -29,6 +30,7 @@ import { serviceAccountTokenController } from './serviceaccount-token/controller
 import type { ControllerSettings } from './settings.ts';
 import { statefulSetController } from './statefulset/controller.ts';
 import { taintEvictionController } from './taint-eviction/controller.ts';
+import { tokenCleaner } from './token-cleaner/controller.ts';
 import { ttlController } from './ttl/controller.ts';
 import { ttlAfterFinishedController } from './ttl-after-finished/controller.ts';
 import { validatingAdmissionPolicyStatusController } from './validatingadmissionpolicy-status/controller.ts';
@@ -46,6 +48,12 @@ export type CatalogueEntry = {
 
 /** Every controller there is, in the order of the alphabet. */
 export const catalogue: readonly CatalogueEntry[] = [
+  {
+    name: 'bootstrap-signer-controller',
+    serviceAccount: 'bootstrap-signer',
+    isOptional: true,
+    make: () => [bootstrapSigner],
+  },
   {
     name: 'certificatesigningrequest-approving-controller',
     serviceAccount: 'certificate-controller',
@@ -148,6 +156,7 @@ export const catalogue: readonly CatalogueEntry[] = [
   },
   { name: 'statefulset-controller', serviceAccount: 'statefulset-controller', make: () => [statefulSetController] },
   { name: 'taint-eviction-controller', serviceAccount: 'node-controller', make: () => [taintEvictionController()] },
+  { name: 'token-cleaner-controller', serviceAccount: 'token-cleaner', isOptional: true, make: () => [tokenCleaner] },
   {
     name: 'ttl-after-finished-controller',
     serviceAccount: 'ttl-after-finished-controller',

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { test } from 'node:test';
+import { configMap } from '@kruise/api/core/configmap';
+import { secret } from '@kruise/api/core/secret';
+import { formatTime } from '@kruise/values/time';
+import { type Cluster, startCluster } from '../../testing/cluster.ts';
+
+const info = { namespace: 'kube-public', name: 'cluster-info' };
+
+async function startSigning(): Promise<Cluster> {
+  const cluster = await startCluster();
+  await cluster.client.create(configMap, { metadata: info, data: { kubeconfig: 'clusters', other: 'stays' } });
+  await cluster.run(['bootstrap-signer-controller', 'token-cleaner-controller']);
+  return cluster;
+}
+
+const give = ({ client }: Cluster, id: string, more: { readonly [field: string]: string } = {}) =>
+  client.create(secret, {
+    metadata: { namespace: 'kube-system', name: `bootstrap-token-${id}` },
+    type: 'bootstrap.kubernetes.io/token',
+    stringData: { 'token-id': id, 'token-secret': 'fedcba9876543210', 'usage-bootstrap-signing': 'true', ...more },
+  });
+
+async function dataOf(cluster: Cluster) {
+  await cluster.pass(1);
+  return (await cluster.client.get(configMap, info)).data;
+}
+
+test('what everyone may know is signed with every token that may sign', async () => {
+  await using cluster = await startSigning();
+  await give(cluster, 'abcdef');
+  await give(cluster, 'silent', { 'usage-bootstrap-signing': 'false' });
+  await give(cluster, 'gone00', { expiration: formatTime(cluster.clock.now() - 1000) });
+
+  const header = Buffer.from('{"alg":"HS256","kid":"abcdef"}').toString('base64url');
+  const signed = `${header}.${Buffer.from('clusters').toString('base64url')}`;
+  const signature = createHmac('sha256', 'fedcba9876543210').update(signed).digest('base64url');
+  assert.deepEqual(await dataOf(cluster), {
+    kubeconfig: 'clusters',
+    other: 'stays',
+    'jws-kubeconfig-abcdef': `${header}..${signature}`,
+  });
+  assert.deepEqual(cluster.complaints, []);
+});
+
+test('a signature follows what is signed, and goes with its token', async () => {
+  await using cluster = await startSigning();
+  const { client } = cluster;
+  await give(cluster, 'abcdef');
+  const before = (await dataOf(cluster))?.['jws-kubeconfig-abcdef'];
+  await client.patch(configMap, info, { data: { kubeconfig: 'others' } }, { type: 'merge' });
+  const after = (await dataOf(cluster))?.['jws-kubeconfig-abcdef'];
+  assert.ok(before && after && before !== after);
+  await client.delete(secret, { namespace: 'kube-system', name: 'bootstrap-token-abcdef' });
+  assert.deepEqual(await dataOf(cluster), { kubeconfig: 'others', other: 'stays' });
+});
+
+test('a token that is no longer good is removed, and its signature with it', async () => {
+  await using cluster = await startSigning();
+  await give(cluster, 'abcdef', { expiration: formatTime(cluster.clock.now() + 60_000) });
+  assert.ok((await dataOf(cluster))?.['jws-kubeconfig-abcdef']);
+  await cluster.pass(60);
+  assert.deepEqual(await dataOf(cluster), { kubeconfig: 'clusters', other: 'stays' });
+  const { items } = await cluster.client.list(secret, { namespace: 'kube-system' });
+  assert.deepEqual(items, []);
+  assert.deepEqual(cluster.complaints, []);
+});

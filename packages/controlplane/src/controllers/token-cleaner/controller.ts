@@ -1,0 +1,17 @@
+import { secret } from '@kruise/api/core/secret';
+import { type Controller, defineController } from '@kruise/client/controller';
+import { isBootstrapToken } from '../bootstrap-token.ts';
+import { decide } from './decide.ts';
+
+/** Removes tokens by which nodes introduce themselves once they are no longer good. */
+export const tokenCleaner: Controller = defineController({
+  name: 'token-cleaner',
+  for: secret,
+  wakes: ({ object }) => isBootstrapToken(object),
+  workers: 1,
+  observe(caches, key) {
+    const found = caches.of(secret).get(key);
+    return found && isBootstrapToken(found) ? found : undefined;
+  },
+  decide,
+});

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Secret } from '@kruise/api/core/secret';
+import { instantOf } from '@kruise/values/time';
+import { decide } from './decide.ts';
+
+const now = instantOf(2026, 1, 1);
+const tokenOf = (expiration?: string) =>
+  ({
+    metadata: { name: 'bootstrap-token-abcdef', namespace: 'kube-system' },
+    data: expiration === undefined ? {} : { expiration: Buffer.from(expiration).toString('base64') },
+  }) as unknown as Secret;
+
+const cases: readonly { name: string; token: Secret; comes: 'goes' | 'stays' | number }[] = [
+  { name: 'a token without an end stays', token: tokenOf(), comes: 'stays' },
+  { name: 'a token stays until its end', token: tokenOf('2026-01-01T00:01:00Z'), comes: 60 },
+  { name: 'a token goes at its end', token: tokenOf('2026-01-01T00:00:00Z'), comes: 'goes' },
+  { name: 'the end may be told in any zone', token: tokenOf('2026-01-01T01:00:30+01:00'), comes: 30 },
+  { name: 'an end nobody understands has come', token: tokenOf('soon'), comes: 'goes' },
+];
+for (const { name, token, comes } of cases) {
+  test(name, () => {
+    const { actions, requeueAfterSeconds } = decide(token, now);
+    assert.equal(actions.length > 0 ? 'goes' : (requeueAfterSeconds ?? 'stays'), comes);
+  });
+}
