@@ -9,8 +9,15 @@ export type Disk = {
   open(life: Life): Store;
 };
 
-/** A disk whose writes take `syncMs` to be safe. */
-export function createDisk({ syncMs }: { readonly syncMs: () => number }): Disk {
+export type DiskOptions = {
+  /** How long the next write takes to be safe. */
+  readonly syncMs: () => number;
+  /** Told of every write that is. */
+  readonly onSafe: (version: SavedVersion) => void;
+};
+
+/** An empty disk. */
+export function createDisk({ syncMs, onSafe }: DiskOptions): Disk {
   const saved = new Map<number, SavedVersion & { readonly value: Uint8Array | undefined }>();
   let compacted = 0;
 
@@ -32,7 +39,10 @@ export function createDisk({ syncMs }: { readonly syncMs: () => number }): Disk 
               () =>
                 new Promise((resolve) => {
                   clock.setTimer(syncMs(), () => {
-                    for (const version of batch) saved.set(version.revision, { ...version, value: version.value });
+                    for (const version of batch) {
+                      saved.set(version.revision, { ...version, value: version.value });
+                      onSafe(version);
+                    }
                     onDurable(batch.at(-1)!.revision);
                     resolve();
                   });

@@ -14,11 +14,15 @@ import type { Program } from './world.ts';
 export type Machines = {
   /** The kubelet of each machine. */
   readonly kubelets: readonly Program[];
+  /** The Pods whose containers run, wherever that is. */
+  running(): Iterable<RunningPod>;
   /** What runs containers on a machine. */
   runtimeOf(name: string): NodeRuntime;
   /** Ends all that runs on a machine, as a power failure does. */
   switchOff(name: string): Promise<void>;
 };
+
+export type RunningPod = { readonly machine: string; readonly pod: string; readonly uid: string };
 
 const never = new AbortController().signal;
 
@@ -55,9 +59,12 @@ export function createMachines(clock: Clock, seed: string, count: number): Machi
         ),
     }),
   );
+  const containers = new Map<string, RunningPod>();
+  for (const { name, runtime } of machines) void follow(name, runtime, containers);
   const runtimeOf = (name: string) => machines.find((each) => each.name === name)!.runtime;
   return {
     kubelets,
+    running: () => containers.values(),
     runtimeOf,
     async switchOff(name) {
       const runtime = runtimeOf(name);
@@ -65,6 +72,17 @@ export function createMachines(clock: Clock, seed: string, count: number): Machi
       for (const { id } of items) await runtime.stopPodSandbox({ podSandboxId: id });
     },
   };
+}
+
+/** Keeps in mind which containers of a machine run. */
+async function follow(machine: string, runtime: NodeRuntime, containers: Map<string, RunningPod>): Promise<void> {
+  for await (const { containerId, containerEventType, podSandboxStatus } of runtime.getContainerEvents({})) {
+    const { namespace, name, uid } = podSandboxStatus?.metadata ?? {};
+    if (containerEventType !== 'CONTAINER_STARTED_EVENT') containers.delete(containerId);
+    else if (containerId !== podSandboxStatus?.id) {
+      containers.set(containerId, { machine, pod: `${namespace}/${name}`, uid: uid ?? '' });
+    }
+  }
 }
 
 /** A runtime whose answers and events reach a process only while it lives. */

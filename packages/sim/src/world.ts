@@ -5,6 +5,7 @@
  */
 import { inProcessTransport } from '@kruise/apiserver/in-process';
 import { type ApiServer, startApiServer } from '@kruise/apiserver/server';
+import type { SavedVersion } from '@kruise/apiserver/store/history';
 import type { User } from '@kruise/apiserver/user';
 import type { Transport } from '@kruise/client/transport';
 import type { Webhook } from '@kruise/client/webhook';
@@ -50,8 +51,8 @@ export type World = {
   setClock(name: string, aheadMs: number): void;
   /** Reaches the server without a network: for those who only look. */
   observer(user: User): Transport | undefined;
-  /** What is told as it happens. */
-  readonly record: (line: string) => void;
+  /** Tells of every write once it is durable. */
+  onWrite(listener: (version: SavedVersion) => void): void;
   names(): readonly string[];
 };
 
@@ -73,7 +74,13 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
   const programs = options.programs(clock);
   const randomOf = (purpose: string) => seededRandom(`${seed} ${purpose}`);
   const diskRandom = randomOf('disk');
-  const disk = createDisk({ syncMs: () => randomInteger(diskRandom, 3) });
+  const writeListeners: ((version: SavedVersion) => void)[] = [];
+  const disk = createDisk({
+    syncMs: () => randomInteger(diskRandom, 3),
+    onSafe: (version) => {
+      for (const listener of writeListeners) listener(version);
+    },
+  });
   const weathers = new Map<string, Weather>();
   const clocks = new Map<string, number>();
   const lives = new Map<string, Life>();
@@ -171,7 +178,7 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
       clocks.set(name, aheadMs);
     },
     observer: (user) => current && inProcessTransport(current.server.core, user, 'observer'),
-    record,
+    onWrite: (listener) => void writeListeners.push(listener),
     names: () => ['apiserver', ...programs.map(({ name }) => name)],
   };
 }

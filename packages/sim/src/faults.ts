@@ -1,0 +1,69 @@
+/** What goes wrong in a world, when, and for how long: drawn from a seed, or taken from a plan. */
+import { pick, type Random, randomInteger } from '@kruise/values/random';
+import type { Weather } from './network.ts';
+
+/** Something that goes wrong for a while. */
+export type Fault = {
+  readonly kind: FaultKind;
+  /** The process it happens to. */
+  readonly target: string;
+  /** From the beginning of the scenario. */
+  readonly atMs: number;
+  readonly lastsMs: number;
+};
+
+/** What each fault of the network makes of it. */
+const weathers = {
+  'is cut off': { isCut: true },
+  'loses requests': { lostRequests: 200 },
+  'loses answers': { lostAnswers: 200 },
+  'is refused': { refused: 300 },
+  'meets errors': { failed: 300 },
+  'sees late': { watchLagMs: 5000 },
+  'loses watches': { brokenWatches: 100 },
+  'is slow': { latencyMs: [200, 2000] },
+} as const satisfies { readonly [kind: string]: Partial<Weather> };
+
+export type WeatherFault = keyof typeof weathers;
+export type FaultKind = WeatherFault | 'crashes' | 'has a wrong clock' | 'loses power';
+
+/** What a fault makes of the network, if it is one of it. */
+export function weatherOf(kind: FaultKind): Partial<Weather> | undefined {
+  return kind in weathers ? weathers[kind as WeatherFault] : undefined;
+}
+
+export const faultKinds: readonly FaultKind[] = [
+  ...(Object.keys(weathers) as WeatherFault[]),
+  'crashes',
+  'has a wrong clock',
+  'loses power',
+];
+
+/** How many faults there are at most, and how long each lasts at most. */
+const mostFaults = 10;
+const longestMs = 60_000;
+
+/** Draws the faults of a scenario that lasts so long. */
+export function drawFaults(random: Random, names: readonly string[], durationMs: number): readonly Fault[] {
+  const count = randomInteger(random, mostFaults + 1);
+  const faults = Array.from({ length: count }, (): Fault => {
+    const target = pick(random, names);
+    return {
+      kind: pick(random, kindsFor(target)),
+      target,
+      atMs: randomInteger(random, durationMs),
+      lastsMs: 1 + randomInteger(random, longestMs),
+    };
+  });
+  return faults.sort((a, b) => a.atMs - b.atMs);
+}
+
+function kindsFor(target: string): readonly FaultKind[] {
+  if (target === 'apiserver') return ['crashes'];
+  return faultKinds.filter((kind) => kind !== 'loses power' || target.startsWith('node-'));
+}
+
+/** A fault as a person would tell of it. */
+export function told({ kind, target, atMs, lastsMs }: Fault): string {
+  return `at ${(atMs / 1000).toFixed(1)} s ${target} ${kind} for ${(lastsMs / 1000).toFixed(1)} s`;
+}

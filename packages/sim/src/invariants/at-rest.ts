@@ -1,0 +1,104 @@
+/** What holds once nothing has gone wrong for a while: everything is as it was asked for, and says so. */
+import { daemonSet } from '@kruise/api/apps/daemonset';
+import { deployment } from '@kruise/api/apps/deployment';
+import { replicaSet } from '@kruise/api/apps/replicaset';
+import { statefulSet } from '@kruise/api/apps/statefulset';
+import { job } from '@kruise/api/batch/job';
+import { node } from '@kruise/api/core/node';
+import { type Pod, pod } from '@kruise/api/core/pod';
+import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { isConditionTrue } from '@kruise/machinery/conditions';
+import { controllerOf } from '@kruise/machinery/owner-references';
+import { isPodActive, isPodReady } from '@kruise/machinery/pods';
+import type { View } from '../view.ts';
+
+/** What is not as it should be at rest; nothing, if all is. */
+export function* unrest(view: View): Generator<string> {
+  const pods = view.list(pod);
+  const owners = new Set<string>();
+  for (const kind of [replicaSet, statefulSet, daemonSet, job, cloneSet, deployment]) {
+    for (const { metadata } of view.list(kind)) {
+      owners.add(metadata.uid ?? '');
+      if (metadata.deletionTimestamp) yield `${kind.kind} ${metadata.name} is still being deleted`;
+    }
+  }
+  for (const each of view.list(node)) {
+    if (!isConditionTrue(each.status?.conditions, 'Ready')) yield `${each.metadata.name} is not ready`;
+  }
+  for (const each of pods) {
+    const { name, deletionTimestamp } = each.metadata;
+    if (deletionTimestamp) yield `Pod ${name} is still being deleted`;
+    const owner = controllerOf(each);
+    if (owner && !owners.has(owner.uid)) yield `Pod ${name} belongs to ${owner.kind} ${owner.name}, which is gone`;
+  }
+  const ownedBy = (uid: string | undefined) => pods.filter((each) => controllerOf(each)?.uid === uid);
+  const imageOf = ({ spec }: Pod) => spec?.containers[0]?.image;
+
+  for (const each of view.list(deployment)) {
+    const { spec, status, metadata } = each;
+    const wanted = spec?.replicas ?? 1;
+    const sets = view.list(replicaSet).filter((set) => controllerOf(set)?.uid === metadata.uid);
+    const own = sets.flatMap((set) => ownedBy(set.metadata.uid)).filter(isPodActive);
+    yield* compare(`Deployment ${metadata.name}`, wanted, own, imageOf, spec?.template.spec?.containers[0]?.image);
+    yield* figures(`Deployment ${metadata.name}`, wanted, {
+      replicas: status?.replicas,
+      updatedReplicas: status?.updatedReplicas,
+      availableReplicas: status?.availableReplicas,
+    });
+    if (status?.observedGeneration !== metadata.generation) yield `Deployment ${metadata.name} was not looked at`;
+  }
+  for (const { spec, status, metadata } of view.list(statefulSet)) {
+    const wanted = spec?.replicas ?? 1;
+    const own = ownedBy(metadata.uid).filter(isPodActive);
+    yield* compare(`StatefulSet ${metadata.name}`, wanted, own, imageOf, spec?.template.spec?.containers[0]?.image);
+    const { replicas, readyReplicas, updatedReplicas } = status ?? {};
+    yield* figures(`StatefulSet ${metadata.name}`, wanted, { replicas, readyReplicas, updatedReplicas });
+  }
+  for (const { spec, status, metadata } of view.list(cloneSet)) {
+    const wanted = spec.replicas ?? 1;
+    const own = ownedBy(metadata.uid).filter(isPodActive);
+    yield* compare(`CloneSet ${metadata.name}`, wanted, own, imageOf, spec.template.spec?.containers[0]?.image);
+    const { replicas, readyReplicas, updatedReplicas } = status ?? {};
+    yield* figures(`CloneSet ${metadata.name}`, wanted, { replicas, readyReplicas, updatedReplicas });
+  }
+  for (const { spec, status, metadata } of view.list(daemonSet)) {
+    const wanted = view.list(node).length;
+    const own = ownedBy(metadata.uid).filter(isPodActive);
+    yield* compare(`DaemonSet ${metadata.name}`, wanted, own, imageOf, spec?.template.spec?.containers[0]?.image);
+    yield* figures(`DaemonSet ${metadata.name}`, wanted, {
+      desiredNumberScheduled: status?.desiredNumberScheduled,
+      numberAvailable: status?.numberAvailable,
+      updatedNumberScheduled: status?.updatedNumberScheduled,
+    });
+  }
+  for (const { spec, status, metadata } of view.list(job)) {
+    if (!isConditionTrue(status?.conditions, 'Complete')) yield `Job ${metadata.name} is not complete`;
+    if (status?.succeeded !== spec?.completions) {
+      yield `Job ${metadata.name} wants ${spec?.completions} successes and counts ${status?.succeeded}`;
+    }
+  }
+}
+
+function* compare(
+  what: string,
+  wanted: number,
+  pods: readonly Pod[],
+  imageOf: (pod: Pod) => string | undefined,
+  image: string | undefined,
+): Generator<string> {
+  if (pods.length !== wanted) yield `${what} wants ${wanted} Pods and has ${pods.length}`;
+  for (const each of pods) {
+    if (!isPodReady(each)) yield `${what}: Pod ${each.metadata.name} is not ready`;
+    if (imageOf(each) !== image) yield `${what}: Pod ${each.metadata.name} runs ${imageOf(each)}, not ${image}`;
+  }
+}
+
+function* figures(
+  what: string,
+  wanted: number,
+  said: { readonly [name: string]: number | undefined },
+): Generator<string> {
+  for (const [name, value = 0] of Object.entries(said)) {
+    if (value !== wanted) yield `${what} says ${name} ${value}, and it is ${wanted}`;
+  }
+}

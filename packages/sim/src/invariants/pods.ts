@@ -1,0 +1,120 @@
+import { daemonSet } from '@kruise/api/apps/daemonset';
+import { replicaSet } from '@kruise/api/apps/replicaset';
+import { type Pod, pod } from '@kruise/api/core/pod';
+import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { controllerOf } from '@kruise/machinery/owner-references';
+import { isPodActive } from '@kruise/machinery/pods';
+import { scaleUp } from '@kruise/values/int-or-string';
+import { type Invariant, invariant } from './invariant.ts';
+
+const nameOf = ({ metadata }: Pod) => `${metadata.namespace}/${metadata.name}`;
+
+/** The active Pods of each controller, by its uid. */
+function activeByOwner(pods: readonly Pod[]): Map<string, Pod[]> {
+  const found = new Map<string, Pod[]>();
+  for (const each of pods) {
+    const uid = controllerOf(each)?.uid;
+    if (uid === undefined || !isPodActive(each)) continue;
+    const list = found.get(uid);
+    if (list) list.push(each);
+    else found.set(uid, [each]);
+  }
+  return found;
+}
+
+/** A number that may be lowered at any time, but is kept to only once what is there has come down to it. */
+function ceiling() {
+  const allowed = new Map<string, number>();
+  return (id: string, wanted: number, actual: number): number => {
+    const limit = Math.max(wanted, allowed.get(id) ?? wanted);
+    allowed.set(id, Math.max(wanted, Math.min(limit, actual)));
+    return limit;
+  };
+}
+
+export const replicaSetsAreNotExceeded: Invariant = {
+  name: 'a ReplicaSet has no more active Pods than it wants',
+  begin() {
+    const limitOf = ceiling();
+    return (view) => {
+      const active = activeByOwner(view.list(pod));
+      for (const { metadata, spec } of view.list(replicaSet)) {
+        const pods = active.get(metadata.uid ?? '') ?? [];
+        const limit = limitOf(metadata.uid ?? '', spec?.replicas ?? 1, pods.length);
+        if (pods.length > limit) return `${metadata.name} wants ${limit} and has ${pods.map(nameOf).join(', ')}`;
+      }
+      return undefined;
+    };
+  },
+};
+
+export const cloneSetsAreNotExceeded: Invariant = {
+  name: 'a CloneSet has no more active Pods than it wants and may surge',
+  begin() {
+    const limitOf = ceiling();
+    return (view) => {
+      const active = activeByOwner(view.list(pod));
+      for (const { metadata, spec } of view.list(cloneSet)) {
+        const replicas = spec.replicas ?? 1;
+        const surge = scaleUp(spec.updateStrategy?.rollingUpdate?.maxSurge ?? 0, replicas);
+        const pods = active.get(metadata.uid ?? '') ?? [];
+        const limit = limitOf(metadata.uid ?? '', replicas + surge, pods.length);
+        if (pods.length > limit) return `${metadata.name} may have ${limit} and has ${pods.map(nameOf).join(', ')}`;
+      }
+      return undefined;
+    };
+  },
+};
+
+export const oneDaemonOnANode = invariant('a DaemonSet has at most one active Pod on a node', (view) => {
+  const active = activeByOwner(view.list(pod));
+  for (const { metadata } of view.list(daemonSet)) {
+    const nodes = new Set<string>();
+    for (const each of active.get(metadata.uid ?? '') ?? []) {
+      const node = each.spec?.nodeName;
+      if (node === undefined) continue;
+      if (nodes.has(node)) return `${metadata.name} has two on ${node}`;
+      nodes.add(node);
+    }
+  }
+  return undefined;
+});
+
+/** What a Pod may not do once it has done it. */
+export const podsDoNotTurnBack: Invariant = {
+  name: 'a Pod that is over stays over, and one that has a node keeps it',
+  begin() {
+    const last = new Map<string, { readonly phase: string; readonly node: string }>();
+    return (view) => {
+      for (const each of view.list(pod)) {
+        const { uid = '' } = each.metadata;
+        const phase = each.status?.phase ?? '';
+        const node = each.spec?.nodeName ?? '';
+        const before = last.get(uid);
+        if (before) {
+          const wasOver = before.phase === 'Succeeded' || before.phase === 'Failed';
+          if (wasOver && phase !== before.phase) return `${nameOf(each)} was ${before.phase} and is ${phase}`;
+          if (before.node !== '' && node !== before.node) return `${nameOf(each)} was on ${before.node}, is on ${node}`;
+        }
+        last.set(uid, { phase, node });
+      }
+      return undefined;
+    };
+  },
+};
+
+/** Pods with names of their own, as StatefulSets have them, rely on being alone. */
+export const onePodOfAName: Invariant = {
+  name: 'no two Pods of one name run at once',
+  begin({ machines }) {
+    return () => {
+      const running = new Map<string, string>();
+      for (const { machine, pod: name, uid } of machines.running()) {
+        const other = running.get(name);
+        if (other !== undefined && other !== uid) return `${name} runs twice, once on ${machine}`;
+        running.set(name, uid);
+      }
+      return undefined;
+    };
+  },
+};

@@ -1,0 +1,195 @@
+/** One world from its seed: users act, things go wrong, and then nothing does any more and all must come to rest. */
+import { createHash } from 'node:crypto';
+import { createClient } from '@kruise/client/client';
+import { isAlreadyExists, isNotFound } from '@kruise/machinery/status';
+import { seededRandom } from '@kruise/values/random';
+import { drawFaults, type Fault, told, weatherOf } from './faults.ts';
+import { unrest } from './invariants/at-rest.ts';
+import type { Invariant } from './invariants/invariant.ts';
+import {
+  cloneSetsAreNotExceeded,
+  oneDaemonOnANode,
+  onePodOfAName,
+  podsDoNotTurnBack,
+  replicaSetsAreNotExceeded,
+} from './invariants/pods.ts';
+import { fairWeather } from './network.ts';
+import { createMachines, type Machines } from './nodes.ts';
+import { controllerManagerProgram, managerProgram, schedulerProgram } from './programs.ts';
+import { drawSteps, type Step } from './scenario.ts';
+import { viewOf } from './view.ts';
+import { createWorld, type Program, type World, worldStart } from './world.ts';
+
+export const invariants: readonly Invariant[] = [
+  replicaSetsAreNotExceeded,
+  cloneSetsAreNotExceeded,
+  oneDaemonOnANode,
+  onePodOfAName,
+  podsDoNotTurnBack,
+];
+
+export type RunOptions = {
+  readonly seed: string;
+  /** How long users act and things go wrong. */
+  readonly minutes?: number;
+  /** What goes wrong, in place of what the seed says. */
+  readonly faults?: readonly Fault[];
+  /** The programs of the control plane, in place of the usual ones. */
+  readonly programs?: readonly Program[];
+  /** Told what happens, as it happens. */
+  readonly tell?: (line: string) => void;
+};
+
+/** How a world went. */
+export type Result = {
+  readonly seed: string;
+  /** What was broken, and when; nothing, if all held. */
+  readonly failure?: { readonly invariant: string; readonly why: string; readonly atMs: number };
+  readonly faults: readonly Fault[];
+  /** A digest of everything that was written, and when: the same for the same seed. */
+  readonly trace: string;
+  readonly simulatedMs: number;
+  readonly revisions: number;
+};
+
+const defaultMinutes = 3;
+/** Nodes that were lost are noticed after 50 s, their Pods evicted after 300 s more, and failed Jobs wait up to 10 min. */
+const restMs = 20 * 60_000;
+const machineCount = 3;
+/** How long nothing may be amiss before it is believed that all is at rest. */
+const quietMs = 5000;
+
+export async function run(options: RunOptions): Promise<Result> {
+  const { seed, minutes = defaultMinutes, tell = () => {} } = options;
+  const durationMs = minutes * 60_000;
+  let machines: Machines | undefined;
+  const since = () => ((world.clock.now() - worldStart) / 1000).toFixed(3);
+  const world = createWorld({
+    seed,
+    programs: (clock) => {
+      machines = createMachines(clock, seed, machineCount);
+      const control = options.programs ?? [controllerManagerProgram(), schedulerProgram(), managerProgram()];
+      return [...control, ...machines.kubelets];
+    },
+    record: (line) => tell(`${since()} ${line}`),
+  });
+  const faults = options.faults ?? drawFaults(seededRandom(`${seed} faults`), world.names(), durationMs);
+  const steps = drawSteps(seededRandom(`${seed} steps`), durationMs);
+  const trace = createHash('sha256');
+  let revisions = 0;
+  world.onWrite(({ deleted, key, revision }) => {
+    revisions++;
+    const line = `${since()} ${deleted ? 'delete' : 'put'} ${key} ${revision}`;
+    trace.update(line);
+    tell(line);
+  });
+
+  await world.start();
+  const begin = world.clock.now();
+  for (const fault of faults) world.clock.setTimer(fault.atMs, () => befall(world, machines!, fault, tell));
+  const acting = steps.map((step) => act(world, step, tell));
+  const watchers = invariants.map(({ name, begin: beginOf }) => ({ name, check: beginOf({ machines: machines! }) }));
+
+  const broken = (): { readonly invariant: string; readonly why: string } | undefined => {
+    const core = world.server()?.core;
+    if (!core) return undefined;
+    const view = viewOf(core, world.clock.now());
+    for (const { name, check } of watchers) {
+      const why = check(view);
+      if (why !== undefined) return { invariant: name, why };
+    }
+    return undefined;
+  };
+  const restless = (): string | undefined => {
+    const core = world.server()?.core;
+    if (!core) return 'the API server is down';
+    return unrest(viewOf(core, world.clock.now())).next().value ?? undefined;
+  };
+  const end = (failure?: { readonly invariant: string; readonly why: string }): Result => ({
+    seed,
+    ...(failure ? { failure: { ...failure, atMs: world.clock.now() - begin } } : {}),
+    faults,
+    trace: trace.digest('hex'),
+    simulatedMs: world.clock.now() - worldStart,
+    revisions,
+  });
+
+  let checkedAt = -1;
+  const pass = async (until: number): Promise<ReturnType<typeof broken>> => {
+    while (world.clock.now() < until) {
+      const next = world.clock.nextTimer() ?? until;
+      await world.clock.advanceAsync(Math.min(Math.max(next, world.clock.now()), until) - world.clock.now());
+      if (revisions === checkedAt) continue;
+      checkedAt = revisions;
+      const found = broken();
+      if (found) return found;
+    }
+    return undefined;
+  };
+
+  const healed = Math.max(durationMs, ...faults.map(({ atMs, lastsMs }) => atMs + lastsMs));
+  const failed = await pass(begin + healed);
+  if (failed) return end(failed);
+  let left = steps.length;
+  for (const each of acting) void each.then(() => left--);
+  const latest = begin + healed + restMs;
+  for (let quietSince = Number.POSITIVE_INFINITY; ; ) {
+    const found = await pass(Math.min(world.clock.now() + 1000, latest));
+    if (found) return end(found);
+    const why = left > 0 ? 'a user has not had his way' : restless();
+    if (why === undefined) {
+      quietSince = Math.min(quietSince, world.clock.now());
+      if (world.clock.now() - quietSince >= quietMs) return end();
+    } else {
+      quietSince = Number.POSITIVE_INFINITY;
+      if (world.clock.now() >= latest) return end({ invariant: 'everything comes to rest', why });
+    }
+  }
+}
+
+/** Has something go wrong, and come right again. */
+function befall(world: World, machines: Machines, fault: Fault, tell: (line: string) => void): void {
+  const { kind, target, lastsMs } = fault;
+  tell(`-- ${told(fault)}`);
+  const weather = weatherOf(kind);
+  if (weather) {
+    world.setWeather(target, weather);
+    const fair = Object.fromEntries(
+      Object.keys(weather).map((name) => [name, fairWeather[name as keyof typeof fairWeather]]),
+    );
+    world.clock.setTimer(lastsMs, () => world.setWeather(target, fair));
+    return;
+  }
+  if (kind === 'has a wrong clock') {
+    world.setClock(target, lastsMs % 2 === 0 ? lastsMs : -lastsMs);
+    world.clock.setTimer(lastsMs, () => world.setClock(target, 0));
+    return;
+  }
+  world.crash(target, lastsMs);
+  if (kind === 'loses power') void machines.switchOff(target);
+}
+
+/** How long a user waits before trying again. */
+const retryMs = 500;
+
+/** Does a step at its time, as often as it takes. */
+function act(world: World, { atMs, what, act: attempt }: Step, tell: (line: string) => void): Promise<void> {
+  return new Promise((resolve) => {
+    const tryOnce = async () => {
+      const transport = world.observer({ username: 'user', groups: ['system:masters', 'system:authenticated'] });
+      try {
+        if (!transport) throw new Error('the API server is down');
+        await attempt(createClient(transport));
+      } catch (error) {
+        // What is there, or gone, is as the user wanted it, or can never be.
+        if (!isAlreadyExists(error) && !isNotFound(error)) {
+          world.clock.setTimer(retryMs, () => void tryOnce());
+          return;
+        }
+      }
+      tell(`-- a user ${what}`);
+      resolve();
+    };
+    world.clock.setTimer(atMs, () => void tryOnce());
+  });
+}

@@ -1,0 +1,167 @@
+/** What users do in a world: they make workloads, scale and update them, delete Pods, and now and then a workload. */
+import { daemonSet } from '@kruise/api/apps/daemonset';
+import { deployment } from '@kruise/api/apps/deployment';
+import { statefulSet } from '@kruise/api/apps/statefulset';
+import { job } from '@kruise/api/batch/job';
+import { pod } from '@kruise/api/core/pod';
+import { cloneSet } from '@kruise/api/kruise/cloneset';
+import type { Client } from '@kruise/client/client';
+import type { Kind } from '@kruise/schema/kind';
+import { pick, type Random, randomInteger } from '@kruise/values/random';
+
+/** Something a user does at a time; it is tried until it works or has become pointless. */
+export type Step = {
+  readonly atMs: number;
+  /** As a person would tell of it. */
+  readonly what: string;
+  act(client: Client): Promise<void>;
+};
+
+const namespace = 'default';
+const images = ['nginx:1.25', 'nginx:1.26', 'nginx:1.27'];
+
+type Workload = {
+  readonly kind: Kind;
+  readonly name: string;
+  spec(random: Random): object;
+  /** What may be changed about it. */
+  readonly changes: readonly ((random: Random) => { readonly what: string; readonly patch: object })[];
+};
+
+function template(name: string, image: string, more: object = {}): object {
+  return {
+    metadata: { labels: { app: name } },
+    spec: { terminationGracePeriodSeconds: 5, containers: [{ name: 'main', image }], ...more },
+  };
+}
+
+const selectorOf = (name: string) => ({ matchLabels: { app: name } });
+
+const scaled = (random: Random) => {
+  const replicas = randomInteger(random, 7);
+  return { what: `scales to ${replicas}`, patch: { spec: { replicas } } };
+};
+
+const updated = (random: Random) => {
+  const image = pick(random, images);
+  return {
+    what: `updates to ${image}`,
+    patch: { spec: { template: { spec: { containers: [{ name: 'main', image }] } } } },
+  };
+};
+
+const workloads: readonly Workload[] = [
+  {
+    kind: deployment,
+    name: 'web',
+    spec: (random) => ({
+      replicas: randomInteger(random, 7),
+      selector: selectorOf('web'),
+      template: template('web', images[0]!),
+    }),
+    changes: [scaled, updated],
+  },
+  {
+    kind: statefulSet,
+    name: 'db',
+    spec: (random) => ({
+      replicas: randomInteger(random, 5),
+      serviceName: 'db',
+      podManagementPolicy: pick(random, ['OrderedReady', 'Parallel']),
+      selector: selectorOf('db'),
+      template: template('db', images[0]!),
+    }),
+    changes: [scaled, updated],
+  },
+  {
+    kind: daemonSet,
+    name: 'agent',
+    spec: () => ({ selector: selectorOf('agent'), template: template('agent', images[0]!) }),
+    changes: [updated],
+  },
+  {
+    kind: job,
+    name: 'batch',
+    spec: (random) => ({
+      completions: 1 + randomInteger(random, 5),
+      parallelism: 1 + randomInteger(random, 3),
+      backoffLimit: 1000,
+      template: template('batch', 'busybox:1.36', {
+        restartPolicy: pick(random, ['Never', 'OnFailure']),
+        containers: [{ name: 'main', image: 'busybox:1.36', command: ['sleep', '3'] }],
+      }),
+    }),
+    changes: [],
+  },
+  {
+    kind: cloneSet,
+    name: 'clones',
+    spec: (random) => ({
+      replicas: randomInteger(random, 7),
+      selector: selectorOf('clones'),
+      template: template('clones', images[0]!),
+      updateStrategy: {
+        type: 'RollingUpdate',
+        rollingUpdate: {
+          podUpdatePolicy: pick(random, ['ReCreate', 'InPlaceIfPossible', 'InPlaceOnly']),
+          maxUnavailable: pick(random, [1, 2, '50%']),
+          maxSurge: pick(random, [0, 1]),
+        },
+      },
+    }),
+    changes: [scaled, updated],
+  },
+];
+
+/** How many steps there are for each workload at most. */
+const mostChanges = 5;
+
+/** Draws what users do in so long. */
+export function drawSteps(random: Random, durationMs: number): readonly Step[] {
+  const chosen = workloads.filter(() => randomInteger(random, 2) === 0);
+  const steps = (chosen.length > 0 ? chosen : [pick(random, workloads)]).flatMap((workload): Step[] => {
+    const { kind, name, changes } = workload;
+    const spec = workload.spec(random);
+    const metadata = { name, namespace };
+    const made: Step = {
+      atMs: randomInteger(random, 5000),
+      what: `creates ${kind.kind} ${name}`,
+      act: async (client) => void (await client.create(kind, { metadata, spec } as never)),
+    };
+    const count = changes.length === 0 ? 0 : randomInteger(random, mostChanges + 1);
+    const changed = Array.from({ length: count }, (): Step => {
+      const { what, patch } = pick(random, changes)(random);
+      return {
+        atMs: 5000 + randomInteger(random, durationMs - 5000),
+        what: `${what}: ${kind.kind} ${name}`,
+        act: async (client) => void (await client.patch(kind, metadata, patch, { type: 'merge' })),
+      };
+    });
+    const killed = Array.from({ length: randomInteger(random, 3) }, () => killOne(random, name, durationMs));
+    const ended = randomInteger(random, 4) === 0 ? [deletion(random, kind, name, durationMs)] : [];
+    return [made, ...changed, ...killed, ...ended];
+  });
+  return steps.sort((a, b) => a.atMs - b.atMs);
+}
+
+function killOne(random: Random, app: string, durationMs: number): Step {
+  const which = random.next();
+  return {
+    atMs: 5000 + randomInteger(random, durationMs - 5000),
+    what: `deletes a Pod of ${app}`,
+    async act(client) {
+      const { items } = await client.list(pod, { namespace, labelSelector: `app=${app}` });
+      const found = items[Math.floor(which * items.length)];
+      if (found) await client.delete(pod, { namespace, name: found.metadata.name! });
+    },
+  };
+}
+
+function deletion(random: Random, kind: Kind, name: string, durationMs: number): Step {
+  const propagationPolicy = pick(random, ['Background', 'Foreground'] as const);
+  return {
+    atMs: Math.floor(durationMs / 2) + randomInteger(random, durationMs / 2),
+    what: `deletes ${kind.kind} ${name} in the ${propagationPolicy.toLowerCase()}`,
+    act: async (client) => void (await client.delete(kind, { namespace, name }, { propagationPolicy })),
+  };
+}
