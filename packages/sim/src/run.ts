@@ -17,7 +17,7 @@ import { fairWeather } from './network.ts';
 import { createMachines, type Machines } from './nodes.ts';
 import { controllerManagerProgram, managerProgram, schedulerProgram } from './programs.ts';
 import { drawSteps, type Step } from './scenario.ts';
-import { viewOf } from './view.ts';
+import { type View, viewOf } from './view.ts';
 import { createWorld, type Program, type World, worldStart } from './world.ts';
 
 export const invariants: readonly Invariant[] = [
@@ -50,6 +50,8 @@ export type Result = {
   readonly trace: string;
   readonly simulatedMs: number;
   readonly revisions: number;
+  /** The cluster as it was in the end, if there was a server to ask. */
+  readonly view?: View;
 };
 
 const defaultMinutes = 3;
@@ -112,6 +114,7 @@ export async function run(options: RunOptions): Promise<Result> {
     trace: trace.digest('hex'),
     simulatedMs: world.clock.now() - worldStart,
     revisions,
+    ...(world.server() ? { view: viewOf(world.server()!.core, world.clock.now()) } : {}),
   });
 
   let checkedAt = -1;
