@@ -34,6 +34,8 @@ export type Decision<S = unknown> = {
   readonly told?: readonly NewEvent[];
   /** When to look again though nothing happens. */
   readonly requeueAfterSeconds?: number;
+  /** How long to leave it alone whatever happens: where a look costs much, changes in a row are better seen together. */
+  readonly restMs?: number;
 };
 
 /** The type of a kind's status. */
@@ -314,9 +316,9 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
   const restsUntil = new Map<Key, Instant>();
 
   async function reconcile(key: Key): Promise<ReconcileResult> {
-    const restMs = (restsUntil.get(key) ?? 0) - clock.now();
-    if (restMs > 0) {
-      queue.addAfter(key, restMs);
+    const remainingMs = (restsUntil.get(key) ?? 0) - clock.now();
+    if (remainingMs > 0) {
+      queue.addAfter(key, remainingMs);
       return 'requeue_after';
     }
     const outstanding = expectations.outstanding(key);
@@ -336,8 +338,9 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
       queue.forget(key);
       return 'success';
     }
-    if (controller.restMs > 0) restsUntil.set(key, clock.now() + controller.restMs);
     const { object, decision } = considered;
+    const restMs = decision.restMs ?? controller.restMs;
+    if (restMs > 0) restsUntil.set(key, clock.now() + restMs);
     const outcome = await carryOut(key, decision);
     // What was decided by what is out of date is no report of anything.
     const isToBeReported = object && !outcome.isStale && !signal.aborted;

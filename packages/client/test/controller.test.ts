@@ -128,6 +128,38 @@ test('a key that rests sees changes in a row together, the last of them included
   await cluster.close();
 });
 
+test('a decision can say how long its key rests', async () => {
+  const cluster = await startCluster();
+  const seen: number[] = [];
+  const resting = defineController({
+    name: 'resting',
+    for: configMap,
+    observe: (caches, key) => (key === 'default/one' ? caches.of(configMap).get(key) : undefined),
+    decide(found) {
+      seen.push(cluster.clock.now() - start);
+      return { actions: [], restMs: Number(found.data?.['restMs']) };
+    },
+  });
+  const running = run(cluster, [resting]);
+  await cluster.pass(1);
+  const start = cluster.clock.now();
+  const reference = { namespace: 'default', name: 'one' };
+  await cluster.client.create(configMap, { metadata: reference, data: { restMs: '500' } });
+  for (const restMs of ['0', '0', '0']) {
+    await cluster.pass(0.3);
+    await cluster.client.patch(
+      configMap,
+      reference,
+      { data: { restMs }, metadata: { labels: { at: String(cluster.clock.now()) } } },
+      { type: 'merge' },
+    );
+  }
+  await cluster.pass(5);
+  assert.deepEqual(seen, [0, 500, 600, 900]);
+  await running.stop();
+  await cluster.close();
+});
+
 test('news is told once what it is about is written, and not before', async () => {
   const cluster = await startCluster();
   await cluster.client.create(service, setNamed('web', 1));
