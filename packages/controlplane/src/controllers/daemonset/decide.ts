@@ -12,6 +12,7 @@ import { isSame } from '@kruise/machinery/json-value';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { secondsUntilAvailable } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
+import { restBetweenLooks } from '../pace.ts';
 import { createPod, deletePod } from '../pod-control.ts';
 import { hashOf, historyOf, outlived } from './history.ts';
 import { isUpdatedBy, podsByNode, podsFor } from './pods.ts';
@@ -93,6 +94,8 @@ export function decide(observed: Observed, now: Instant): Decided {
         ? set.status
         : status,
     ...(waits.length > 0 ? { requeueAfterSeconds: Math.min(...waits) } : {}),
+    // What is made or deleted is waited for in any case.
+    restMs: chores.starts.length + chores.stops.length > 0 ? 0 : restBetweenLooks(nodes.length),
   };
 }
 

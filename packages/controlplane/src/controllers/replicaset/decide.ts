@@ -9,6 +9,7 @@ import { crowdingByNode, rankForDeletion } from '@kruise/machinery/pod-ranking';
 import { podFromTemplate } from '@kruise/machinery/pod-template';
 import { isPodActive, secondsUntilAvailable } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
+import { restBetweenLooks } from '../pace.ts';
 import { createPod, deletePod } from '../pod-control.ts';
 import { statusOf } from './status.ts';
 
@@ -38,6 +39,8 @@ export function decide({ set, candidates, siblings }: Observed, now: Instant): D
     status: ({ failures }) =>
       failures.some(({ action }) => action.type === 'patch') ? set.status : statusOf(set, pods, failures, now),
     ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }),
+    // What is made or deleted is waited for in any case.
+    restMs: scaling.length > 0 ? 0 : restBetweenLooks(pods.length),
   };
 }
 
