@@ -1,5 +1,6 @@
 import { conflict, invalid, isNotFound, notFound, success } from '@kruise/machinery/status';
 import { type Cause, invalid as invalidField, notSupported } from '@kruise/schema/field-error';
+import { someAtATime } from '@kruise/values/some-at-a-time';
 import type { Attributes } from '../admission/admission.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
@@ -214,6 +215,9 @@ async function admit(
   await core.admission.validate(attributes);
 }
 
+/** Deletions of one list under way at a time: the store writes those to disk together that come together. */
+const deletionsAtATime = 64;
+
 /** Deletes all objects of a list, and answers with them as they were. */
 export async function deleteMany(
   core: Core,
@@ -223,7 +227,7 @@ export async function deleteMany(
   options: DeleteOptions,
 ): Promise<Listed> {
   const list = await readMany(core, context, resource, listed);
-  for (const { object } of list.items) {
+  await someAtATime(list.items, deletionsAtATime, async ({ object }) => {
     const { name = '', namespace = '' } = object.metadata;
     const one = { ...context, info: { ...context.info, namespace } };
     try {
@@ -231,6 +235,6 @@ export async function deleteMany(
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
-  }
+  });
   return list;
 }
