@@ -11,6 +11,7 @@ import { type Key, keyOf } from '@kruise/client/object-key';
 import { findCondition, withCondition } from '@kruise/machinery/conditions';
 import { isConflict, isNotFound } from '@kruise/machinery/status';
 import { after } from '@kruise/values/clock';
+import { someAtATime } from '@kruise/values/some-at-a-time';
 import { changedTaints, hasTaint, patchTaints, type TaintId } from '../node-taints.ts';
 import { byNode } from '../pod-indexes.ts';
 import { evictingTaints } from './decide.ts';
@@ -90,20 +91,16 @@ function createMonitor(settings: MonitorSettings, context: ControllerContext, si
 
   /** Does something with each item, a few at a time. What fails is told, and tried again at the next look. */
   async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<number> {
-    const left = items.values();
-    let failures = 0;
-    const worker = async () => {
-      for (const item of left) {
-        try {
-          await work(item);
-        } catch (error) {
-          failures++;
-          log.warn({ error }, 'what a node that is down calls for could not be done');
-        }
+    const failures = await someAtATime(items, writersAtOnce, async (item): Promise<number> => {
+      try {
+        await work(item);
+        return 0;
+      } catch (error) {
+        log.warn({ error }, 'what a node that is down calls for could not be done');
+        return 1;
       }
-    };
-    await Promise.all(Array.from({ length: Math.min(writersAtOnce, items.length) }, worker));
-    return failures;
+    });
+    return failures.reduce((sum, failed) => sum + failed, 0);
   }
 
   function welcome(nodes: readonly Node[]): void {

@@ -1,0 +1,58 @@
+import { type Node, node } from '@kruise/api/core/node';
+import { announced, isBeingDeleted, record, remove } from '@kruise/client/actions';
+import { type Controller, type Decision, defineController } from '@kruise/client/controller';
+import { isConditionTrue } from '@kruise/machinery/conditions';
+import type { Instant } from '@kruise/values/time';
+import { changedTaints, patchTaints, type TaintId } from '../../controllers/node-taints.ts';
+import type { Instances } from '../provider.ts';
+
+export type Observed = { readonly node: Node; readonly machine: 'unasked' | 'gone' | 'shut down' | 'there' };
+
+const shutdownTaint: TaintId = { key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' };
+
+/** While a node is not ready, its cloud is asked so often what became of it. */
+const periodSeconds = 5;
+
+/** Deletes nodes whose machine is gone, and marks those whose machine is switched off. */
+export function cloudNodeLifecycleController(instances: Instances): Controller {
+  return defineController({
+    name: 'cloud-node-lifecycle',
+    for: node,
+    wakes: ({ type, object, previous }) => type === 'added' || isReady(object) !== (previous && isReady(previous)),
+    observe(caches, key): Observed | undefined {
+      const found = caches.of(node).get(key);
+      return found && !isBeingDeleted(found) ? { node: found, machine: 'unasked' } : undefined;
+    },
+    async inquire(observed, _client, signal): Promise<Observed> {
+      if (isReady(observed.node)) return observed;
+      if (!(await instances.exists(observed.node, signal))) return { ...observed, machine: 'gone' };
+      const isShutDown = await instances.isShutDown(observed.node, signal);
+      return { ...observed, machine: isShutDown ? 'shut down' : 'there' };
+    },
+    decide,
+  });
+}
+
+export function decide({ node: found, machine }: Observed, now: Instant): Decision<Node['status']> {
+  if (isReady(found)) {
+    const taints = changedTaints(found, { drop: [shutdownTaint] }, now);
+    return { actions: taints ? [patchTaints(found, taints)] : [] };
+  }
+  if (machine === 'gone') {
+    const { name } = found.metadata;
+    const message = `Deleting node ${name} because it does not exist in the cloud provider`;
+    const failed = { reason: 'DeletingNodeFailed', message: `Failed deleting node ${name}: {error}` };
+    return {
+      actions: [
+        record({ about: found, type: 'Normal', reason: 'DeletingNode', message }),
+        announced(remove(found), { about: found, failed }),
+      ],
+    };
+  }
+  const taints = machine === 'shut down' ? changedTaints(found, { add: [shutdownTaint] }, now) : undefined;
+  return { actions: taints ? [patchTaints(found, taints)] : [], requeueAfterSeconds: periodSeconds };
+}
+
+function isReady({ status }: Node): boolean {
+  return isConditionTrue(status?.conditions, 'Ready');
+}

@@ -1,0 +1,87 @@
+import type { Node, NodeAddress } from '@kruise/api/core/node';
+import { type Action, patch, record, update } from '@kruise/client/actions';
+import type { Decision } from '@kruise/client/controller';
+import { isSame } from '@kruise/machinery/json-value';
+import type { InstanceMetadata } from '../provider.ts';
+
+export type Observed = { readonly node: Node; readonly metadata: InstanceMetadata | undefined };
+
+/** On a node that registered before its cloud had a word: nothing is to be scheduled to it. */
+export const uninitializedKey = 'node.cloudprovider.kubernetes.io/uninitialized';
+
+/** The labels of old, and those that are kept the same. */
+const copiedLabels = {
+  'topology.kubernetes.io/zone': 'failure-domain.beta.kubernetes.io/zone',
+  'topology.kubernetes.io/region': 'failure-domain.beta.kubernetes.io/region',
+  'node.kubernetes.io/instance-type': 'beta.kubernetes.io/instance-type',
+} as const;
+
+const ownLabels = /(^|\.)(kubernetes|k8s)\.io\//;
+
+export function isUninitialized({ spec }: Node): boolean {
+  return spec?.taints?.some(({ key }) => key === uninitializedKey) ?? false;
+}
+
+/** Addresses may change while a machine runs, and nobody tells. */
+const refreshSeconds = 300;
+
+export function decide({ node, metadata }: Observed): Decision<Node['status']> {
+  if (isUninitialized(node)) return { actions: metadata ? initialize(node, metadata) : [] };
+  const labels = outdatedLabelsOf(node);
+  return {
+    actions: [...(labels ? [patch(node, { metadata: { labels } })] : []), ...addressesOf(node, metadata)],
+    requeueAfterSeconds: refreshSeconds,
+  };
+}
+
+function initialize(node: Node, metadata: InstanceMetadata): readonly Action[] {
+  const { providerId, instanceType, zone, region } = metadata;
+  const known = {
+    ...both('node.kubernetes.io/instance-type', instanceType),
+    ...both('topology.kubernetes.io/zone', zone),
+    ...both('topology.kubernetes.io/region', region),
+  };
+  const present = node.metadata.labels ?? {};
+  const further = Object.entries(metadata.labels ?? {}).filter(
+    ([key]) => !ownLabels.test(key) && present[key] === undefined,
+  );
+  const initialized: Node = {
+    ...node,
+    metadata: { ...node.metadata, labels: { ...present, ...known, ...Object.fromEntries(further) } },
+    spec: {
+      ...node.spec,
+      ...(node.spec?.providerID ? {} : { providerID: providerId }),
+      taints: (node.spec?.taints ?? []).filter(({ key }) => key !== uninitializedKey),
+    },
+  };
+  return [
+    update(initialized),
+    ...addressesOf(node, metadata),
+    record({ about: node, type: 'Normal', reason: 'Synced', message: 'Node synced successfully' }),
+  ];
+}
+
+function both(label: keyof typeof copiedLabels, value: string | undefined): Readonly<Record<string, string>> {
+  return value ? { [label]: value, [copiedLabels[label]]: value } : {};
+}
+
+function outdatedLabelsOf({ metadata: { labels = {} } }: Node): Readonly<Record<string, string>> | undefined {
+  const outdated = Object.entries(copiedLabels).filter(
+    ([copy, source]) => labels[source] !== undefined && labels[copy] !== labels[source],
+  );
+  return outdated.length === 0
+    ? undefined
+    : Object.fromEntries(outdated.map(([copy, source]) => [copy, labels[source] ?? '']));
+}
+
+/** The cloud's addresses, if it has any; the name that a node has for itself is kept. */
+function addressesOf(node: Node, metadata: InstanceMetadata | undefined): readonly Action[] {
+  const told = metadata?.addresses ?? [];
+  if (told.length === 0) return [];
+  const isHostname = ({ type }: NodeAddress) => type === 'Hostname';
+  const hostnames = told.some(isHostname) ? [] : (node.status?.addresses ?? []).filter(isHostname);
+  const addresses = [...told, ...hostnames];
+  if (isSame(addresses, node.status?.addresses)) return [];
+  // Addresses are merged by their type, of which there may be several: the list is replaced as a whole.
+  return [{ ...patch(node, { status: { addresses } }), subresource: 'status' }];
+}

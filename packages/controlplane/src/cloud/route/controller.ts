@@ -1,0 +1,81 @@
+import { type Node, node } from '@kruise/api/core/node';
+import { type ControllerContext, type Runnable, whenSynced } from '@kruise/client/controller';
+import { isNotFound } from '@kruise/machinery/status';
+import { parseLegacyPrefix } from '@kruise/values/address';
+import { after } from '@kruise/values/clock';
+import { someAtATime } from '@kruise/values/some-at-a-time';
+import { formatTime } from '@kruise/values/time';
+import type { Routes } from '../provider.ts';
+import { networkCondition, planRoutes } from './decide.ts';
+
+const periodSeconds = 10;
+const callsAtOnce = 20;
+
+/** Has traffic for the Pods of each node led there. */
+export function routeController(routes: Routes, clusterRanges: readonly string[]): Runnable {
+  const ranges = clusterRanges.map(parseLegacyPrefix);
+  const sources = { watches: [], uses: [node] };
+
+  async function reconcile(context: ControllerContext, signal: AbortSignal): Promise<void> {
+    const { log, record, caches, clock } = context;
+    const present = await routes.list(signal);
+    const nodes = caches.of(node).list();
+    const plan = planRoutes(nodes, present, ranges);
+    await someAtATime(plan.remove, callsAtOnce, (route) =>
+      routes.remove(route, signal).catch((error) => log.warn({ route: route.name, error }, 'a route stays')),
+    );
+    const lacking = new Set<Node>();
+    await someAtATime(plan.create, callsAtOnce, async ({ node: target, destination }) => {
+      const { name = '', uid = '' } = target.metadata;
+      const startedAt = clock.now();
+      try {
+        await routes.create(uid, { targetNode: name, destination }, signal);
+      } catch (error) {
+        lacking.add(target);
+        const elapsed = `${clock.now() - startedAt}ms`;
+        const message = `Could not create route ${uid} ${destination} for node ${name} after ${elapsed}: ${error instanceof Error ? error.message : error}`;
+        record({ about: target, type: 'Warning', reason: 'FailedToCreateRoute', message });
+      }
+    });
+    await someAtATime(nodes, callsAtOnce, async (each) => {
+      if (each.spec?.podCIDRs?.length) await tellNode(context, each, !lacking.has(each));
+    });
+  }
+
+  return {
+    name: 'route',
+    component: 'route_controller',
+    ...sources,
+    async run(context, signal) {
+      const { clock, caches, log } = context;
+      await whenSynced(sources, caches, signal);
+      while (!signal.aborted) {
+        await reconcile(context, signal).catch((error) => {
+          if (!signal.aborted) log.warn({ error }, 'routes could not be looked after');
+        });
+        await after(clock, periodSeconds * 1000, signal).catch(() => {});
+      }
+    },
+  };
+}
+
+async function tellNode({ client, clock }: ControllerContext, about: Node, hasRoutes: boolean): Promise<void> {
+  const condition = networkCondition(about, hasRoutes);
+  if (!condition) return;
+  const time = formatTime(clock.now());
+  const told = { ...condition, lastHeartbeatTime: time, lastTransitionTime: time };
+  try {
+    await client.patch(
+      node,
+      { name: about.metadata.name ?? '' },
+      { status: { conditions: [told] } },
+      {
+        type: 'strategic',
+        subresource: 'status',
+        fieldManager: 'cloud-controller-manager',
+      },
+    );
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Node } from '@kruise/api/core/node';
+import { parsePrefix } from '@kruise/values/address';
+import type { Route } from '../provider.ts';
+import { networkCondition, planRoutes } from './decide.ts';
+
+const node = (name: string, ...podCIDRs: string[]): Node => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name },
+  spec: { podCIDRs },
+});
+const route = (targetNode: string, destination: string, isBlackhole = false): Route => ({
+  name: `${targetNode}-${destination}`,
+  targetNode,
+  destination,
+  isBlackhole,
+});
+
+const cases: readonly [
+  name: string,
+  nodes: readonly Node[],
+  routes: readonly Route[],
+  create: readonly string[],
+  remove: readonly string[],
+][] = [
+  ['a node without a route gets one', [node('a', '10.0.1.0/24')], [], ['a 10.0.1.0/24'], []],
+  ['each family has one', [node('a', '10.0.1.0/24', 'fd00::/64')], [], ['a 10.0.1.0/24', 'a fd00::/64'], []],
+  ['one that is there stays', [node('a', '10.0.1.0/24')], [route('a', '10.0.1.0/24')], [], []],
+  ['one to a node that is gone goes', [], [route('a', '10.0.1.0/24')], [], ['a 10.0.1.0/24']],
+  [
+    'one to another node goes',
+    [node('b', '10.0.1.0/24')],
+    [route('a', '10.0.1.0/24')],
+    ['b 10.0.1.0/24'],
+    ['a 10.0.1.0/24'],
+  ],
+  [
+    'one that leads nowhere is made anew',
+    [node('a', '10.0.1.0/24')],
+    [route('a', '10.0.1.0/24', true)],
+    ['a 10.0.1.0/24'],
+    ['a 10.0.1.0/24'],
+  ],
+  [
+    'one that is not of the cluster is left alone',
+    [],
+    [route('a', '192.168.0.0/24'), route('', '0.0.0.0/0'), route('', 'default')],
+    [],
+    [],
+  ],
+  ['a node without a range needs none', [node('a')], [], [], []],
+];
+for (const [name, nodes, routes, create, remove] of cases) {
+  test(name, () => {
+    const plan = planRoutes(nodes, routes, [parsePrefix('10.0.0.0/16'), parsePrefix('fd00::/56')]);
+    assert.deepEqual(
+      plan.create.map(({ node: to, destination }) => `${to.metadata.name} ${destination}`),
+      create,
+    );
+    assert.deepEqual(
+      plan.remove.map(({ targetNode, destination }) => `${targetNode} ${destination}`),
+      remove,
+    );
+  });
+}
+
+test('a node is told whether it can be reached, once', () => {
+  assert.equal(networkCondition(node('a'), true)?.reason, 'RouteCreated');
+  assert.equal(networkCondition(node('a'), false)?.reason, 'NoRouteCreated');
+  const told: Node = { ...node('a'), status: { conditions: [{ type: 'NetworkUnavailable', status: 'False' }] } };
+  assert.equal(networkCondition(told, true), undefined);
+  assert.equal(networkCondition(told, false)?.status, 'True');
+});

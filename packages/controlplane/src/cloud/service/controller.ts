@@ -1,0 +1,135 @@
+import { type Node, node } from '@kruise/api/core/node';
+import { type LoadBalancerStatus, type Service, service } from '@kruise/api/core/service';
+import type { Client } from '@kruise/client/client';
+import { type Controller, defineController, watch } from '@kruise/client/controller';
+import type { Effect } from '@kruise/client/execute';
+import type { Caches, Change } from '@kruise/client/informer';
+import { type Key, keyOf } from '@kruise/client/object-key';
+import { exponentialBackOff } from '@kruise/client/rate-limiter';
+import { isSame } from '@kruise/machinery/json-value';
+import { isNotFound } from '@kruise/machinery/status';
+import type { LoadBalancers } from '../provider.ts';
+import {
+  decide,
+  isBalanced,
+  isNews,
+  needsCleanup,
+  noNodes,
+  type Observed,
+  type Told,
+  tell,
+  wantsLoadBalancer,
+} from './decide.ts';
+
+/** Gives Services of type LoadBalancer a way in from outside. */
+export function cloudServiceController(loadBalancers: LoadBalancers): Controller {
+  const told = new Map<Key, Told>();
+  let isRestored = false;
+
+  function observe(caches: Caches, key: Key): Observed | undefined {
+    const services = caches.of(service);
+    if (!isRestored) loadBalancers.restore?.(services.list());
+    isRestored = true;
+    const found = services.get(key);
+    if (!found) {
+      told.delete(key);
+      return undefined;
+    }
+    const isOurs = wantsLoadBalancer(found) || needsCleanup(found) || told.has(key);
+    return isOurs
+      ? { service: found, nodes: caches.of(node).list().filter(isBalanced), told: told.get(key) }
+      : undefined;
+  }
+
+  const ensure: Effect = async (input, signal, { client, record }) => {
+    // What `decide` has made of it.
+    const wanted = input as Told;
+    const about = wanted.service;
+    try {
+      const status = await loadBalancers.ensure(about, wanted.nodes, signal);
+      told.set(keyOf(about), wanted);
+      record(tell(about, 'Ensured').event);
+      await writeStatus(client, about, status);
+    } catch (error) {
+      const message = `Error syncing load balancer: failed to ensure load balancer: ${textOf(error)}`;
+      record({ about, type: 'Warning', reason: 'SyncLoadBalancerFailed', message });
+      throw error;
+    }
+  };
+
+  const updateNodes: Effect = async (input, signal, { record }) => {
+    const { service: about, nodes } = input as Told;
+    try {
+      await loadBalancers.updateNodes(about, nodes, signal);
+    } catch (error) {
+      const names = nodes.map(({ metadata }) => metadata.name).sort();
+      const shown = names.length > 20 ? [...names.slice(0, 20), `<${names.length - 20} more>`] : names;
+      const hosts = `[${shown.join(' ')}] [node names limited, total number of nodes: ${names.length}]`;
+      const message = `Error updating load balancer with new hosts ${hosts}, error: ${textOf(error)}`;
+      record({ about, type: 'Warning', reason: 'UpdateLoadBalancerFailed', message });
+      throw error;
+    }
+    const before = told.get(keyOf(about));
+    told.set(keyOf(about), { service: before?.service ?? about, nodes });
+    record(nodes.length === 0 ? noNodes(about).event : tell(about, 'Updated').event);
+  };
+
+  const release: Effect = async (input, signal, { client, record }) => {
+    const about = input as Service;
+    try {
+      if (await loadBalancers.find(about, signal)) {
+        record(tell(about, 'Deleting').event);
+        await loadBalancers.remove(about, signal);
+      }
+    } catch (error) {
+      const message = `Error syncing load balancer: failed to delete load balancer: ${textOf(error)}`;
+      record({ about, type: 'Warning', reason: 'SyncLoadBalancerFailed', message });
+      throw error;
+    }
+    told.delete(keyOf(about));
+    await writeStatus(client, about, {});
+  };
+
+  return defineController({
+    name: 'service',
+    for: service,
+    wakes: ({ object, previous }) => !previous || isNews(previous, object),
+    watches: [watch(node, servicesForOtherNodes)],
+    rateLimiter: () => exponentialBackOff({ firstMs: 5_000, maxMs: 300_000 }),
+    effects: { ensure, updateNodes, release },
+    observe,
+    decide,
+  });
+}
+
+/** Writes what became of a load balancer, if that is news; it makes no difference if the Service is gone. */
+async function writeStatus(client: Client, about: Service, loadBalancer: LoadBalancerStatus): Promise<void> {
+  if (isSame(about.status?.loadBalancer ?? {}, loadBalancer)) return;
+  const { name = '', namespace = '', uid } = about.metadata;
+  const patch = { metadata: { uid }, status: { loadBalancer: { ingress: loadBalancer.ingress ?? null } } };
+  try {
+    await client.patch(service, { name, namespace }, patch, {
+      type: 'merge',
+      subresource: 'status',
+      fieldManager: 'cloud-controller-manager',
+    });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+function balanced(found: Service): readonly string[] {
+  return wantsLoadBalancer(found) ? ['yes'] : [];
+}
+
+/** A node that comes or goes, or is another machine, is news to every load balancer. */
+function servicesForOtherNodes({ type, object, previous }: Change<Node>, caches: Caches): readonly Key[] {
+  const isSameMachine =
+    previous && isBalanced(previous) === isBalanced(object) && previous.spec?.providerID === object.spec?.providerID;
+  if (type === 'updated' && isSameMachine) return [];
+  return caches.of(service).byIndex(balanced, 'yes').map(keyOf);
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

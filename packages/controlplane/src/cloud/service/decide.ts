@@ -1,0 +1,117 @@
+import type { Node } from '@kruise/api/core/node';
+import type { Service } from '@kruise/api/core/service';
+import { type Action, effect, hasFinalizer, isBeingDeleted, type PatchAction, record } from '@kruise/client/actions';
+import type { Decision } from '@kruise/client/controller';
+import { isSame } from '@kruise/machinery/json-value';
+
+export const finalizer = 'service.kubernetes.io/load-balancer-cleanup';
+
+/** What a load balancer was last told. */
+export type Told = { readonly service: Service; readonly nodes: readonly Node[] };
+
+export type Observed = {
+  readonly service: Service;
+  readonly nodes: readonly Node[];
+  /** Undefined if it was told nothing yet since this process began. */
+  readonly told: Told | undefined;
+};
+
+/** Whether a Service is to have a load balancer of this cloud, rather than none or one of another class. */
+export function wantsLoadBalancer({ spec }: Service): boolean {
+  return spec?.type === 'LoadBalancer' && spec.loadBalancerClass == null;
+}
+
+/** Whether what a Service had from the cloud is to be given back. */
+export function needsCleanup(service: Service): boolean {
+  return hasFinalizer(service, finalizer) && (isBeingDeleted(service) || service.spec?.type !== 'LoadBalancer');
+}
+
+/** Whether load balancers lead to a node. */
+export function isBalanced({ metadata, spec }: Node): boolean {
+  return (
+    metadata.deletionTimestamp == null &&
+    metadata.labels?.['node.kubernetes.io/exclude-from-external-load-balancers'] === undefined &&
+    !spec?.taints?.some(({ key }) => key === 'ToBeDeletedByClusterAutoscaler')
+  );
+}
+
+/**
+ * The finalizer is there before the load balancer is, and goes after it. It is written through the status, which is all
+ * that this controller may write of a Service.
+ */
+export function decide({ service, nodes, told }: Observed): Decision<Service['status']> {
+  if (needsCleanup(service) || (told && !wantsLoadBalancer(service))) {
+    return { actions: [effect('release', service), ...withoutFinalizer(service), tell(service, 'Deleted')] };
+  }
+  if (!wantsLoadBalancer(service)) return { actions: [] };
+  if (!told || isOtherwiseWanted(told.service, service)) {
+    const warnings = nodes.length === 0 ? [noNodes(service)] : [];
+    const finalizers = hasFinalizer(service, finalizer) ? [] : [patchFinalizers(service, [finalizer])];
+    return {
+      actions: [tell(service, 'Ensuring'), ...finalizers, ...warnings, effect('ensure', { service, nodes })],
+    };
+  }
+  if (areSameNodes(told.nodes, nodes)) return { actions: [] };
+  return { actions: [effect('updateNodes', { service, nodes })] };
+}
+
+/** Whether a change of a Service is one to look at: not what this controller itself writes to it. */
+export function isNews(before: Service, now: Service): boolean {
+  if (wantsLoadBalancer(before) !== wantsLoadBalancer(now) || needsCleanup(now)) return true;
+  return wantsLoadBalancer(now) && isOtherwiseWanted(before, now);
+}
+
+/** Whether a load balancer has to be made anew, or changed, for what a Service says now. */
+function isOtherwiseWanted(before: Service, now: Service): boolean {
+  return before.metadata.uid !== now.metadata.uid || !isSame(wishesOf(before), wishesOf(now));
+}
+
+function wishesOf({ metadata, spec }: Service): readonly unknown[] {
+  return [
+    metadata.annotations ?? {},
+    spec?.loadBalancerSourceRanges ?? [],
+    spec?.ports ?? [],
+    spec?.sessionAffinity,
+    spec?.sessionAffinityConfig,
+    spec?.loadBalancerIP,
+    spec?.externalIPs ?? [],
+    spec?.externalTrafficPolicy,
+    spec?.healthCheckNodePort,
+    spec?.ipFamilies,
+  ];
+}
+
+/** Nodes are the same to a load balancer if the machines are. */
+function areSameNodes(before: readonly Node[], now: readonly Node[]): boolean {
+  const machines = (nodes: readonly Node[]) =>
+    nodes.map(({ metadata, spec }) => `${metadata.name} ${spec?.providerID ?? ''}`).sort();
+  return isSame(machines(before), machines(now));
+}
+
+function withoutFinalizer(service: Service): readonly PatchAction[] {
+  return hasFinalizer(service, finalizer) ? [patchFinalizers(service, [])] : [];
+}
+
+function patchFinalizers(service: Service, own: readonly string[]): PatchAction {
+  const { resourceVersion, finalizers = [] } = service.metadata;
+  const others = finalizers.filter((each) => each !== finalizer);
+  const metadata = { resourceVersion, finalizers: [...others, ...own] };
+  return { type: 'patch', object: service, patch: { metadata }, patchType: 'merge', subresource: 'status' };
+}
+
+const words = {
+  Ensuring: { reason: 'EnsuringLoadBalancer', message: 'Ensuring load balancer' },
+  Ensured: { reason: 'EnsuredLoadBalancer', message: 'Ensured load balancer' },
+  Updated: { reason: 'UpdatedLoadBalancer', message: 'Updated load balancer with new hosts' },
+  Deleting: { reason: 'DeletingLoadBalancer', message: 'Deleting load balancer' },
+  Deleted: { reason: 'DeletedLoadBalancer', message: 'Deleted load balancer' },
+} as const;
+
+export function tell(about: Service, what: keyof typeof words): Action & { readonly type: 'record' } {
+  return record({ about, type: 'Normal', ...words[what] });
+}
+
+export function noNodes(about: Service): Action & { readonly type: 'record' } {
+  const message = 'There are no available nodes for LoadBalancer';
+  return record({ about, type: 'Warning', reason: 'UnAvailableLoadBalancer', message });
+}
