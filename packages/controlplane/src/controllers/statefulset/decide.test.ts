@@ -208,7 +208,7 @@ const made = (observed: Observed) => (decide(observed, now).actions.at(-1) as Cr
 test('a Pod has the name, place and revision of its number', () => {
   const { metadata, spec } = made(worldOf(setOf(), []));
   assert.equal(metadata.name, 'web-0');
-  assert.equal(metadata.generateName, undefined);
+  assert.equal(metadata.generateName, 'web-');
   assert.deepEqual(metadata.labels, {
     app: 'web',
     'statefulset.kubernetes.io/pod-name': 'web-0',

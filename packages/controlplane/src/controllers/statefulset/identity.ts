@@ -14,25 +14,24 @@ export function ordinalsOf({ spec }: StatefulSet): { readonly start: number; rea
   return { start: spec?.ordinals?.start ?? 0, count: spec?.replicas ?? 1 };
 }
 
-const ordinal = /^(?:0|[1-9]\d{0,9})$/;
+const ordinalText = /^(?:0|[1-9]\d{0,9})$/;
 const maxOrdinal = 2 ** 31 - 1;
 
 /** The number a Pod has in a StatefulSet by its name; none if that is no name of a member. */
 export function ordinalOf(set: StatefulSet, { metadata: { name = '' } }: Pod): number | undefined {
   const prefix = `${set.metadata.name}-`;
   const text = name.startsWith(prefix) ? name.slice(prefix.length) : '';
-  return ordinal.test(text) && Number(text) <= maxOrdinal ? Number(text) : undefined;
+  return ordinalText.test(text) && Number(text) <= maxOrdinal ? Number(text) : undefined;
 }
 
 /** A new member, made from the template of a revision. */
 export function memberOf(set: StatefulSet, ordinal: number, template: PodTemplateSpec, revision: string): Pod {
   const { metadata, spec } = podFromTemplate(set, template);
-  const { generateName: _, ...rest } = metadata;
   const name = `${set.metadata.name}-${ordinal}`;
   const pod: Pod = {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { ...rest, name, labels: { ...metadata.labels, [podRevisionLabel]: revision } },
+    metadata: { ...metadata, name, labels: { ...metadata.labels, [podRevisionLabel]: revision } },
     // A template has a spec, or it would not have been let in.
     spec: { ...spec!, hostname: name, subdomain: set.spec?.serviceName ?? '' },
   };
