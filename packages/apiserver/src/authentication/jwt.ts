@@ -59,8 +59,9 @@ export function isSignedBy({ header, signed, signature }: DecodedJwt, keys: read
   );
 }
 
-/** Signs claims. It takes a while, and does so off the main thread. */
-export function signJwt(claims: Claims, privateKey: KeyObject): Promise<string> {
+/** Signs claims. By an RSA key that takes a while, and is done off the main thread. */
+export async function signJwt(claims: Claims, privateKey: KeyObject): Promise<string> {
+  if (privateKey.asymmetricKeyType === 'ec') return signJwtAtOnce(claims, privateKey);
   const { signed, key } = unsigned(claims, privateKey);
   return new Promise((resolve, reject) => {
     sign('sha256', Buffer.from(signed), key, (error, signature) => {
@@ -70,7 +71,7 @@ export function signJwt(claims: Claims, privateKey: KeyObject): Promise<string> 
   });
 }
 
-/** Signs claims at once: for tokens few and far between. */
+/** Signs claims at once: for tokens few and far between, and by keys that are quick. */
 export function signJwtAtOnce(claims: Claims, privateKey: KeyObject): string {
   const { signed, key } = unsigned(claims, privateKey);
   return `${signed}.${sign('sha256', Buffer.from(signed), key).toString('base64url')}`;
