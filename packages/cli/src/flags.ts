@@ -66,3 +66,21 @@ export function controllerManagerFlags(command: Command): Command {
     .option('--service-cluster-ip-range <ranges>', 'the addresses of Services, separated by commas')
     .option('--terminated-pod-gc-threshold <count>', 'how many Pods that have ended are kept (default: 12500)');
 }
+
+export type CloudControllerManagerFlags = ComponentOptions & {
+  readonly cloudProvider: string;
+  readonly loadBalancerRange: string;
+  readonly controllers: string;
+  readonly useServiceAccountCredentials: string | boolean;
+  readonly clusterCidr?: string;
+};
+
+/** Adds the flags of cloud-controller-manager. */
+export function cloudControllerManagerFlags(command: Command): Command {
+  return componentFlags(command, { name: 'cloud-controller-manager', port: 10258 })
+    .option('--cloud-provider <name>', 'the cloud: local, for a cluster that is in none', 'local')
+    .option('--load-balancer-range <ranges>', 'the addresses of load balancers, separated by commas', '198.18.0.0/24')
+    .option('--controllers <names>', "which controllers run: '*' all, 'name' this one, '-name' not this one", '*')
+    .option('--use-service-account-credentials [bool]', 'give each controller the rights of its own account', 'true')
+    .option('--cluster-cidr <ranges>', 'the addresses of Pods, separated by commas');
+}

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
-import { controllerManagerFlags } from './flags.ts';
+import { cloudControllerManagerFlags, controllerManagerFlags } from './flags.ts';
 
 const program = new Command('kruise')
   .description('A Kubernetes-compatible cluster with Kruise built in, started in about a second.')
@@ -66,6 +66,13 @@ controllerManagerFlags(program.command('controller-manager'))
   .action(async (options) => {
     const { controllerManager } = await import('./commands/controller-manager.ts');
     process.exitCode = await controllerManager(options);
+  });
+
+cloudControllerManagerFlags(program.command('cloud-controller-manager'))
+  .description('Start cloud-controller-manager alone.')
+  .action(async (options) => {
+    const { cloudControllerManager } = await import('./commands/cloud-controller-manager.ts');
+    process.exitCode = await cloudControllerManager(options);
   });
 
 program

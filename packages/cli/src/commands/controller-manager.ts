@@ -1,11 +1,10 @@
 import { createPrivateKey } from 'node:crypto';
-import type { Client } from '@kruise/client/client';
 import { runControllerManager, unknownControllers } from '@kruise/controlplane/controllers/controller-manager';
-import { serviceAccountCredentials } from '@kruise/controlplane/controllers/service-account-credentials';
 import type { ControllerSettings } from '@kruise/controlplane/controllers/settings';
 import { type Authority, authority } from '@kruise/machinery/x509/certificate';
 import { systemClock, systemRandom } from '@kruise/values/system';
-import { isSet, readFileOf, runComponent, type Surroundings } from '../component.ts';
+import { accountClients } from '../account-clients.ts';
+import { isSet, readFileOf, runComponent } from '../component.ts';
 import type { ControllerManagerFlags } from '../flags.ts';
 
 const name = 'kube-controller-manager';
@@ -26,7 +25,7 @@ export async function controllerManager(flags: ControllerManagerFlags): Promise<
     await runControllerManager(
       {
         client,
-        clientOf: clientsFor(surroundings, flags),
+        clientOf: accountClients(name, surroundings, flags),
         clock: systemClock,
         random: systemRandom,
         log,
@@ -42,21 +41,6 @@ export async function controllerManager(flags: ControllerManagerFlags): Promise<
       signal,
     );
   });
-}
-
-/** The clients of controllers: each with its account's rights, or all with those of the process. */
-function clientsFor({ client, as }: Surroundings, flags: ControllerManagerFlags): (account: string) => Client {
-  if (!isSet('--use-service-account-credentials', flags.useServiceAccountCredentials)) return () => client;
-  const clients = new Map<string, Client>();
-  return (account) => {
-    let found = clients.get(account);
-    if (!found) {
-      const credentials = serviceAccountCredentials(client, systemClock, systemRandom, account);
-      found = as(credentials, { userAgent: `${name}/v1.33 ${account}` });
-      clients.set(account, found);
-    }
-    return found;
-  };
 }
 
 function settingsOf(flags: ControllerManagerFlags): Partial<ControllerSettings> {

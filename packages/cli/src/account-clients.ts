@@ -1,0 +1,23 @@
+import type { Client } from '@kruise/client/client';
+import { serviceAccountCredentials } from '@kruise/controlplane/controllers/service-account-credentials';
+import { systemClock, systemRandom } from '@kruise/values/system';
+import { isSet, type Surroundings } from './component.ts';
+
+/** The clients of a component's controllers: each with its account's rights, or all with those of the process. */
+export function accountClients(
+  component: string,
+  { client, as }: Surroundings,
+  { useServiceAccountCredentials }: { readonly useServiceAccountCredentials: string | boolean },
+): (account: string) => Client {
+  if (!isSet('--use-service-account-credentials', useServiceAccountCredentials)) return () => client;
+  const clients = new Map<string, Client>();
+  return (account) => {
+    let found = clients.get(account);
+    if (!found) {
+      const credentials = serviceAccountCredentials(client, systemClock, systemRandom, account);
+      found = as(credentials, { userAgent: `${component}/v1.33 ${account}` });
+      clients.set(account, found);
+    }
+    return found;
+  };
+}

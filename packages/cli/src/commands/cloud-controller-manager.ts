@@ -1,0 +1,52 @@
+import {
+  runCloudControllerManager,
+  unknownCloudControllers,
+} from '@kruise/controlplane/cloud/cloud-controller-manager';
+import { localProvider } from '@kruise/controlplane/cloud/local/provider';
+import type { CloudProvider } from '@kruise/controlplane/cloud/provider';
+import { systemClock, systemRandom } from '@kruise/values/system';
+import { accountClients } from '../account-clients.ts';
+import { isSet, runComponent } from '../component.ts';
+import type { CloudControllerManagerFlags } from '../flags.ts';
+
+const name = 'cloud-controller-manager';
+
+/** Runs cloud-controller-manager; returns the code the process is to end with. */
+export async function cloudControllerManager(flags: CloudControllerManagerFlags): Promise<number> {
+  const controllers = flags.controllers.split(',').map((each) => each.trim());
+  const unknown = unknownCloudControllers(controllers);
+  if (unknown.length > 0) throw new Error(`there is no controller ${unknown.join(', ')}`);
+  const provider = providerOf(flags);
+  let isRunning = false;
+  // One that waits for its turn is as ready as one that leads.
+  const isReady = () => {
+    if (!isRunning && !isSet('--leader-elect', flags.leaderElect)) throw new Error('the caches are not filled yet');
+  };
+  return runComponent(name, flags, { controllers: isReady }, async (surroundings) => {
+    const { client, log, metrics, leaderElection, signal } = surroundings;
+    await runCloudControllerManager(
+      {
+        provider,
+        client,
+        clientOf: accountClients(name, surroundings, flags),
+        clock: systemClock,
+        random: systemRandom,
+        log,
+        metrics,
+        controllers,
+        ...(flags.clusterCidr ? { clusterRanges: flags.clusterCidr.split(',') } : {}),
+        onRunning: () => {
+          isRunning = true;
+          log.info({ provider: provider.name }, 'controllers are running');
+        },
+        ...(leaderElection ? { leaderElection } : {}),
+      },
+      signal,
+    );
+  });
+}
+
+function providerOf({ cloudProvider, loadBalancerRange }: CloudControllerManagerFlags): CloudProvider {
+  if (cloudProvider !== 'local') throw new Error(`there is no cloud provider ${cloudProvider}`);
+  return localProvider({ addressRanges: loadBalancerRange.split(',') });
+}
