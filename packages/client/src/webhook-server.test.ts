@@ -90,6 +90,11 @@ for (const { name, path, body, options, code } of refusals) {
   test(name, async () => assert.equal((await post(path, body, options)).code, code));
 }
 
+test('whoever asks whether it is there is told so', async () => {
+  const { code, body } = await post('/healthz', '', { method: 'GET' });
+  assert.deepEqual([code, body], [200, '']);
+});
+
 test('a new certificate serves new connections, and one that does not fit its key serves none', async () => {
   assert.equal((await post('/allow', review)).servedBy, 'first');
   const next = issue('second');

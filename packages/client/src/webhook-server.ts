@@ -75,6 +75,7 @@ export async function serveWebhooks(clock: Clock, options: WebhookServerOptions)
 
   async function answer(request: IncomingMessage): Promise<{ readonly code: number; readonly body: unknown }> {
     const path = pathOf(request);
+    if (path === '/healthz' && request.method === 'GET') return { code: 200, body: undefined };
     const webhook = Object.hasOwn(webhooks, path) ? webhooks[path] : undefined;
     if (!webhook)
       return { code: 404, body: failure({ code: 404, reason: 'NotFound', message: `no webhook at ${path}` }) };
@@ -101,7 +102,7 @@ export async function serveWebhooks(clock: Clock, options: WebhookServerOptions)
           'content-type': 'application/json',
           ...(stop.signal.aborted ? { connection: 'close' } : {}),
         });
-        response.end(JSON.stringify(body));
+        response.end(body === undefined ? '' : JSON.stringify(body));
       })
       .catch((error) => {
         onError(error);
