@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
 import { cloudControllerManagerFlags, controllerManagerFlags } from './flags.ts';
+import { managerFlags } from './manager-flags.ts';
 
 const program = new Command('kruise')
   .description('A Kubernetes-compatible cluster with Kruise built in, started in about a second.')
@@ -73,6 +74,13 @@ cloudControllerManagerFlags(program.command('cloud-controller-manager'))
   .action(async (options) => {
     const { cloudControllerManager } = await import('./commands/cloud-controller-manager.ts');
     process.exitCode = await cloudControllerManager(options);
+  });
+
+managerFlags(program.command('manager'))
+  .description('Run kruise-manager on a cluster.')
+  .action(async (options) => {
+    const { manager } = await import('./commands/manager.ts');
+    process.exitCode = await manager(options);
   });
 
 program

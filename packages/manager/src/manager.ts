@@ -8,6 +8,7 @@ import { createCaches } from '@kruise/client/informer';
 import { silentLog } from '@kruise/client/log';
 import { type RunOptions, runControllers } from '@kruise/client/manager';
 import type { Webhook } from '@kruise/client/webhook';
+import type { Kind } from '@kruise/schema/kind';
 import { controllerCatalogue } from './controllers/catalogue.ts';
 import type { ManagerSettings } from './settings.ts';
 import { webhooksFor } from './webhooks/catalogue.ts';
@@ -45,7 +46,12 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
   }
 }
 
-/** The controllers that run with these settings. */
-export function controllersFor(settings: ManagerSettings): readonly (Controller | Runnable)[] {
-  return controllerCatalogue.flatMap(({ make, isOn = () => true }) => (isOn(settings) ? make(settings) : []));
+/** The controllers that run with these settings, where the kinds they are for are served. */
+export function controllersFor(
+  settings: ManagerSettings,
+  isServed: (kind: Kind) => boolean = () => true,
+): readonly (Controller | Runnable)[] {
+  return controllerCatalogue.flatMap(({ kind, make, isOn = () => true }) =>
+    isOn(settings) && (kind === undefined || isServed(kind)) ? make(settings) : [],
+  );
 }

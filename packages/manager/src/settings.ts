@@ -1,3 +1,5 @@
+import type { RateLimiter } from '@kruise/client/rate-limiter';
+import type { Clock } from '@kruise/values/clock';
 import { type FeatureGates, featureGates } from './feature-gates.ts';
 
 /** What the controllers and webhooks of kruise-manager are told. */
@@ -9,6 +11,8 @@ export type ManagerSettings = {
   readonly resizesBySubresource: boolean;
   /** Pods in state PreparingDelete are no replicas of any CloneSet. */
   readonly cloneSetExcludesPreparingDelete: boolean;
+  /** How long objects of workloads wait after a failure; by default as in Kubernetes. */
+  readonly rateLimiter?: (clock: Clock) => RateLimiter;
   /** Workers by the name of their controller, where they differ from the usual three. */
   readonly workers: { readonly [controller: string]: number };
 };
@@ -23,6 +27,11 @@ export function managerSettings(settings: Partial<ManagerSettings> = {}): Manage
     workers: {},
     ...settings,
   };
+}
+
+/** How the controller of a workload works through its objects. */
+export function workSettings({ workers, rateLimiter }: ManagerSettings, name: string) {
+  return { workers: workers[name] ?? 3, ...(rateLimiter ? { rateLimiter } : {}) };
 }
 
 /**

@@ -2,7 +2,8 @@
  * Every webhook of kruise-manager: where it answers, what it is asked about, and what answers. The configurations of
  * the cluster are made from the same table (`configurations.ts`).
  */
-import type { Webhook } from '@kruise/client/webhook';
+import { conversion, type Webhook } from '@kruise/client/webhook';
+import { convertObject } from '../conversion/catalogue.ts';
 import type { ManagerSettings } from '../settings.ts';
 import { cloneSetDefaulting, cloneSetValidating } from './cloneset/webhooks.ts';
 import type { WebhookContext } from './context.ts';
@@ -63,8 +64,11 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
   },
 ];
 
-/** The webhooks that answer with these settings, by path. */
+/** The webhooks that answer with these settings, by path; the one that converts objects among them. */
 export function webhooksFor(context: WebhookContext): { readonly [path: string]: Webhook } {
   const entries = webhookCatalogue.filter(({ isOn = () => true }) => isOn(context.settings));
-  return Object.fromEntries(entries.map(({ path, make }) => [path, make(context)]));
+  return {
+    ...Object.fromEntries(entries.map(({ path, make }) => [path, make(context)])),
+    '/convert': conversion(convertObject),
+  };
 }

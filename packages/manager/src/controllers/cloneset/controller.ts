@@ -10,7 +10,7 @@ import type { Key } from '@kruise/client/object-key';
 import { compareRevisions } from '@kruise/machinery/controller-revision';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { controllerOf } from '@kruise/machinery/owner-references';
-import type { ManagerSettings } from '../../settings.ts';
+import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { decide, type Observed } from './decide.ts';
 
 export function cloneSetController(settings: ManagerSettings): Controller {
@@ -21,7 +21,7 @@ export function cloneSetController(settings: ManagerSettings): Controller {
     for: cloneSet,
     owns: [pod, persistentVolumeClaim],
     uses: [controllerRevision, node, ...(fetchesAhead ? [imagePullJob] : [])],
-    workers: settings.workers['cloneset'] ?? 3,
+    ...workSettings(settings, 'cloneset'),
     observe: (caches, key) => observe(caches, key, fetchesAhead),
     decide: (observed, now) => decide(observed, settings, now),
   });

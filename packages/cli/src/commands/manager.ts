@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { connect } from '@kruise/client/connect';
+import { jsonLog } from '@kruise/client/log';
+import { addProcessMetrics, createMetrics } from '@kruise/client/metrics';
+import { defaultRateLimiter } from '@kruise/client/rate-limiter';
+import { readEnvironment } from '@kruise/manager/bootstrap/environment';
+import { openProtectionLog } from '@kruise/manager/bootstrap/protection-log';
+import { featureGates, parseFeatureGates } from '@kruise/manager/feature-gates';
+import { type Address, runManagerProcess } from '@kruise/manager/process';
+import { managerSettings, resizesBySubresource } from '@kruise/manager/settings';
+import { parseDuration, toMilliseconds } from '@kruise/values/duration';
+import { systemClock, systemRandom } from '@kruise/values/system';
+import { workerFlags } from '../manager-flags.ts';
+
+type Flags = { readonly [name: string]: string | boolean | undefined };
+
+/** Runs kruise-manager until the process is told to stop. */
+export async function manager(flags: Flags): Promise<number> {
+  const text = (name: string) => String(flags[name] ?? '');
+  const isOn = (name: string) => flags[name] !== false && text(name) !== 'false';
+  const durationMs = (name: string) => toMilliseconds(parseDuration(text(name)));
+  const log = jsonLog(systemClock.now, (line) => process.stderr.write(line));
+  const environment = readEnvironment(process.env);
+  const gates = featureGates(parseFeatureGates(text('featureGates')), { podWebhook: environment.podWebhook });
+  const place = flags['kubeconfig'] === undefined ? {} : { path: text('kubeconfig') };
+  const { client, close } = connect(systemClock, { ...place, userAgent: 'kruise-manager' });
+  const stop = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
+  const registry = createMetrics();
+  addProcessMetrics(registry, process, systemClock.now());
+  try {
+    const version = (await client.transport.request({ method: 'GET', path: '/version' })).object;
+    const settings = managerSettings({
+      gates,
+      namespace: environment.namespace,
+      // Any server tells its version like this.
+      resizesBySubresource: resizesBySubresource((version as { readonly gitVersion?: string }).gitVersion ?? ''),
+      cloneSetExcludesPreparingDelete: isOn('clonesetScalingExcludePreparingDelete'),
+      workers: Object.fromEntries(workerFlags.map((name) => [name, Number(text(`${name}Workers`))])),
+      rateLimiter: (clock) =>
+        defaultRateLimiter(clock, {
+          firstMs: durationMs('rateLimiterBaseDelay'),
+          maxMs: durationMs('rateLimiterMaxDelay'),
+          perSecond: Number(text('rateLimiterQps')),
+          burst: Number(text('rateLimiterBucketSize')),
+        }),
+    });
+    const election = {
+      namespace: text('leaderElectionNamespace') || environment.namespace,
+      name: text('leaderElectionId'),
+      identity: `${hostname()}_${randomUUID()}`,
+      leaseDurationSeconds: durationMs('leaderElectionLeaseDuration') / 1000,
+      renewDeadlineSeconds: durationMs('leaderElectionRenewDeadline') / 1000,
+      retryPeriodSeconds: durationMs('leaderElectionRetryPeriod') / 1000,
+    };
+    await runManagerProcess(
+      {
+        client,
+        clock: systemClock,
+        random: systemRandom,
+        log,
+        registry,
+        settings,
+        environment,
+        metricsAddress: addressOf(text('metricsAddr')),
+        healthAddress: addressOf(text('healthProbeAddr')),
+        watchedNamespace: text('namespace'),
+        expectationTimeoutMs: durationMs('expectationTimeout'),
+        initializeTimeoutMs: durationMs('webhookInitializeTimeout'),
+        onProtected: openProtectionLog(text('protectionLogPath')),
+        ...(isOn('enableLeaderElection') ? { leaderElection: election } : {}),
+      },
+      stop.signal,
+    );
+  } finally {
+    close();
+  }
+  return 0;
+}
+
+/** `:8080` is that port on every address. */
+function addressOf(text: string): Address {
+  const colon = text.lastIndexOf(':');
+  return {
+    host: text.slice(0, Math.max(colon, 0)).replace(/^\[|\]$/g, '') || '::',
+    port: Number(text.slice(colon + 1)),
+  };
+}
