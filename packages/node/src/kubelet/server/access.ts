@@ -1,0 +1,118 @@
+/** Who may ask a kubelet for what: certificates and tokens say who, the API server says what (kubelet.md §14). */
+import { tokenReview } from '@kruise/api/authentication/tokenreview';
+import { subjectAccessReview } from '@kruise/api/authorization/subjectaccessreview';
+import type { Client } from '@kruise/client/client';
+import type { Clock } from '@kruise/values/clock';
+import type { Instant } from '@kruise/values/time';
+
+/** Someone who is known. */
+export type Caller = { readonly name: string; readonly groups: readonly string[]; readonly uid?: string };
+
+/** What is asked of the node, in words of authorization. */
+export type Access = { readonly verb: string; readonly subresources: readonly string[] };
+
+/** Decides about requests. */
+export type AccessControl = {
+  /** Whose token it is, if it is anybody's. */
+  callerOf(token: string): Promise<Caller | undefined>;
+  allows(caller: Caller, access: Access): Promise<boolean>;
+};
+
+const verbs: { readonly [method: string]: string } = {
+  GET: 'get',
+  HEAD: 'get',
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
+
+/** What a request needs: the first of the subresources that is allowed will do. */
+export function accessOf(method: string, path: string): Access {
+  const verb = verbs[method] ?? '';
+  const [, first = ''] = path.split(/[/?]/);
+  return { verb, subresources: subresourcesOf(first) };
+}
+
+function subresourcesOf(first: string): readonly string[] {
+  switch (first) {
+    case 'stats':
+    case 'metrics':
+    case 'checkpoint':
+    case 'statusz':
+      return [first];
+    case 'logs':
+      return ['log'];
+    case 'flagz':
+      return ['configz'];
+    case 'pods':
+    case 'runningpods':
+      return ['pods', 'proxy'];
+    case 'healthz':
+    case 'configz':
+      return [first, 'proxy'];
+    default:
+      return ['proxy'];
+  }
+}
+
+const identityMs = 120_000;
+const allowedMs = 300_000;
+const deniedMs = 30_000;
+const maxRemembered = 10_000;
+
+/** Asks the API server, and remembers for a while what it said. */
+export function delegatedAccess(client: Client, clock: Clock, nodeName: string): AccessControl {
+  const identities = remember<Caller | undefined>(clock);
+  const decisions = remember<boolean>(clock);
+
+  async function ask({ name, groups, uid }: Caller, verb: string, subresource: string): Promise<boolean> {
+    const { status } = await client.create(subjectAccessReview, {
+      metadata: {},
+      spec: {
+        user: name,
+        groups: [...groups],
+        ...(uid ? { uid } : {}),
+        resourceAttributes: { verb, version: 'v1', resource: 'nodes', name: nodeName, subresource },
+      },
+    });
+    return status?.allowed ?? false;
+  }
+
+  return {
+    callerOf: (token) =>
+      identities(token, async () => {
+        const { status } = await client.create(tokenReview, { metadata: {}, spec: { token } });
+        const { username = '', groups = [], uid } = status?.user ?? {};
+        const caller = status?.authenticated ? { name: username, groups, ...(uid ? { uid } : {}) } : undefined;
+        return [caller, identityMs];
+      }),
+    async allows(caller, { verb, subresources }) {
+      for (const subresource of subresources) {
+        const key = JSON.stringify([caller.name, caller.groups, verb, subresource]);
+        const allowed = await decisions(key, async () => {
+          const answer = await ask(caller, verb, subresource);
+          return [answer, answer ? allowedMs : deniedMs];
+        });
+        if (allowed) return true;
+      }
+      return false;
+    },
+  };
+}
+
+type Recall<T> = (key: string, find: () => Promise<readonly [value: T, forMs: number]>) => Promise<T>;
+
+/** What was found out is kept for as long as it is said to be good for. */
+function remember<T>(clock: Clock): Recall<T> {
+  const known = new Map<string, { readonly value: T; readonly until: Instant }>();
+  return async (key, find) => {
+    const found = known.get(key);
+    if (found && clock.now() < found.until) return found.value;
+    const [value, forMs] = await find();
+    known.delete(key);
+    known.set(key, { value, until: clock.now() + forMs });
+    if (known.size > maxRemembered) known.delete(known.keys().next().value!);
+    return value;
+  };
+}

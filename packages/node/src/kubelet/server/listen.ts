@@ -1,0 +1,124 @@
+/** A kubelet's API on the network, over TLS, for whoever may have it. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { TLSSocket } from 'node:tls';
+import { refuseUpgrade } from '@kruise/client/streaming/upgrade';
+import { type AccessControl, accessOf, type Caller } from './access.ts';
+import type { KubeletHandler, KubeletRequest } from './handler.ts';
+import { KubeletError } from './view.ts';
+
+/** Where and how a kubelet listens. */
+export type ListenOptions = {
+  readonly host: string;
+  readonly port: number;
+  readonly certificate: string;
+  readonly key: string;
+  /** The authority of clients' certificates; without it only tokens are taken. */
+  readonly clientAuthority?: string;
+  readonly access: AccessControl;
+};
+
+/** A kubelet that listens. */
+export type ListeningKubelet = {
+  readonly port: number;
+  /** Takes another certificate from now on. */
+  renew(pair: { readonly certificate: string; readonly key: string }): void;
+};
+
+/** Serves a kubelet's API until the signal is aborted. */
+export async function listenKubelet(
+  handler: KubeletHandler,
+  options: ListenOptions,
+  signal: AbortSignal,
+): Promise<ListeningKubelet> {
+  const { access, clientAuthority } = options;
+  const trust = {
+    ...(clientAuthority === undefined ? {} : { ca: clientAuthority, requestCert: true }),
+    // Whoever shows no certificate may have a token.
+    rejectUnauthorized: false,
+  };
+  const server: Server = createServer({ cert: options.certificate, key: options.key, ...trust });
+
+  async function admit(request: IncomingMessage): Promise<void> {
+    const { method = '', url = '', headers, socket } = request;
+    const caller = certified(socket as TLSSocket) ?? (await bearer(headers.authorization));
+    if (!caller) throw new KubeletError(401, 'Unauthorized');
+    const wanted = accessOf(method, url);
+    if (await access.allows(caller, wanted)) return;
+    const subresources = wanted.subresources.join(' ');
+    const who = `user=${caller.name}, verb=${wanted.verb}, resource=nodes, subresource(s)=[${subresources}]`;
+    throw new KubeletError(403, `Forbidden (${who})`);
+  }
+
+  async function bearer(header: string | undefined): Promise<Caller | undefined> {
+    const [, token] = /^Bearer (\S+)$/i.exec(header ?? '') ?? [];
+    return token === undefined ? undefined : access.callerOf(token);
+  }
+
+  const asked = ({ method = '', url = '', headers }: IncomingMessage, ended: AbortSignal): KubeletRequest => ({
+    method,
+    path: url,
+    headers,
+    signal: ended,
+  });
+
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    void (async () => {
+      try {
+        await admit(request);
+        const { code, headers, body } = await handler.send(asked(request, gone.signal));
+        response.writeHead(code, headers);
+        response.flushHeaders();
+        await pipeline(body, response);
+      } catch (error) {
+        if (response.headersSent) {
+          response.destroy();
+          return;
+        }
+        const code = error instanceof KubeletError ? error.code : 500;
+        response.writeHead(code, { 'content-type': 'text/plain; charset=utf-8' }).end((error as Error).message);
+      }
+    })();
+  });
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const gone = new AbortController();
+    socket.once('close', () => gone.abort());
+    socket.on('error', () => socket.destroy());
+    const upgrade = { method: request.method ?? '', headers: request.headers, socket, head };
+    void admit(request)
+      .then(() => handler.upgrade(asked(request, gone.signal), upgrade))
+      .catch((error: unknown) => {
+        refuseUpgrade(upgrade, error instanceof KubeletError ? error.code : 500, (error as Error).message);
+      });
+  });
+  signal.addEventListener(
+    'abort',
+    () => {
+      server.close();
+      server.closeAllConnections();
+    },
+    { once: true },
+  );
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    renew: ({ certificate, key }) => server.setSecureContext({ cert: certificate, key, ...trust }),
+  };
+}
+
+/** Who a client's certificate says it is. */
+function certified(socket: TLSSocket): Caller | undefined {
+  if (!socket.authorized) return undefined;
+  const { CN, O } = socket.getPeerCertificate().subject as { CN?: string; O?: string | string[] };
+  if (!CN) return undefined;
+  const organizations = O === undefined ? [] : Array.isArray(O) ? O : [O];
+  return { name: CN, groups: [...organizations, 'system:authenticated'] };
+}

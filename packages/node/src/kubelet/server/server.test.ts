@@ -1,0 +1,279 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { type Pod, pod as podKind } from '@kruise/api/core/pod';
+import { clusterRole } from '@kruise/api/rbac/clusterrole';
+import { clusterRoleBinding } from '@kruise/api/rbac/clusterrolebinding';
+import { hasSwitched } from '@kruise/apiserver/connect/backend';
+import { openRemoteCommand } from '@kruise/client/streaming/remote-command';
+import { createSpdyConnection } from '@kruise/client/streaming/spdy';
+import { isPodReady } from '@kruise/machinery/pods';
+import { createAuthority } from '@kruise/machinery/x509/certificate';
+import { startTestNode, type TestNode, type TestPod } from '../testing/test-node.ts';
+import { accessOf, delegatedAccess } from './access.ts';
+import { inProcessBackend } from './in-process.ts';
+import { listenKubelet } from './listen.ts';
+
+const isReady = (pod: Pod | undefined) => pod !== undefined && isPodReady(pod);
+const { signal } = new AbortController();
+const shell = { name: 'c', image: 'busybox:1.36' };
+
+async function nodeWith(
+  pod: TestPod,
+): Promise<TestNode & { ask(path: string, method?: string): Promise<readonly [number, string]> }> {
+  const node = await startTestNode();
+  await node.create(pod);
+  await node.until('web', isReady);
+  const backend = inProcessBackend('https://node', node.kubelet.handler);
+  const ask = async (path: string, method = 'GET') => {
+    const { code, body } = await backend.send({ method, path, headers: {}, signal });
+    return [code, await text(body)] as const;
+  };
+  return Object.assign(node, { ask });
+}
+
+async function switched(node: TestNode, path: string, protocol: string): Promise<{ socket: Duplex; head: Buffer }> {
+  const answer = await inProcessBackend('https://node', node.kubelet.handler).upgrade({
+    method: 'POST',
+    path,
+    headers: { Connection: 'Upgrade', Upgrade: 'SPDY/3.1', 'X-Stream-Protocol-Version': protocol },
+    signal,
+  });
+  assert.ok(hasSwitched(answer), `${answer.code}`);
+  return answer;
+}
+
+const lines = { ...shell, command: ['sh', '-c', 'echo one; echo two >&2; echo three; sleep infinity'] };
+
+test('a log is read as it was written', async () => {
+  await using node = await nodeWith({ containers: [lines] });
+  assert.deepEqual(await node.ask('/containerLogs/default/web/c'), [200, 'one\ntwo\nthree\n']);
+});
+
+const logRows: readonly (readonly [name: string, query: string, expected: RegExp])[] = [
+  ['only the last lines of a log', 'tailLines=1', /^three\n$/],
+  ['no lines of a log', 'tailLines=0', /^$/],
+  ['the old way to ask for the last lines', 'tail=2', /^two\nthree\n$/],
+  ['so many bytes of a log', 'limitBytes=6', /^one\ntw$/],
+  ['when each line was written', 'timestamps=true&tailLines=1', /^2026-01-01T00:00:0\d\.\d{9}Z three\n$/],
+  ['nothing that is older than was asked for', 'sinceTime=2027-01-01T00:00:00Z', /^$/],
+];
+for (const [name, query, expected] of logRows) {
+  test(`a kubelet gives ${name}`, async () => {
+    await using node = await nodeWith({ containers: [lines] });
+    const [code, body] = await node.ask(`/containerLogs/default/web/c?${query}`);
+    assert.equal(code, 200);
+    assert.match(body, expected);
+  });
+}
+
+test('a log that is followed ends with its container', async () => {
+  await using node = await nodeWith({
+    restartPolicy: 'Never',
+    containers: [{ ...shell, command: ['sh', '-c', 'echo one; sleep 3; echo two'] }],
+  });
+  const answer = node.ask('/containerLogs/default/web/c?follow=true');
+  await node.pass(5);
+  assert.deepEqual(await answer, [200, 'one\ntwo\n']);
+});
+
+test('the log of the container before is kept', async () => {
+  await using node = await startTestNode();
+  await node.create({ containers: [{ ...shell, command: ['sh', '-c', 'echo $HOSTNAME; sleep 2; exit 1'] }] });
+  await node.until('web', (pod) => pod?.status?.containerStatuses?.[0]?.restartCount === 1);
+  const { code, body } = await node.kubelet.handler.send({
+    method: 'GET',
+    path: '/containerLogs/default/web/c?previous=true',
+    headers: {},
+    signal,
+  });
+  assert.deepEqual([code, await text(body)], [200, 'web\n']);
+});
+
+test('what cannot be read is told apart', async () => {
+  await using node = await startTestNode();
+  await node.create({ containers: [{ name: 'c', image: 'docker.io/library/no-such-image:1' }] });
+  await node.until('web', (pod) => pod?.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'ImagePullBackOff');
+  const ask = async (path: string) => {
+    const { code, body } = await node.kubelet.handler.send({ method: 'GET', path, headers: {}, signal });
+    return [code, await text(body)];
+  };
+  const waiting = 'container "c" in pod "web" is waiting to start: trying and failing to pull image';
+  assert.deepEqual(await ask('/containerLogs/default/web/c'), [400, waiting]);
+  assert.deepEqual(await ask('/containerLogs/default/web/c?previous=true'), [
+    400,
+    'previous terminated container "c" in pod "web" not found',
+  ]);
+  assert.deepEqual(await ask('/containerLogs/default/other/c'), [404, 'pod "other" does not exist']);
+  assert.deepEqual(await ask('/containerLogs/default/web/d'), [404, 'container "d" not found in pod "web"']);
+  assert.deepEqual(await ask('/containerLogs/default/web/c?limitBytes=0'), [422, '{"message": "Invalid request."}']);
+  assert.deepEqual(await ask('/nothing'), [404, '404 page not found']);
+});
+
+async function execute(node: TestNode, query: string, streams: { stdin: boolean; tty: boolean }, input = '') {
+  const protocol = 'v4.channel.k8s.io';
+  const { socket, head } = await switched(node, `/exec/default/web/c?${query}`, protocol);
+  const wanted = { stdin: streams.stdin, stdout: true, stderr: !streams.tty, tty: streams.tty };
+  const command = await openRemoteCommand(socket, node.clock, { protocol, head, streams: wanted });
+  command.stdin?.end(input);
+  const [output, errors, status] = await Promise.all([
+    command.stdout ? text(command.stdout) : '',
+    command.stderr ? text(command.stderr) : '',
+    command.status,
+  ]);
+  command.close();
+  return { output, errors, status };
+}
+
+test('a command runs in a container, with what it is given and what it says', async () => {
+  await using node = await nodeWith({ containers: [{ ...shell, command: ['sleep', 'infinity'] }] });
+  const query = 'command=sh&command=-c&command=cat;+echo+oh+>%262&input=1&output=1&error=1';
+  const { output, errors, status } = await execute(node, query, { stdin: true, tty: false }, 'hello');
+  assert.deepEqual([output, errors, status.status], ['hello', 'oh\n', 'Success']);
+});
+
+test('a command that fails says with which code', async () => {
+  await using node = await nodeWith({ containers: [{ ...shell, command: ['sleep', 'infinity'] }] });
+  const { status } = await execute(node, 'command=sh&command=-c&command=exit+3&output=1&error=1', {
+    stdin: false,
+    tty: false,
+  });
+  assert.equal(status.reason, 'NonZeroExitCode');
+  assert.deepEqual(status.details?.causes, [{ reason: 'ExitCode', message: '3' }]);
+});
+
+test('there is no command without a container that runs', async () => {
+  await using node = await nodeWith({});
+  const answer = await inProcessBackend('https://node', node.kubelet.handler).upgrade({
+    method: 'POST',
+    path: '/exec/default/web/other?command=ls&output=1',
+    headers: { Connection: 'Upgrade', Upgrade: 'SPDY/3.1', 'X-Stream-Protocol-Version': 'v4.channel.k8s.io' },
+    signal,
+  });
+  assert.ok(!hasSwitched(answer));
+  assert.deepEqual([answer.code, await text(answer.body)], [500, 'container not found ("other")']);
+});
+
+test('a port of a Pod is reached through its node', async () => {
+  await using node = await nodeWith({});
+  const { socket, head } = await switched(node, '/portForward/default/web', 'portforward.k8s.io');
+  const connection = createSpdyConnection(socket, { role: 'client', clock: node.clock, head });
+  const error = await connection.open({ streamtype: 'error', port: '80', requestid: '0' });
+  error.data.resume();
+  const data = await connection.open({ streamtype: 'data', port: '80', requestid: '0' });
+  data.data.write('GET / HTTP/1.1\r\nHost: web\r\nConnection: close\r\n\r\n');
+  assert.match(await text(data.data), /^HTTP\/1\.1 200 OK\r\n/);
+  connection.close();
+});
+
+test('what is used is told in both ways', async () => {
+  await using node = await nodeWith({ annotations: { 'sim.kruise.io/memory': '20Mi', 'sim.kruise.io/cpu': '100m' } });
+  await node.pass(10);
+  const summary = JSON.parse((await node.ask('/stats/summary'))[1]);
+  assert.equal(summary.node.nodeName, 'node-1');
+  assert.equal(summary.pods[0].podRef.name, 'web');
+  assert.equal(summary.pods[0].containers[0].memory.workingSetBytes, 20 * 2 ** 20);
+  const [, metrics] = await node.ask('/metrics/resource');
+  assert.match(
+    metrics,
+    /^container_memory_working_set_bytes\{container="c",namespace="default",pod="web"\} 20971520 \d+$/m,
+  );
+  assert.match(metrics, /^node_cpu_usage_seconds_total \d/m);
+  assert.match(metrics, /^resource_scrape_error 0$/m);
+});
+
+test('Pods and settings can be looked at', async () => {
+  await using node = await nodeWith({});
+  const pods = JSON.parse((await node.ask('/pods'))[1]);
+  assert.deepEqual([pods.kind, pods.items[0].metadata.name, pods.items[0].status.phase], ['PodList', 'web', 'Running']);
+  const running = JSON.parse((await node.ask('/runningpods/'))[1]);
+  assert.deepEqual(running.items[0].spec.containers[0].name, 'c');
+  assert.ok('kubeletconfig' in JSON.parse((await node.ask('/configz'))[1]));
+  assert.deepEqual(await node.ask('/healthz'), [200, 'ok']);
+});
+
+const accessRows: readonly (readonly [method: string, path: string, verb: string, subresources: string])[] = [
+  ['GET', '/stats/summary', 'get', 'stats'],
+  ['GET', '/metrics/resource', 'get', 'metrics'],
+  ['GET', '/logs/syslog', 'get', 'log'],
+  ['GET', '/pods', 'get', 'pods,proxy'],
+  ['GET', '/healthz?x=1', 'get', 'healthz,proxy'],
+  ['GET', '/configz', 'get', 'configz,proxy'],
+  ['POST', '/exec/default/web/c', 'create', 'proxy'],
+  ['GET', '/containerLogs/default/web/c', 'get', 'proxy'],
+];
+for (const [method, path, verb, subresources] of accessRows) {
+  test(`${method} ${path} takes the right to ${verb} nodes/${subresources}`, () => {
+    const access = accessOf(method, path);
+    assert.deepEqual([access.verb, access.subresources.join()], [verb, subresources]);
+  });
+}
+
+test('a kubelet on the network answers those who may', async () => {
+  await using node = await startTestNode();
+  const now = Date.now();
+  const authority = createAuthority('test', now);
+  const serving = authority.issue({
+    subject: { commonName: 'node-1' },
+    usages: ['server auth'],
+    hosts: ['127.0.0.1'],
+    nowMs: now,
+  });
+  const certificateOf = (commonName: string) =>
+    authority.issue({ subject: { commonName }, usages: ['client auth'], nowMs: now });
+  const { client } = node.server;
+  await client.create(clusterRole, {
+    metadata: { name: 'stats' },
+    rules: [{ apiGroups: [''], resources: ['nodes/stats'], verbs: ['get'] }],
+  });
+  await client.create(clusterRoleBinding, {
+    metadata: { name: 'stats' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'stats' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'scraper' }],
+  });
+  const stop = new AbortController();
+  const { port } = await listenKubelet(
+    node.kubelet.handler,
+    {
+      host: '127.0.0.1',
+      port: 0,
+      ...serving,
+      clientAuthority: authority.certificate,
+      access: delegatedAccess(client, node.clock, 'node-1'),
+    },
+    stop.signal,
+  );
+  const ask = (path: string, commonName?: string) =>
+    new Promise<readonly [number, string]>((resolve, reject) => {
+      const pair = commonName ? certificateOf(commonName) : undefined;
+      request(
+        {
+          host: '127.0.0.1',
+          port,
+          path,
+          ca: authority.certificate,
+          agent: false,
+          ...(pair ? { cert: pair.certificate, key: pair.key } : {}),
+        },
+        (response) => {
+          void text(response).then((body) => resolve([response.statusCode ?? 0, body]), reject);
+        },
+      )
+        .on('error', reject)
+        .end();
+    });
+  assert.deepEqual(await ask('/stats/summary'), [401, 'Unauthorized']);
+  assert.equal((await ask('/stats/summary', 'scraper'))[0], 200);
+  const forbidden = 'Forbidden (user=scraper, verb=get, resource=nodes, subresource(s)=[pods proxy])';
+  assert.deepEqual(await ask('/pods', 'scraper'), [403, forbidden]);
+  stop.abort();
+});
+
+test('a Pod that is gone is not found', async () => {
+  await using node = await nodeWith({});
+  await node.server.client.delete(podKind, { name: 'web', namespace: 'default' });
+  await node.until('web', (pod) => pod === undefined);
+  assert.deepEqual(await node.ask('/containerLogs/default/web/c'), [404, 'pod "web" does not exist']);
+});
