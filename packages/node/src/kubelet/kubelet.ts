@@ -19,6 +19,8 @@ import { parseTime } from '@kruise/values/time';
 import type { NodeRuntime } from '../cri/runtime.ts';
 import { hostPortsOf, refusalOf } from './admission.ts';
 import { createAllocations, type Refusal, requestsOf } from './allocations.ts';
+import { defaultThresholds, type Threshold } from './eviction.ts';
+import { startEviction } from './eviction-manager.ts';
 import { createImages } from './images.ts';
 import { type NodeAgent, type NodeDescription, startNodeAgent } from './node-agent.ts';
 import type { NodeContext } from './node-context.ts';
@@ -57,6 +59,8 @@ export type KubeletOptions = {
   /** Where its own API is served. */
   readonly port?: number;
   readonly settings?: Partial<NodeSettings>;
+  /** Below what Pods are evicted. */
+  readonly evictionHard?: readonly Threshold[];
   /** Where it counts; by default where nobody else does. */
   readonly metrics?: MetricRegistry;
 };
@@ -320,6 +324,24 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     await following;
   }
 
+  startEviction(
+    {
+      runtime,
+      clock,
+      log,
+      thresholds: options.evictionHard ?? defaultThresholds,
+      capacity: {
+        memoryBytes: memoryCapacity,
+        diskBytes: quantityValue(parseQuantity(capacity['ephemeral-storage'])),
+      },
+      rootDirectory: context.settings.rootDirectory,
+      workers: () => [...workers.values()],
+      setPressures: agent.setPressures,
+      recordPod: context.record,
+      recordNode,
+    },
+    signal,
+  );
   const find = (namespace: string, name: string) => byName.get(`${namespace}/${name}`);
   const handler = createKubeletHandler({
     nodeName,

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { node as nodeKind } from '@kruise/api/core/node';
+import { findCondition } from '@kruise/machinery/conditions';
+import { diskViolation, ranked, shortagesOf } from './eviction.ts';
+import { aContainer, aPod } from './fixtures.ts';
+import { startTestNode } from './testing/test-node.ts';
+
+const mebibytes = (count: number) => count * 2 ** 20;
+
+const shortageRows: readonly (readonly [name: string, threshold: string, available: number, isShort: boolean])[] = [
+  ['less than the amount is short', '100Mi', mebibytes(99), true],
+  ['the amount itself is enough', '100Mi', mebibytes(100), false],
+  ['less than the share is short', '10%', mebibytes(99), true],
+  ['the share itself is enough', '10%', mebibytes(100), false],
+];
+for (const [name, value, available, isShort] of shortageRows) {
+  test(name, () => {
+    const supplies = { 'memory.available': { available, capacity: mebibytes(1000) } };
+    assert.equal(shortagesOf([{ signal: 'memory.available', value }], supplies).length > 0, isShort);
+  });
+}
+
+function consumer(name: string, used: number, { request, priority }: { request?: string; priority?: number } = {}) {
+  const resources = request === undefined ? {} : { resources: { requests: { memory: request } } };
+  const pod = aPod({
+    metadata: { name },
+    containers: [aContainer('c', resources)],
+    ...(priority === undefined ? {} : { priority }),
+  });
+  return { pod, usage: new Map([['c', mebibytes(used)]]) };
+}
+
+test('who goes first is above its request, then of less weight, then furthest above', () => {
+  const all = [
+    consumer('within', 500, { request: '600Mi' }),
+    consumer('weighty', 400, { priority: 10 }),
+    consumer('a little above', 100),
+    consumer('far above', 300),
+    consumer('critical', 900, { priority: 2_000_000_000 }),
+  ];
+  assert.deepEqual(
+    ranked(all, 'memory').map(({ pod }) => pod.metadata.name),
+    ['far above', 'a little above', 'weighty', 'within'],
+  );
+});
+
+const diskRows: readonly (readonly [name: string, used: { c?: number; v?: number }, says: string | undefined])[] = [
+  ['a Pod within its limits stays', { c: 1, v: 1 }, undefined],
+  ['a volume has its limit', { v: 3 }, 'Usage of EmptyDir volume "v" exceeds the limit "2Mi". '],
+  ['a container has its limit', { c: 5 }, 'Container c exceeded its local ephemeral storage limit "4Mi". '],
+  [
+    'all together have the limits of all containers',
+    { c: 3, v: 2 },
+    'Pod ephemeral local storage usage exceeds the total limit of containers 4Mi. ',
+  ],
+];
+for (const [name, { c = 0, v = 0 }, says] of diskRows) {
+  test(name, () => {
+    const pod = aPod({
+      volumes: [{ name: 'v', emptyDir: { sizeLimit: '2Mi' } }],
+      containers: [aContainer('c', { resources: { limits: { 'ephemeral-storage': '4Mi' } } })],
+    });
+    const usage = { containers: new Map([['c', mebibytes(c)]]), emptyDirs: new Map([['v', mebibytes(v)]]) };
+    assert.equal(diskViolation(pod, usage), says);
+  });
+}
+
+test('a node that runs out of memory evicts a Pod, and takes no more of its kind', async () => {
+  await using node = await startTestNode({ kubelet: { capacity: { memory: '1Gi' } } });
+  await node.create({ annotations: { 'sim.kruise.io/memory': '1000Mi' } });
+  const pod = await node.until('web', (found) => found?.status?.phase === 'Failed');
+  assert.equal(pod?.status?.reason, 'Evicted');
+  const message =
+    'The node was low on resource: memory. Threshold quantity: 100Mi, available: 24Mi. Container c was using 1000Mi, request is 0, has larger consumption of memory. ';
+  assert.equal(pod?.status?.message, message);
+  const { status, reason } = findCondition(pod?.status?.conditions, 'DisruptionTarget')!;
+  assert.deepEqual([status, reason], ['True', 'TerminationByKubelet']);
+  assert.ok((await node.events('web')).includes(`Warning Evicted: ${message}`));
+  await node.pass(1);
+  const pressure = async () =>
+    findCondition((await node.server.client.get(nodeKind, { name: 'node-1' })).status?.conditions, 'MemoryPressure');
+  assert.deepEqual([(await pressure())?.status, (await pressure())?.reason], ['True', 'KubeletHasInsufficientMemory']);
+
+  await node.create({ name: 'next' });
+  const next = await node.until('next', (found) => found?.status?.phase === 'Failed');
+  assert.deepEqual(
+    [next?.status?.reason, next?.status?.message],
+    ['Evicted', 'Pod was rejected: The node had condition: [MemoryPressure]. '],
+  );
+  await node.pass(320);
+  assert.equal((await pressure())?.status, 'False');
+});
+
+test('a volume that grows beyond its limit costs the Pod its place', async () => {
+  await using node = await startTestNode();
+  await node.create({
+    volumes: [{ name: 'v', emptyDir: { sizeLimit: '1Ki' } }],
+    containers: [
+      {
+        name: 'c',
+        image: 'busybox:1.36',
+        command: ['sh', '-c', 'seq 1 1000 > /v/numbers; sleep infinity'],
+        volumeMounts: [{ name: 'v', mountPath: '/v' }],
+      },
+    ],
+  });
+  const pod = await node.until('web', (found) => found?.status?.phase === 'Failed');
+  assert.deepEqual(
+    [pod?.status?.reason, pod?.status?.message],
+    ['Evicted', 'Usage of EmptyDir volume "v" exceeds the limit "1Ki". '],
+  );
+  assert.equal(findCondition(pod?.status?.conditions, 'DisruptionTarget'), undefined);
+});

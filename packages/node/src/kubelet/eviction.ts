@@ -1,0 +1,192 @@
+/** Who has to go when a node runs short (kubelet.md §11): pure. */
+import type { Pod, PodStatus } from '@kruise/api/core/pod';
+import { formatQuantity, parseQuantity, quantityOf, quantityValue } from '@kruise/values/quantity';
+import { formatTime, type Instant } from '@kruise/values/time';
+import { isCriticalPod } from './critical.ts';
+import type { Pressure } from './node-status.ts';
+
+/** What a node may run short of. */
+export type Signal =
+  | 'memory.available'
+  | 'nodefs.available'
+  | 'nodefs.inodesFree'
+  | 'imagefs.available'
+  | 'pid.available';
+
+/** How much of it there is, and how much there was to begin with. */
+export type Supply = { readonly available: number; readonly capacity: number };
+
+/** Below this a node is short of something: an amount, or a share of what there was. */
+export type Threshold = { readonly signal: Signal; readonly value: string };
+
+/** A Pod, and what each of its containers uses of what is short. */
+export type Consumer = {
+  readonly pod: Pod;
+  readonly usage: ReadonlyMap<string, number>;
+};
+
+export const defaultThresholds: readonly Threshold[] = [
+  { signal: 'memory.available', value: '100Mi' },
+  { signal: 'nodefs.available', value: '10%' },
+  { signal: 'nodefs.inodesFree', value: '5%' },
+  { signal: 'imagefs.available', value: '15%' },
+];
+
+const pressureOf: { readonly [S in Signal]: Pressure } = {
+  'memory.available': 'MemoryPressure',
+  'nodefs.available': 'DiskPressure',
+  'nodefs.inodesFree': 'DiskPressure',
+  'imagefs.available': 'DiskPressure',
+  'pid.available': 'PIDPressure',
+};
+
+const resourceOf: { readonly [S in Signal]: string } = {
+  'memory.available': 'memory',
+  'nodefs.available': 'ephemeral-storage',
+  'nodefs.inodesFree': 'inodes',
+  'imagefs.available': 'ephemeral-storage',
+  'pid.available': 'pids',
+};
+
+/** A threshold that is not kept. */
+export type Shortage = {
+  readonly signal: Signal;
+  readonly pressure: Pressure;
+  /** What is to be had back: `memory`. */
+  readonly resource: string;
+  readonly limit: number;
+  readonly available: number;
+};
+
+/** What a node is short of, what matters most first. */
+export function shortagesOf(
+  thresholds: readonly Threshold[],
+  supplies: Partial<Record<Signal, Supply>>,
+): readonly Shortage[] {
+  return thresholds
+    .flatMap(({ signal, value }): Shortage[] => {
+      const supply = supplies[signal];
+      if (!supply) return [];
+      const limit = limitOf(value, supply.capacity);
+      if (supply.available >= limit) return [];
+      return [
+        { signal, pressure: pressureOf[signal], resource: resourceOf[signal], limit, available: supply.available },
+      ];
+    })
+    .sort((a, b) => Number(b.pressure === 'MemoryPressure') - Number(a.pressure === 'MemoryPressure'));
+}
+
+function limitOf(value: string, capacity: number): number {
+  const [, percent] = /^(\d+(?:\.\d+)?)%$/.exec(value) ?? [];
+  return percent === undefined ? quantityValue(parseQuantity(value)) : (capacity * Number(percent)) / 100;
+}
+
+/** Who goes first: those above what they asked for, then those of less weight, then those furthest above. */
+export function ranked(consumers: readonly Consumer[], resource: string): readonly Consumer[] {
+  const excess = (consumer: Consumer) => totalOf(consumer) - requestOf(consumer.pod, resource);
+  return consumers
+    .filter(({ pod }) => !isCriticalPod(pod))
+    .toSorted(
+      (a, b) =>
+        Number(excess(b) > 0) - Number(excess(a) > 0) ||
+        (a.pod.spec?.priority ?? 0) - (b.pod.spec?.priority ?? 0) ||
+        excess(b) - excess(a),
+    );
+}
+
+function totalOf({ usage }: Consumer): number {
+  let total = 0;
+  for (const each of usage.values()) total += each;
+  return total;
+}
+
+function requestOf({ spec }: Pod, resource: string): number {
+  let total = 0;
+  for (const { resources } of spec?.containers ?? []) total += bytesOf(resources?.requests?.[resource]);
+  return total;
+}
+
+function bytesOf(quantity: string | undefined): number {
+  return quantity === undefined ? 0 : quantityValue(parseQuantity(quantity));
+}
+
+const shown = (bytes: number) => formatQuantity(quantityOf(Math.round(bytes), 'BinarySI'));
+
+/** Why a Pod has to go. */
+export function evictionMessage({ resource, limit, available }: Shortage, { pod, usage }: Consumer): string {
+  const parts = [
+    `The node was low on resource: ${resource}. `,
+    `Threshold quantity: ${shown(limit)}, available: ${shown(available)}. `,
+  ];
+  for (const { name, resources } of pod.spec?.containers ?? []) {
+    const used = usage.get(name) ?? 0;
+    const request = resources?.requests?.[resource];
+    if (used <= bytesOf(request)) continue;
+    parts.push(
+      `Container ${name} was using ${shown(used)}, request is ${request ?? '0'}, has larger consumption of ${resource}. `,
+    );
+  }
+  return parts.join('');
+}
+
+/** What is said of a Pod that has to go; with `isDisruption` also that it is not its own fault. */
+export function evictedStatus(
+  status: PodStatus,
+  { message, isDisruption, now }: { readonly message: string; readonly isDisruption: boolean; readonly now: Instant },
+): PodStatus {
+  const conditions = (status.conditions ?? []).filter(({ type }) => type !== 'DisruptionTarget');
+  const target = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'TerminationByKubelet',
+    message,
+    lastProbeTime: null,
+    lastTransitionTime: formatTime(now),
+  };
+  return {
+    ...status,
+    phase: 'Failed',
+    reason: 'Evicted',
+    message,
+    conditions: isDisruption ? [...conditions, target] : conditions,
+  };
+}
+
+/** What a Pod takes of the node's disk: by container, and by volume. */
+export type DiskUsage = {
+  readonly containers: ReadonlyMap<string, number>;
+  readonly emptyDirs: ReadonlyMap<string, number>;
+};
+
+/** Which limit of its own a Pod does not keep, if any. */
+export function diskViolation({ spec }: Pod, { containers, emptyDirs }: DiskUsage): string | undefined {
+  for (const { name, emptyDir } of spec?.volumes ?? []) {
+    const limit = emptyDir?.sizeLimit;
+    if (limit != null && (emptyDirs.get(name) ?? 0) > bytesOf(limit)) {
+      return `Usage of EmptyDir volume ${JSON.stringify(name)} exceeds the limit ${JSON.stringify(limit)}. `;
+    }
+  }
+  let limits = 0;
+  let used = 0;
+  let isLimited = true;
+  for (const { name, resources } of spec?.containers ?? []) {
+    const limit = resources?.limits?.['ephemeral-storage'];
+    used += containers.get(name) ?? 0;
+    if (limit === undefined) isLimited = false;
+    limits += bytesOf(limit);
+    if (limit !== undefined && (containers.get(name) ?? 0) > bytesOf(limit)) {
+      return `Container ${name} exceeded its local ephemeral storage limit ${JSON.stringify(limit)}. `;
+    }
+  }
+  for (const usage of emptyDirs.values()) used += usage;
+  if (!isLimited || limits === 0 || used <= limits) return undefined;
+  return `Pod ephemeral local storage usage exceeds the total limit of containers ${shown(limits)}. `;
+}
+
+/** Whether a Pod has a limit of its own on what it takes of the node's disk. */
+export function limitsDisk({ spec }: Pod): boolean {
+  return (
+    (spec?.volumes ?? []).some(({ emptyDir }) => emptyDir?.sizeLimit != null) ||
+    (spec?.containers ?? []).some(({ resources }) => resources?.limits?.['ephemeral-storage'] !== undefined)
+  );
+}
