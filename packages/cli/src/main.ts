@@ -29,7 +29,10 @@ function clusterOptions(command: Command): Command {
 clusterOptions(program.command('up'))
   .description('Start the cluster and write its kubeconfig.')
   .option('--nodes <count>', 'how many simulated nodes it has; none where someone else plays them', '3')
-  .option('--without <component...>', 'leave a component to someone else: controller-manager, manager, scheduler')
+  .option(
+    '--without <component...>',
+    'leave a component to someone else: cloud-controller-manager, controller-manager, manager, scheduler',
+  )
   .option('--feature-gates <gates>', 'of kruise-manager: Name=true,Other=false')
   .action(async (options) => {
     const { up } = await import('./commands/up.ts');

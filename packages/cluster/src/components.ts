@@ -16,8 +16,11 @@ import type { NodeDirectory } from '@kruise/node/node-directory';
 import type { Nodes } from '@kruise/node/nodes';
 
 /** The components a cluster has beside its API server. */
-export const componentNames = ['controller-manager', 'manager', 'scheduler'] as const;
+export const componentNames = ['cloud-controller-manager', 'controller-manager', 'manager', 'scheduler'] as const;
 export type ComponentName = (typeof componentNames)[number];
+
+/** Of a range that is nobody's on any network: a load balancer of this machine is told by its address. */
+const loadBalancerRanges = ['198.18.0.0/24'];
 
 export type ComponentOptions = {
   readonly core: Core;
@@ -56,12 +59,19 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   const onError = (error: unknown) => log.warn({ error }, 'something failed in the background, and is tried again');
   const caches = createCaches(clientOf(core, serverItself), clock, random, { newest: true, onError }, served.signal);
   const shared = { clock, random, caches, log };
+  const accounts = { clientOf: (account: string) => clientOf(core, serviceAccount('kube-system', account)) };
   const running: Promise<void>[] = [];
 
+  if (!without.includes('cloud-controller-manager')) {
+    const { runCloudControllerManager } = await import('@kruise/controlplane/cloud/cloud-controller-manager');
+    const { localProvider } = await import('@kruise/controlplane/cloud/local/provider');
+    const client = clientOf(core, serviceAccount('kube-system', 'cloud-controller-manager'));
+    const provider = localProvider({ addressRanges: loadBalancerRanges });
+    running.push(runCloudControllerManager({ ...shared, ...accounts, client, provider }, stopping.signal));
+  }
   if (!without.includes('controller-manager')) {
     const { runControllerManager } = await import('@kruise/controlplane/controllers/controller-manager');
     const client = clientOf(core, component('system:kube-controller-manager'));
-    const accounts = { clientOf: (account: string) => clientOf(core, serviceAccount('kube-system', account)) };
     running.push(runControllerManager({ ...shared, ...accounts, client, settings }, stopping.signal));
   }
   if (!without.includes('manager')) {
