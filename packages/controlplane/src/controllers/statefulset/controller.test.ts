@@ -135,3 +135,22 @@ test('claims go with their Pods, and a Pod waits for the claim of the one before
   assert.equal((await ownerOf())?.kind, 'StatefulSet');
   assert.deepEqual(cluster.complaints, []);
 });
+
+test('a Pod that is let go is replaced once it is gone', async () => {
+  await using cluster = await startCluster();
+  const { client } = cluster;
+  await cluster.run(['statefulset-controller']);
+  await client.create(statefulSet, { metadata, spec: { ...spec, replicas: 2 } });
+  await settle(cluster);
+  const stranger = { namespace: 'default', name: 'web-1' };
+  await client.patch(pod, stranger, { metadata: { labels: { app: 'db' } } }, { type: 'merge' });
+  await settle(cluster);
+  assert.equal((await client.get(pod, stranger)).metadata.ownerReferences, undefined);
+  assert.equal((await client.get(statefulSet, metadata)).status?.replicas, 1);
+
+  await client.delete(pod, stranger);
+  await settle(cluster);
+  assert.equal((await client.get(pod, stranger)).metadata.ownerReferences?.[0]?.name, 'web');
+  assert.equal((await client.get(statefulSet, metadata)).status?.readyReplicas, 2);
+  assert.deepEqual(cluster.complaints, []);
+});

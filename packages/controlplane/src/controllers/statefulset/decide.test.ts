@@ -284,13 +284,16 @@ test('Pods and revisions of nobody are taken in if they match, and those that ma
   const observed = worldOf(set, [orphaned(podOf(set, 0)), podOf(set, 1), stranger, misnamed], {
     revisions: [orphaned(revisionFor('v1', 1))],
   });
-  assert.deepEqual(summary(observed), [
-    `patch ${nameOfRevision('v1')}`,
-    'patch web-0',
-    'patch web-2',
-    'patch web-03',
-    'create web-2',
-  ]);
+  assert.deepEqual(summary(observed), [`patch ${nameOfRevision('v1')}`, 'patch web-0', 'patch web-2', 'patch web-03']);
+});
+
+test('a Pod is not made while another has its name', () => {
+  const set = setOf();
+  const { metadata, ...rest } = podOf(set, 1);
+  const stranger = { ...rest, metadata: { ...metadata, labels: {}, ownerReferences: [] } };
+  const observed = worldOf(set, [podOf(set, 0), stranger]);
+  assert.deepEqual(summary(observed), []);
+  assert.equal((decide(observed, now).status as StatefulSet['status'])?.replicas, 1);
 });
 
 test('a Pod that lost its identity gets it back', () => {

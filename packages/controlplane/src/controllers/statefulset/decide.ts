@@ -35,6 +35,7 @@ export type Observed = {
   /** What has a name in the set's namespace, whoever it belongs to. */
   readonly findRevision: (name: string) => ControllerRevision | undefined;
   readonly findClaim: (name: string) => PersistentVolumeClaim | undefined;
+  readonly findPod: (name: string) => Pod | undefined;
 };
 
 export function decide(observed: Observed, now: Instant): Decision<StatefulSetStatus> {
@@ -165,10 +166,17 @@ function keepAtOnce(world: World): Part {
 
 /** What a number needs whose Pod is not there yet, is over, or waits for something. */
 function bringAbout(world: World, ordinal: number, pod: Pod | undefined): Step {
-  if (pod === undefined) return creation(memberAt(world, ordinal, newPod(world, ordinal)));
+  if (pod === undefined) return engage(world, ordinal);
   // It comes back once it is gone, however it ended.
   if (isPodFinished(pod)) return { claims: [], pod: isBeingDeleted(pod) ? [] : [removal(world.set, pod)] };
   return { claims: isPending(pod) ? provision(memberAt(world, ordinal, pod)) : [], pod: [] };
+}
+
+function engage(world: World, ordinal: number): Step {
+  const pod = newPod(world, ordinal);
+  // A Pod of that name that is not the set's has to go first.
+  const isTaken = world.findPod(pod.metadata.name ?? '') !== undefined;
+  return isTaken ? { claims: [], pod: [] } : creation(memberAt(world, ordinal, pod));
 }
 
 function memberAt({ set, findClaim }: World, ordinal: number, pod: Pod): Member {

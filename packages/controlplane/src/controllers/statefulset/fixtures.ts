@@ -92,5 +92,6 @@ export function worldOf(
     revisions,
     findRevision: (name) => revisions.find(({ metadata }) => metadata.name === name),
     findClaim: (name) => claims.find(({ metadata }) => metadata.name === name),
+    findPod: (name) => pods.find(({ metadata }) => metadata.name === name),
   };
 }
