@@ -62,9 +62,8 @@ export function createPodVolumes({ files, clock, sources, token, rootDirectory }
         secret: (name) => sources.secret(namespace, name),
         token: (request) => token(pod, request),
       });
-      const previous = contents.get(volume.name);
-      if (!isSameContent(previous, content)) {
-        await writeAtomically(files, path, content, previous, clock.now());
+      if (!isSameContent(contents.get(volume.name), content)) {
+        await writeAtomically(files, path, content, clock.now());
         contents.set(volume.name, content);
       }
       return known ?? { path, isReadOnly: false };
@@ -167,18 +166,14 @@ function checkType(path: string, type: string, found: FileStat | undefined): voi
 
 /**
  * Puts all files in place at once: a new folder is filled, then a link that all paths go through is turned to it, so
- * that no reader ever sees some files of before and some of after.
+ * that no reader ever sees some files of before and some of after. What is there already is looked up: whoever wrote it
+ * may have been killed half way.
  */
-async function writeAtomically(
-  files: HostFiles,
-  path: string,
-  content: Content,
-  previous: Content | undefined,
-  now: number,
-): Promise<void> {
+async function writeAtomically(files: HostFiles, path: string, content: Content, now: number): Promise<void> {
   await files.makeDirectory(path, { mode: 0o777 });
+  const there = await files.list(path);
+  const before = there.includes('..data') ? await files.readLink(`${path}/..data`) : undefined;
   const stamp = new Date(now).toISOString().replace(/[-:]/g, '_').replace('T', '_').replace(/\.|Z/g, '');
-  const before = previous ? await files.readLink(`${path}/..data`) : undefined;
   const folder = `..${stamp}.${String(now % 1e9).padStart(9, '0')}${before?.endsWith('0') ? '1' : '0'}`;
   await files.makeDirectory(`${path}/${folder}`, { mode: 0o755 });
   for (const [name, { data, mode }] of content) {
@@ -186,12 +181,13 @@ async function writeAtomically(
     if (slash > 0) await files.makeDirectory(`${path}/${folder}/${name.slice(0, slash)}`, { mode: 0o755 });
     await files.writeFile(`${path}/${folder}/${name}`, data, { mode });
   }
+  if (there.includes('..data_tmp')) await files.remove(`${path}/..data_tmp`);
   await files.symlink(`${path}/..data_tmp`, { target: folder });
   await files.rename(`${path}/..data_tmp`, `${path}/..data`);
-  const first = (name: string) => name.split('/')[0]!;
-  const shown = new Set([...(previous?.keys() ?? [])].map(first));
-  const names = new Set([...content.keys()].map(first));
+  const shown = new Set(there.filter((name) => !name.startsWith('..')));
+  const names = new Set([...content.keys()].map((name) => name.split('/')[0]!));
   for (const name of names) if (!shown.has(name)) await files.symlink(`${path}/${name}`, { target: `..data/${name}` });
   for (const name of shown) if (!names.has(name)) await files.remove(`${path}/${name}`);
-  if (before) await files.remove(`${path}/${before}`);
+  const outdated = there.filter((name) => name.startsWith('..') && !name.startsWith('..data') && name !== folder);
+  for (const name of outdated) await files.remove(`${path}/${name}`);
 }
