@@ -186,6 +186,7 @@ function act(world: World, { atMs, what, act: attempt }: Step, tell: (line: stri
       } catch (error) {
         // What is there, or gone, is as the user wanted it, or can never be.
         if (!isAlreadyExists(error) && !isNotFound(error)) {
+          tell(`-- a user ${what}, in vain: ${error instanceof Error ? error.message : String(error)}`);
           world.clock.setTimer(retryMs, () => void tryOnce());
           return;
         }

@@ -96,19 +96,18 @@ const workloads: readonly Workload[] = [
   {
     kind: cloneSet,
     name: 'clones',
-    spec: (random) => ({
-      replicas: randomInteger(random, 7),
-      selector: selectorOf('clones'),
-      template: template('clones', images[0]!),
-      updateStrategy: {
-        type: 'RollingUpdate',
-        rollingUpdate: {
-          podUpdatePolicy: pick(random, ['ReCreate', 'InPlaceIfPossible', 'InPlaceOnly']),
-          maxUnavailable: pick(random, [1, 2, '50%']),
-          maxSurge: pick(random, [0, 1]),
-        },
-      },
-    }),
+    spec(random) {
+      const podUpdatePolicy = pick(random, ['ReCreate', 'InPlaceIfPossible', 'InPlaceOnly']);
+      const maxUnavailable = pick(random, [1, 2, '50%']);
+      // What is never recreated cannot surge.
+      const maxSurge = podUpdatePolicy === 'InPlaceOnly' ? 0 : randomInteger(random, 2);
+      return {
+        replicas: randomInteger(random, 7),
+        selector: selectorOf('clones'),
+        template: template('clones', images[0]!),
+        updateStrategy: { type: 'RollingUpdate', rollingUpdate: { podUpdatePolicy, maxUnavailable, maxSurge } },
+      };
+    },
     changes: [scaled, updated],
   },
 ];
