@@ -23,7 +23,6 @@ export function disruptionControllers(): readonly Controller[] {
     for: podDisruptionBudget,
     watches: [watch(pod, budgetsOf)],
     uses: workloadKinds,
-    restMs: 100,
     observe(caches, key) {
       const budget = caches.of(podDisruptionBudget).get(key);
       if (!budget) return undefined;

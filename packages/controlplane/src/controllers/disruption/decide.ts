@@ -1,14 +1,16 @@
 import type { Pod } from '@kruise/api/core/pod';
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from '@kruise/api/policy/poddisruptionbudget';
-import { isBeingDeleted, type NewEvent, record } from '@kruise/client/actions';
+import { isBeingDeleted, type NewEvent } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { withCondition } from '@kruise/machinery/conditions';
+import { isSame } from '@kruise/machinery/json-value';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodReady } from '@kruise/machinery/pods';
 import { scaleUp } from '@kruise/values/int-or-string';
 import { ParseError } from '@kruise/values/parse-error';
 import { type Instant, parseTime } from '@kruise/values/time';
 import { goSelectorText } from '../go-selector-text.ts';
+import { restBetweenLooks } from '../pace.ts';
 import type { Workloads } from './workloads.ts';
 
 export type Observed = {
@@ -30,7 +32,7 @@ export function decide({ budget, pods, workloads }: Observed, now: Instant): Dec
   if (typeof demand === 'string') {
     const message = `Failed to calculate the number of expected pods: ${demand}`;
     tell('Warning', 'CalculateExpectedPodCountFailed', message);
-    return { actions: events.map(record), status: failed(budget, demand, now) };
+    return conclude(budget, failed(budget, demand, now), events);
   }
   const { expectedPods, desiredHealthy, hasUnmanaged } = demand;
   if (hasUnmanaged) tell('Warning', 'UnmanagedPods', unmanagedMessage(budget));
@@ -47,13 +49,21 @@ export function decide({ budget, pods, workloads }: Observed, now: Instant): Dec
   ).length;
   const surplus = expectedPods > 0 ? Math.max(0, currentHealthy - desiredHealthy) : 0;
   const figures = { currentHealthy, desiredHealthy, expectedPods, disruptionsAllowed: surplus };
-  const status = statusOf(budget, figures, disrupted.expected, now);
   return {
-    actions: events.map(record),
-    status,
+    ...conclude(budget, statusOf(budget, figures, disrupted.expected, now), events),
+    restMs: restBetweenLooks(pods.length),
     // Times on the wire have whole seconds: to look a second late costs nothing, to look early costs a look.
     ...(disrupted.nextAt === undefined ? {} : { requeueAfterSeconds: (disrupted.nextAt - now) / 1000 + 1 }),
   };
+}
+
+/** Events are told with the status they belong to: a look that finds all as it was has no news. */
+function conclude(
+  budget: PodDisruptionBudget,
+  status: PodDisruptionBudgetStatus,
+  events: readonly NewEvent[],
+): Decision<PodDisruptionBudgetStatus> {
+  return { actions: [], status, told: isSame(status, budget.status) ? [] : events };
 }
 
 type Demand = { readonly expectedPods: number; readonly desiredHealthy: number; readonly hasUnmanaged: boolean };

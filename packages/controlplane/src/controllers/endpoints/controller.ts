@@ -36,7 +36,6 @@ export function endpointsController(): Controller {
       // What was left behind by a Service that went while nobody looked; and what somebody deleted.
       watch(endpoints, ({ object, type, cause }) => (type === 'deleted' || cause === 'initial' ? [keyOf(object)] : [])),
     ],
-    restMs: 100,
     observe,
     decide,
   });

@@ -7,6 +7,7 @@ import type { Key } from '@kruise/client/object-key';
 import { isSame } from '@kruise/machinery/json-value';
 import { isPodReady } from '@kruise/machinery/pods';
 import { compareStrings } from '@kruise/values/go-syntax';
+import { restBetweenLooks } from '../pace.ts';
 import { addressesOf, hasAddress, hostnameOf, isPublishable, portNumberOf } from '../service-endpoints/pod-endpoint.ts';
 import { withTriggerTime } from '../service-endpoints/trigger-times.ts';
 
@@ -36,7 +37,8 @@ export function decide({ key, service, pods, endpoints, triggerTime }: Observed)
     isSame(withoutVersions(endpoints.subsets ?? []), subsets) &&
     isSame(present?.labels ?? {}, labels) &&
     wasTruncated === isTruncated;
-  if (isRight) return { actions: [] };
+  const restMs = restBetweenLooks(pods.length);
+  if (isRight) return { actions: [], restMs };
 
   const { [overCapacityAnnotation]: _, ...others } = withTriggerTime(present?.annotations, triggerTime);
   const annotations = isTruncated ? { ...others, [overCapacityAnnotation]: 'truncated' } : others;
@@ -44,7 +46,7 @@ export function decide({ key, service, pods, endpoints, triggerTime }: Observed)
     ? { ...endpoints.metadata, labels, annotations }
     : { name: service.metadata.name ?? '', namespace: service.metadata.namespace ?? '', labels, annotations };
   const wanted: Endpoints = { apiVersion: 'v1', kind: 'Endpoints', metadata, subsets: [...subsets] };
-  return { actions: [write(wanted, key, endpoints !== undefined)] };
+  return { actions: [write(wanted, key, endpoints !== undefined)], restMs };
 }
 
 function write(wanted: Endpoints, key: Key, isPresent: boolean): Action {

@@ -7,6 +7,7 @@ import { type Controller, defineController, watch } from '@kruise/client/control
 import type { Caches, Change } from '@kruise/client/informer';
 import { type Key, keyOf } from '@kruise/client/object-key';
 import { isConditionTrue } from '@kruise/machinery/conditions';
+import { restBetweenLooks } from '../pace.ts';
 import { byNode } from '../pod-indexes.ts';
 import { hasSelector, podsOf, servicesAffectedBy, servicesOf } from '../service-endpoints/membership.ts';
 import { createTriggerTimes } from '../service-endpoints/trigger-times.ts';
@@ -53,12 +54,11 @@ export function endpointSliceController(): Controller {
       watch(endpointSlice, ({ object, previous }) => [...byService(object), ...(previous ? byService(previous) : [])]),
       watch(node, servicesOnChangedNode),
     ],
-    restMs: 100,
     observe,
     decide(observed) {
       const { actions, hintedFamilies } = decide(observed);
       hinted.set(keyOf(observed.service), hintedFamilies);
-      return { actions };
+      return { actions, restMs: restBetweenLooks(observed.pods.length) };
     },
   });
 }
