@@ -113,6 +113,9 @@ export function createCollector(
         return release(node, metadata, orphanFinalizer);
       case 'release':
         return release(node, metadata, step.finalizer);
+      case 'unblock':
+        await change(node, metadata, { ownerReferences: unblocked(metadata) });
+        return;
       case 'disown':
         await change(node, metadata, { ownerReferences: without(metadata, step.uids) });
         return;

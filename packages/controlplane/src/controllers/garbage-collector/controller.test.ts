@@ -204,6 +204,22 @@ for (const policy of ['Background', 'Foreground'] as const) {
   });
 }
 
+test('owners of each other that are all deleted in the foreground do not wait for each other', async () => {
+  await using cluster = await startCollecting();
+  const [a, b] = [await make(cluster, 'a'), await make(cluster, 'b')];
+  for (const [name, owner] of [
+    ['a', b],
+    ['b', a],
+  ] as const) {
+    const change = { metadata: { ownerReferences: [refer(owner, true)] } };
+    await cluster.client.patch(configMap, { name, namespace: 'default' }, change, { type: 'merge' });
+  }
+  await cluster.pass(1);
+  await Promise.all([del(cluster, 'a', 'Foreground'), del(cluster, 'b', 'Foreground')]);
+  await cluster.pass(1);
+  assert.equal(await present(cluster), '');
+});
+
 test('objects of kinds that users define own and are owned', async () => {
   await using cluster = await startCollecting();
   const a = await make(cluster, 'a');

@@ -13,8 +13,9 @@ const owner = (uid: string, blockOwnerDeletion = true): OwnerReference => ({
   uid,
   blockOwnerDeletion,
 });
-const none: Dependents = { count: 0, blocking: 0, isOneWaiting: false };
-const some: Dependents = { count: 2, blocking: 1, isOneWaiting: false };
+const none: Dependents = { count: 0, blocking: 0, isOneWaiting: false, isCircular: false };
+const some: Dependents = { count: 2, blocking: 1, isOneWaiting: false, isCircular: false };
+const circle: Dependents = { ...some, isOneWaiting: true, isCircular: true };
 
 /** `owners` are their states, in the order of uids `o0`, `o1`. */
 function look(
@@ -117,6 +118,16 @@ const cases: readonly { name: string; actual: () => string; expected: string }[]
     name: 'in the foreground it goes when nothing blocks it',
     actual: () => look([], { ...some, blocking: 0 }, { ...going, ...held('foregroundDeletion') }),
     expected: 'release foregroundDeletion',
+  },
+  {
+    name: 'where all of a circle wait, it lets go of its owners',
+    actual: () => look(['waiting'], circle, { ...going, ...held('foregroundDeletion') }),
+    expected: 'unblock',
+  },
+  {
+    name: 'who lets go of all already waits for another to do so',
+    actual: () => look(['waiting'], circle, { ...going, ...held('foregroundDeletion') }, false),
+    expected: 'nothing',
   },
   {
     name: 'in the foreground its own owners do not matter',

@@ -25,6 +25,8 @@ export type Dependents = {
   readonly blocking: number;
   /** Whether one of them waits for its own dependents: perhaps, through others, for this very object. */
   readonly isOneWaiting: boolean;
+  /** Whether it waits for one that waits, through others or not, for it. */
+  readonly isCircular: boolean;
 };
 
 /** What is to be done about an object. */
@@ -34,6 +36,8 @@ export type Step =
   | { readonly type: 'orphan' }
   /** What kept it from going is taken away. */
   | { readonly type: 'release'; readonly finalizer: string }
+  /** It ceases to keep its owners from going. */
+  | { readonly type: 'unblock' }
   /** It loses references to owners that are gone, or about to be, as it has others. */
   | { readonly type: 'disown'; readonly uids: readonly string[] }
   /** It is deleted; with `unblock` after it has ceased to keep its owners from going. */
@@ -47,7 +51,9 @@ export const foregroundFinalizer = 'foregroundDeletion';
 export function decide({ metadata, owners, dependents }: Item): Step {
   if (isOrphaning(metadata)) return { type: 'orphan' };
   if (isWaiting(metadata)) {
-    return dependents.blocking === 0 ? { type: 'release', finalizer: foregroundFinalizer } : { type: 'nothing' };
+    if (dependents.blocking === 0) return { type: 'release', finalizer: foregroundFinalizer };
+    // Where all of a circle are deleted in the foreground, one has to let go of another.
+    return { type: dependents.isCircular && isBlocking(metadata) ? 'unblock' : 'nothing' };
   }
   if (!doOwnersMatter(metadata)) return { type: 'nothing' };
 
@@ -57,9 +63,8 @@ export function decide({ metadata, owners, dependents }: Item): Step {
     return uids.length === 0 ? { type: 'nothing' } : { type: 'disown', uids };
   }
   if (owners.some(({ state }) => state === 'waiting') && dependents.count > 0) {
-    const isBlocking = metadata.ownerReferences?.some(({ blockOwnerDeletion }) => blockOwnerDeletion) ?? false;
     // Were both of a circle to wait in the foreground, they would wait for each other.
-    return { type: 'delete', policy: 'Foreground', unblock: dependents.isOneWaiting && isBlocking };
+    return { type: 'delete', policy: 'Foreground', unblock: dependents.isOneWaiting && isBlocking(metadata) };
   }
   return { type: 'delete', policy: policyOf(metadata), unblock: false };
 }
@@ -67,6 +72,10 @@ export function decide({ metadata, owners, dependents }: Item): Step {
 /** Whether what becomes of an object depends on its owners: it has some, and is not on its way out already. */
 export function doOwnersMatter({ deletionTimestamp, ownerReferences }: ObjectMeta): boolean {
   return !deletionTimestamp && (ownerReferences?.length ?? 0) > 0;
+}
+
+function isBlocking({ ownerReferences }: ObjectMeta): boolean {
+  return ownerReferences?.some(({ blockOwnerDeletion }) => blockOwnerDeletion) ?? false;
 }
 
 /** How an owner stands to its dependents, given what was found where it should be. */

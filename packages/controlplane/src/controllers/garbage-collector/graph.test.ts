@@ -91,9 +91,24 @@ test('who owns itself does not block itself', () => {
   see('self', { owners: ['self'] });
   see('self', { owners: ['self'], ...waiting });
   assert.ok(heard().includes('self'));
-  assert.deepEqual({ ...graph.dependentsOf('self') }, { count: 1, blocking: 0, isOneWaiting: true });
+  assert.deepEqual({ ...graph.dependentsOf('self') }, { count: 1, blocking: 0, isOneWaiting: true, isCircular: false });
   graph.remove('self');
   assert.equal(graph.size, 0);
+});
+
+test('a circle is one only if all in it wait, and each blocks the next', () => {
+  const { graph, see } = createWorld();
+  const isCircular = () => ['a', 'b', 'c'].map((uid) => graph.dependentsOf(uid).isCircular).join(' ');
+  see('a', { owners: ['c'], ...waiting });
+  see('b', { owners: ['a'], ...waiting });
+  see('c', { owners: ['b'] });
+  see('beside', { owners: ['a'], ...waiting });
+  assert.equal(isCircular(), 'false false false');
+  see('c', { owners: ['b'], ...waiting });
+  assert.equal(isCircular(), 'true true true');
+  assert.equal(graph.dependentsOf('beside').isCircular, false);
+  see('b', { owners: ['a'], loose: true, ...waiting });
+  assert.equal(isCircular(), 'false false false');
 });
 
 test('a reference by another name, kind or namespace is suspect, whichever is seen first', () => {

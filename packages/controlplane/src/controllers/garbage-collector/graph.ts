@@ -154,7 +154,26 @@ export function createGraph(listener: GraphListener) {
         for (const { fate } of set?.nodes ?? []) if (fate === 'waiting') return true;
         return false;
       },
+      get isCircular() {
+        return waitsForItself(uid);
+      },
     };
+  }
+
+  /** Whether one that waits for its dependents waits in the end for itself. */
+  function waitsForItself(start: string): boolean {
+    const seen = new Set<string>();
+    const left = [start];
+    for (let uid = left.pop(); uid !== undefined; uid = left.pop()) {
+      for (const node of dependents.get(uid)?.nodes ?? []) {
+        if (node.fate !== 'waiting' || !isBlocking(node, uid)) continue;
+        if (node.uid === start) return true;
+        if (seen.has(node.uid)) continue;
+        seen.add(node.uid);
+        left.push(node.uid);
+      }
+    }
+    return false;
   }
 
   return {

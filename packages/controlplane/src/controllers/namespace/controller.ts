@@ -1,7 +1,7 @@
 import { type Namespace, namespace } from '@kruise/api/core/namespace';
 import { pod } from '@kruise/api/core/pod';
 import { createClient } from '@kruise/client/client';
-import type { ControllerContext, Runnable } from '@kruise/client/controller';
+import { type ControllerContext, type Runnable, whenSynced } from '@kruise/client/controller';
 import { discover, preferredKinds } from '@kruise/client/discovery';
 import type { DynamicKind } from '@kruise/client/dynamic-kind';
 import type { Change } from '@kruise/client/informer';
@@ -17,6 +17,7 @@ import { parseTime } from '@kruise/values/time';
 import { empty, gone, type Left } from './content.ts';
 import { decide, podGraceSeconds, type Standing } from './decide.ts';
 
+const uses = [namespace, pod];
 const ownFinalizer = 'kubernetes';
 const defaultDelaySeconds = 5;
 /** Resources of one namespace that are emptied at a time. */
@@ -28,9 +29,11 @@ export function namespaceController(delaySeconds = defaultDelaySeconds): Runnabl
     name: 'namespace',
     component: 'namespace-controller',
     watches: [],
-    uses: [namespace, pod],
+    uses,
     async run(context, signal) {
       const { clock, caches, metrics, log } = context;
+      await whenSynced({ watches: [], uses }, caches, signal);
+      if (signal.aborted) return;
       const observer = metrics?.queueOf('namespace', clock);
       // Someone waits for a namespace to go, so it is tried again at least once a minute.
       const rateLimiter = defaultRateLimiter(clock, { maxMs: 60_000 });

@@ -1,6 +1,6 @@
 import { node } from '@kruise/api/core/node';
 import { type Pod, pod } from '@kruise/api/core/pod';
-import type { Runnable } from '@kruise/client/controller';
+import { type Runnable, whenSynced } from '@kruise/client/controller';
 import { keyOf } from '@kruise/client/object-key';
 import { createWorkQueue } from '@kruise/client/work-queue';
 import { runWorkers } from '@kruise/client/workers';
@@ -9,6 +9,8 @@ import { isNotFound } from '@kruise/machinery/status';
 import { someAtATime } from '@kruise/values/some-at-a-time';
 import { byNode } from '../pod-indexes.ts';
 import { isForced, isOutOfService, isStranded, lastStatus, type Removal, surplusOf } from './decide.ts';
+
+const uses = [node, pod];
 
 /** So many Pods that have ended are kept. */
 const defaultThreshold = 12_500;
@@ -31,11 +33,11 @@ export function podGarbageCollector(threshold = defaultThreshold): Runnable {
     name: 'pod-garbage-collector',
     component: 'pod-garbage-collector',
     watches: [],
-    uses: [node, pod],
+    uses,
     async run({ client, clock, caches, metrics, log }, signal) {
-      const [nodes, pods] = [caches.informer(node), caches.informer(pod)];
-      await Promise.all([nodes.synced, pods.synced]);
+      await whenSynced({ watches: [], uses }, caches, signal);
       if (signal.aborted) return;
+      const [nodes, pods] = [caches.informer(node), caches.informer(pod)];
       const observer = metrics?.queueOf('pod_garbage_collector', clock);
       const queue = createWorkQueue(clock, observer ? { observer } : {});
 

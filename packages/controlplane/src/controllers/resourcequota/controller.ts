@@ -1,6 +1,6 @@
 import { customResourceDefinition } from '@kruise/api/apiextensions/customresourcedefinition';
 import { type ResourceQuota, resourceQuota } from '@kruise/api/core/resourcequota';
-import type { Runnable } from '@kruise/client/controller';
+import { type Runnable, whenSynced } from '@kruise/client/controller';
 import { type Key, keyOf } from '@kruise/client/object-key';
 import { createWorkQueue } from '@kruise/client/work-queue';
 import { runWorkers } from '@kruise/client/workers';
@@ -23,7 +23,7 @@ export function resourceQuotaController(): Runnable {
     uses: quotaKinds,
     async run(context, signal) {
       const { client, clock, caches, metrics, log } = context;
-      await Promise.all(quotaKinds.map((kind) => caches.informer(kind).synced));
+      await whenSynced({ watches: [], uses: quotaKinds }, caches, signal);
       if (signal.aborted) return;
       const observer = metrics?.queueOf('resourcequota_primary', clock);
       const queue = createWorkQueue(clock, observer ? { observer } : {});
