@@ -19,6 +19,7 @@ import { parseTime } from '@kruise/values/time';
 import type { NodeRuntime } from '../cri/runtime.ts';
 import { hostPortsOf, refusalOf } from './admission.ts';
 import { createAllocations, type Refusal, requestsOf } from './allocations.ts';
+import { isMirrorPod } from './critical.ts';
 import { defaultThresholds, type Threshold } from './eviction.ts';
 import { startEviction } from './eviction-manager.ts';
 import { createImages } from './images.ts';
@@ -30,6 +31,7 @@ import type { NodeSettings } from './sandbox-config.ts';
 import { podUidLabel } from './sandbox-config.ts';
 import { createKubeletHandler, type KubeletHandler } from './server/handler.ts';
 import { ownSources, type Sources } from './sources.ts';
+import { type StaticPods, startStaticPods } from './static-pods.ts';
 import { createStatusWriter } from './status-writer.ts';
 import { createTokens } from './tokens.ts';
 
@@ -59,6 +61,8 @@ export type KubeletOptions = {
   /** Where its own API is served. */
   readonly port?: number;
   readonly settings?: Partial<NodeSettings>;
+  /** A folder of the node whose files are Pods to run. */
+  readonly staticPodPath?: string;
   /** Below what Pods are evicted. */
   readonly evictionHard?: readonly Threshold[];
   /** Where it counts; by default where nobody else does. */
@@ -160,6 +164,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     signal,
   );
 
+  let staticPods: StaticPods | undefined;
   const workers = new Map<string, PodWorker>();
   const byName = new Map<string, PodWorker>();
   const delays = createDelays<string>(clock, (uid) => workers.get(uid)?.wake());
@@ -211,17 +216,22 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
       if (worker.uid !== uid && worker.isActive()) yield* hostPortsOf(worker.pod());
   }
 
-  function handle({ type, object: pod }: Change<Pod>): void {
+  function handle(change: Change<Pod>): void {
+    const { type, object: pod } = change;
     const uid = pod.metadata.uid ?? '';
+    if (isMirrorPod(pod)) {
+      staticPods?.mirrorChanged(change);
+      return;
+    }
     const worker = workers.get(uid);
     if (type === 'deleted') worker?.remove();
     else if (worker) worker.update(pod);
     else begin(pod);
   }
 
-  function begin(pod: Pod): void {
+  function begin(pod: Pod, node = context): PodWorker {
     const { uid = '', namespace, name } = pod.metadata;
-    const worker = createPodWorker(context, pod);
+    const worker = createPodWorker(node, pod);
     workers.set(uid, worker);
     byName.set(`${namespace}/${name}`, worker);
     void worker.gone.then(() => {
@@ -232,10 +242,11 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     const refusal = isOver ? undefined : admits(pod);
     if (refusal) {
       worker.reject(refusal);
-      return;
+      return worker;
     }
     allocations.admit(pod);
     worker.update(pod);
+    return worker;
   }
 
   /** Pods that were there before are let in as they came, so that those who had room have it still. */
@@ -255,7 +266,9 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     await followed;
     isEarly = false;
     const createdAt = ({ metadata }: Pod) => parseTime(metadata.creationTimestamp ?? '1970-01-01T00:00:00Z');
-    for (const pod of early.sort((a, b) => createdAt(a) - createdAt(b))) begin(pod);
+    for (const pod of early.sort((a, b) => createdAt(a) - createdAt(b))) {
+      handle({ type: 'added', object: pod, cause: 'initial' });
+    }
     await removeOrphans();
   }
 
@@ -320,6 +333,22 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     await Promise.race([agent.registered, aborted]);
     if (signal.aborted) return;
     const following = followRuntime();
+    if (options.staticPodPath !== undefined) {
+      staticPods = startStaticPods(
+        {
+          client,
+          clock,
+          log,
+          files: runtime.files,
+          path: options.staticPodPath,
+          nodeName,
+          node: agent.node,
+          statuses,
+          begin: (pod, writer) => begin(pod, { ...context, statuses: writer }),
+        },
+        signal,
+      );
+    }
     await followPods().catch((error: unknown) => onError(error));
     await following;
   }

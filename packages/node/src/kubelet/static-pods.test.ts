@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Pod, pod as podKind } from '@kruise/api/core/pod';
+import { isPodReady } from '@kruise/machinery/pods';
+import { staticPodOf } from './static-pods.ts';
+import { startTestNode } from './testing/test-node.ts';
+
+const staticPodPath = '/etc/kubernetes/manifests';
+const manifest = (image: string) => `apiVersion: v1
+kind: Pod
+metadata:
+  name: proxy
+spec:
+  containers:
+  - name: c
+    image: ${image}
+`;
+const isReady = (pod: Pod | undefined) => pod !== undefined && isPodReady(pod);
+
+async function startNode() {
+  const node = await startTestNode({ kubelet: { staticPodPath } });
+  await node.runtime.files.makeDirectory(staticPodPath);
+  await node.runtime.files.writeFile(`${staticPodPath}/proxy.yaml`, manifest('nginx:1.25'));
+  return node;
+}
+
+test('a file of a node is a Pod, and the API shows it', async () => {
+  await using node = await startNode();
+  const mirror = await node.until('proxy-node-1', isReady);
+  const { annotations, ownerReferences } = mirror!.metadata;
+  assert.equal(annotations?.['kubernetes.io/config.mirror'], annotations?.['kubernetes.io/config.hash']);
+  assert.equal(annotations?.['kubernetes.io/config.source'], 'file');
+  assert.deepEqual([ownerReferences?.[0]?.kind, ownerReferences?.[0]?.controller], ['Node', true]);
+  assert.equal(mirror?.spec?.nodeName, 'node-1');
+});
+
+test('a mirror that is deleted comes back, and its Pod runs on', async () => {
+  await using node = await startNode();
+  const before = await node.until('proxy-node-1', isReady);
+  await node.server.client.delete(podKind, { name: 'proxy-node-1', namespace: 'default' }, { gracePeriodSeconds: 0 });
+  const after = await node.until('proxy-node-1', (pod) => isReady(pod) && pod?.metadata.uid !== before?.metadata.uid);
+  const idOf = (pod: Pod | undefined) => pod?.status?.containerStatuses?.[0]?.containerID;
+  assert.equal(idOf(after), idOf(before));
+});
+
+test('a file that changes is another Pod of the same name', async () => {
+  await using node = await startNode();
+  const before = await node.until('proxy-node-1', isReady);
+  await node.runtime.files.writeFile(`${staticPodPath}/proxy.yaml`, manifest('nginx:1.26'));
+  const after = await node.until(
+    'proxy-node-1',
+    (pod) => isReady(pod) && pod?.status?.containerStatuses?.[0]?.image === 'docker.io/library/nginx:1.26',
+  );
+  assert.notEqual(after?.metadata.uid, before?.metadata.uid);
+});
+
+test('a file that goes takes its Pod and its mirror with it', async () => {
+  await using node = await startNode();
+  await node.until('proxy-node-1', isReady);
+  await node.runtime.files.remove(`${staticPodPath}/proxy.yaml`);
+  await node.until('proxy-node-1', (pod) => pod === undefined);
+  await node.pass(60);
+  assert.deepEqual((await node.runtime.listPodSandbox({})).items, []);
+});
+
+test('a static Pod has the name of its node, a uid of its own, and stands what its node does', () => {
+  const given = { kind: 'Pod', metadata: { name: 'proxy' }, spec: { containers: [{ name: 'c', image: 'nginx:1' }] } };
+  const pod = staticPodOf(given, { nodeName: 'Node-1', file: 'a', now: 0 });
+  const other = staticPodOf(given, { nodeName: 'Node-1', file: 'b', now: 0 });
+  assert.deepEqual([pod.metadata.name, pod.metadata.namespace], ['proxy-node-1', 'default']);
+  assert.match(pod.metadata.uid!, /^[0-9a-f]{32}$/);
+  assert.notEqual(pod.metadata.uid, other.metadata.uid);
+  assert.deepEqual(pod.spec?.tolerations, [{ operator: 'Exists', effect: 'NoExecute' }]);
+  assert.equal(pod.spec?.restartPolicy, 'Always');
+});
