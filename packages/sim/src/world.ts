@@ -85,6 +85,7 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
   const clocks = new Map<string, number>();
   const lives = new Map<string, Life>();
   const starts = new Map<string, number>();
+  const downUntil = new Map<string, number>();
   let current: { readonly life: Life; readonly server: ApiServer } | undefined;
   // Webhooks belong to processes, which outlive the server and do not.
   const webhooks = new Map<string, Webhook>();
@@ -152,7 +153,9 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
         if (life.isOver()) return;
         record(`${name} has ended`);
         life.end();
-        clock.setTimer(restartMs, () => startProgram({ name, run }));
+        clock.setTimer(restartMs, () => {
+          if (clock.now() >= (downUntil.get(name) ?? 0)) startProgram({ name, run });
+        });
       });
   }
 
@@ -165,10 +168,14 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
     },
     crash(name, downMs) {
       lives.get(name)?.end();
+      const upAt = Math.max(clock.now() + downMs, downUntil.get(name) ?? 0);
+      downUntil.set(name, upAt);
       const program = programs.find((each) => each.name === name);
-      clock.setTimer(downMs, () => {
+      clock.setTimer(upAt - clock.now(), () => {
+        // Whoever crashed again meanwhile is started by the later crash, and one that is up is not started twice.
+        if (clock.now() < downUntil.get(name)! || !lives.get(name)?.isOver()) return;
         if (program) startProgram(program);
-        else if (name === 'apiserver') void startServer();
+        else void startServer();
       });
     },
     setWeather(name, weather) {
