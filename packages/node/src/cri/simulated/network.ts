@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Duplex, duplexPair } from 'node:stream';
 import type { HostNetwork, HttpAnswer, HttpRequest, NetworkTarget } from '../runtime.ts';
+import { runtimeError } from './runtime-error.ts';
 
 /** What a server does with those who come. It speaks HTTP, or takes the bare connection. */
 export type Listener = {
@@ -102,8 +103,10 @@ export function createSimulatedNetwork(): SimulatedNetwork {
         return answer.body.length > maxBodyBytes ? { ...answer, body: answer.body.subarray(0, maxBodyBytes) } : answer;
       },
       async checkHealth(target) {
-        const listener = find(locate(target));
-        return listener.health?.(target.service ?? '') ?? 'UNKNOWN';
+        const health = find(locate(target)).health?.(target.service ?? '');
+        if (health === undefined) throw runtimeError('UNIMPLEMENTED', 'unknown service grpc.health.v1.Health');
+        if (health === 'SERVICE_UNKNOWN') throw runtimeError('NOT_FOUND', 'unknown service');
+        return health;
       },
     };
   }
@@ -184,9 +187,13 @@ function lazyHttpServer() {
   };
   return {
     serve(handler: Handler, connection: Duplex, clientAddress: string): void {
-      server ??= createServer((request, response) => {
-        answer(request, response).catch(() => request.socket.destroy());
-      });
+      server ??= Object.assign(
+        createServer((request, response) => {
+          answer(request, response).catch(() => request.socket.destroy());
+        }),
+        // Whoever has asked all it wanted and says so still waits for the answer.
+        { httpAllowHalfOpen: true },
+      );
       handlers.set(connection, { handler, clientAddress });
       server.emit('connection', connection);
     },

@@ -146,7 +146,7 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): NodeRu
   }
 
   /** Whether something scripted to fail is to fail this time. */
-  function failsNow(key: string, error: string | undefined, limit: number | undefined): error is string {
+  function failsNow(key: string, error: string | undefined, limit: number | undefined): boolean {
     if (error === undefined && limit === undefined) return false;
     const count = failures.get(key) ?? 0;
     if (count >= (limit ?? Number.POSITIVE_INFINITY)) return false;
@@ -270,11 +270,9 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): NodeRu
   async function pull(image: string, script: Script, request: PullContext): Promise<string> {
     const resolved = () => registry.resolve(image, request.auth);
     const key = `${request.podUid} pull ${image}`;
-    if (script.pullError !== undefined || script.pullFailures !== undefined) {
+    if (failsNow(key, script.pullError, script.pullFailures)) {
       await passTime(script.pullLatencyMs ?? 0, request.signal);
-      if (failsNow(key, script.pullError, script.pullFailures)) {
-        throw runtimeError('UNKNOWN', script.pullError ?? `failed to pull and unpack image "${image}": unexpected EOF`);
-      }
+      throw runtimeError('UNKNOWN', script.pullError ?? `failed to pull and unpack image "${image}": unexpected EOF`);
     }
     const { image: found } = resolved();
     const isThere = images.find(found.id) !== undefined;

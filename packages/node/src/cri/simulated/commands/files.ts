@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { inputOf, readAll } from '../byte-streams.ts';
 import { absolutePath, FileError, type FileTree } from '../file-tree.ts';
 import { type Program, type ProgramContext, writeText } from '../program.ts';
+import { matches } from '../shell/pattern.ts';
 import { parseArguments, ToolError, tool } from './arguments.ts';
 
 export const fileCommands: Readonly<Record<string, Program>> = {
@@ -302,7 +303,7 @@ function modeOf(text: string, before: number): number {
 function changeOwner(context: ProgramContext, format: RegExp): number {
   const { operands } = parseArguments(context.argv.slice(1));
   const [owner = '', ...paths] = operands;
-  const [, uid, gid] = format.exec(owner.replace(/root/g, '0')) ?? [];
+  const [, uid, gid] = format.exec(owner.replaceAll('root', '0')) ?? [];
   for (const path of paths) {
     filesOf(context).change(pathOf(context, path), {
       ...(uid ? { uid: Number(uid) } : {}),
@@ -322,22 +323,14 @@ async function find(context: ProgramContext): Promise<number> {
   };
   const name = option('-name');
   const type = option('-type');
-  const pattern =
-    name === undefined
-      ? undefined
-      : new RegExp(
-          `^${name
-            .replace(/[.+^${}()|\\]/g, '\\$&')
-            .replace(/\*+/g, '.*')
-            .replace(/\?/g, '.')}$`,
-        );
+  const pattern = name === undefined ? undefined : [...name].map((character) => ({ character, isLiteral: false }));
   const files = filesOf(context);
   const visit = async (path: string): Promise<void> => {
     const full = pathOf(context, path);
     const stat = files.lstat(full);
     if (!stat) throw new FileError('ENOENT', path);
     const isWanted = type === undefined || stat.type.startsWith(type === 'l' ? 'symlink' : type);
-    if (isWanted && (!pattern || pattern.test(baseName(path)))) await writeText(context.stdout, `${path}\n`);
+    if (isWanted && (!pattern || matches(pattern, baseName(path)))) await writeText(context.stdout, `${path}\n`);
     if (stat.type !== 'directory') return;
     for (const child of files.list(full)) await visit(path.endsWith('/') ? `${path}${child}` : `${path}/${child}`);
   };

@@ -1,4 +1,5 @@
 /** Commands that read text and print some of it. */
+import { RE2JS, RE2JSSyntaxException } from 're2js';
 import { type Input, inputOf, linesOf, readAll } from '../byte-streams.ts';
 import { FileError } from '../file-tree.ts';
 import { type Program, type ProgramContext, writeText } from '../program.ts';
@@ -255,19 +256,18 @@ async function grep(context: ProgramContext): Promise<number> {
   const [pattern = '', ...files] = values.has('e') ? [values.get('e') as string, ...operands] : operands;
   const isFixed = flags.has('F');
   const source = isFixed ? pattern.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&') : toRegExp(pattern, flags.has('E'));
-  const expression = regExp(
-    flags.has('w') ? `\\b(?:${source})\\b` : flags.has('x') ? `^(?:${source})$` : source,
-    flags.has('i') ? 'i' : '',
-  );
+  const expression = regExp(flags.has('w') ? `\\b(?:${source})\\b` : flags.has('x') ? `^(?:${source})$` : source, {
+    ignoresCase: flags.has('i'),
+  });
   let found = 0;
   const exitCode = await eachInput(context, files, async (input, name) => {
     let count = 0;
     for await (const line of linesOf(input, context.process)) {
-      const match = expression.exec(line);
-      if ((match !== null) === flags.has('v')) continue;
+      const match = expression.find(line);
+      if ((match !== undefined) === flags.has('v')) continue;
       count++;
       if (flags.has('q') || flags.has('c')) continue;
-      const text = flags.has('o') && match ? match[0] : line;
+      const text = flags.has('o') && match !== undefined ? match : line;
       await writeText(context.stdout, files.length > 1 && !flags.has('h') ? `${name}:${text}\n` : `${text}\n`);
       if (count >= Number(values.get('m') ?? Number.POSITIVE_INFINITY)) break;
     }
@@ -279,22 +279,36 @@ async function grep(context: ProgramContext): Promise<number> {
 
 /** Basic regular expressions write what extended ones mean with a backslash, and the other way round. */
 function toRegExp(pattern: string, isExtended: boolean): string {
-  const classes = pattern
-    .replace(/\[\[:space:\]\]/g, '\\s')
-    .replace(/\[\[:digit:\]\]/g, '\\d')
-    .replace(/\[\[:alpha:\]\]/g, '[A-Za-z]')
-    .replace(/\[\[:alnum:\]\]/g, '[A-Za-z0-9]');
   return isExtended
-    ? classes
-    : classes.replace(/\\?[+?(){}|]/g, (found) => (found.startsWith('\\') ? found.slice(1) : `\\${found}`));
+    ? pattern
+    : pattern.replace(/\\?[+?(){}|]/g, (found) => (found.startsWith('\\') ? found.slice(1) : `\\${found}`));
 }
 
-function regExp(source: string, flags = ''): RegExp {
+type Expression = {
+  /** The first match. */
+  find(text: string): string | undefined;
+  replace(text: string, replacement: string, which: 'first' | 'all'): string;
+};
+
+/** In time that grows with the text alone: a container's pattern is not to hold up everyone else. */
+function regExp(source: string, { ignoresCase = false } = {}): Expression {
+  let pattern: RE2JS;
   try {
-    return new RegExp(source, flags);
-  } catch {
-    throw new ToolError(`bad regex '${source}'`, 2);
+    pattern = RE2JS.compile(source, ignoresCase ? RE2JS.CASE_INSENSITIVE : 0);
+  } catch (error) {
+    if (error instanceof RE2JSSyntaxException) throw new ToolError(`bad regex '${source}': ${error.message}`, 2);
+    throw error;
   }
+  return {
+    find(text) {
+      const matcher = pattern.matcher(text);
+      return matcher.find() ? (matcher.group() ?? '') : undefined;
+    },
+    replace(text, replacement, which) {
+      const matcher = pattern.matcher(text);
+      return which === 'all' ? matcher.replaceAll(replacement) : matcher.replaceFirst(replacement);
+    },
+  };
 }
 
 /** Substitutions, deletions and printing of lines. */
@@ -345,15 +359,17 @@ function sedStep(text: string, isExtended: boolean): SedStep {
   if (!rest.startsWith('s') || delimiter === undefined) throw new ToolError(`unsupported command ${text}`);
   const parts = rest.slice(2).split(new RegExp(`(?<!\\\\)${delimiter.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}`));
   const [pattern = '', replacement = '', letters = ''] = parts;
-  const flags = `${letters.includes('g') ? 'g' : ''}${/i/i.test(letters) ? 'i' : ''}`;
-  const expression = regExp(toRegExp(pattern.replaceAll(`\\${delimiter}`, delimiter), isExtended), flags);
+  const expression = regExp(toRegExp(pattern.replaceAll(`\\${delimiter}`, delimiter), isExtended), {
+    ignoresCase: /i/i.test(letters),
+  });
+  const which = letters.includes('g') ? 'all' : 'first';
   const target = replacement
     .replaceAll(`\\${delimiter}`, delimiter)
     .replace(/\$/g, '$$$$')
     .replace(/\\(\d)/g, '$$$1')
     .replace(/(?<!\\)&/g, '$$&')
     .replace(/\\n/g, '\n');
-  return { kind: 'change', applies, change: (line) => line.replace(expression, target) };
+  return { kind: 'change', applies, change: (line) => expression.replace(line, target, which) };
 }
 
 function sedAddress(address: string, isExtended: boolean): SedStep['applies'] {
@@ -361,7 +377,7 @@ function sedAddress(address: string, isExtended: boolean): SedStep['applies'] {
   if (address === '$') return (number, count) => number === count;
   if (address.startsWith('/')) {
     const expression = regExp(toRegExp(address.slice(1, -1), isExtended));
-    return (_, __, line) => expression.test(line);
+    return (_, __, line) => expression.find(line) !== undefined;
   }
   const [first = '0', last = first] = address.split(',');
   return (number, count) => number >= Number(first) && number <= (last === '$' ? count : Number(last));
@@ -378,7 +394,7 @@ async function awk(context: ProgramContext): Promise<number> {
   const expression = pattern === undefined ? undefined : regExp(pattern);
   return eachInput(context, names, async (input) => {
     for await (const line of linesOf(input, context.process)) {
-      if (expression && !expression.test(line)) continue;
+      if (expression && expression.find(line) === undefined) continue;
       const fields = separator === undefined ? line.trim().split(/\s+/) : line.split(separator);
       const value = (term: string) => {
         if (term === '$NF') return fields.at(-1) ?? '';

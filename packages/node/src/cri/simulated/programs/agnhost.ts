@@ -84,7 +84,8 @@ async function netexec(context: ProgramContext): Promise<number> {
   const override = flag(context, 'http-override');
   return process.wait<number>((resolve) => {
     const exitSoon = (exitCode: number, delayMs: number) => {
-      container.clock.setTimer(delayMs, () => resolve(exitCode));
+      if (delayMs <= 0) resolve(exitCode);
+      else container.clock.setTimer(delayMs, () => resolve(exitCode));
     };
     process.handle('SIGTERM', () => {
       isStopping = true;
