@@ -57,6 +57,8 @@ const checkMs = 20_000;
 export function startStaticPods(context: StaticPodContext, signal: AbortSignal): StaticPods {
   const { client, clock, log, files, path, nodeName, statuses } = context;
   const entries = new Map<string, Entry>();
+  /** Names whose Pods are on their way out. */
+  const leaving = new Set<string>();
   const keyOf = ({ metadata }: Pod) => `${metadata.namespace}/${metadata.name}`;
 
   /** What is said of a static Pod is said of its mirror. */
@@ -78,13 +80,17 @@ export function startStaticPods(context: StaticPodContext, signal: AbortSignal):
     for (const [key, { pod, worker, mirror }] of entries) {
       if (found.get(key)?.metadata.uid === pod.metadata.uid) continue;
       entries.delete(key);
+      leaving.add(key);
       worker.remove();
       // Another of its name waits until nothing is left of this one.
       const next = found.get(key);
-      if (next) void worker.gone.then(() => begin(key, next, mirror));
-      else await removeMirror(key);
+      void worker.gone.then(() => {
+        leaving.delete(key);
+        if (next) begin(key, next, mirror);
+      });
+      if (!next) await removeMirror(key);
     }
-    for (const [key, pod] of found) if (!entries.has(key)) begin(key, pod);
+    for (const [key, pod] of found) if (!entries.has(key) && !leaving.has(key)) begin(key, pod);
   }
 
   function begin(key: string, pod: Pod, stale?: Pod): void {
