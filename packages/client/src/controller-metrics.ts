@@ -12,6 +12,8 @@ export type ControllerMetrics = {
   queueOf(name: string, clock: Clock): QueueObserver;
   reconciled(controller: string, result: ReconcileResult, tookMs: number): void;
   workersOf(controller: string, count: number): void;
+  /** Notes that writes of a key did not come into sight in time. */
+  overdue?(controller: string, key: string): void;
   /** Notes whether this process leads by a Lease. */
   leading(lease: string, isLeading: boolean): void;
 };

@@ -212,8 +212,8 @@ function asObject(object: unknown): KubernetesObject {
   return object as KubernetesObject;
 }
 
-/** The owners an object has, or had before the change, of a kind. */
-function ownersOf(kind: Kind, { object, previous }: Change<unknown>): readonly Key[] {
+/** The keys of the owners an object has, or had before the change, of a kind: what `owns` wakes. */
+export function ownersOf(kind: Kind, { object, previous }: Change<unknown>): readonly Key[] {
   const keys = new Set<Key>();
   for (const state of [object, previous]) {
     if (state === undefined) continue;
@@ -328,6 +328,7 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
     }
     if (outstanding) {
       log.warn({ controller: controller.name, key, ...outstanding }, 'writes have not come into sight; going on');
+      metrics?.overdue?.(controller.name, key);
       expectations.forget(key);
     }
     const pending = controller.consider({ caches, clock, client: context.client, signal }, key);
