@@ -14,6 +14,7 @@ import type { LeaderElectionOptions } from '@kruise/client/leader-election';
 import type { Log } from '@kruise/client/log';
 import { runControllers } from '@kruise/client/manager';
 import type { MetricRegistry } from '@kruise/client/metrics';
+import { referenceOf } from '@kruise/client/object-key';
 import { createWebhookMetrics, serveWebhooks } from '@kruise/client/webhook-server';
 import type { Kind } from '@kruise/schema/kind';
 import { after, type Clock } from '@kruise/values/clock';
@@ -97,6 +98,11 @@ export async function runManagerProcess(options: ManagerProcessOptions, signal: 
     const { leaderElection, expectationTimeoutMs } = options;
     const isLeader = registry.gauge('kruise_manager_is_leader', 'Whether this replica leads.', []);
     isLeader.of().set(0);
+    const leaks = registry.counter(
+      'cloneset_scale_expectation_leakage',
+      'Writes that did not come into sight in time.',
+      ['namespace', 'name'],
+    );
     const controllerMetrics = createControllerMetrics(registry);
     await runControllers(
       controllers,
@@ -109,6 +115,10 @@ export async function runManagerProcess(options: ManagerProcessOptions, signal: 
         expectationTimeoutMs,
         metrics: {
           ...controllerMetrics,
+          overdue(controller, key) {
+            const { namespace = '', name } = referenceOf(key);
+            if (controller === 'cloneset') leaks.of(namespace, name).increase();
+          },
           leading(lease, isLeading) {
             controllerMetrics.leading(lease, isLeading);
             isLeader.of().set(isLeading ? 1 : 0);

@@ -9,6 +9,7 @@ import {
 } from '@kruise/api/kruise/well-known';
 import type { PatchAction } from '@kruise/client/actions';
 import { formatTime, type Instant, parseTime } from '@kruise/values/time';
+import type { FeatureGates } from '../feature-gates.ts';
 import { patchPod } from '../patch-pod.ts';
 import { beginInPlaceUpdate, endInPlaceUpdate, hasReadinessGate } from '../readiness/pod-readiness.ts';
 import type { RevisionLabels } from '../revision/pod-revision.ts';
@@ -93,6 +94,26 @@ export type Refresh = { readonly actions: readonly PatchAction[]; readonly reque
  * cannot be read nothing is known, and nothing is done about it.
  */
 export function refreshUpdate(pod: Pod, engine: Engine, now: Instant): Refresh {
+  const { gates } = engine.settings;
+  const idle = idlePods(gates);
+  if (idle.has(pod)) return nothing;
+  const refresh = judge(pod, engine, now);
+  // Only the end of a grace period comes with time alone; all else comes with another version of the Pod.
+  if (refresh.actions.length === 0 && refresh.requeueAfterSeconds === undefined) idle.add(pod);
+  return refresh;
+}
+
+const nothing: Refresh = { actions: [] };
+const idleByGates = new WeakMap<FeatureGates, WeakSet<Pod>>();
+
+/** Pods that were found to need nothing: of thousands, those that changed are looked at again. */
+function idlePods(gates: FeatureGates): WeakSet<Pod> {
+  let idle = idleByGates.get(gates);
+  if (!idle) idleByGates.set(gates, (idle = new WeakSet()));
+  return idle;
+}
+
+function judge(pod: Pod, engine: Engine, now: Instant): Refresh {
   const { gates } = engine.settings;
   let spec: UpdateSpec | undefined;
   let state: InPlaceUpdateState | undefined;

@@ -1,17 +1,18 @@
 import { type ControllerRevision, controllerRevision } from '@kruise/api/apps/controllerrevision';
 import { node } from '@kruise/api/core/node';
 import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
-import { pod } from '@kruise/api/core/pod';
+import { type Pod, pod } from '@kruise/api/core/pod';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
 import { imagePullJob } from '@kruise/api/kruise/imagepulljob';
-import { type Controller, defineController } from '@kruise/client/controller';
-import type { Caches } from '@kruise/client/informer';
+import { type Controller, defineController, ownersOf, watch } from '@kruise/client/controller';
+import type { Caches, Change } from '@kruise/client/informer';
 import type { Key } from '@kruise/client/object-key';
 import { compareRevisions } from '@kruise/machinery/controller-revision';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { decide, type Observed } from './decide.ts';
+import { isOfNoConcern } from './pod-changes.ts';
 
 export function cloneSetController(settings: ManagerSettings): Controller {
   const fetchesAhead = settings.gates.PreDownloadImageForInPlaceUpdate;
@@ -19,12 +20,28 @@ export function cloneSetController(settings: ManagerSettings): Controller {
     name: 'cloneset',
     component: 'cloneset-controller',
     for: cloneSet,
-    owns: [pod, persistentVolumeClaim],
+    owns: [persistentVolumeClaim],
+    watches: [watch(pod, settings.gates.CloneSetEventHandlerOptimization ? ownersConcerned(settings) : ownersOfPod)],
     uses: [controllerRevision, node, ...(fetchesAhead ? [imagePullJob] : [])],
     ...workSettings(settings, 'cloneset'),
     observe: (caches, key) => observe(caches, key, fetchesAhead),
     decide: (observed, now) => decide(observed, settings, now),
   });
+}
+
+function ownersOfPod(change: Change<Pod>): readonly Key[] {
+  return ownersOf(cloneSet, change);
+}
+
+/** Of changes that nothing follows from, such as a heartbeat of a container, owners are not told. */
+function ownersConcerned({ gates }: ManagerSettings) {
+  return (change: Change<Pod>, caches: Caches): readonly Key[] => {
+    const owners = ownersOfPod(change);
+    const { previous, object } = change;
+    const isIgnored = (key: Key) =>
+      previous && isOfNoConcern({ previous, object }, caches.of(cloneSet).get(key), gates);
+    return owners.filter((key) => !isIgnored(key));
+  };
 }
 
 function observe(caches: Caches, key: Key, fetchesAhead: boolean): Observed | undefined {

@@ -34,7 +34,7 @@ export function scale(situation: Situation): Step {
   const already = deletePods(situation, preparing);
   if (already.length > 0) return { actions: already, changesPods: true };
 
-  const waiting = specified.filter((pod) => !preparing.includes(pod));
+  const waiting = specified.filter((pod) => lifecycleStateOf(pod) !== 'PreparingDelete');
   const chosen = deletePods(situation, withinLimit(situation, waiting, numbers.deleteReadyLimit));
   if (chosen.length > 0) return { actions: chosen, changesPods: true };
 
@@ -101,25 +101,23 @@ function failedCreate(what: 'pod' | 'pvc', object: object) {
 /** Deletes Pods and their claims; a Pod that a hook holds is told that it is about to be deleted instead. */
 function deletePods({ cloneSet, claims, now }: Situation, pods: readonly Pod[]): readonly Action[] {
   const hook = cloneSet.spec.lifecycle?.preDelete;
+  const claimsById = Map.groupBy(claims, instanceIdOf);
   return pods.flatMap((pod): readonly Action[] => {
     if (isHooked(hook, pod)) {
       return changeState(pod, { to: 'PreparingDelete', markNotReady: hook?.markPodNotReady }, now);
     }
-    const id = instanceIdOf(pod);
     return [
       announced(remove(pod), {
         about: cloneSet,
         done: { reason: 'SuccessfulDelete', message: 'succeed to delete pod {name}' },
         failed: { reason: 'FailedDelete', message: 'failed to delete pod {name}: {error}' },
       }),
-      ...claims
-        .filter((claim) => instanceIdOf(claim) === id)
-        .map((claim) =>
-          announced(remove(claim), {
-            about: cloneSet,
-            failed: { reason: 'FailedDelete', message: 'failed to delete pvc {name}: {error}' },
-          }),
-        ),
+      ...(claimsById.get(instanceIdOf(pod)) ?? []).map((claim) =>
+        announced(remove(claim), {
+          about: cloneSet,
+          failed: { reason: 'FailedDelete', message: 'failed to delete pvc {name}: {error}' },
+        }),
+      ),
     ];
   });
 }

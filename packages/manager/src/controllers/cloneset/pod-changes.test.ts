@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '@kruise/api/core/pod';
+import { featureGates } from '../../feature-gates.ts';
+import { cloneSetOf, podOf } from './fixtures.ts';
+import { isOfNoConcern } from './pod-changes.ts';
+
+const gates = featureGates();
+const previous = podOf({ name: 'a' });
+const withStatus = (status: Partial<Pod['status'] & object>): Pod => ({
+  ...previous,
+  status: { ...previous.status, ...status },
+});
+const withMetadata = (metadata: Partial<Pod['metadata']>): Pod => ({
+  ...previous,
+  metadata: { ...previous.metadata, ...metadata },
+});
+const hooked = cloneSetOf({ lifecycle: { preNormal: { finalizersHandler: ['example.com/f'] } } });
+
+const cases: { is: string; object: Pod; matters: boolean; set?: typeof hooked }[] = [
+  { is: 'another status of a container', object: withStatus({ containerStatuses: [] }), matters: false },
+  { is: 'another annotation', object: withMetadata({ annotations: { a: 'b' } }), matters: false },
+  { is: 'another label', object: withMetadata({ labels: { app: 'other' } }), matters: true },
+  { is: 'another spec', object: withMetadata({ generation: 2 }), matters: true },
+  {
+    is: 'a Pod that is no longer ready',
+    object: withStatus({ conditions: podOf({ name: 'a', isReady: false }).status?.conditions ?? [] }),
+    matters: true,
+  },
+  { is: 'a Pod that was evicted', object: withStatus({ phase: 'Failed' }), matters: true },
+  { is: 'a Pod on its way out', object: withMetadata({ deletionTimestamp: '2026-01-01T00:00:00Z' }), matters: true },
+  { is: 'a finalizer of a hook', object: withMetadata({ finalizers: ['example.com/f'] }), set: hooked, matters: true },
+  { is: 'another finalizer', object: withMetadata({ finalizers: ['example.com/g'] }), set: hooked, matters: false },
+  { is: 'another owner', object: withMetadata({ ownerReferences: [] }), matters: true },
+  {
+    is: 'a Pod that waits to be told that its update is done',
+    object: withStatus({ conditions: [{ type: 'Ready', status: 'True' }] }),
+    matters: true,
+  },
+];
+for (const { is, object, matters, set = cloneSetOf() } of cases) {
+  test(`${is} ${matters ? 'concerns' : 'does not concern'} the CloneSet`, () => {
+    assert.equal(isOfNoConcern({ previous, object }, set, gates), !matters);
+  });
+}

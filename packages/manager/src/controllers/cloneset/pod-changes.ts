@@ -1,0 +1,45 @@
+/** Which changes of a Pod nothing follows from for its CloneSet (cloneset.md §6.3). */
+import type { Pod } from '@kruise/api/core/pod';
+import type { CloneSet } from '@kruise/api/kruise/cloneset';
+import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
+import { isConditionTrue } from '@kruise/machinery/conditions';
+import { isSame } from '@kruise/machinery/json-value';
+import { controllerOf } from '@kruise/machinery/owner-references';
+import { isPodActive, isPodReady } from '@kruise/machinery/pods';
+import type { FeatureGates } from '../../feature-gates.ts';
+import { updateObstacle } from '../../inplace/completion.ts';
+import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
+import { hasReadinessGate } from '../../readiness/pod-readiness.ts';
+
+type Change = { readonly previous: Pod; readonly object: Pod };
+
+/** Whether a CloneSet need not look at a Pod because of a change. Of one that is not known nothing is kept. */
+export function isOfNoConcern(change: Change, cloneSet: CloneSet | undefined, gates: FeatureGates): boolean {
+  const { previous, object } = change;
+  return (
+    cloneSet !== undefined &&
+    controllerOf(previous)?.uid === controllerOf(object)?.uid &&
+    isSame(previous.metadata.labels, object.metadata.labels) &&
+    previous.metadata.generation === object.metadata.generation &&
+    previous.metadata.deletionTimestamp === object.metadata.deletionTimestamp &&
+    isPodReady(previous) === isPodReady(object) &&
+    isPodActive(previous) === isPodActive(object) &&
+    !hasOtherHooks(change, cloneSet) &&
+    !mayHaveBeenUpdated(object, gates)
+  );
+}
+
+function hasOtherHooks({ previous, object }: Change, { spec }: CloneSet): boolean {
+  const { preDelete, inPlaceUpdate, preNormal } = spec.lifecycle ?? {};
+  const finalizers = [preDelete, inPlaceUpdate, preNormal].flatMap((hook) => hook?.finalizersHandler ?? []);
+  const has = ({ metadata }: Pod, finalizer: string) => metadata.finalizers?.includes(finalizer) ?? false;
+  return finalizers.some((finalizer) => has(previous, finalizer) !== has(object, finalizer));
+}
+
+/** Whether an update in place may have come through, which its CloneSet has not told the Pod yet. */
+function mayHaveBeenUpdated(pod: Pod, gates: FeatureGates): boolean {
+  const isWaiting = hasReadinessGate(pod, inPlaceUpdateReadyCondition) || lifecycleStateOf(pod) !== 'Normal';
+  if (!isWaiting || updateObstacle(pod, gates) !== undefined) return false;
+  const isTold = isConditionTrue(pod.status?.conditions, inPlaceUpdateReadyCondition);
+  return !isTold || gates.InPlaceWorkloadVerticalScaling;
+}
