@@ -114,6 +114,18 @@ program
     process.exitCode = await printKubeconfig(options);
   });
 
+program
+  .command('sim')
+  .description('Run whole clusters on virtual time, from seeds, under faults, and see whether they hold.')
+  .option('--seeds <count>', 'how many worlds', '100')
+  .option('--seed <seed>', 'this world and no other')
+  .option('--minutes <count>', 'how long things go wrong in each', '3')
+  .option('--verbose', 'with --seed: tell all that happens')
+  .action(async (options) => {
+    const { sim } = await import('./commands/sim.ts');
+    process.exitCode = await sim(options);
+  });
+
 try {
   await program.parseAsync();
 } catch (error) {

@@ -154,7 +154,7 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
         record(`${name} has ended`);
         life.end();
         clock.setTimer(restartMs, () => {
-          if (clock.now() >= (downUntil.get(name) ?? 0)) startProgram({ name, run });
+          if (lives.get(name) === life && clock.now() >= (downUntil.get(name) ?? 0)) startProgram({ name, run });
         });
       });
   }

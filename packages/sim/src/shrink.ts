@@ -1,0 +1,16 @@
+import type { Fault } from './faults.ts';
+import type { Result } from './run.ts';
+
+/**
+ * The fewest faults with which a world still breaks in the same way: each is left out in turn, and stays out if it
+ * breaks all the same.
+ */
+export async function shrink(failed: Result, again: (faults: readonly Fault[]) => Promise<Result>): Promise<Result> {
+  let least = failed;
+  for (let index = 0; index < least.faults.length; ) {
+    const result = await again(least.faults.toSpliced(index, 1));
+    if (result.failure?.invariant === failed.failure?.invariant) least = result;
+    else index++;
+  }
+  return least;
+}
