@@ -2,6 +2,7 @@ import type { Node, NodeAddress } from '@kruise/api/core/node';
 import { type Action, patch, record, update } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { isSame } from '@kruise/machinery/json-value';
+import { outdatedLabels } from '../../controllers/node-labels.ts';
 import type { InstanceMetadata } from '../provider.ts';
 
 export type Observed = { readonly node: Node; readonly metadata: InstanceMetadata | undefined };
@@ -27,7 +28,7 @@ const refreshSeconds = 300;
 
 export function decide({ node, metadata }: Observed): Decision<Node['status']> {
   if (isUninitialized(node)) return { actions: metadata ? initialize(node, metadata) : [] };
-  const labels = outdatedLabelsOf(node);
+  const labels = outdatedLabels(node, copiedLabels);
   return {
     actions: [...(labels ? [patch(node, { metadata: { labels } })] : []), ...addressesOf(node, metadata)],
     requeueAfterSeconds: refreshSeconds,
@@ -63,15 +64,6 @@ function initialize(node: Node, metadata: InstanceMetadata): readonly Action[] {
 
 function both(label: keyof typeof copiedLabels, value: string | undefined): Readonly<Record<string, string>> {
   return value ? { [label]: value, [copiedLabels[label]]: value } : {};
-}
-
-function outdatedLabelsOf({ metadata: { labels = {} } }: Node): Readonly<Record<string, string>> | undefined {
-  const outdated = Object.entries(copiedLabels).filter(
-    ([copy, source]) => labels[source] !== undefined && labels[copy] !== labels[source],
-  );
-  return outdated.length === 0
-    ? undefined
-    : Object.fromEntries(outdated.map(([copy, source]) => [copy, labels[source] ?? '']));
 }
 
 /** The cloud's addresses, if it has any; the name that a node has for itself is kept. */

@@ -3,6 +3,7 @@ import { type ControllerContext, type Runnable, whenSynced } from '@kruise/clien
 import { isNotFound } from '@kruise/machinery/status';
 import { parseLegacyPrefix } from '@kruise/values/address';
 import { after } from '@kruise/values/clock';
+import { errorText } from '@kruise/values/error-text';
 import { someAtATime } from '@kruise/values/some-at-a-time';
 import { formatTime } from '@kruise/values/time';
 import type { Routes } from '../provider.ts';
@@ -33,7 +34,7 @@ export function routeController(routes: Routes, clusterRanges: readonly string[]
       } catch (error) {
         lacking.add(target);
         const elapsed = `${clock.now() - startedAt}ms`;
-        const message = `Could not create route ${uid} ${destination} for node ${name} after ${elapsed}: ${error instanceof Error ? error.message : error}`;
+        const message = `Could not create route ${uid} ${destination} for node ${name} after ${elapsed}: ${errorText(error)}`;
         record({ about: target, type: 'Warning', reason: 'FailedToCreateRoute', message });
       }
     });

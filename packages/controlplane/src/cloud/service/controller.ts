@@ -8,6 +8,7 @@ import { type Key, keyOf } from '@kruise/client/object-key';
 import { exponentialBackOff } from '@kruise/client/rate-limiter';
 import { isSame } from '@kruise/machinery/json-value';
 import { isNotFound } from '@kruise/machinery/status';
+import { errorText } from '@kruise/values/error-text';
 import type { LoadBalancers } from '../provider.ts';
 import {
   decide,
@@ -51,7 +52,7 @@ export function cloudServiceController(loadBalancers: LoadBalancers): Controller
       record(tell(about, 'Ensured').event);
       await writeStatus(client, about, status);
     } catch (error) {
-      const message = `Error syncing load balancer: failed to ensure load balancer: ${textOf(error)}`;
+      const message = `Error syncing load balancer: failed to ensure load balancer: ${errorText(error)}`;
       record({ about, type: 'Warning', reason: 'SyncLoadBalancerFailed', message });
       throw error;
     }
@@ -65,7 +66,7 @@ export function cloudServiceController(loadBalancers: LoadBalancers): Controller
       const names = nodes.map(({ metadata }) => metadata.name).sort();
       const shown = names.length > 20 ? [...names.slice(0, 20), `<${names.length - 20} more>`] : names;
       const hosts = `[${shown.join(' ')}] [node names limited, total number of nodes: ${names.length}]`;
-      const message = `Error updating load balancer with new hosts ${hosts}, error: ${textOf(error)}`;
+      const message = `Error updating load balancer with new hosts ${hosts}, error: ${errorText(error)}`;
       record({ about, type: 'Warning', reason: 'UpdateLoadBalancerFailed', message });
       throw error;
     }
@@ -82,7 +83,7 @@ export function cloudServiceController(loadBalancers: LoadBalancers): Controller
         await loadBalancers.remove(about, signal);
       }
     } catch (error) {
-      const message = `Error syncing load balancer: failed to delete load balancer: ${textOf(error)}`;
+      const message = `Error syncing load balancer: failed to delete load balancer: ${errorText(error)}`;
       record({ about, type: 'Warning', reason: 'SyncLoadBalancerFailed', message });
       throw error;
     }
@@ -128,8 +129,4 @@ function servicesForOtherNodes({ type, object, previous }: Change<Node>, caches:
     previous && isBalanced(previous) === isBalanced(object) && previous.spec?.providerID === object.spec?.providerID;
   if (type === 'updated' && isSameMachine) return [];
   return caches.of(service).byIndex(balanced, 'yes').map(keyOf);
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

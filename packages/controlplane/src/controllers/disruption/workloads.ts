@@ -9,6 +9,7 @@ import type { Caches } from '@kruise/client/informer';
 import type { ScaleTargets } from '@kruise/client/scale-targets';
 import { controllerOf, type OwnerReference } from '@kruise/machinery/owner-references';
 import { groupOf, type Kind } from '@kruise/schema/kind';
+import { errorText } from '@kruise/values/error-text';
 
 /** A workload, and how many Pods it wants. */
 export type Workload = { readonly uid: string; readonly replicas: number };
@@ -70,7 +71,7 @@ export async function allWorkloads(
       found.set(owner.uid, { uid: owner.uid, replicas: scale.spec?.replicas ?? 0 });
     } catch (error) {
       if (signal.aborted) throw error;
-      return { found, failure: error instanceof Error ? error.message : String(error) };
+      return { found, failure: errorText(error) };
     }
   }
   return { found };

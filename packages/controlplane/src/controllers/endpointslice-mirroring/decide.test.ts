@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { EndpointSubset, Endpoints } from '@kruise/api/core/endpoints';
 import type { Service } from '@kruise/api/core/service';
 import type { EndpointSlice } from '@kruise/api/discovery/endpointslice';
+import { carryOut as carryOutActions } from '../../testing/carry-out.ts';
 import { decide, type Observed } from './decide.ts';
 
 const endpoints = (subsets: readonly EndpointSubset[], metadata: Endpoints['metadata'] = {}): Endpoints => ({
@@ -34,23 +35,9 @@ const observe = (
   of: Service | undefined = service(),
 ): Observed => ({ endpoints: found, service: of, slices });
 
-function carryOut(observed: Observed): readonly EndpointSlice[] {
-  let slices = [...observed.slices];
-  for (const action of decide(observed).actions) {
-    if (action.type === 'create')
-      slices.push({
-        ...(action.object as EndpointSlice),
-        metadata: { ...action.object.metadata, name: `made-${slices.length}` },
-      });
-    if (action.type === 'update')
-      slices = slices.map((each) =>
-        each.metadata.name === action.object.metadata.name ? (action.object as EndpointSlice) : each,
-      );
-    if (action.type === 'remove')
-      slices = slices.filter(({ metadata }) => metadata.name !== action.object.metadata.name);
-  }
-  return slices;
-}
+/** The slices there are after a decision was carried out. */
+const carryOut = (observed: Observed): readonly EndpointSlice[] =>
+  carryOutActions(observed.slices, decide(observed).actions);
 const show = ({ addressType, ports, endpoints: found }: EndpointSlice) =>
   `${addressType} ${ports?.[0]?.port} [${found.map(({ addresses, conditions }) => `${conditions?.ready ? '' : '!'}${addresses[0]}`).join(' ')}]`;
 

@@ -4,6 +4,7 @@ import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Service } from '@kruise/api/core/service';
 import type { EndpointSlice } from '@kruise/api/discovery/endpointslice';
+import { carryOut as carryOutActions } from '../../testing/carry-out.ts';
 import { decide, type Observed } from './decide.ts';
 
 const service = (spec: Service['spec'] = {}, metadata: Service['metadata'] = {}): Service => ({
@@ -70,23 +71,8 @@ const observe = (
 });
 
 /** The slices there are after a decision was carried out. */
-function carryOut(observed: Observed): readonly EndpointSlice[] {
-  let slices = [...observed.slices];
-  for (const action of decide(observed).actions) {
-    if (action.type === 'create')
-      slices.push({
-        ...(action.object as EndpointSlice),
-        metadata: { ...action.object.metadata, name: `made-${slices.length}` },
-      });
-    if (action.type === 'update')
-      slices = slices.map((each) =>
-        each.metadata.name === action.object.metadata.name ? (action.object as EndpointSlice) : each,
-      );
-    if (action.type === 'remove')
-      slices = slices.filter(({ metadata }) => metadata.name !== action.object.metadata.name);
-  }
-  return slices;
-}
+const carryOut = (observed: Observed): readonly EndpointSlice[] =>
+  carryOutActions(observed.slices, decide(observed).actions);
 
 /** Slices as `IPv4 http:8080 [1 2]`. */
 const show = ({ addressType, ports, endpoints }: EndpointSlice) =>

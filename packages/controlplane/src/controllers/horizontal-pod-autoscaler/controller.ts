@@ -9,6 +9,7 @@ import type { RateLimiter } from '@kruise/client/rate-limiter';
 import { createScaleTargets, type ScaleTargets } from '@kruise/client/scale-targets';
 import { parseSelector, type Selector } from '@kruise/machinery/label-selector';
 import { notFound } from '@kruise/machinery/status';
+import { errorText } from '@kruise/values/error-text';
 import { podsMatching } from '../pod-indexes.ts';
 import {
   boundsOf,
@@ -18,7 +19,6 @@ import {
   periodSeconds,
   type Rescale,
   type Selection,
-  textOf,
 } from './decide.ts';
 import { type History, noHistory, withScaling } from './limits.ts';
 import { type MetricsSource, metricsApis } from './metrics-api.ts';
@@ -65,7 +65,7 @@ export function horizontalPodAutoscalerController({
       const wanted = { ...scale, spec: { ...scale.spec, replicas } };
       await client.update(kind!, wanted, { subresource: 'scale', fieldManager: 'horizontal-pod-autoscaler', signal });
     } catch (error) {
-      const message = `New size: ${replicas}; reason: ${reason}; error: ${textOf(error)}`;
+      const message = `New size: ${replicas}; reason: ${reason}; error: ${errorText(error)}`;
       record({ about: autoscaler, type: 'Warning', reason: 'FailedRescale', message });
       throw error;
     }
@@ -128,10 +128,10 @@ async function scaleOf(
     const scale = await targets.scaleOf(client, target, autoscaler.metadata.namespace ?? '', signal);
     if (scale) return scale;
     const kind = await targets.kindOf(client, target, signal);
-    return { failure: textOf(kind && notFound(kind, target.name)) };
+    return { failure: errorText(kind && notFound(kind, target.name)) };
   } catch (error) {
     if (signal.aborted) throw error;
-    return { failure: textOf(error) };
+    return { failure: errorText(error) };
   }
 }
 
@@ -150,7 +150,7 @@ function select(
   try {
     selector = parseSelector(text);
   } catch (error) {
-    const failure = `couldn't convert selector into a corresponding internal selector object: ${textOf(error)}`;
+    const failure = `couldn't convert selector into a corresponding internal selector object: ${errorText(error)}`;
     return { failure, event: 'InvalidSelector', reason: 'InvalidSelector', message: failure };
   }
   selectors.set(key, selector);

@@ -9,6 +9,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import { type Action, effect, type NewEvent, record } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { type ConditionStatus, withCondition } from '@kruise/machinery/conditions';
+import { errorText } from '@kruise/values/error-text';
 import { formatTime, type Instant } from '@kruise/values/time';
 import {
   type Bounds,
@@ -227,7 +228,7 @@ function createReport(autoscaler: HorizontalPodAutoscaler, now: Instant) {
       return decisionOf([effect('rescale', rescale)], ({ failures }) => {
         const [failed] = failures;
         if (failed) {
-          const message = `the HPA controller was unable to update the target scale: ${textOf(failed.error)}`;
+          const message = `the HPA controller was unable to update the target scale: ${errorText(failed.error)}`;
           const told = withOne('AbleToScale', 'False', 'FailedUpdateScale', message);
           return { ...before, ...figures, conditions: [...told] };
         }
@@ -242,8 +243,4 @@ function createReport(autoscaler: HorizontalPodAutoscaler, now: Instant) {
       });
     },
   };
-}
-
-export function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

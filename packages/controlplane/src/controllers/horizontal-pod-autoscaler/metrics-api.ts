@@ -5,9 +5,9 @@ import type { ScaleTargets } from '@kruise/client/scale-targets';
 import { type LabelSelector, selectorOf } from '@kruise/machinery/label-selector';
 import { resourceOf } from '@kruise/schema/kind';
 import { parseDuration, toMilliseconds } from '@kruise/values/duration';
+import { errorText } from '@kruise/values/error-text';
 import { milliValue, parseQuantity } from '@kruise/values/quantity';
 import { parseTime } from '@kruise/values/time';
-import { textOf } from './decide.ts';
 import type { MetricAnswer } from './metric-proposals.ts';
 import type { PodMetric, PodMetrics } from './replicas.ts';
 
@@ -40,7 +40,7 @@ export function metricsApis(targets: ScaleTargets): MetricsSource {
         return await ask(client, spec, place, signal);
       } catch (error) {
         if (signal.aborted) throw error;
-        return { failure: textOf(error) };
+        return { failure: errorText(error) };
       }
     },
   };
@@ -136,7 +136,7 @@ async function fetched(api: string, resource: string, get: () => Promise<readonl
   try {
     items = await get();
   } catch (error) {
-    const text = textOf(error);
+    const text = errorText(error);
     const reason = text.startsWith(unknownResource) ? `${unknownResource} (get ${resource})` : text;
     throw new Error(`unable to fetch metrics from ${api} metrics API: ${reason}`, { cause: error });
   }

@@ -37,7 +37,8 @@ export function nodeIpamController(options: NodeRangesOptions): Controller {
     name: 'node-ipam',
     component: 'cidrAllocator',
     for: node,
-    wakes: ({ type, object }) => type !== 'updated' || !object.spec?.podCIDRs?.length,
+    wakes: ({ type, object, previous }) =>
+      type !== 'updated' || !object.spec?.podCIDRs?.length || !previous?.spec?.podCIDRs?.length,
     observe,
     decide,
   });

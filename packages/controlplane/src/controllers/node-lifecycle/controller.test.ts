@@ -157,6 +157,19 @@ test('a node that comes back in time keeps its Pods', async () => {
   );
 });
 
+test('a later Pod of the name has its own time', async () => {
+  await using cluster = await startWithNodes(['a', 'b']);
+  await addPod(cluster, 'web', 'a', 100);
+  await passWith(cluster, ['b'], 120);
+  const reference = { namespace: 'default', name: 'web' };
+  await cluster.client.delete(pod, reference, { gracePeriodSeconds: 0 });
+  await addPod(cluster, 'web', 'a', 100);
+  await passWith(cluster, ['b'], 60);
+  assert.equal((await cluster.client.get(pod, reference)).metadata.deletionTimestamp, undefined);
+  await passWith(cluster, ['b'], 60);
+  assert.ok((await cluster.client.get(pod, reference)).metadata.deletionTimestamp);
+});
+
 test('a Pod that comes to a node that is down is told so', async () => {
   await using cluster = await startWithNodes(['a', 'b']);
   await passWith(cluster, ['b'], 70);

@@ -4,6 +4,7 @@ import { type Action, patch } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { isConditionTrue } from '@kruise/machinery/conditions';
 import type { Instant } from '@kruise/values/time';
+import { outdatedLabels } from '../node-labels.ts';
 import { changedTaints, isSameTaint, notReadyKey, patchTaints, type TaintId, unreachableKey } from '../node-taints.ts';
 
 /** Nothing new is scheduled to a node while a condition has a status for which there is a taint. */
@@ -38,7 +39,7 @@ export function decide(node: Node, now: Instant): Decision<Node['status']> {
   // A node that is ready again must not lose its Pods: their time is short, and does not wait for the next look around.
   const over = isConditionTrue(node.status?.conditions, 'Ready') ? evictingTaints : [];
   const taints = changedTaints(node, { add: wanted, drop: [...stale, ...over] }, now);
-  const labels = outdatedLabelsOf(node);
+  const labels = outdatedLabels(node, copiedLabels);
 
   const actions: Action[] = [];
   if (taints) actions.push(patchTaints(node, taints));
@@ -50,12 +51,4 @@ function conditionTaintsOf({ spec, status }: Node): readonly TaintId[] {
   const keys = (status?.conditions ?? []).map((condition) => taintOfCondition[condition.type]?.[condition.status]);
   if (spec?.unschedulable) keys.push(unschedulableKey);
   return keys.filter((key) => key !== undefined).map((key) => ({ key, effect: 'NoSchedule' }));
-}
-
-function outdatedLabelsOf({ metadata: { labels = {} } }: Node): Readonly<Record<string, string>> | undefined {
-  const outdated = Object.entries(copiedLabels).filter(
-    ([copy, source]) => labels[source] !== undefined && labels[copy] !== labels[source],
-  );
-  if (outdated.length === 0) return undefined;
-  return Object.fromEntries(outdated.map(([copy, source]) => [copy, labels[source] ?? '']));
 }

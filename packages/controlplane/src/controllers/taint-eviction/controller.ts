@@ -12,7 +12,7 @@ import { decide, type Observed } from './decide.ts';
 export function taintEvictionController(): Controller {
   // When a Pod is to go counts from when it and the taint met, which nothing in the cluster tells. Who starts anew gives
   // every Pod its whole time again.
-  const evictions = new Map<Key, Instant>();
+  const evictions = new Map<Key, { readonly uid: string | undefined; readonly at: Instant }>();
 
   function observe(caches: Caches, key: Key): Observed | undefined {
     const found = caches.of(pod).get(key);
@@ -21,7 +21,9 @@ export function taintEvictionController(): Controller {
       return undefined;
     }
     const taints = evictingTaintsOf(caches.of(node).get(found.spec.nodeName));
-    const evictAt = evictions.get(key);
+    const planned = evictions.get(key);
+    // A later Pod of the name has its own time.
+    const evictAt = planned?.uid === found.metadata.uid ? planned?.at : undefined;
     return taints.length === 0 && evictAt === undefined ? undefined : { pod: found, taints, evictAt };
   }
 
@@ -39,7 +41,7 @@ export function taintEvictionController(): Controller {
       const { evictAt, actions } = decide(observed, now);
       const key = keyOf(observed.pod);
       if (evictAt === undefined) evictions.delete(key);
-      else evictions.set(key, evictAt);
+      else evictions.set(key, { uid: observed.pod.metadata.uid, at: evictAt });
       const isAhead = evictAt !== undefined && evictAt > now;
       return { actions, ...(isAhead ? { requeueAfterSeconds: (evictAt - now) / 1000 } : {}) };
     },
