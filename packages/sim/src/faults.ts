@@ -41,7 +41,7 @@ export const faultKinds: readonly FaultKind[] = [
 
 /** How many faults there are at most, and how long each lasts at most. */
 const mostFaults = 10;
-const longestMs = 60_000;
+export const longestFaultMs = 60_000;
 
 /** Draws the faults of a scenario that lasts so long. */
 export function drawFaults(random: Random, names: readonly string[], durationMs: number): readonly Fault[] {
@@ -52,7 +52,7 @@ export function drawFaults(random: Random, names: readonly string[], durationMs:
       kind: pick(random, kindsFor(target)),
       target,
       atMs: randomInteger(random, durationMs),
-      lastsMs: 1 + randomInteger(random, longestMs),
+      lastsMs: 1 + randomInteger(random, longestFaultMs),
     };
   });
   return faults.sort((a, b) => a.atMs - b.atMs);

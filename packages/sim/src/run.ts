@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { createClient } from '@kruise/client/client';
 import { isAlreadyExists, isNotFound } from '@kruise/machinery/status';
 import { seededRandom } from '@kruise/values/random';
-import { drawFaults, type Fault, told, weatherOf } from './faults.ts';
+import { drawFaults, type Fault, longestFaultMs, told, weatherOf } from './faults.ts';
 import { unrest } from './invariants/at-rest.ts';
 import type { Invariant } from './invariants/invariant.ts';
 import {
@@ -32,6 +32,8 @@ export type RunOptions = {
   readonly seed: string;
   /** How long users act and things go wrong. */
   readonly minutes?: number;
+  /** How long everything has to come to rest once nothing goes wrong any more, or faults have had their time. */
+  readonly patienceMinutes?: number;
   /** What goes wrong, in place of what the seed says. */
   readonly faults?: readonly Fault[];
   /** The programs of the control plane, in place of the usual ones. */
@@ -56,13 +58,13 @@ export type Result = {
 
 const defaultMinutes = 3;
 /** Nodes that were lost are noticed after 50 s, their Pods evicted after 300 s more, and failed Jobs wait up to 10 min. */
-const restMs = 20 * 60_000;
+const defaultPatienceMinutes = 20;
 const machineCount = 3;
 /** How long nothing may be amiss before it is believed that all is at rest. */
 const quietMs = 5000;
 
 export async function run(options: RunOptions): Promise<Result> {
-  const { seed, minutes = defaultMinutes, tell = () => {} } = options;
+  const { seed, minutes = defaultMinutes, patienceMinutes = defaultPatienceMinutes, tell = () => {} } = options;
   const durationMs = minutes * 60_000;
   let machines: Machines | undefined;
   const since = () => ((world.clock.now() - worldStart) / 1000).toFixed(3);
@@ -130,12 +132,13 @@ export async function run(options: RunOptions): Promise<Result> {
     return undefined;
   };
 
-  const healed = Math.max(durationMs, ...faults.map(({ atMs, lastsMs }) => atMs + lastsMs));
+  const ends = faults.map(({ atMs, lastsMs }) => Math.min(atMs + lastsMs, durationMs + longestFaultMs));
+  const healed = Math.max(durationMs, ...ends);
   const failed = await pass(begin + healed);
   if (failed) return end(failed);
   let left = steps.length;
   for (const each of acting) void each.then(() => left--);
-  const latest = begin + healed + restMs;
+  const latest = begin + healed + patienceMinutes * 60_000;
   for (let quietSince = Number.POSITIVE_INFINITY; ; ) {
     const found = await pass(Math.min(world.clock.now() + 1000, latest));
     if (found) return end(found);
