@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '@kruise/api/core/pod';
+import { seededRandom } from '@kruise/values/random';
+import fc from 'fast-check';
+import { podInfoOf } from './cluster/pod-info.ts';
+import { decide, feasibleWanted } from './decide.ts';
+import { clusterOf, nodeIn, nodeOf, podOf } from './testing/fixtures.ts';
+import { feasibleFor, judge, profileIn } from './testing/judge.ts';
+
+const unavailable = (count: number, reasons: string) => `0/${count} nodes are available: ${reasons}.`;
+
+test('where there are no nodes, none is chosen', () => {
+  assert.equal(judge(podOf('p'), { cluster: clusterOf([]) }), 'no nodes');
+});
+
+test('reasons are counted by node, sorted as text, and a node can have several', () => {
+  const cluster = clusterOf([
+    nodeOf('control', { taints: [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }] }),
+    nodeOf('small', { allocatable: { cpu: '1', memory: '1Gi' } }),
+    nodeOf('full', { allocatable: { cpu: '1', pods: '0' } }),
+  ]);
+  assert.equal(
+    judge(podOf('p', { requests: { cpu: '2', memory: '2Gi' } }), { cluster }),
+    unavailable(
+      3,
+      '1 Insufficient memory, 1 Too many pods, ' +
+        '1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 2 Insufficient cpu',
+    ),
+  );
+});
+
+test('the first filter that is against a node speaks for all', () => {
+  const cluster = clusterOf([nodeOf('n', { unschedulable: true, allocatable: { cpu: '1' } })]);
+  assert.equal(
+    judge(podOf('p', { requests: { cpu: '2' } }), { cluster }),
+    unavailable(1, '1 node(s) were unschedulable'),
+  );
+});
+
+const named = (...names: readonly string[]) => ({
+  affinity: {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: names.map((name) => ({
+          matchFields: [{ key: 'metadata.name', operator: 'In' as const, values: [name] }],
+        })),
+      },
+    },
+  },
+});
+
+test('a Pod for one node, such as those of DaemonSets, has only that node looked at', () => {
+  const cluster = clusterOf([nodeOf('a'), nodeOf('b', { unschedulable: true }), nodeOf('c')]);
+  assert.equal(judge(podOf('p', named('c')), { cluster }), 'c');
+  assert.equal(
+    judge(podOf('p', named('b')), { cluster }),
+    unavailable(3, "1 node(s) were unschedulable, 2 node(s) didn't satisfy plugin(s) [NodeAffinity]"),
+  );
+  assert.equal(
+    judge(podOf('p', named('gone')), { cluster }),
+    unavailable(3, "3 node(s) didn't satisfy plugin(s) [NodeAffinity]"),
+  );
+});
+
+test('a Pod that asks for two nodes at once is told so without any being looked at', () => {
+  const matchFields = ['a', 'b'].map((name) => ({ key: 'metadata.name', operator: 'In' as const, values: [name] }));
+  const required = { nodeSelectorTerms: [{ matchFields }] };
+  const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } };
+  assert.equal(
+    judge(podOf('p', { affinity }), { cluster: clusterOf([nodeOf('a'), nodeOf('b')]) }),
+    unavailable(2, 'pod affinity terms conflict'),
+  );
+});
+
+test('the node with the highest score is chosen', () => {
+  const cluster = clusterOf(
+    [nodeOf('a'), nodeOf('b'), nodeOf('c')],
+    [
+      podOf('x', { on: 'a', requests: { cpu: '3', memory: '6Gi' } }),
+      podOf('y', { on: 'c', requests: { cpu: '1', memory: '2Gi' } }),
+    ],
+  );
+  assert.equal(judge(podOf('p', { requests: { cpu: '500m', memory: '1Gi' } }), { cluster }), 'b');
+});
+
+test('of nodes with the same score each is chosen now and then', () => {
+  const cluster = clusterOf([nodeOf('a'), nodeOf('b'), nodeOf('c')]);
+  const chosen = new Map<string, number>();
+  const random = seededRandom(1);
+  for (let round = 0; round < 300; round++) {
+    const circumstances = { cluster, nominations: { onNode: () => [] }, random, start: 0 };
+    const { decision } = decide(profileIn(), podInfoOf(podOf('p')), circumstances);
+    assert.equal(decision.type, 'placed');
+    chosen.set(decision.node.name, (chosen.get(decision.node.name) ?? 0) + 1);
+  }
+  assert.equal(chosen.size, 3);
+  for (const count of chosen.values()) assert.ok(count > 60, `one was chosen ${count} times of 300`);
+});
+
+test('the node that was cleared for a Pod is taken if it will do, however good others are', () => {
+  const nodes = [nodeOf('good'), nodeOf('cleared', { taints: [{ key: 'slow', effect: 'PreferNoSchedule' }] })];
+  const pod = podOf('p', { status: { nominatedNodeName: 'cleared' } });
+  assert.equal(judge(pod, { cluster: clusterOf(nodes) }), 'cleared');
+  const full = podOf('x', { on: 'cleared', requests: { cpu: '4' } });
+  const wanting = podOf('p', { requests: { cpu: '1' }, status: { nominatedNodeName: 'cleared' } });
+  assert.equal(judge(wanting, { cluster: clusterOf(nodes, [full]) }), 'good');
+});
+
+const wide = { requests: { cpu: '3' } };
+const nominations = (on: string, pod: Pod) => ({ onNode: (name: string) => (name === on ? [podInfoOf(pod)] : []) });
+
+test('room that was made for a Pod is not taken by one of no more importance', () => {
+  const cluster = clusterOf([nodeOf('n')]);
+  const coming = podOf('coming', { ...wide, priority: 10 });
+  for (const [priority, outcome] of [
+    [5, unavailable(1, '1 Insufficient cpu')],
+    [10, unavailable(1, '1 Insufficient cpu')],
+    [11, 'n'],
+  ] as const) {
+    assert.equal(judge(podOf('p', { ...wide, priority }), { cluster, nominations: nominations('n', coming) }), outcome);
+  }
+  assert.equal(judge(coming, { cluster, nominations: nominations('n', coming) }), 'n');
+});
+
+test('a Pod is not placed near one that is only expected', () => {
+  const cluster = clusterOf([nodeOf('n')]);
+  const coming = podOf('coming', { labels: { app: 'db' }, priority: 10 });
+  const term = { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: { app: 'db' } } };
+  const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
+  assert.equal(
+    judge(podOf('p', { affinity }), { cluster, nominations: nominations('n', coming) }),
+    unavailable(1, "1 node(s) didn't match pod affinity rules"),
+  );
+});
+
+const wanted: readonly [nodes: number, percentage: number, expected: number][] = [
+  [10, 0, 10],
+  [99, 10, 99],
+  [100, 0, 100],
+  [1000, 0, 420],
+  [6000, 0, 300],
+  [10_000, 0, 500],
+  [1000, 30, 300],
+  [1000, 5, 100],
+  [1000, 100, 1000],
+];
+for (const [nodes, percentageOfNodesToScore, expected] of wanted) {
+  test(`of ${nodes} nodes ${expected} are enough at ${percentageOfNodesToScore || 'the usual'} percent`, () => {
+    assert.equal(feasibleWanted({ ...profileIn(), percentageOfNodesToScore }, nodes), expected);
+  });
+}
+
+test('a search begins where the last one ended', () => {
+  const cluster = clusterOf(Array.from({ length: 200 }, (_, index) => nodeOf(`n${index}`)));
+  const random = seededRandom(1);
+  const seen = new Set<number>();
+  let start = 0;
+  for (let round = 0; round < 4; round++) {
+    const circumstances = { cluster, nominations: { onNode: () => [] }, random, start };
+    const { decision, nextStart } = decide(profileIn(), podInfoOf(podOf('p')), circumstances);
+    assert.ok(decision.type === 'placed' && decision.evaluatedCount === 100);
+    seen.add(start);
+    start = nextStart;
+  }
+  assert.deepEqual([...seen], [0, 100]);
+});
+
+test('nodes are looked at zone by zone in turn', () => {
+  const cluster = clusterOf([
+    nodeIn('a', 'a1'),
+    nodeIn('a', 'a2'),
+    nodeIn('a', 'a3'),
+    nodeIn('b', 'b1'),
+    nodeOf('none'),
+  ]);
+  assert.deepEqual(
+    cluster.nodes.map(({ name }) => name),
+    ['a1', 'b1', 'none', 'a2', 'a3'],
+  );
+});
+
+test('a Pod is only ever placed on a node that passes every filter', () => {
+  const arbitraryNode = fc.record({
+    zone: fc.constantFrom('a', 'b', undefined),
+    cpu: fc.constantFrom('1', '2', '4'),
+    pods: fc.constantFrom('1', '3'),
+    isClosed: fc.boolean(),
+    taint: fc.constantFrom('NoSchedule', 'PreferNoSchedule', undefined),
+  });
+  const arbitraryPod = fc.record({
+    app: fc.constantFrom('web', 'db'),
+    cpu: fc.constantFrom('0', '500m', '1', '3'),
+    spreads: fc.boolean(),
+    avoids: fc.boolean(),
+    tolerates: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(arbitraryNode, { minLength: 1, maxLength: 6 }),
+      fc.array(arbitraryPod, { maxLength: 12 }),
+      (nodes, pods) => {
+        const cluster = clusterOf(
+          nodes.map(({ zone, cpu, pods: count, isClosed, taint }, index) => {
+            const taints = taint ? [{ key: 'k', effect: taint }] : [];
+            const traits = { allocatable: { cpu, pods: count }, unschedulable: isClosed, taints };
+            return zone ? nodeIn(zone, `n${index}`, traits) : nodeOf(`n${index}`, traits);
+          }),
+        );
+        for (const [index, { app, cpu, spreads, avoids, tolerates }] of pods.entries()) {
+          const labelSelector = { matchLabels: { app } };
+          const pod = podOf(`p${index}`, {
+            labels: { app },
+            requests: { cpu },
+            tolerations: tolerates ? [{ operator: 'Exists' }] : [],
+            topologySpreadConstraints: spreads
+              ? [
+                  {
+                    maxSkew: 1,
+                    topologyKey: 'topology.kubernetes.io/zone',
+                    whenUnsatisfiable: 'DoNotSchedule',
+                    labelSelector,
+                  },
+                ]
+              : [],
+            affinity: avoids
+              ? {
+                  podAntiAffinity: {
+                    requiredDuringSchedulingIgnoredDuringExecution: [
+                      { topologyKey: 'kubernetes.io/hostname', labelSelector },
+                    ],
+                  },
+                }
+              : {},
+          });
+          const feasible = feasibleFor(pod, { cluster });
+          const outcome = judge(pod, { cluster });
+          assert.equal(feasible.includes(outcome), feasible.length > 0, `${outcome} of ${feasible}`);
+          if (feasible.length > 0) cluster.assume(podInfoOf(pod), outcome);
+        }
+      },
+    ),
+  );
+});

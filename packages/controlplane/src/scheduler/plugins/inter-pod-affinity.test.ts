@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Affinity, PodAffinityTerm } from '@kruise/api/core/affinity';
+import type { Pod } from '@kruise/api/core/pod';
+import { clusterOf, nodeIn, nodeOf, type PodTraits, podOf } from '../testing/fixtures.ts';
+import { feasibleFor, judge, scoresBy } from '../testing/judge.ts';
+
+const zone = 'topology.kubernetes.io/zone';
+const hostname = 'kubernetes.io/hostname';
+const term = (topologyKey: string, app = 'web', more: Partial<PodAffinityTerm> = {}): PodAffinityTerm => ({
+  topologyKey,
+  labelSelector: { matchLabels: { app } },
+  ...more,
+});
+const near = (...terms: PodAffinityTerm[]): Affinity => ({
+  podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms },
+});
+const far = (...terms: PodAffinityTerm[]): Affinity => ({
+  podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms },
+});
+const web = (on: string, more: PodTraits = {}) => podOf(`web-on-${on}`, { on, labels: { app: 'web' }, ...more });
+const nodes = [nodeIn('a', 'a1'), nodeIn('a', 'a2'), nodeIn('b', 'b1')];
+const namespaces = [
+  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default', labels: { team: 'x' } } },
+  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other', labels: { team: 'y' } } },
+] as const;
+
+type Row = readonly [name: string, pod: PodTraits, pods: readonly Pod[], feasible: readonly string[]];
+const all = ['a1', 'b1', 'a2'];
+const rows: Row[] = [
+  ['in the zone of another', { affinity: near(term(zone)) }, [web('a1')], ['a1', 'a2']],
+  ['on the node of another', { affinity: near(term(hostname)) }, [web('a1')], ['a1']],
+  ['nowhere, if there is none to be near to', { affinity: near(term(zone)) }, [], []],
+  ['anywhere, if it is the first of its like', { affinity: near(term(zone)), labels: { app: 'web' } }, [], all],
+  [
+    'near its like, if it is not the first',
+    { affinity: near(term(zone)), labels: { app: 'web' } },
+    [web('b1')],
+    ['b1'],
+  ],
+  [
+    'near a Pod that all terms are about',
+    { affinity: near(term(zone), term(hostname, 'db')) },
+    [web('a1'), web('a2', { labels: { app: 'db' } })],
+    [],
+  ],
+  ['near no Pod of another namespace', { affinity: near(term(zone)) }, [web('a1', { namespace: 'other' })], []],
+  [
+    'near a Pod of a namespace it names',
+    { affinity: near(term(zone, 'web', { namespaces: ['other'] })) },
+    [web('a1', { namespace: 'other' })],
+    ['a1', 'a2'],
+  ],
+  [
+    'near a Pod of a namespace it selects',
+    { affinity: near(term(zone, 'web', { namespaceSelector: { matchLabels: { team: 'y' } } })) },
+    [web('a1', { namespace: 'other' })],
+    ['a1', 'a2'],
+  ],
+  [
+    'near no Pod of a namespace it does not select',
+    { affinity: near(term(zone, 'web', { namespaceSelector: { matchLabels: { team: 'y' } } })) },
+    [web('a1')],
+    [],
+  ],
+  [
+    'near a Pod of any namespace',
+    { affinity: near(term(zone, 'web', { namespaceSelector: {} })) },
+    [web('a1', { namespace: 'other' })],
+    ['a1', 'a2'],
+  ],
+  ['near no Pod, by a term without a selector', { affinity: near({ topologyKey: zone }) }, [web('a1')], []],
+  ['far from the zone of another', { affinity: far(term(zone)) }, [web('a1')], ['b1']],
+  ['far from the node of another', { affinity: far(term(hostname)) }, [web('a1')], ['b1', 'a2']],
+  ['anywhere, if there is none to be far from', { affinity: far(term(zone)) }, [], all],
+  [
+    'where a Pod that is there does not mind',
+    { labels: { app: 'db' } },
+    [web('a1', { affinity: far(term(zone, 'db')) })],
+    ['b1'],
+  ],
+  [
+    'where a Pod that is there minds only others',
+    { labels: { app: 'cache' } },
+    [web('a1', { affinity: far(term(zone, 'db')) })],
+    all,
+  ],
+  [
+    'where a Pod of a namespace of its own does not mind',
+    { labels: { app: 'db' } },
+    [
+      web('a1', {
+        namespace: 'other',
+        affinity: far(term(zone, 'db', { namespaceSelector: { matchLabels: { team: 'x' } } })),
+      }),
+    ],
+    ['b1'],
+  ],
+];
+for (const [name, pod, pods, feasible] of rows) {
+  test(`a Pod is placed ${name}`, () => {
+    assert.deepEqual(
+      feasibleFor(podOf('p', pod), { cluster: clusterOf(nodes, pods), world: { namespaces } }),
+      feasible,
+    );
+  });
+}
+
+test('a Pod is told which rules keep it off', () => {
+  const told = (pod: PodTraits, pods: readonly Pod[]) =>
+    judge(podOf('p', pod), { cluster: clusterOf([nodeIn('a', 'a1'), nodeOf('n')], pods) });
+  assert.equal(
+    told({ affinity: near(term(zone)) }, []),
+    "0/2 nodes are available: 2 node(s) didn't match pod affinity rules.",
+  );
+  assert.equal(
+    told({ affinity: far(term(hostname)) }, [web('a1'), web('n')]),
+    "0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules.",
+  );
+  assert.equal(
+    told({ labels: { app: 'web' } }, [
+      web('a1', { affinity: far(term(hostname)) }),
+      web('n', { affinity: far(term(hostname)) }),
+    ]),
+    "0/2 nodes are available: 2 node(s) didn't satisfy existing pods anti-affinity rules.",
+  );
+});
+
+const prefers = (
+  weight: number,
+  podAffinityTerm: PodAffinityTerm,
+  kind: 'podAffinity' | 'podAntiAffinity',
+): Affinity => ({
+  [kind]: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight, podAffinityTerm }] },
+});
+
+type ScoreRow = readonly [name: string, pod: PodTraits, pods: readonly Pod[], scores: object | undefined];
+const scoreRows: ScoreRow[] = [
+  [
+    'nearer to Pods it prefers',
+    { affinity: prefers(5, term(zone), 'podAffinity') },
+    [web('a1')],
+    { a1: 100, a2: 100, b1: 0 },
+  ],
+  [
+    'where there are more of them',
+    { affinity: prefers(5, term(hostname), 'podAffinity') },
+    [web('a1'), web('a2'), podOf('x', { on: 'a2', labels: { app: 'web' } })],
+    { a1: 50, a2: 100, b1: 0 },
+  ],
+  [
+    'farther from Pods it avoids',
+    { affinity: prefers(5, term(zone), 'podAntiAffinity') },
+    [web('b1')],
+    { a1: 100, a2: 100, b1: 0 },
+  ],
+  [
+    'nearer to Pods that prefer it',
+    { labels: { app: 'db' } },
+    [web('a1', { affinity: prefers(5, term(hostname, 'db'), 'podAffinity') })],
+    { a1: 100, a2: 0, b1: 0 },
+  ],
+  [
+    'farther from Pods that avoid it',
+    { labels: { app: 'db' } },
+    [web('a1', { affinity: prefers(5, term(hostname, 'db'), 'podAntiAffinity') })],
+    { a1: 0, a2: 100, b1: 100 },
+  ],
+  [
+    'nearer to Pods that demand it',
+    { labels: { app: 'db' } },
+    [web('a1', { affinity: near(term(hostname, 'db')) })],
+    { a1: 100, a2: 0, b1: 0 },
+  ],
+  ['anywhere, without any preference', {}, [web('a1')], undefined],
+];
+for (const [name, pod, pods, scores] of scoreRows) {
+  test(`a Pod is better placed ${name}`, () => {
+    assert.deepEqual(scoresBy('InterPodAffinity', podOf('p', pod), { cluster: clusterOf(nodes, pods) }), scores);
+  });
+}

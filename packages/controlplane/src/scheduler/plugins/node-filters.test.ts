@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Node } from '@kruise/api/core/node';
+import type { Pod } from '@kruise/api/core/pod';
+import { podInfoOf } from '../cluster/pod-info.ts';
+import type { ClusterEvent } from '../events.ts';
+import { nodeEvents, podEvents } from '../events.ts';
+import { pluginsOf } from '../profile.ts';
+import { clusterOf, type NodeTraits, nodeOf, type PodTraits, podOf } from '../testing/fixtures.ts';
+import { judge, profileIn } from '../testing/judge.ts';
+
+type Row = readonly [name: string, pod: PodTraits, node: NodeTraits, others: readonly PodTraits[], reason: string];
+
+const unschedulable = [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exists' as const }];
+const gpu = { key: 'gpu', value: 'a100', effect: 'NoSchedule' as const };
+const noPorts = "node(s) didn't have free ports for the requested pod ports";
+const notSelected = "node(s) didn't match Pod's node affinity/selector";
+const port = (hostPort: number, more: { hostIP?: string; protocol?: 'TCP' | 'UDP' } = {}) => ({
+  hostPorts: [{ hostPort, ...more }],
+});
+
+const rows: Row[] = [
+  ['on a closed node', {}, { unschedulable: true }, [], 'node(s) were unschedulable'],
+  ['on a closed node it tolerates', { tolerations: unschedulable }, { unschedulable: true }, [], ''],
+  ['on a node that it does not name', { nodeName: 'other' }, {}, [], "node(s) didn't match the requested node name"],
+  ['on a tainted node', {}, { taints: [gpu] }, [], 'node(s) had untolerated taint {gpu: a100}'],
+  [
+    'on a node with a taint it tolerates',
+    { tolerations: [{ key: 'gpu', operator: 'Exists' }] },
+    { taints: [gpu] },
+    [],
+    '',
+  ],
+  [
+    'on a node that evicts',
+    {},
+    { taints: [{ key: 'k', effect: 'NoExecute' }] },
+    [],
+    'node(s) had untolerated taint {k: }',
+  ],
+  ['on a node that is only to be avoided', {}, { taints: [{ key: 'k', effect: 'PreferNoSchedule' }] }, [], ''],
+  ['on a node it does not select', { nodeSelector: { disk: 'ssd' } }, {}, [], notSelected],
+  ['on a node it selects', { nodeSelector: { disk: 'ssd' } }, { labels: { disk: 'ssd' } }, [], ''],
+  ['beside a Pod with its port', port(80), {}, [port(80)], noPorts],
+  ['beside a Pod with its port of another protocol', port(80), {}, [port(80, { protocol: 'UDP' })], ''],
+  [
+    'beside a Pod with its port on another address',
+    port(80, { hostIP: '10.0.0.1' }),
+    {},
+    [port(80, { hostIP: '10.0.0.2' })],
+    '',
+  ],
+  ['beside a Pod with its port on all addresses', port(80, { hostIP: '10.0.0.1' }), {}, [port(80)], noPorts],
+  ['with a port on all addresses, beside a Pod with one', port(80), {}, [port(80, { hostIP: '10.0.0.2' })], noPorts],
+  [
+    'with just as much room as it needs',
+    { requests: { cpu: '1', memory: '2Gi' } },
+    {},
+    [{ requests: { cpu: '3', memory: '6Gi' } }],
+    '',
+  ],
+  ['with a little too little', { requests: { cpu: '1001m' } }, {}, [{ requests: { cpu: '3' } }], 'Insufficient cpu'],
+  [
+    'with less than nothing left, if it needs nothing',
+    {},
+    { allocatable: { cpu: '1' } },
+    [{ requests: { cpu: '2' } }],
+    '',
+  ],
+  ['where as many Pods are as may be', {}, { allocatable: { pods: '1' } }, [{}], 'Too many pods'],
+  ['without the device it needs', { requests: { 'example.com/gpu': '1' } }, {}, [], 'Insufficient example.com/gpu'],
+  [
+    'where all devices are in use',
+    { requests: { 'example.com/gpu': '1' } },
+    { allocatable: { 'example.com/gpu': '2' } },
+    [{ requests: { 'example.com/gpu': '2' } }],
+    'Insufficient example.com/gpu',
+  ],
+  [
+    'without huge pages',
+    { requests: { 'hugepages-2Mi': '4Mi' } },
+    { allocatable: { 'hugepages-2Mi': '2Mi' } },
+    [],
+    'Insufficient hugepages-2Mi',
+  ],
+  [
+    'with too little storage',
+    { requests: { 'ephemeral-storage': '1Gi' } },
+    { allocatable: { 'ephemeral-storage': '1' } },
+    [],
+    'Insufficient ephemeral-storage',
+  ],
+];
+for (const [name, pod, node, others, reason] of rows) {
+  test(`a Pod is ${reason ? 'not ' : ''}placed ${name}`, () => {
+    const cluster = clusterOf(
+      [nodeOf('n', node)],
+      others.map((each, index) => podOf(`x${index}`, { on: 'n', ...each })),
+    );
+    assert.equal(judge(podOf('p', pod), { cluster }), reason ? `0/1 nodes are available: 1 ${reason}.` : 'n');
+  });
+}
+
+test('a Pod that is being resized takes up the larger of what it has and what it is to have', () => {
+  const status = (requests: { readonly cpu: string }) => ({
+    containerStatuses: [
+      {
+        name: 'c',
+        image: '',
+        imageID: '',
+        ready: true,
+        restartCount: 0,
+        allocatedResources: requests,
+        resources: { requests },
+      },
+    ],
+  });
+  const fits = (spec: string, has: string, more: Partial<Pod['status']> = {}) => {
+    const resized = podOf('x', { on: 'n', requests: { cpu: spec }, status: { ...status({ cpu: has }), ...more } });
+    return judge(podOf('p', { requests: { cpu: '2' } }), { cluster: clusterOf([nodeOf('n')], [resized]) }) === 'n';
+  };
+  assert.equal(fits('1', '2'), true);
+  assert.equal(fits('1', '3'), false, 'it shrinks, and has not yet');
+  assert.equal(fits('3', '1'), false, 'it grows, and has not yet');
+  const infeasible = { conditions: [{ type: 'PodResizePending', status: 'True', reason: 'Infeasible' }] } as const;
+  assert.equal(fits('3', '1', infeasible), true, 'it is to grow and never will');
+});
+
+test('resources that somebody else sees to do not keep a Pod off a node', () => {
+  const pod = podOf('p', { requests: { 'example.com/gpu': '1', 'other.org/fpga': '1' } });
+  const cluster = clusterOf([nodeOf('n')]);
+  const judged = (args: object) => judge(pod, { cluster, profile: { pluginConfig: { NodeResourcesFit: args } } });
+  assert.equal(judged({ ignoredResources: ['example.com/gpu'], ignoredResourceGroups: ['other.org'] }), 'n');
+  assert.equal(
+    judged({ ignoredResources: ['example.com/gpu'] }),
+    '0/1 nodes are available: 1 Insufficient other.org/fpga.',
+  );
+});
+
+test('a profile can demand nodes of its own', () => {
+  const nodeSelectorTerms = [{ matchExpressions: [{ key: 'pool', operator: 'In' as const, values: ['a'] }] }];
+  const addedAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
+  const profile = { pluginConfig: { NodeAffinity: { addedAffinity } } };
+  const cluster = clusterOf([nodeOf('n')]);
+  assert.equal(
+    judge(podOf('p'), { cluster, profile }),
+    "0/1 nodes are available: 1 node(s) didn't match scheduler-enforced node affinity.",
+  );
+});
+
+/** The plugins that say an event may help a Pod they rejected. */
+function helped(pod: Pod, events: readonly ClusterEvent[]): readonly string[] {
+  const found = new Set<string>();
+  for (const { name, events: registered } of pluginsOf(profileIn())) {
+    for (const { resource, actions, helps } of registered ?? []) {
+      for (const event of events) {
+        if (event.resource !== resource || !actions.includes(event.action)) continue;
+        if (helps?.(podInfoOf(pod), event) ?? true) found.add(name);
+      }
+    }
+  }
+  return [...found].sort();
+}
+const added = (node: Node): readonly ClusterEvent[] => [{ resource: 'Node', action: 'Add', after: node }];
+const deleted = (pod: Pod): readonly ClusterEvent[] => [{ resource: 'Pod', action: 'Delete', before: pod }];
+
+const simple = ['NodeAffinity', 'NodeName', 'NodePorts', 'NodeResourcesFit', 'NodeUnschedulable', 'TaintToleration'];
+const onlyOf = (plugins: readonly string[]) => plugins.filter((plugin) => simple.includes(plugin));
+
+type Hint = readonly [name: string, pod: PodTraits, events: readonly ClusterEvent[], plugins: readonly string[]];
+const one = podOf('p');
+const hints: Hint[] = [
+  ['a node that would do', {}, added(nodeOf('n')), simple],
+  [
+    'a closed node',
+    {},
+    added(nodeOf('n', { unschedulable: true })),
+    simple.filter((name) => name !== 'NodeUnschedulable'),
+  ],
+  ['a tainted node', {}, added(nodeOf('n', { taints: [gpu] })), simple.filter((name) => name !== 'TaintToleration')],
+  [
+    'a node too small for it',
+    { requests: { cpu: '5' } },
+    added(nodeOf('n')),
+    simple.filter((name) => name !== 'NodeResourcesFit'),
+  ],
+  [
+    'a node it does not select',
+    { nodeSelector: { a: 'b' } },
+    added(nodeOf('n')),
+    simple.filter((name) => name !== 'NodeAffinity'),
+  ],
+  ['a node that was opened', {}, nodeEvents(nodeOf('n', { unschedulable: true }), nodeOf('n')), ['NodeUnschedulable']],
+  ['a node whose taint went', {}, nodeEvents(nodeOf('n', { taints: [gpu] }), nodeOf('n')), ['TaintToleration']],
+  [
+    'a node that got a label it wants',
+    { nodeSelector: { a: 'b' } },
+    nodeEvents(nodeOf('n'), nodeOf('n', { labels: { a: 'b' } })),
+    ['NodeAffinity'],
+  ],
+  ['a node that got a label it does not want', {}, nodeEvents(nodeOf('n'), nodeOf('n', { labels: { a: 'b' } })), []],
+  [
+    'a node that grew',
+    { requests: { cpu: '5' } },
+    nodeEvents(nodeOf('n'), nodeOf('n', { allocatable: { cpu: '8' } })),
+    ['NodeResourcesFit'],
+  ],
+  [
+    'a node that grew in what it does not need',
+    { requests: { cpu: '1' } },
+    nodeEvents(nodeOf('n'), nodeOf('n', { allocatable: { memory: '9Gi' } })),
+    [],
+  ],
+  ['a heartbeat', {}, nodeEvents(nodeOf('n'), nodeOf('n')), []],
+  ['a Pod that left a node', {}, deleted(podOf('x', { on: 'n' })), ['NodeResourcesFit']],
+  ['a Pod that had no node', {}, deleted(podOf('x')), []],
+  [
+    'a Pod that left with its port',
+    port(80),
+    deleted(podOf('x', { on: 'n', ...port(80) })),
+    ['NodePorts', 'NodeResourcesFit'],
+  ],
+  [
+    'a Pod that shrank',
+    { requests: { cpu: '1' } },
+    podEvents(podOf('x', { on: 'n', requests: { cpu: '2' } }), podOf('x', { on: 'n', requests: { cpu: '1' } })),
+    ['NodeResourcesFit'],
+  ],
+  [
+    'a Pod that grew',
+    { requests: { cpu: '1' } },
+    podEvents(podOf('x', { on: 'n', requests: { cpu: '1' } }), podOf('x', { on: 'n', requests: { cpu: '2' } })),
+    [],
+  ],
+  [
+    'a toleration of its own',
+    {},
+    podEvents(one, { ...one, spec: { ...one.spec!, tolerations: unschedulable } }),
+    ['NodeUnschedulable', 'TaintToleration'],
+  ],
+];
+for (const [name, pod, events, plugins] of hints) {
+  test(`${name} may help a Pod rejected by ${plugins.join(', ') || 'none'}`, () => {
+    assert.deepEqual(onlyOf(helped(podOf('p', pod), events)), plugins);
+  });
+}

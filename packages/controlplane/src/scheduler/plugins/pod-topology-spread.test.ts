@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TopologySpreadConstraint } from '@kruise/api/core/pod-spec';
+import { clusterOf, nodeIn, nodeOf, type PodTraits, podOf } from '../testing/fixtures.ts';
+import { feasibleFor, judge, scoresBy } from '../testing/judge.ts';
+
+const zone = 'topology.kubernetes.io/zone';
+const web = { matchLabels: { app: 'web' } };
+const labels = { app: 'web' };
+const hard = (more: Partial<TopologySpreadConstraint> = {}): PodTraits => ({
+  labels,
+  topologySpreadConstraints: [
+    { maxSkew: 1, topologyKey: zone, whenUnsatisfiable: 'DoNotSchedule', labelSelector: web, ...more },
+  ],
+});
+const soft = (more: Partial<TopologySpreadConstraint> = {}): PodTraits =>
+  hard({ whenUnsatisfiable: 'ScheduleAnyway', ...more });
+
+const nodes = [nodeIn('a', 'a1'), nodeIn('a', 'a2'), nodeIn('b', 'b1'), nodeIn('c', 'c1')];
+/** Pods of `web`, by the nodes they are on. */
+const on = (...names: readonly string[]) => names.map((name, index) => podOf(`x${index}`, { on: name, labels }));
+
+type Row = readonly [name: string, pod: PodTraits, pods: ReturnType<typeof on>, feasible: readonly string[]];
+const rows: Row[] = [
+  ['anywhere, where there are none', hard(), [], ['a1', 'b1', 'c1', 'a2']],
+  ['where there are fewest', hard(), on('a1', 'b1'), ['c1']],
+  ['as unevenly as it allows', hard({ maxSkew: 2 }), on('a1', 'b1'), ['a1', 'b1', 'c1', 'a2']],
+  ['no more unevenly than it allows', hard({ maxSkew: 2 }), on('a1', 'a2', 'b1'), ['b1', 'c1']],
+  [
+    'without regard to others',
+    hard(),
+    on('a1').map((pod) => ({ ...pod, metadata: { ...pod.metadata, labels: { app: 'db' } } })),
+    ['a1', 'b1', 'c1', 'a2'],
+  ],
+  [
+    'without regard to other namespaces',
+    hard(),
+    on('a1').map((pod) => ({ ...pod, metadata: { ...pod.metadata, namespace: 'other' } })),
+    ['a1', 'b1', 'c1', 'a2'],
+  ],
+  [
+    'without regard to those that are leaving',
+    hard(),
+    on('a1', 'b1').map((pod) => ({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } })),
+    ['a1', 'b1', 'c1', 'a2'],
+  ],
+  [
+    'anywhere, if it is not one of those itself',
+    { ...hard(), labels: { app: 'db' } },
+    on('a1', 'b1', 'c1'),
+    ['a1', 'b1', 'c1', 'a2'],
+  ],
+  [
+    'without regard to those of another revision',
+    { ...hard({ matchLabelKeys: ['hash'] }), labels: { app: 'web', hash: '2' } },
+    on('a1', 'b1'),
+    ['a1', 'b1', 'c1', 'a2'],
+  ],
+  [
+    'anywhere, by a selector that selects none',
+    hard({ labelSelector: undefined as never }),
+    on('a1', 'b1'),
+    ['a1', 'b1', 'c1', 'a2'],
+  ],
+  ['where there are no more than allowed, with too few domains', hard({ minDomains: 4 }), on('a1', 'b1', 'c1'), []],
+  [
+    'where there are fewest, with domains enough',
+    hard({ minDomains: 3 }),
+    on('a1', 'b1', 'c1'),
+    ['a1', 'b1', 'c1', 'a2'],
+  ],
+  ['among the nodes it selects', { ...hard(), nodeSelector: { [zone]: 'a' } }, on('a1'), ['a1', 'a2']],
+  [
+    'as if among all nodes, where it says so',
+    { ...hard({ nodeAffinityPolicy: 'Ignore' }), nodeSelector: { [zone]: 'a' } },
+    on('a1'),
+    [],
+  ],
+  ['by node', hard({ topologyKey: 'kubernetes.io/hostname' }), on('a1', 'b1', 'c1'), ['a2']],
+];
+for (const [name, pod, pods, feasible] of rows) {
+  test(`a Pod is spread ${name}`, () => {
+    assert.deepEqual(feasibleFor(podOf('p', pod), { cluster: clusterOf(nodes, pods) }), feasible);
+  });
+}
+
+test('a Pod that would be spread unevenly is told so, and of nodes without the label', () => {
+  const cluster = clusterOf([nodeIn('a', 'a1'), nodeOf('none'), nodeIn('b', 'b1', { unschedulable: true })], on('a1'));
+  assert.equal(
+    judge(podOf('p', hard()), { cluster }),
+    "0/3 nodes are available: 1 node(s) didn't match pod topology spread constraints, " +
+      "1 node(s) didn't match pod topology spread constraints (missing required label), 1 node(s) were unschedulable.",
+  );
+});
+
+test('nodes whose taints are not tolerated do not count where that is asked for', () => {
+  const tainted = nodeIn('b', 'b1', { taints: [{ key: 'k', effect: 'NoSchedule' }] });
+  const cluster = clusterOf([nodeIn('a', 'a1'), tainted], on('a1'));
+  assert.deepEqual(feasibleFor(podOf('p', hard()), { cluster }), []);
+  assert.deepEqual(feasibleFor(podOf('p', hard({ nodeTaintsPolicy: 'Honor' })), { cluster }), ['a1']);
+});
+
+test('several constraints must all hold', () => {
+  const both = {
+    ...hard(),
+    topologySpreadConstraints: [
+      ...(hard().topologySpreadConstraints ?? []),
+      ...(hard({ topologyKey: 'kubernetes.io/hostname' }).topologySpreadConstraints ?? []),
+    ],
+  };
+  assert.deepEqual(feasibleFor(podOf('p', both), { cluster: clusterOf(nodes, on('a1', 'b1', 'c1')) }), ['a2']);
+});
+
+test('domains with fewer Pods are better where Pods need not be spread', () => {
+  const three = [nodeIn('a', 'a1'), nodeIn('b', 'b1'), nodeIn('c', 'c1')];
+  const cluster = clusterOf(three, on('a1', 'a1', 'a1', 'b1'));
+  assert.deepEqual(scoresBy('PodTopologySpread', podOf('p', soft()), { cluster }), { a1: 0, b1: 60, c1: 100 });
+});
+
+test('a node without the label is the worst', () => {
+  const cluster = clusterOf([nodeIn('a', 'a1'), nodeOf('none')], on('a1'));
+  assert.deepEqual(scoresBy('PodTopologySpread', podOf('p', soft()), { cluster }), { a1: 100, none: 0 });
+});
+
+const service = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: 's', namespace: 'default' },
+  spec: { selector: labels },
+} as const;
+
+test('Pods of a Service are spread a little without being asked to', () => {
+  const cluster = clusterOf([nodeIn('a', 'a1'), nodeIn('b', 'b1')], on('a1', 'a1'));
+  const world = { services: [service] };
+  assert.deepEqual(scoresBy('PodTopologySpread', podOf('p', { labels }), { cluster, world }), { a1: 50, b1: 100 });
+  assert.equal(scoresBy('PodTopologySpread', podOf('p', { labels: { app: 'db' } }), { cluster, world }), undefined);
+  assert.equal(scoresBy('PodTopologySpread', podOf('p', { labels }), { cluster }), undefined);
+});
+
+test('so are Pods of a workload', () => {
+  const cluster = clusterOf([nodeIn('a', 'a1'), nodeIn('b', 'b1')], on('a1'));
+  const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'rs', uid: 'u', controller: true };
+  const pod = podOf('p', { labels, metadata: { ownerReferences: [owner] } });
+  const world = { workloads: { 'ReplicaSet default/rs': web } };
+  const scores = scoresBy('PodTopologySpread', pod, { cluster, world });
+  assert.ok(scores && scores.a1! < scores.b1!);
+});
+
+test('a profile can spread all Pods that do not say how', () => {
+  const defaultConstraints = [{ maxSkew: 1, topologyKey: zone, whenUnsatisfiable: 'DoNotSchedule' as const }];
+  const profile = { pluginConfig: { PodTopologySpread: { defaultConstraints, defaultingType: 'List' as const } } };
+  const setting = { cluster: clusterOf(nodes, on('a1', 'b1')), world: { services: [service] }, profile };
+  assert.deepEqual(feasibleFor(podOf('p', { labels }), setting), ['c1']);
+});

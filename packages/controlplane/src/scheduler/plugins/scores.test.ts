@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { clusterOf, nodeOf, podOf } from '../testing/fixtures.ts';
+import { scoresBy } from '../testing/judge.ts';
+import { balance } from './resource-scores.ts';
+
+const mebibyte = 1024 * 1024;
+
+const fits: readonly [cpu: string, memory: string, score: number][] = [
+  ['1', '2Gi', 75],
+  ['3', '1Gi', 56],
+  ['4', '8Gi', 0],
+  ['0', '0', 100],
+];
+for (const [cpu, memory, score] of fits) {
+  test(`an emptier node is better: with ${cpu} of 4 CPUs and ${memory} of 8Gi requested it scores ${score}`, () => {
+    const cluster = clusterOf([nodeOf('n')]);
+    assert.deepEqual(scoresBy('NodeResourcesFit', podOf('p', { requests: { cpu, memory } }), { cluster }), {
+      n: score,
+    });
+  });
+}
+
+test('a Pod that asks for nothing counts for 100m and 200Mi', () => {
+  const cluster = clusterOf([nodeOf('n', { allocatable: { cpu: '1', memory: '1000Mi' } })], [podOf('x', { on: 'n' })]);
+  assert.deepEqual(scoresBy('NodeResourcesFit', podOf('p'), { cluster }), { n: Math.trunc((80 + 60) / 2) });
+});
+
+test('fuller nodes are better where Pods are to be packed', () => {
+  const scoringStrategy = { type: 'MostAllocated' as const };
+  const setting = {
+    cluster: clusterOf([nodeOf('n')]),
+    profile: { pluginConfig: { NodeResourcesFit: { scoringStrategy } } },
+  };
+  assert.deepEqual(scoresBy('NodeResourcesFit', podOf('p', { requests: { cpu: '3', memory: '1Gi' } }), setting), {
+    n: Math.trunc((75 + 12) / 2),
+  });
+});
+
+test('a line says how much it is worth that a node is full', () => {
+  const shape = [
+    { utilization: 0, score: 0 },
+    { utilization: 100, score: 10 },
+  ];
+  const resources = [{ name: 'cpu', weight: 1 }];
+  const scoringStrategy = { type: 'RequestedToCapacityRatio' as const, resources, requestedToCapacityRatio: { shape } };
+  const setting = {
+    cluster: clusterOf([nodeOf('n')]),
+    profile: { pluginConfig: { NodeResourcesFit: { scoringStrategy } } },
+  };
+  assert.deepEqual(scoresBy('NodeResourcesFit', podOf('p', { requests: { cpu: '1' } }), setting), { n: 25 });
+});
+
+const balances: readonly [fractions: readonly number[], score: number][] = [
+  [[0.75, 0.125], 68],
+  [[0.5, 0.5], 100],
+  [[1, 0], 50],
+  [[0.3], 100],
+  [[], 100],
+  [[0.1, 0.5, 0.9], 67],
+];
+for (const [fractions, score] of balances) {
+  test(`shares of ${fractions.join(', ') || 'nothing'} are balanced to ${score}`, () => {
+    assert.equal(balance(fractions), score);
+  });
+}
+
+test('a Pod that asks for nothing is not placed for balance', () => {
+  assert.equal(
+    scoresBy('NodeResourcesBalancedAllocation', podOf('p'), { cluster: clusterOf([nodeOf('n')]) }),
+    undefined,
+  );
+});
+
+test('preferred nodes are scored by the weights of what they match, as parts of the greatest', () => {
+  const preference = (weight: number, value: string) => ({
+    weight,
+    preference: { matchExpressions: [{ key: 'disk', operator: 'In' as const, values: [value] }] },
+  });
+  const affinity = {
+    nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [preference(80, 'ssd'), preference(20, 'hdd')] },
+  };
+  const cluster = clusterOf([
+    nodeOf('a', { labels: { disk: 'ssd' } }),
+    nodeOf('b', { labels: { disk: 'hdd' } }),
+    nodeOf('c'),
+  ]);
+  assert.deepEqual(scoresBy('NodeAffinity', podOf('p', { affinity }), { cluster }), { a: 100, b: 25, c: 0 });
+  assert.equal(scoresBy('NodeAffinity', podOf('p'), { cluster }), undefined);
+});
+
+test('nodes with fewer taints that ask to be avoided are better', () => {
+  const taint = (key: string) => ({ key, effect: 'PreferNoSchedule' as const });
+  const cluster = clusterOf([
+    nodeOf('a'),
+    nodeOf('b', { taints: [taint('x')] }),
+    nodeOf('c', { taints: [taint('x'), taint('y')] }),
+  ]);
+  assert.deepEqual(scoresBy('TaintToleration', podOf('p'), { cluster }), { a: 100, b: 50, c: 0 });
+  const tolerations = [{ key: 'x', operator: 'Exists' as const }];
+  assert.deepEqual(scoresBy('TaintToleration', podOf('p', { tolerations }), { cluster }), { a: 100, b: 100, c: 0 });
+  assert.deepEqual(scoresBy('TaintToleration', podOf('p'), { cluster: clusterOf([nodeOf('a')]) }), { a: 100 });
+});
+
+test('a node that has the image is better, the more so the larger it is and the more nodes have it', () => {
+  const images = [{ names: ['app:latest'], sizeBytes: 250 * mebibyte }];
+  const cluster = clusterOf([nodeOf('a', { images }), nodeOf('b')]);
+  assert.deepEqual(scoresBy('ImageLocality', podOf('p', { image: 'app' }), { cluster }), { a: 10, b: 0 });
+  assert.deepEqual(scoresBy('ImageLocality', podOf('p', { image: 'app:latest' }), { cluster }), { a: 10, b: 0 });
+  assert.equal(scoresBy('ImageLocality', podOf('p', { image: 'app:2' }), { cluster }), undefined);
+  cluster.setNode(nodeOf('b', { images }));
+  assert.deepEqual(scoresBy('ImageLocality', podOf('p'), { cluster }), { a: 23, b: 23 });
+  cluster.removeNode('a');
+  assert.deepEqual(scoresBy('ImageLocality', podOf('p'), { cluster }), { b: 23 });
+});

@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Node } from '@kruise/api/core/node';
+import type { Pod } from '@kruise/api/core/pod';
+import type { PodDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
+import { seededRandom } from '@kruise/values/random';
+import { podInfoOf } from './cluster/pod-info.ts';
+import { decide } from './decide.ts';
+import { findPreemption, type PreemptionArgs } from './preemption.ts';
+import { clusterOf, nodeIn, nodeOf, type PodTraits, podOf } from './testing/fixtures.ts';
+import { profileIn } from './testing/judge.ts';
+
+const now = Date.UTC(2026, 0, 1);
+
+type Scene = {
+  readonly pod: Pod;
+  readonly nodes: readonly Node[];
+  readonly pods: readonly Pod[];
+  readonly budgets?: readonly PodDisruptionBudget[];
+  readonly nominated?: { readonly [node: string]: Pod };
+  readonly args?: PreemptionArgs;
+};
+
+/** `node: victims`, or why nobody is to leave. */
+function preempt({ pod, nodes, pods, budgets = [], nominated = {}, args = {} }: Scene): string {
+  const cluster = clusterOf(nodes, pods);
+  const nominations = { onNode: (name: string) => (nominated[name] ? [podInfoOf(nominated[name])] : []) };
+  const random = seededRandom(1);
+  const { decision } = decide(profileIn(), podInfoOf(pod), { cluster, nominations, random, start: 0 });
+  assert.equal(decision.type, 'rejected');
+  const circumstances = { cluster, nominations, budgets, random, now };
+  const found = findPreemption(podInfoOf(pod), decision.diagnosis, decision.filters, circumstances, args);
+  if (found.type === 'none') return found.message;
+  return `${found.candidate.node}: ${found.candidate.victims.map(({ name }) => name).join(', ')}`;
+}
+
+const important = (traits: PodTraits = {}) => podOf('important', { priority: 100, requests: { cpu: '3' }, ...traits });
+const started = (minute: number): Pod['status'] => ({
+  startTime: new Date(now - 3_600_000 + minute * 60_000).toISOString(),
+});
+const x = (name: string, on: string, cpu: string, traits: PodTraits = {}) =>
+  podOf(name, { on, requests: { cpu }, ...traits });
+const budget = (app: string, disruptionsAllowed: number, disrupted: readonly string[] = []): PodDisruptionBudget => ({
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  metadata: { name: app, namespace: 'default' },
+  spec: { selector: { matchLabels: { app } } },
+  status: {
+    disruptionsAllowed,
+    currentHealthy: 0,
+    desiredHealthy: 0,
+    expectedPods: 0,
+    disruptedPods: Object.fromEntries(disrupted.map((name) => [name, '2026-01-01T00:00:00Z'])),
+  },
+});
+const labelled = (app: string): PodTraits => ({ labels: { app } });
+
+const one = [nodeOf('n')];
+const two = [nodeOf('m'), nodeOf('n')];
+
+const rows: readonly (readonly [name: string, scene: Scene, outcome: string])[] = [
+  ['a Pod of less importance leaves', { pod: important(), nodes: one, pods: [x('a', 'n', '4')] }, 'n: a'],
+  [
+    'nobody leaves who is as important',
+    { pod: important(), nodes: one, pods: [x('a', 'n', '4', { priority: 100 })] },
+    '0/1 nodes are available: 1 No preemption victims found for incoming pod.',
+  ],
+  [
+    'nobody leaves in vain',
+    { pod: important({ requests: { cpu: '5' } }), nodes: one, pods: [x('a', 'n', '4')] },
+    '0/1 nodes are available: 1 Insufficient cpu.',
+  ],
+  [
+    'nobody leaves a node that would not do without them either',
+    { pod: important({ nodeSelector: { disk: 'ssd' } }), nodes: two, pods: [x('a', 'n', '4')] },
+    '0/2 nodes are available: 2 Preemption is not helpful for scheduling.',
+  ],
+  [
+    'nodes are told apart by what is in the way',
+    {
+      pod: important(),
+      nodes: [nodeOf('m', { unschedulable: true }), nodeOf('n'), nodeOf('o')],
+      pods: [x('a', 'n', '4', { priority: 100 }), x('b', 'o', '4', { priority: 100 })],
+    },
+    '0/3 nodes are available: 1 Preemption is not helpful for scheduling, 2 No preemption victims found for incoming pod.',
+  ],
+  [
+    'a Pod that is not to make others leave does not',
+    { pod: important({ preemptionPolicy: 'Never' }), nodes: one, pods: [x('a', 'n', '4')] },
+    'not eligible due to preemptionPolicy=Never.',
+  ],
+  ['no more leave than must', { pod: important(), nodes: one, pods: [x('a', 'n', '1'), x('b', 'n', '3')] }, 'n: b'],
+  [
+    'the more important of them stay',
+    {
+      pod: important(),
+      nodes: one,
+      pods: [x('a', 'n', '2', { priority: 1 }), x('b', 'n', '1', { priority: 2 }), x('c', 'n', '1', { priority: 3 })],
+    },
+    'n: b, a',
+  ],
+  [
+    'of two as important the one that began earlier stays',
+    {
+      pod: important({ requests: { cpu: '2' } }),
+      nodes: one,
+      pods: [x('late', 'n', '2', { status: started(9) }), x('early', 'n', '2', { status: started(1) })],
+    },
+    'n: late',
+  ],
+  [
+    'one leaves whom no budget protects, rather than one whom a budget does',
+    {
+      pod: important(),
+      nodes: two,
+      pods: [x('a', 'm', '4', labelled('db')), x('b', 'n', '4')],
+      budgets: [budget('db', 0)],
+    },
+    'n: b',
+  ],
+  [
+    'on one node, too, the protected stay first',
+    {
+      pod: important({ requests: { cpu: '2' } }),
+      nodes: one,
+      pods: [x('a', 'n', '2', { ...labelled('db'), priority: 1 }), x('b', 'n', '2', { priority: 2 })],
+      budgets: [budget('db', 0)],
+    },
+    'n: b',
+  ],
+  [
+    'budgets are broken if there is no other way',
+    { pod: important(), nodes: one, pods: [x('a', 'n', '4', labelled('db'))], budgets: [budget('db', 0)] },
+    'n: a',
+  ],
+  [
+    'a budget covers as many as it allows',
+    {
+      pod: important(),
+      nodes: two,
+      pods: [x('a', 'm', '2', labelled('db')), x('b', 'm', '2', labelled('db')), x('c', 'n', '4')],
+      budgets: [budget('db', 1)],
+    },
+    'n: c',
+  ],
+  [
+    'who is leaving already does not use up a budget',
+    { pod: important(), nodes: one, pods: [x('a', 'n', '4', labelled('db'))], budgets: [budget('db', 0, ['a'])] },
+    'n: a',
+  ],
+  [
+    'the node is chosen whose most important victim is least important',
+    {
+      pod: important(),
+      nodes: two,
+      pods: [x('a', 'm', '4', { priority: 10 }), x('b', 'n', '2', { priority: 9 }), x('c', 'n', '2', { priority: 9 })],
+    },
+    'n: b, c',
+  ],
+  [
+    'then the one whose victims are worth least together',
+    {
+      pod: important({ requests: { cpu: '4' } }),
+      nodes: two,
+      pods: [
+        x('a', 'm', '2', { priority: 9 }),
+        x('b', 'm', '2', { priority: 9 }),
+        x('c', 'n', '2', { priority: 9 }),
+        x('d', 'n', '2', { priority: 1 }),
+      ],
+    },
+    'n: c, d',
+  ],
+  [
+    'then the one with fewer victims, as each counts for more than any priority',
+    {
+      pod: important({ requests: { cpu: '4' } }),
+      nodes: two,
+      pods: [x('a', 'm', '1', { priority: 9 }), x('b', 'm', '3', { priority: -5 }), x('c', 'n', '4', { priority: 9 })],
+    },
+    'n: c',
+  ],
+  [
+    'then the one whose victim began last',
+    {
+      pod: important(),
+      nodes: two,
+      pods: [x('a', 'm', '4', { status: started(1) }), x('b', 'n', '4', { status: started(9) })],
+    },
+    'n: b',
+  ],
+  [
+    'a Pod leaves whose dislike keeps the other off',
+    {
+      pod: important({ requests: {}, labels: { app: 'web' } }),
+      nodes: one,
+      pods: [
+        podOf('a', {
+          on: 'n',
+          affinity: {
+            podAntiAffinity: {
+              requiredDuringSchedulingIgnoredDuringExecution: [
+                { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: { app: 'web' } } },
+              ],
+            },
+          },
+        }),
+        podOf('b', { on: 'n' }),
+      ],
+    },
+    'n: a',
+  ],
+  [
+    'nobody leaves one node for the sake of another',
+    {
+      pod: important({
+        requests: {},
+        affinity: {
+          podAntiAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: [
+              { topologyKey: 'topology.kubernetes.io/zone', labelSelector: { matchLabels: { app: 'db' } } },
+            ],
+          },
+        },
+      }),
+      nodes: [nodeIn('a', 'm'), nodeIn('a', 'n')],
+      pods: [podOf('a', { on: 'm', ...labelled('db') }), podOf('b', { on: 'n', ...labelled('db') })],
+    },
+    "0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules.",
+  ],
+  [
+    'a Pod leaves so that others are spread',
+    {
+      pod: important({
+        requests: {},
+        labels: { app: 'web' },
+        topologySpreadConstraints: [
+          {
+            maxSkew: 1,
+            topologyKey: 'kubernetes.io/hostname',
+            whenUnsatisfiable: 'DoNotSchedule',
+            labelSelector: { matchLabels: { app: 'web' } },
+          },
+        ],
+      }),
+      nodes: [nodeOf('m'), nodeOf('n', { unschedulable: true })],
+      pods: [podOf('a', { on: 'm', ...labelled('web') })],
+    },
+    'm: a',
+  ],
+  [
+    'who is to come to a node counts as being there',
+    {
+      pod: important(),
+      nodes: one,
+      pods: [x('a', 'n', '4')],
+      nominated: { n: podOf('coming', { priority: 200, requests: { cpu: '2' } }) },
+    },
+    '0/1 nodes are available: 1 Insufficient cpu.',
+  ],
+];
+for (const [name, scene, outcome] of rows) test(name, () => assert.equal(preempt(scene), outcome));
+
+const leaving = (name: string, reason = 'PreemptionByScheduler') =>
+  podOf(name, {
+    on: 'n',
+    requests: { cpu: '4' },
+    metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' },
+    status: { conditions: [{ type: 'DisruptionTarget', status: 'True', reason }] },
+  });
+
+test('nobody else leaves while those who were to are still on their way', () => {
+  const pod = important({ status: { nominatedNodeName: 'n' } });
+  assert.equal(
+    preempt({ pod, nodes: two, pods: [leaving('a'), x('b', 'm', '4')] }),
+    'not eligible due to a terminating pod on the nominated node.',
+  );
+  assert.equal(
+    preempt({ pod, nodes: two, pods: [leaving('a', 'DeletionByTaintManager'), x('b', 'm', '4')] }).includes(': '),
+    true,
+  );
+});
+
+test('others leave elsewhere if the node that was cleared will not do any more', () => {
+  const pod = important({ status: { nominatedNodeName: 'n' } });
+  const nodes = [nodeOf('m'), nodeOf('n', { unschedulable: true })];
+  assert.equal(preempt({ pod, nodes, pods: [leaving('a'), x('b', 'm', '4')] }), 'm: b');
+});

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '@kruise/api/core/pod';
+import { virtualClock } from '@kruise/values/virtual-clock';
+import fc from 'fast-check';
+import { nodeOf, type PodTraits, podOf } from '../testing/fixtures.ts';
+import { profileIn } from '../testing/judge.ts';
+import { backoffMs } from './backoff.ts';
+import { createHeap } from './heap.ts';
+import { createSchedulingQueue, defaultBackoff, type QueuedPod } from './scheduling-queue.ts';
+
+function createQueue(start = 0) {
+  const clock = virtualClock(start);
+  const profiles = new Map([['default-scheduler', profileIn()]]);
+  const queue = createSchedulingQueue(clock, { profiles }, new AbortController().signal);
+  const popped = () => queue.pop()?.pod.name;
+  const reject = (queued: QueuedPod | undefined, ...plugins: readonly string[]) => {
+    assert.ok(queued);
+    queue.requeue(queued, queued.pod.pod, new Set(plugins));
+  };
+  return { clock, queue, popped, reject };
+}
+
+const fit = 'NodeResourcesFit';
+const nodeAdded = { resource: 'Node', action: 'Add', after: nodeOf('n') } as const;
+const labelled = {
+  resource: 'Node',
+  action: 'UpdateNodeLabel',
+  before: nodeOf('n'),
+  after: nodeOf('n', { labels: { a: 'b' } }),
+} as const;
+
+const waits = [0, 1000, 2000, 4000, 8000, 10_000, 10_000];
+for (const [attempts, expected] of waits.entries()) {
+  test(`after ${attempts} attempts a Pod waits ${expected / 1000} s`, () => {
+    assert.equal(backoffMs(attempts, defaultBackoff), expected);
+  });
+}
+
+test('the more important come first, then those who came first', () => {
+  const { clock, queue, popped } = createQueue();
+  queue.add(podOf('first', { priority: 1 }));
+  clock.advance(10);
+  queue.add(podOf('second', { priority: 1 }));
+  queue.add(podOf('third', { priority: 1 }));
+  queue.add(podOf('urgent', { priority: 5 }));
+  assert.deepEqual(
+    [popped(), popped(), popped(), popped(), popped()],
+    ['urgent', 'first', 'second', 'third', undefined],
+  );
+});
+
+test('a Pod that was rejected waits until something happens that may help it', () => {
+  const { clock, queue, popped, reject } = createQueue();
+  queue.add(podOf('p', { requests: { cpu: '1' } }));
+  reject(queue.pop(), fit);
+  assert.equal(popped(), undefined);
+  queue.move(labelled);
+  assert.equal(popped(), undefined, 'a label makes no room');
+  clock.advance(5000);
+  queue.move(nodeAdded);
+  assert.equal(popped(), 'p');
+});
+
+test('a Pod that may be helped waits out its back-off, unless there is nothing else to do', () => {
+  const { clock, queue, popped, reject } = createQueue();
+  queue.add(podOf('p'));
+  reject(queue.pop(), fit);
+  queue.move(nodeAdded);
+  assert.deepEqual(queue.counts(), { active: 0, backoff: 1, unschedulable: 0, gated: 0 });
+  queue.add(podOf('q'));
+  assert.equal(popped(), 'q');
+  assert.equal(popped(), 'p', 'nobody else is there');
+  clock.advance(1);
+});
+
+test('a Pod whose attempt failed waits out its back-off in any case', () => {
+  const { clock, queue, popped, reject } = createQueue();
+  queue.add(podOf('p'));
+  reject(queue.pop());
+  assert.equal(popped(), undefined);
+  clock.advance(1999);
+  assert.equal(popped(), undefined);
+  clock.advance(1);
+  assert.equal(popped(), 'p', 'times are compared by the second');
+});
+
+test('each attempt doubles the wait, up to ten seconds', () => {
+  const { clock, queue, reject } = createQueue();
+  queue.add(podOf('p'));
+  const waited: number[] = [];
+  let queued = queue.pop();
+  for (let attempt = 0; attempt < 6; attempt++) {
+    reject(queued);
+    const since = clock.now();
+    while (!(queued = queue.pop())) assert.ok(clock.step());
+    waited.push((clock.now() - since) / 1000);
+  }
+  assert.deepEqual(waited, [2, 3, 5, 9, 11, 11]);
+});
+
+test('a Pod that nothing helps is tried again after five minutes', () => {
+  const { clock, queue, popped, reject } = createQueue();
+  queue.add(podOf('p'));
+  reject(queue.pop(), fit);
+  clock.advance(300_000);
+  assert.equal(popped(), undefined);
+  clock.advance(30_000);
+  assert.equal(popped(), 'p');
+});
+
+test('what happens while a Pod is being tried is not missed', () => {
+  const { clock, queue, popped, reject } = createQueue();
+  queue.add(podOf('p'));
+  const queued = queue.pop();
+  queue.move(nodeAdded);
+  reject(queued, fit);
+  clock.advance(2000);
+  assert.equal(popped(), 'p');
+});
+
+const gated: PodTraits = { schedulingGates: [{ name: 'example.com/wait' }] };
+
+test('a Pod behind a gate is not tried, whatever happens, until the gate is gone', () => {
+  const { clock, queue, popped } = createQueue();
+  const before = podOf('p', gated);
+  queue.add(before);
+  assert.deepEqual(queue.counts(), { active: 0, backoff: 0, unschedulable: 0, gated: 1 });
+  queue.move(nodeAdded);
+  clock.advance(600_000);
+  assert.equal(popped(), undefined);
+  queue.update(before, podOf('p'));
+  assert.equal(popped(), 'p');
+});
+
+test('a change of the Pod itself that may help has it tried again', () => {
+  const { clock, queue, popped, reject } = createQueue();
+  const before = podOf('p');
+  const tolerant = podOf('p', { tolerations: [{ operator: 'Exists' }] });
+  queue.add(before);
+  reject(queue.pop(), 'TaintToleration');
+  queue.update(before, podOf('p', { metadata: { annotations: { a: 'b' } } }));
+  assert.equal(popped(), undefined);
+  clock.advance(3000);
+  queue.update(before, tolerant);
+  const queued = queue.pop();
+  assert.deepEqual(queued?.pod.spec.tolerations, [{ operator: 'Exists' }]);
+});
+
+test('a Pod that is deleted is not tried', () => {
+  const { clock, queue, popped, reject } = createQueue();
+  for (const name of ['a', 'b', 'c']) queue.add(podOf(name));
+  queue.delete('uid-of-a');
+  reject(queue.pop(), fit);
+  queue.delete('uid-of-b');
+  reject(queue.pop());
+  queue.delete('uid-of-c');
+  queue.move(nodeAdded);
+  clock.advance(600_000);
+  assert.equal(popped(), undefined);
+});
+
+test('a Pod can be had tried at once', () => {
+  const { queue, popped, reject } = createQueue();
+  queue.add(podOf('p'));
+  reject(queue.pop());
+  queue.activate('uid-of-p');
+  assert.equal(popped(), 'p');
+});
+
+test('who waits for something to pop is told when there is', async () => {
+  const { queue, popped } = createQueue();
+  assert.equal(popped(), undefined);
+  const ready = queue.ready.then(() => popped());
+  queue.add(podOf('p'));
+  assert.equal(await ready, 'p');
+});
+
+const nominatedTo = (node: string): Pod => podOf('p', { status: { nominatedNodeName: node } });
+
+test('the node a Pod is to come to is known from its status, and from what was noted before it came back', () => {
+  const { queue } = createQueue();
+  const on = (name: string) => queue.nominator.onNode(name).map((pod) => pod.name);
+  queue.add(nominatedTo('n'));
+  assert.deepEqual(on('n'), ['p']);
+  queue.update(nominatedTo('n'), nominatedTo('m'));
+  assert.deepEqual([on('n'), on('m')], [[], ['p']]);
+  queue.update(nominatedTo('m'), podOf('p'));
+  assert.deepEqual(on('m'), []);
+  const { nominator } = queue;
+  nominator.set(queue.pop()!.pod, 'noted');
+  queue.update(podOf('p'), podOf('p', { labels: { a: 'b' } }));
+  assert.deepEqual(on('noted'), ['p']);
+  queue.delete('uid-of-p');
+  assert.deepEqual(on('noted'), []);
+});
+
+test('a heap gives its items in order, whichever were taken out between', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 20 }), fc.boolean())), (values) => {
+      const heap = createHeap<{ heapIndex: number; readonly value: number }>((a, b) => a.value < b.value);
+      const items = values.map(([value]) => ({ heapIndex: -1, value }));
+      for (const item of items) heap.push(item);
+      const kept = items.filter((item, index) => {
+        if (values[index]![1]) heap.remove(item);
+        return !values[index]![1];
+      });
+      const order = Array.from({ length: heap.size }, () => heap.pop()!.value);
+      assert.deepEqual(
+        order,
+        kept.map(({ value }) => value).sort((a, b) => a - b),
+      );
+      assert.equal(heap.pop(), undefined);
+    }),
+  );
+});

@@ -1,0 +1,53 @@
+/** What the scheduler makes of a Pod in a cluster, said in a few words. */
+import type { Pod } from '@kruise/api/core/pod';
+import { seededRandom } from '@kruise/values/random';
+import type { ClusterView } from '../cluster/cluster.ts';
+import { podInfoOf } from '../cluster/pod-info.ts';
+import { defaultConfiguration, type ProfileConfiguration } from '../configuration.ts';
+import { type Circumstances, decide } from '../decide.ts';
+import { messageOf } from '../diagnosis.ts';
+import { prepareFilters } from '../filter.ts';
+import { createProfile, type Profile } from '../profile.ts';
+import { partsOf, type World } from './parts.ts';
+
+export type Setting = {
+  readonly cluster: ClusterView;
+  readonly world?: World;
+  readonly profile?: Partial<ProfileConfiguration>;
+} & Partial<Pick<Circumstances, 'nominations' | 'start'>>;
+
+export function profileIn({ world = {}, profile = {} }: Pick<Setting, 'world' | 'profile'> = {}): Profile {
+  return createProfile({ ...defaultConfiguration.profiles[0]!, ...profile }, partsOf(world));
+}
+
+/** The node a Pod gets, or why it gets none. */
+export function judge(pod: Pod, setting: Setting): string {
+  const { cluster, nominations = { onNode: () => [] }, start = 0 } = setting;
+  const circumstances = { cluster, nominations, random: seededRandom(1), start };
+  const { decision } = decide(profileIn(setting), podInfoOf(pod), circumstances);
+  switch (decision.type) {
+    case 'placed':
+      return decision.node.name;
+    case 'rejected':
+      return messageOf(decision.diagnosis);
+    case 'no nodes':
+      return 'no nodes';
+  }
+}
+
+/** The nodes that pass all filters. */
+export function feasibleFor(pod: Pod, setting: Setting): readonly string[] {
+  const { filters } = prepareFilters(profileIn(setting).filters, podInfoOf(pod), setting.cluster);
+  return setting.cluster.nodes.filter((node) => !filters.check(node)).map(({ name }) => name);
+}
+
+/** What a plugin makes of each node, before its weight. */
+export function scoresBy(plugin: string, pod: Pod, setting: Setting): { readonly [node: string]: number } | undefined {
+  const { cluster } = setting;
+  const found = profileIn(setting).scorers.find((scorer) => scorer.plugin.name === plugin)?.plugin;
+  const scorer = found?.score?.(podInfoOf(pod), cluster, cluster.nodes);
+  if (!scorer) return undefined;
+  const scores = Float64Array.from(cluster.nodes, (node) => scorer.score(node));
+  scorer.normalize?.(scores);
+  return Object.fromEntries(cluster.nodes.map(({ name }, index) => [name, scores[index]!]));
+}
