@@ -8,7 +8,7 @@ import type { AttachableInput } from './attachable-input.ts';
 import { BrokenPipe, type Output } from './byte-streams.ts';
 import type { ContainerFiles } from './container-files.ts';
 import type { ContainerLog } from './container-log.ts';
-import type { NetworkPeer } from './network.ts';
+import type { Listener, NetworkPeer } from './network.ts';
 import { createProcess, type Process, ProcessKilled, type SignalName, signalNumbers, signalOf } from './process.ts';
 import type { ContainerWorld, Program, ProgramContext, Spawned } from './program.ts';
 import { findProgram } from './programs/find-program.ts';
@@ -116,14 +116,19 @@ export function run(container: SimulatedContainer, host: ContainerHost, program:
     oomKill(container, host);
     return;
   }
-  void complete(process, async () => program(context));
+  void complete(process, begin(program, context));
 }
 
-/** Lets a program run to its end, and its process with it. */
-async function complete(process: Process, program: () => Promise<number>): Promise<void> {
+/** Only what comes of it is kept, not what it was begun with. */
+async function begin(program: Program, context: ProgramContext): Promise<number> {
+  return program(context);
+}
+
+/** Waits for a program's end, and ends its process with it. */
+async function complete(process: Process, running: Promise<number>): Promise<void> {
   let exitCode: number;
   try {
-    exitCode = await program();
+    exitCode = await running;
   } catch (error) {
     if (error instanceof ProcessKilled) return;
     if (!(error instanceof BrokenPipe)) throw error;
@@ -144,7 +149,7 @@ export function spawn(
     container.processes.delete(process.pid);
     exited.resolve(exitCode);
   });
-  void complete(process, () => program(process));
+  void complete(process, program(process));
   return { process, exited: exited.promise };
 }
 
@@ -217,57 +222,97 @@ function mainOutput(container: SimulatedContainer, host: ContainerHost, stream: 
 }
 
 export function worldOf(container: SimulatedContainer, host: ContainerHost): ContainerWorld {
-  container.world ??= createWorld(container, host);
+  container.world ??= new World(container, host);
   return container.world;
 }
 
-function createWorld(container: SimulatedContainer, host: ContainerHost): ContainerWorld {
-  const { sandbox, config, script } = container;
-  const { clock } = host;
-  const securityContext = config.linux?.securityContext;
-  const imageUser = container.image.definition?.user;
+/** A class for the same reason as a process. */
+class World implements ContainerWorld {
+  readonly #container: SimulatedContainer;
+  readonly #host: ContainerHost;
+  #network: ContainerWorld['network'] | undefined;
+
+  constructor(container: SimulatedContainer, host: ContainerHost) {
+    this.#container = container;
+    this.#host = host;
+  }
+
+  get clock() {
+    return this.#host.clock;
+  }
+  get random() {
+    return this.#host.random;
+  }
+  get hostname() {
+    return this.#container.sandbox.config.hostname ?? '';
+  }
+  get files() {
+    return this.#host.filesOf(this.#container).tree;
+  }
+  get user() {
+    return userOf(this.#container);
+  }
+  get declaredPorts() {
+    return declaredPorts(this.#container.config);
+  }
+  get startedAt() {
+    return instantOfNanoseconds(this.#container.startedAt);
+  }
+
+  get network() {
+    const container = this.#container;
+    const { clock } = this.#host;
+    this.#network ??= {
+      ...this.#host.peerOf(container.sandbox),
+      listen: (port, listener) => listen(container, clock, port, listener),
+    };
+    return this.#network;
+  }
+
+  findProgram(name: string, environment: ReadonlyMap<string, string>, directory: string): Program | undefined {
+    return findProgram(this.#container.image.definition, this, { name, environment, directory });
+  }
+  mainOutput(stream: 'stdout' | 'stderr'): Output {
+    return mainOutput(this.#container, this.#host, stream);
+  }
+  spawn(program: (process: Process) => Promise<number>): Spawned {
+    return spawn(this.#container, this.#host, '', program);
+  }
+  takeMemory(bytes: number): void {
+    if (isOverLimit(this.#container, bytes + (this.#container.script.memoryBytes ?? 0)))
+      oomKill(this.#container, this.#host);
+  }
+  processes(): readonly { readonly pid: number; readonly command: string }[] {
+    return [...this.#container.processes].map(([pid, { command }]) => ({ pid, command }));
+  }
+  signal(pid: number, name: SignalName): boolean {
+    const process = this.#container.processes.get(pid)?.process;
+    process?.signal(name);
+    return process !== undefined;
+  }
+}
+
+/** Has a listener answer on a port of all the sandbox's addresses, until it is released or the container ends. */
+function listen(container: SimulatedContainer, clock: Clock, port: number, listener: Listener): () => void {
+  const { script, sandbox } = container;
   const startedAt = instantOfNanoseconds(container.startedAt);
-  const world: ContainerWorld = {
-    clock,
-    random: host.random,
-    hostname: sandbox.config.hostname ?? '',
-    get files() {
-      return host.filesOf(container).tree;
-    },
-    user: {
-      uid: securityContext?.runAsUser ?? (typeof imageUser === 'number' ? imageUser : 0),
-      gid: securityContext?.runAsGroup ?? 0,
-    },
-    network: {
-      ...host.peerOf(sandbox),
-      listen(port, listener) {
-        const answering = script.answers ? scriptedAnswers(script.answers, () => clock.now() - startedAt) : listener;
-        const releases = sandbox.interfaces.map((each) => each.listen(port, answering));
-        const release = () => {
-          container.onExit.delete(release);
-          for (const each of releases) each();
-        };
-        container.onExit.add(release);
-        return release;
-      },
-    },
-    declaredPorts: declaredPorts(config),
-    startedAt,
-    findProgram: (name, environment, directory) =>
-      findProgram(container.image.definition, world, { name, environment, directory }),
-    mainOutput: (stream) => mainOutput(container, host, stream),
-    spawn: (program) => spawn(container, host, '', program),
-    takeMemory(bytes) {
-      if (isOverLimit(container, bytes + (script.memoryBytes ?? 0))) oomKill(container, host);
-    },
-    processes: () => [...container.processes].map(([pid, { command }]) => ({ pid, command })),
-    signal(pid, name) {
-      const process = container.processes.get(pid)?.process;
-      process?.signal(name);
-      return process !== undefined;
-    },
+  const answering = script.answers ? scriptedAnswers(script.answers, () => clock.now() - startedAt) : listener;
+  const releases = sandbox.interfaces.map((each) => each.listen(port, answering));
+  const release = () => {
+    container.onExit.delete(release);
+    for (const each of releases) each();
   };
-  return world;
+  container.onExit.add(release);
+  return release;
+}
+
+function userOf({ config, image }: SimulatedContainer): { readonly uid: number; readonly gid: number } {
+  const securityContext = config.linux?.securityContext;
+  const imageUser = image.definition?.user;
+  return {
+    uid: securityContext?.runAsUser ?? (typeof imageUser === 'number' ? imageUser : 0),
+    gid: securityContext?.runAsGroup ?? 0,
+  };
 }
 
 /** The kubelet writes them into an annotation, for runtimes have no other use for them. */
@@ -299,10 +344,8 @@ export function containerMessage(container: SimulatedContainer): Container {
 export function containerStatus(container: SimulatedContainer): ContainerStatus {
   const { sandbox, config, startedAt, finishedAt, exitCode, reason, message, resources } = container;
   const { podSandboxId: _, ...shared } = containerMessage(container);
-  const securityContext = config.linux?.securityContext;
-  const imageUser = container.image.definition?.user;
-  const uid = securityContext?.runAsUser ?? (typeof imageUser === 'number' ? imageUser : 0);
-  const gid = securityContext?.runAsGroup ?? 0;
+  const { uid, gid } = userOf(container);
+  const groups = config.linux?.securityContext?.supplementalGroups ?? [];
   const { logDirectory } = sandbox.config;
   return {
     ...shared,
@@ -314,7 +357,7 @@ export function containerStatus(container: SimulatedContainer): ContainerStatus 
     mounts: config.mounts ?? [],
     logPath: logDirectory && config.logPath ? `${logDirectory}/${config.logPath}` : '',
     resources: { linux: resources },
-    user: { linux: { uid, gid, supplementalGroups: [gid, ...(securityContext?.supplementalGroups ?? [])] } },
+    user: { linux: { uid, gid, supplementalGroups: [gid, ...groups] } },
     stopSignal: stopSignalOf(container),
   };
 }

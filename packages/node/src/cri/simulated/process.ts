@@ -71,66 +71,81 @@ const burstMs = 100;
 
 type Wait = { cancel: (() => void) | undefined; readonly reject: (error: unknown) => void };
 
-export function createProcess({ pid, clock, isInit, onExit }: ProcessOptions): Process {
-  let isAlive = true;
-  let steps = 0;
-  // Made when needed: most processes wait once and handle nothing.
-  let waits: Set<Wait> | undefined;
-  let handlers: Map<SignalName, (() => void) | 'ignore'> | undefined;
+export function createProcess(options: ProcessOptions): Process {
+  return new SimulatedProcess(options);
+}
 
-  const process: Process = {
-    pid,
-    get isAlive() {
-      return isAlive;
-    },
-    wait(start) {
-      if (!isAlive) return Promise.reject(new ProcessKilled());
-      return new Promise((resolve, reject) => {
-        waits ??= new Set();
-        const pending = waits;
-        const wait: Wait = { cancel: undefined, reject };
-        pending.add(wait);
-        const cancel = start(
-          (value) => {
-            if (pending.delete(wait)) resolve(value);
-          },
-          (error) => {
-            if (pending.delete(wait)) reject(error);
-          },
-        );
-        if (cancel) wait.cancel = cancel;
-      });
-    },
-    sleep: (delayMs) => process.wait<void>((resolve) => clock.setTimer(delayMs, () => resolve())),
-    step: () => (++steps % burstSteps === 0 ? process.sleep(burstMs) : undefined),
-    handle(signal, handler) {
-      if (handler === undefined) handlers?.delete(signal);
-      else (handlers ??= new Map()).set(signal, handler);
-    },
-    signal(signal) {
-      if (!isAlive) return;
-      const handler = signal === 'SIGKILL' ? undefined : handlers?.get(signal);
-      if (handler === 'ignore') return;
-      if (handler) {
-        handler();
-        return;
-      }
-      // The kernel spares the first process of a namespace every signal it does not handle, save SIGKILL.
-      if (signal !== 'SIGKILL' && (isInit || ignoredByDefault.has(signal))) return;
-      process.exit(128 + signalNumbers[signal]);
-    },
-    exit(exitCode) {
-      if (!isAlive) return;
-      isAlive = false;
-      const cutOff = waits;
-      waits = undefined;
-      for (const wait of cutOff ?? []) {
-        cutOff?.delete(wait);
-        wait.cancel?.();
-        wait.reject(new ProcessKilled());
-      }
-      onExit(exitCode);
-    },
-  };
-  return process;
+/** A class, for there may be a hundred thousand: functions of its own would take more than all the rest of it. */
+class SimulatedProcess implements Process {
+  isAlive = true;
+  readonly pid: number;
+  readonly #options: ProcessOptions;
+  #steps = 0;
+  // Made when needed: most processes wait once and handle nothing.
+  #waits: Set<Wait> | undefined;
+  #handlers: Map<SignalName, (() => void) | 'ignore'> | undefined;
+
+  constructor(options: ProcessOptions) {
+    this.pid = options.pid;
+    this.#options = options;
+  }
+
+  wait<T>(
+    start: (resolve: (value: T) => void, reject: (error: unknown) => void) => (() => void) | undefined,
+  ): Promise<T> {
+    if (!this.isAlive) return Promise.reject(new ProcessKilled());
+    return new Promise((resolve, reject) => {
+      this.#waits ??= new Set();
+      const pending = this.#waits;
+      const wait: Wait = { cancel: undefined, reject };
+      pending.add(wait);
+      wait.cancel = start(
+        (value) => {
+          if (pending.delete(wait)) resolve(value);
+        },
+        (error) => {
+          if (pending.delete(wait)) reject(error);
+        },
+      );
+    });
+  }
+
+  sleep(delayMs: number): Promise<void> {
+    return this.wait<void>((resolve) => this.#options.clock.setTimer(delayMs, () => resolve()));
+  }
+
+  step(): Promise<void> | undefined {
+    return ++this.#steps % burstSteps === 0 ? this.sleep(burstMs) : undefined;
+  }
+
+  handle(signal: SignalName, handler: (() => void) | 'ignore' | undefined): void {
+    if (handler === undefined) this.#handlers?.delete(signal);
+    else (this.#handlers ??= new Map()).set(signal, handler);
+  }
+
+  signal(signal: SignalName): void {
+    if (!this.isAlive) return;
+    const handler = signal === 'SIGKILL' ? undefined : this.#handlers?.get(signal);
+    if (handler === 'ignore') return;
+    if (handler) {
+      handler();
+      return;
+    }
+    // The kernel spares the first process of a namespace every signal it does not handle, save SIGKILL.
+    if (signal !== 'SIGKILL' && (this.#options.isInit || ignoredByDefault.has(signal))) return;
+    this.exit(128 + signalNumbers[signal]);
+  }
+
+  exit(exitCode: number): void {
+    if (!this.isAlive) return;
+    this.isAlive = false;
+    const cutOff = this.#waits;
+    this.#waits = undefined;
+    for (const wait of cutOff ?? []) {
+      cutOff?.delete(wait);
+      wait.cancel?.();
+      wait.reject(new ProcessKilled());
+    }
+    this.#options.onExit(exitCode);
+  }
 }

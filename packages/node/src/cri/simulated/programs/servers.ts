@@ -22,9 +22,10 @@ export function serverProgram({
   stops = gracefulStops,
   greeting,
 }: ServerOptions): Program {
-  return async (context) => {
+  // Not an async function: what it was started with need not be kept for as long as it runs.
+  return (context) => {
     const { process, container } = context;
-    if (greeting !== undefined) await writeText(context.stdout, `${greeting}\n`);
+    if (greeting !== undefined) void writeText(context.stdout, `${greeting}\n`);
     const listens = listener(context);
     for (const port of new Set([...ports, ...container.declaredPorts])) container.network.listen(port, listens);
     return process.wait<number>((resolve) => {
