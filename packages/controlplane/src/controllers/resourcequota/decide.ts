@@ -1,9 +1,10 @@
 import type { ResourceQuota } from '@kruise/api/core/resourcequota';
 import type { Change } from '@kruise/client/informer';
+import type { KubernetesObject } from '@kruise/client/object-key';
 import { isSame } from '@kruise/machinery/json-value';
 import { isInScopes, type QuotaEvaluator } from '@kruise/machinery/quota';
-import { addAmounts, type ResourceList, resourceListOf } from '@kruise/machinery/resource-list';
-import { type Quantity, quantityOf } from '@kruise/values/quantity';
+import { type Amounts, type ResourceList, resourceListOf } from '@kruise/machinery/resource-list';
+import { addQuantities, type Quantity, quantityOf } from '@kruise/values/quantity';
 import type { Instant } from '@kruise/values/time';
 
 /** All objects of a resource in the namespace of a quota. */
@@ -33,11 +34,15 @@ function usageOf({ spec }: ResourceQuota, counted: readonly Counted[], now: Inst
   for (const { evaluator, objects } of counted) {
     const own = names.filter((name) => evaluator.counts(name));
     if (own.length === 0) continue;
-    let sum: ReadonlyMap<string, Quantity> = new Map();
+    for (const name of own) total.set(name, quantityOf(0));
     for (const object of objects) {
-      if (isInScopes(evaluator, spec, object)) sum = addAmounts(sum, evaluator.usage(object, now));
+      if (!isInScopes(evaluator, spec, object)) continue;
+      const usage = evaluator.usage(object, now);
+      for (const name of own) {
+        const amount = usage.get(name);
+        if (amount) total.set(name, addQuantities(total.get(name)!, amount));
+      }
     }
-    for (const name of own) total.set(name, sum.get(name) ?? quantityOf(0));
   }
   return total;
 }
@@ -50,4 +55,20 @@ export function changesUsage(evaluator: QuotaEvaluator, change: Change<unknown>,
   if (isTerminating(previous) !== isTerminating(object)) return true;
   const used = (each: unknown) => resourceListOf(evaluator.usage(each, now));
   return !isSame(used(previous), used(object));
+}
+
+/** An evaluator that works out once how much an object uses. What is on its way out uses less as time passes. */
+export function remembering(evaluator: QuotaEvaluator): QuotaEvaluator {
+  const known = new WeakMap<object, Amounts>();
+  return {
+    ...evaluator,
+    usage(object, now) {
+      // What is counted are objects of the API.
+      const counted = object as KubernetesObject;
+      if (counted.metadata.deletionTimestamp) return evaluator.usage(object, now);
+      const usage = known.get(counted) ?? evaluator.usage(object, now);
+      known.set(counted, usage);
+      return usage;
+    },
+  };
 }

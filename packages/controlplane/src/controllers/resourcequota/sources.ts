@@ -19,6 +19,7 @@ import { type QuotaEvaluator, quotaEvaluatorOf } from '@kruise/machinery/quota';
 import { isNotFound } from '@kruise/machinery/status';
 import { type Kind, resourceOf } from '@kruise/schema/kind';
 import { after } from '@kruise/values/clock';
+import { remembering } from './decide.ts';
 
 const cachedKinds: readonly Kind[] = [
   configMap,
@@ -66,7 +67,7 @@ export function createSources(
   const cached = cachedKinds.map((kind) => follow(kind, caches.informer(kind) as Informer<KubernetesObject>, signal));
 
   function follow(kind: Kind, informer: Informer<KubernetesObject>, ended: AbortSignal): Source {
-    const source = { resource: resourceOf(kind), evaluator: quotaEvaluatorOf(kind), objects: informer };
+    const source = { resource: resourceOf(kind), evaluator: remembering(quotaEvaluatorOf(kind)), objects: informer };
     const handler = (change: Change<KubernetesObject>) => {
       if (change.cause === 'event') onChange(source, change);
     };
