@@ -509,6 +509,13 @@ test('no more than 500 Pods are counted at a time, and the end waits for the res
   assert.equal(status.succeeded, 500);
 });
 
+test('a Job that has more to do than fits into a pass does not rest', () => {
+  const restOf = (job: Job, pods: readonly Pod[]) => decide({ job, pods }, now).restMs;
+  assert.equal(restOf(jobOf({ completions: 501, parallelism: 501 }), []), 0);
+  assert.equal(restOf(jobOf({ completions: 500, parallelism: 500 }), []), undefined);
+  assert.equal(restOf(jobOf({ completions: 9000, parallelism: 501 }), ended('Succeeded', 501)), 0);
+});
+
 test('the failed Pod of an index is kept until its replacement is there, which goes on counting', () => {
   const job = indexed({ backoffLimitPerIndex: 3, completions: 1, parallelism: 1 });
   const failed = at(0, { phase: 'Failed', failuresBefore: 1, finishedSecondsAgo: 20 });

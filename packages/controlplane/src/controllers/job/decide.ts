@@ -56,6 +56,8 @@ export function decide({ job, pods }: Observed, now: Instant): Decision<JobStatu
     status: (outcome) => (outcome.failures.length === 0 ? last : halfWay(report, census, outcome, now)),
     told: [...suspension.news, ...newsOf(job, last)],
     ...requeue(job, verdict, workforce, now),
+    // What is left over is gone on with as soon as others have had their turn.
+    ...(tally.isPartial || workforce.isPartial ? { restMs: 0 } : {}),
   };
 }
 

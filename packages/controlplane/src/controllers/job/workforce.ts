@@ -30,6 +30,8 @@ export type Workforce = {
   readonly terminating: number;
   /** How long none are made because others failed. */
   readonly waitMs?: number;
+  /** Whether more is to be done than fits into a pass. */
+  readonly isPartial?: boolean;
 };
 
 /** So many Pods are made or deleted in one pass at most. */
@@ -60,10 +62,15 @@ export function adjusted(census: Census, now: Instant): Workforce {
   const wanted = wantedCount(census);
   const surplus = surplusOf(census, Math.max(0, active.length - wanted));
   // One or the other in a pass: who goes may make room for who comes.
-  if (surplus.length > 0) return dismiss(census, surplus.slice(0, maxPodsPerPass));
+  if (surplus.length > 0) {
+    const isPartial = surplus.length > maxPodsPerPass;
+    return { ...dismiss(census, surplus.slice(0, maxPodsPerPass)), isPartial };
+  }
   const leaving = replacesFailedOnly(job) ? census.terminating.length : 0;
-  const missing = Math.min(wanted - leaving - active.length, maxPodsPerPass);
-  return missing > 0 ? engage(census, missing, now) : unchanged(census);
+  const missing = wanted - leaving - active.length;
+  if (missing <= 0) return unchanged(census);
+  const isPartial = missing > maxPodsPerPass;
+  return { ...engage(census, Math.min(missing, maxPodsPerPass), now), isPartial };
 }
 
 function wantedCount({ job, active, succeeded }: Census): number {

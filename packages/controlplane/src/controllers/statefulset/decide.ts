@@ -22,6 +22,7 @@ import {
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { isPodAvailable, isPodFinished, secondsUntilAvailable } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
+import { restBetweenLooks } from '../pace.ts';
 import { memberOf, ordinalOf, ordinalsOf } from './identity.ts';
 import { condemnation, correction, creation, type Member, provision, removal, type Step } from './member-steps.ts';
 import { isRunningAndReady, revisionOf, statusOf } from './status.ts';
@@ -67,6 +68,7 @@ export function decide(observed: Observed, now: Instant): Decision<StatefulSetSt
     ],
     status: statusOf({ ...world, pods: pods.claimed, collisionCount: plan.collisionCount, outgoing }, now),
     ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }),
+    restMs: actions.length > 0 ? 0 : restBetweenLooks(pods.claimed.length),
   };
 }
 
