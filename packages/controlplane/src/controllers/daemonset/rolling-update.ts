@@ -52,12 +52,12 @@ function replace({ minReadySeconds, now }: Situation, states: readonly NodeState
 
 /** Starts new Pods beside old ones, and stops an old one when the new one is available. */
 function surge(
-  { nodes, placement, minReadySeconds, now }: Situation,
+  { minReadySeconds, now }: Situation,
   states: readonly NodeState[],
   { maxSurge, wanted }: { readonly maxSurge: number; readonly wanted: readonly Node[] },
 ): Chores {
   const isAvailable = (pod: Pod) => isPodAvailable(pod, minReadySeconds, now);
-  const running = new Set(nodes.filter((node) => placement(node).shouldRun).map(({ metadata }) => metadata.name));
+  const fitting = new Set(wanted.map(({ metadata }) => metadata.name));
   const starts: string[] = [];
   const candidates: string[] = [];
   const stops: Pod[] = [];
@@ -75,7 +75,7 @@ function surge(
     if (newPod) {
       if (isAvailable(newPod)) stops.push(oldPod);
       else surging++;
-    } else if (running.has(name)) {
+    } else if (fitting.has(name)) {
       (isAvailable(oldPod) ? candidates : starts).push(name);
     } else {
       (isAvailable(oldPod) ? leftBehind : stops).push(oldPod);

@@ -4,6 +4,7 @@ import { type Deployment, deployment } from '@kruise/api/apps/deployment';
 import { type ReplicaSet, replicaSet } from '@kruise/api/apps/replicaset';
 import { event } from '@kruise/api/core/event';
 import { type Pod, pod } from '@kruise/api/core/pod';
+import { resourceQuota } from '@kruise/api/core/resourcequota';
 import { isPodActive, isPodReady } from '@kruise/machinery/pods';
 import { seededRandom } from '@kruise/values/random';
 import { type Cluster, startCluster } from '../../testing/cluster.ts';
@@ -250,4 +251,28 @@ test('a name that another ReplicaSet has is got round', async () => {
   const { status } = await client.get(deployment, reference);
   assert.equal(status?.collisionCount, 1);
   assert.equal(status?.availableReplicas, 1);
+});
+
+test('a ReplicaSet that cannot be made is told once, and tried ever more seldom', async () => {
+  await using cluster = await startDeployments();
+  const { client } = cluster;
+  const hard = { 'count/replicasets.apps': '0' };
+  const quota = await client.create(resourceQuota, {
+    metadata: { name: 'none', namespace: 'default' },
+    spec: { hard },
+  });
+  await client.update(resourceQuota, { ...quota, status: { hard, used: hard } }, { subresource: 'status' });
+  await client.create(deployment, deploymentOf());
+  await cluster.pass(60);
+  assert.equal((await conditionsOf(cluster))['Progressing'], 'False ReplicaSetCreateError');
+  const { metadata } = await client.get(deployment, reference);
+  await cluster.pass(600);
+  assert.equal((await client.get(deployment, reference)).metadata.resourceVersion, metadata.resourceVersion);
+  const [told] = (await client.list(event, { namespace: 'default' })).items;
+  assert.match(told?.message ?? '', /^Failed to create new replica set "web-\w+": .*exceeded quota: none/);
+  assert.ok((told?.count ?? 0) < 25, `tried ${told?.count} times`);
+
+  await client.delete(resourceQuota, { namespace: 'default', name: 'none' });
+  await cluster.pass(1000);
+  assert.equal((await conditionsOf(cluster))['Progressing'], 'True NewReplicaSetAvailable');
 });

@@ -752,6 +752,23 @@ test('a Deployment says why its ReplicaSet could not be made, and reports nothin
   );
 });
 
+test('a failure that is no news is not told as if it were', () => {
+  const conditions = progressing('False', 'ReplicaSetCreateError', 500);
+  const deployment = deploymentOf({ status: { ...complete, conditions } });
+  const [action] = decide(observed(deployment, []), now).actions as [Action];
+  const status = statusOf(deployment, [], { failures: [{ action, error: new Error('again') }] });
+  assert.deepEqual(status, deployment.status);
+});
+
+test('a Deployment that is paused is in no hurry', () => {
+  const status = { ...stuck, conditions: progressing('Unknown', 'DeploymentPaused', 9999) };
+  const { requeueAfterSeconds } = decide(
+    observed(deploymentOf({ spec: { paused: true }, status }), oldAndNew(8, 5, 0)),
+    now,
+  );
+  assert.equal(requeueAfterSeconds, undefined);
+});
+
 test('getting on moves the deadline, and nothing else of a condition that stays', () => {
   const conditions = progressing('True', 'ReplicaSetUpdated', 500);
   const deployment = deploymentOf({ status: { ...stuck, updatedReplicas: 4, conditions } });

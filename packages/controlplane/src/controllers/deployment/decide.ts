@@ -157,7 +157,7 @@ function recreate(observed: Observed, standing: Standing, now: Instant): Decided
   const { deployment, sets } = standing;
   const stopped = activeOf(sets.oldSets).map((set) => ({ set, replicas: 0 }));
   if (stopped.length > 0) return rollout(standing, stopped, now);
-  if (hasPods(sets.oldSets, observed)) return waiting(standing, now);
+  if (hasPods(sets.oldSets, observed)) return rollingOut(standing, writes(standing, []), now);
   const made = withNewSet(observed, standing, now);
   const { newSet } = made.sets;
   const replicas = replicasOf(deployment);
@@ -169,37 +169,33 @@ function hasPods(sets: readonly ReplicaSet[], { podsOf }: Observed): boolean {
   return reported(sets, 'replicas') > 0 || sets.some((set) => podsOf(set).some((pod) => !isPodFinished(pod)));
 }
 
-function waiting(standing: Standing, now: Instant): Decided {
-  const { deployment, sets, conditions } = standing;
-  return reporting(standing, writes(standing, []), rolloutStatus(deployment, sets, conditions, now), now);
-}
-
 /** A step of a rollout; once there is none left, what has become of former ones is cleared away. */
 function rollout(standing: Standing, step: readonly Resize[], now: Instant): Decided {
-  const { deployment, sets, conditions } = standing;
+  const { deployment, sets } = standing;
   const isOver = step.length === 0 && isComplete(deployment, deployment.status);
-  return reporting(
-    standing,
-    [...writes(standing, step), ...(isOver ? outlived(deployment, sets.oldSets) : [])],
-    rolloutStatus(deployment, sets, conditions, now),
-    now,
-  );
+  return rollingOut(standing, [...writes(standing, step), ...(isOver ? outlived(deployment, sets.oldSets) : [])], now);
+}
+
+/** Does something, reports how the rollout gets on, and looks again when it should have got on further. */
+function rollingOut(standing: Standing, actions: readonly Action[], now: Instant): Decided {
+  const { deployment, sets, conditions } = standing;
+  const status = rolloutStatus(deployment, sets, conditions, now);
+  const requeueAfterSeconds = secondsUntilLate(deployment, status, now);
+  return {
+    ...reporting(standing, actions, status, now),
+    ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }),
+  };
 }
 
 /** What brings ReplicaSets to where they are to be: at most one write each. */
 function writes({ deployment, sets, present }: Standing, resizes: readonly Resize[]): readonly Action[] {
   const { newSet } = sets;
-  if (newSet && !present) {
-    return [
-      creation(deployment, newSet),
-      ...resizes.flatMap(({ set, replicas }) => change(deployment, set, set, replicas)),
-    ];
-  }
-  const isResized = resizes.some(({ set }) => set === newSet);
+  const isChanged = present !== undefined && newSet !== present && !resizes.some(({ set }) => set === newSet);
   return [
-    ...(newSet && present && newSet !== present && !isResized ? [update(newSet)] : []),
+    ...(newSet && !present ? [creation(deployment, newSet)] : []),
+    ...(newSet && isChanged ? [update(newSet)] : []),
     ...resizes.flatMap(({ set, replicas }) =>
-      change(deployment, set === newSet && present ? present : set, set, replicas),
+      change(deployment, set === newSet ? (present ?? set) : set, set, replicas),
     ),
   ];
 }
@@ -255,18 +251,16 @@ function reporting(standing: Standing, actions: readonly Action[], figures: Depl
   const status = { ...figures, ...(collisionCount === undefined ? {} : { collisionCount }) };
   const marked = sets.newSet ? atRevision(deployment, sets.newSet) : deployment;
   const report: Deployment = { ...marked, status };
-  const requeueAfterSeconds = secondsUntilLate(deployment, status, now);
   return {
     // Annotations can be written along with the status, and so come at no cost.
     actions: marked === deployment ? actions : [...actions, { ...update(report), subresource: 'status' }],
-    status: (outcome) => statusGiven(standing, outcome, status, now),
-    ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }),
+    status: (outcome) => statusGiven(deployment, outcome, status, now),
   };
 }
 
 /** What is reported given how it went: where something could not be done, the figures are no news. */
 function statusGiven(
-  { deployment, conditions }: Standing,
+  deployment: Deployment,
   { failures: [failure] }: Outcome,
   status: DeploymentStatus,
   now: Instant,
@@ -278,5 +272,6 @@ function statusGiven(
     action.object.metadata.name ?? '',
     error instanceof Error ? error.message : String(error),
   );
-  return { ...deployment.status, conditions: withoutNewSet(deployment, conditions, message, now) };
+  // By what was known before the attempt: a failure that is no news must not be written as if it were.
+  return { ...deployment.status, conditions: withoutNewSet(deployment, withPause(deployment, now), message, now) };
 }

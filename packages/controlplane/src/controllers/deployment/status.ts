@@ -202,7 +202,7 @@ export function withoutNewSet(
  * The conditions with one set. Unlike others, a Deployment's are left alone, message and all, as long as status and
  * reason stay; and they are in the order in which they were written.
  */
-function withCondition(conditions: Conditions, condition: Omit<DeploymentCondition, never>, now: Instant): Conditions {
+function withCondition(conditions: Conditions, condition: DeploymentCondition, now: Instant): Conditions {
   const current = findCondition(conditions, condition.type);
   if (current?.status === condition.status && current.reason === condition.reason) return conditions;
   const times = { lastUpdateTime: formatTime(now), lastTransitionTime: formatTime(now) };
