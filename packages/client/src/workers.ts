@@ -1,4 +1,16 @@
-import type { WorkQueue } from './work-queue.ts';
+import type { ControllerContext } from './controller.ts';
+import type { RateLimiter } from './rate-limiter.ts';
+import { createWorkQueue, type WorkQueue } from './work-queue.ts';
+
+/** An empty queue, whose metrics are kept under a name. */
+export function createNamedQueue(
+  { clock, metrics }: Pick<ControllerContext, 'clock' | 'metrics'>,
+  name: string,
+  rateLimiter?: RateLimiter,
+): WorkQueue {
+  const observer = metrics?.queueOf(name, clock);
+  return createWorkQueue(clock, { ...(observer ? { observer } : {}), ...(rateLimiter ? { rateLimiter } : {}) });
+}
 
 /** How the keys of a queue are worked on. */
 export type WorkerOptions<K> = {

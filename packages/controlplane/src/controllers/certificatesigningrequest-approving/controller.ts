@@ -5,8 +5,7 @@ import {
 } from '@kruise/api/certificates/certificatesigningrequest';
 import type { Runnable } from '@kruise/client/controller';
 import { type Key, keyOf } from '@kruise/client/object-key';
-import { createWorkQueue } from '@kruise/client/work-queue';
-import { runWorkers } from '@kruise/client/workers';
+import { createNamedQueue, runWorkers } from '@kruise/client/workers';
 import { isConflict, isNotFound } from '@kruise/machinery/status';
 import { type Ground, groundsFor } from './recognise.ts';
 
@@ -22,10 +21,10 @@ export function certificateApprovingController(): Runnable {
     component: 'certificate-controller',
     watches: [],
     uses: [certificateSigningRequest],
-    async run({ client, clock, caches, metrics, log }, signal) {
+    async run(context, signal) {
+      const { client, caches, log } = context;
       const requests = caches.informer(certificateSigningRequest);
-      const observer = metrics?.queueOf('csrapproving', clock);
-      const queue = createWorkQueue(clock, observer ? { observer } : {});
+      const queue = createNamedQueue(context, 'csrapproving');
       requests.handle(
         ({ type, object }) => {
           if (type !== 'deleted') queue.add(keyOf(object));

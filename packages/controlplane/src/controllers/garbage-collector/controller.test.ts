@@ -8,15 +8,14 @@ import { secret } from '@kruise/api/core/secret';
 import { clusterRole } from '@kruise/api/rbac/clusterrole';
 import { startTestServer } from '@kruise/apiserver/testing/test-server';
 import type { DeleteOptions } from '@kruise/client/client';
-import { type DynamicKind, dynamicKind } from '@kruise/client/dynamic-kind';
+import type { DynamicKind } from '@kruise/client/dynamic-kind';
 import { runControllers } from '@kruise/client/manager';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import type { OwnerReference } from '@kruise/machinery/owner-references';
 import { systemClock, systemRandom } from '@kruise/values/system';
+import { box, boxDefinition, defineBox } from '../../testing/box.ts';
 import { type Cluster, startCluster } from '../../testing/cluster.ts';
 import { garbageCollector } from './controller.ts';
-
-const box = dynamicKind({ group: 'example.com', version: 'v1', kind: 'Box', plural: 'boxes', scope: 'Namespaced' });
 
 async function startCollecting(): Promise<Cluster> {
   const cluster = await startCluster();
@@ -51,18 +50,6 @@ function del({ client }: Cluster, name: string, propagationPolicy: DeleteOptions
 async function present({ client }: Cluster, kind: DynamicKind = configMap): Promise<string> {
   const { items } = await client.list(kind, { namespace: 'default' });
   return items.map(({ metadata }) => `${metadata.deletionTimestamp ? '-' : ''}${metadata.name}`).join(' ');
-}
-
-async function define({ client }: Cluster): Promise<void> {
-  await client.create(customResourceDefinition, {
-    metadata: { name: 'boxes.example.com' },
-    spec: {
-      group: 'example.com',
-      scope: 'Namespaced',
-      names: { plural: 'boxes', kind: 'Box' },
-      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
-    },
-  });
 }
 
 test('what is owned goes after its owner, down to the last', async () => {
@@ -153,7 +140,7 @@ test('what another owner keeps is let go of by the one that goes in the foregrou
 
 test('orphans lose their owner and live on', async () => {
   await using cluster = await startCollecting();
-  await define(cluster);
+  await defineBox(cluster.client);
   await cluster.pass(1);
   const a = await make(cluster, 'a');
   await make(cluster, 'b', [refer(a, true)]);
@@ -223,7 +210,7 @@ test('owners of each other that are all deleted in the foreground do not wait fo
 test('objects of kinds that users define own and are owned', async () => {
   await using cluster = await startCollecting();
   const a = await make(cluster, 'a');
-  await define(cluster);
+  await defineBox(cluster.client);
   await cluster.pass(1);
   const boxed = await make(cluster, 'boxed', [refer(a)], box);
   await make(cluster, 'b', [refer(boxed)]);
@@ -237,11 +224,11 @@ test('objects of kinds that users define own and are owned', async () => {
 
 test('what a kind owned goes when the kind does', async () => {
   await using cluster = await startCollecting();
-  await define(cluster);
+  await defineBox(cluster.client);
   await cluster.pass(1);
   await make(cluster, 'b', [refer(await make(cluster, 'boxed', [], box))]);
   await cluster.pass(1);
-  await cluster.client.delete(customResourceDefinition, { name: 'boxes.example.com' });
+  await cluster.client.delete(customResourceDefinition, boxDefinition);
   await cluster.pass(5);
   assert.equal(await present(cluster), '');
   assert.deepEqual(cluster.complaints, []);
@@ -253,7 +240,7 @@ test('what an unknown kind is said to own is kept until the kind is known', asyn
   await make(cluster, 'a', [unknown]);
   await cluster.pass(60);
   assert.equal(await present(cluster), 'a');
-  await define(cluster);
+  await defineBox(cluster.client);
   await cluster.pass(1);
   assert.equal(await present(cluster), '');
 });

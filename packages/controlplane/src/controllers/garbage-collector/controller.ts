@@ -1,6 +1,5 @@
 import type { Runnable } from '@kruise/client/controller';
-import { createWorkQueue } from '@kruise/client/work-queue';
-import { runWorkers } from '@kruise/client/workers';
+import { createNamedQueue, runWorkers } from '@kruise/client/workers';
 import type { OwnerReference } from '@kruise/machinery/owner-references';
 import { apiVersionOf } from '@kruise/schema/kind';
 import { createAbsentOwners } from './absent-owners.ts';
@@ -22,9 +21,8 @@ export function garbageCollector(): Runnable {
     watches: [],
     uses: kindsOfKinds,
     async run(context, signal) {
-      const { clock, metrics, log, record } = context;
-      const observer = metrics?.queueOf('garbage_collector_attempt_to_delete', clock);
-      const queue = createWorkQueue(clock, observer ? { observer } : {});
+      const { log, record } = context;
+      const queue = createNamedQueue(context, 'garbage_collector_attempt_to_delete');
       const absentOwners = createAbsentOwners();
       const puzzling = new Set<string>();
       const suspect = (uid: string) => queue.add(uid);

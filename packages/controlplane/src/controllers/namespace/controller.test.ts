@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { customResourceDefinition } from '@kruise/api/apiextensions/customresourcedefinition';
 import { deployment } from '@kruise/api/apps/deployment';
 import { configMap } from '@kruise/api/core/configmap';
 import { namespace } from '@kruise/api/core/namespace';
 import { pod } from '@kruise/api/core/pod';
 import { secret } from '@kruise/api/core/secret';
 import { serviceAccount } from '@kruise/api/core/serviceaccount';
-import { dynamicKind } from '@kruise/client/dynamic-kind';
 import { findCondition } from '@kruise/machinery/conditions';
 import { isNotFound } from '@kruise/machinery/status';
+import { box, defineBox } from '../../testing/box.ts';
 import { type Cluster, startCluster } from '../../testing/cluster.ts';
 
 const shop = { name: 'shop' };
@@ -38,24 +37,9 @@ async function conditionOf({ client }: Cluster, type: string) {
 test('a namespace goes with all that is in it, kinds of users included', async () => {
   await using cluster = await startShop();
   const { client } = cluster;
-  await client.create(customResourceDefinition, {
-    metadata: { name: 'stalls.example.com' },
-    spec: {
-      group: 'example.com',
-      scope: 'Namespaced',
-      names: { plural: 'stalls', kind: 'Stall' },
-      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
-    },
-  });
+  await defineBox(client);
   await cluster.pass(1);
-  const stall = dynamicKind({
-    group: 'example.com',
-    version: 'v1',
-    kind: 'Stall',
-    plural: 'stalls',
-    scope: 'Namespaced',
-  });
-  await client.create(stall, { metadata: inShop('fruit') });
+  await client.create(box, { metadata: inShop('fruit') });
   await client.create(configMap, { metadata: inShop('settings') });
   await client.create(secret, { metadata: inShop('key') });
   await client.create(configMap, { metadata: { name: 'stays', namespace: 'default' } });
@@ -64,7 +48,7 @@ test('a namespace goes with all that is in it, kinds of users included', async (
   await cluster.pass(1);
 
   assert.ok(await isGone(cluster));
-  for (const kind of [stall, configMap, secret]) {
+  for (const kind of [box, configMap, secret]) {
     assert.deepEqual((await client.list(kind, { namespace: 'shop' })).items, []);
   }
   assert.equal((await client.list(configMap, { namespace: 'default' })).items.length, 1);

@@ -8,8 +8,7 @@ import type { Change } from '@kruise/client/informer';
 import { modify } from '@kruise/client/modify';
 import { type Key, keyOf } from '@kruise/client/object-key';
 import { defaultRateLimiter } from '@kruise/client/rate-limiter';
-import { createWorkQueue } from '@kruise/client/work-queue';
-import { runWorkers } from '@kruise/client/workers';
+import { createNamedQueue, runWorkers } from '@kruise/client/workers';
 import { isSame } from '@kruise/machinery/json-value';
 import { isNotFound } from '@kruise/machinery/status';
 import { someAtATime } from '@kruise/values/some-at-a-time';
@@ -31,13 +30,11 @@ export function namespaceController(delaySeconds = defaultDelaySeconds): Runnabl
     watches: [],
     uses,
     async run(context, signal) {
-      const { clock, caches, metrics, log } = context;
+      const { clock, caches, log } = context;
       await whenSynced({ watches: [], uses }, caches, signal);
       if (signal.aborted) return;
-      const observer = metrics?.queueOf('namespace', clock);
       // Someone waits for a namespace to go, so it is tried again at least once a minute.
-      const rateLimiter = defaultRateLimiter(clock, { maxMs: 60_000 });
-      const queue = createWorkQueue(clock, { rateLimiter, ...(observer ? { observer } : {}) });
+      const queue = createNamedQueue(context, 'namespace', defaultRateLimiter(clock, { maxMs: 60_000 }));
       const emptier = createEmptier(context, (key) => queue.add(key), signal);
       caches.informer(namespace).handle(
         (change) => {

@@ -2,8 +2,7 @@ import { node } from '@kruise/api/core/node';
 import { type Pod, pod } from '@kruise/api/core/pod';
 import { type Runnable, whenSynced } from '@kruise/client/controller';
 import { keyOf } from '@kruise/client/object-key';
-import { createWorkQueue } from '@kruise/client/work-queue';
-import { runWorkers } from '@kruise/client/workers';
+import { createNamedQueue, runWorkers } from '@kruise/client/workers';
 import { isPodFinished } from '@kruise/machinery/pods';
 import { isNotFound } from '@kruise/machinery/status';
 import { someAtATime } from '@kruise/values/some-at-a-time';
@@ -34,12 +33,12 @@ export function podGarbageCollector(threshold = defaultThreshold): Runnable {
     component: 'pod-garbage-collector',
     watches: [],
     uses,
-    async run({ client, clock, caches, metrics, log }, signal) {
+    async run(context, signal) {
+      const { client, clock, caches, log } = context;
       await whenSynced({ watches: [], uses }, caches, signal);
       if (signal.aborted) return;
       const [nodes, pods] = [caches.informer(node), caches.informer(pod)];
-      const observer = metrics?.queueOf('pod_garbage_collector', clock);
-      const queue = createWorkQueue(clock, observer ? { observer } : {});
+      const queue = createNamedQueue(context, 'orphaned_pods_nodes');
 
       const consider = (found: Pod) => {
         const { nodeName } = found.spec ?? {};

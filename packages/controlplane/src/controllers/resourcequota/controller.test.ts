@@ -4,11 +4,10 @@ import { customResourceDefinition } from '@kruise/api/apiextensions/customresour
 import { configMap } from '@kruise/api/core/configmap';
 import { pod } from '@kruise/api/core/pod';
 import { resourceQuota } from '@kruise/api/core/resourcequota';
-import { dynamicKind } from '@kruise/client/dynamic-kind';
 import { isForbidden } from '@kruise/machinery/status';
+import { box, boxDefinition, defineBox } from '../../testing/box.ts';
 import { type Cluster, startCluster } from '../../testing/cluster.ts';
 
-const box = dynamicKind({ group: 'example.com', version: 'v1', kind: 'Box', plural: 'boxes', scope: 'Namespaced' });
 const quota = { name: 'q', namespace: 'default' };
 const place = (name: string) => ({ name, namespace: 'default' });
 
@@ -66,15 +65,7 @@ test('objects of kinds that users define are counted, from when the kind is ther
   await using cluster = await startCounting({ 'count/boxes.example.com': '2' });
   const { client } = cluster;
   assert.deepEqual(await used(cluster), undefined);
-  await client.create(customResourceDefinition, {
-    metadata: { name: 'boxes.example.com' },
-    spec: {
-      group: 'example.com',
-      scope: 'Namespaced',
-      names: { plural: 'boxes', kind: 'Box' },
-      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
-    },
-  });
+  await defineBox(client);
   await cluster.pass(0.1);
   assert.deepEqual(await used(cluster), { 'count/boxes.example.com': '0' });
 
@@ -85,7 +76,7 @@ test('objects of kinds that users define are counted, from when the kind is ther
   await cluster.pass(0.1);
   assert.deepEqual(await used(cluster), { 'count/boxes.example.com': '1' });
 
-  await client.delete(customResourceDefinition, { name: 'boxes.example.com' });
+  await client.delete(customResourceDefinition, boxDefinition);
   await cluster.pass(60);
   assert.deepEqual(cluster.complaints, []);
 });

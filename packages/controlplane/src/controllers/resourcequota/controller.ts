@@ -2,8 +2,7 @@ import { customResourceDefinition } from '@kruise/api/apiextensions/customresour
 import { type ResourceQuota, resourceQuota } from '@kruise/api/core/resourcequota';
 import { type Runnable, whenSynced } from '@kruise/client/controller';
 import { type Key, keyOf } from '@kruise/client/object-key';
-import { createWorkQueue } from '@kruise/client/work-queue';
-import { runWorkers } from '@kruise/client/workers';
+import { createNamedQueue, runWorkers } from '@kruise/client/workers';
 import { isSame } from '@kruise/machinery/json-value';
 import { isConflict, isNotFound } from '@kruise/machinery/status';
 import { every } from '@kruise/values/clock';
@@ -25,11 +24,10 @@ export function resourceQuotaController(): Runnable {
     watches: [],
     uses: quotaKinds,
     async run(context, signal) {
-      const { client, clock, caches, metrics, log } = context;
+      const { client, clock, caches, log } = context;
       await whenSynced({ watches: [], uses: quotaKinds }, caches, signal);
       if (signal.aborted) return;
-      const observer = metrics?.queueOf('resourcequota_primary', clock);
-      const queue = createWorkQueue(clock, observer ? { observer } : {});
+      const queue = createNamedQueue(context, 'resourcequota_primary');
       const quotas = caches.informer(resourceQuota);
       /** Quotas that count a resource which is not served. */
       const waiting = new Map<string, Set<Key>>();

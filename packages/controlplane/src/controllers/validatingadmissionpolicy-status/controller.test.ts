@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { validatingAdmissionPolicy } from '@kruise/api/admissionregistration/validatingadmissionpolicy';
-import { customResourceDefinition } from '@kruise/api/apiextensions/customresourcedefinition';
+import { defineBox } from '../../testing/box.ts';
 import { type Cluster, startCluster } from '../../testing/cluster.ts';
 
 async function startChecking(): Promise<Cluster> {
@@ -34,18 +34,7 @@ test('a policy says what is doubtful in it, and no more once that is put right',
 
 test('kinds that users define are known by their definitions', async () => {
   await using cluster = await startChecking();
-  const properties = { spec: { type: 'object', properties: { size: { type: 'integer' } } } };
-  await cluster.client.create(customResourceDefinition, {
-    metadata: { name: 'boxes.example.com' },
-    spec: {
-      group: 'example.com',
-      scope: 'Namespaced',
-      names: { plural: 'boxes', kind: 'Box' },
-      versions: [
-        { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties } } },
-      ],
-    },
-  });
+  await defineBox(cluster.client);
   await cluster.pass(1);
   assert.deepEqual(await check(cluster, 'object.spec.sice > 1', ['example.com', 'boxes']), [
     'spec.validations[0].expression',
