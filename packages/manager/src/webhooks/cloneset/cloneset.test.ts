@@ -1,0 +1,328 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '@kruise/api/core/pod';
+import type { CloneSet, CloneSetV1alpha1 } from '@kruise/api/kruise/cloneset';
+import { controllerReference } from '@kruise/machinery/owner-references';
+import { summary } from '@kruise/schema/field-error';
+import { featureGates } from '../../feature-gates.ts';
+import { workloadDeletionFault } from '../deletion-protection.ts';
+import { defaultCloneSet, defaultCloneSetV1alpha1 } from './default.ts';
+import { validateCloneSet, validateCloneSetV1alpha1 } from './validate.ts';
+
+const gates = featureGates();
+type Spec = Partial<CloneSet['spec']>;
+type SpecV1alpha1 = Partial<CloneSetV1alpha1['spec']>;
+const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'main', image: 'app:v1' }] } };
+const selector = { matchLabels: { app: 'web' } };
+const metadata = { name: 'web', namespace: 'default', uid: 'set-uid', resourceVersion: '1' };
+
+const beta = (spec: Spec = {}): CloneSet => ({
+  apiVersion: 'apps.kruise.io/v1beta1',
+  kind: 'CloneSet',
+  metadata,
+  spec: { selector, template, ...spec },
+});
+const alpha = (spec: SpecV1alpha1 = {}): CloneSetV1alpha1 => ({
+  apiVersion: 'apps.kruise.io/v1alpha1',
+  kind: 'CloneSet',
+  metadata,
+  spec: { selector, template, ...spec },
+});
+const filled = (spec: Spec = {}) => defaultCloneSet(beta(spec), undefined, gates);
+const filledV1alpha1 = (spec: SpecV1alpha1 = {}) => defaultCloneSetV1alpha1(alpha(spec), undefined, gates);
+
+test('a CloneSet that says little means one Pod, replaced a fifth at a time', () => {
+  const { spec } = filled();
+  assert.deepEqual([spec.replicas, spec.revisionHistoryLimit], [1, 10]);
+  assert.deepEqual(spec.updateStrategy, {
+    type: 'RollingUpdate',
+    rollingUpdate: { podUpdatePolicy: 'ReCreate', partition: 0, maxUnavailable: '20%', maxSurge: 0 },
+  });
+});
+
+test('in v1alpha1 likewise', () => {
+  assert.deepEqual(filledV1alpha1().spec.updateStrategy, {
+    type: 'ReCreate',
+    partition: 0,
+    maxUnavailable: '20%',
+    maxSurge: 0,
+  });
+  assert.deepEqual(
+    filledV1alpha1({ updateStrategy: { type: 'InPlaceOnly' } }).spec.updateStrategy?.inPlaceUpdateStrategy,
+    {},
+  );
+});
+
+test('on deletion nothing is filled in', () => {
+  assert.deepEqual(filled({ updateStrategy: { type: 'OnDelete' } }).spec.updateStrategy, { type: 'OnDelete' });
+});
+
+test('templates get what is hashed, and no more', () => {
+  assert.deepEqual(filled().spec.template, {
+    metadata: { creationTimestamp: null, labels: { app: 'web' } },
+    spec: {
+      containers: [
+        {
+          name: 'main',
+          image: 'app:v1',
+          resources: {},
+          terminationMessagePath: '/dev/termination-log',
+          terminationMessagePolicy: 'File',
+          imagePullPolicy: 'Always',
+        },
+      ],
+      restartPolicy: 'Always',
+      terminationGracePeriodSeconds: 30,
+      dnsPolicy: 'ClusterFirst',
+      securityContext: {},
+      schedulerName: 'default-scheduler',
+    },
+  });
+});
+
+test('without the gate, or when the template has not changed, templates stay as they are', () => {
+  const without = featureGates({ TemplateNoDefaults: true });
+  assert.equal(defaultCloneSet(beta(), undefined, without).spec.template.spec?.dnsPolicy, undefined);
+  assert.equal(defaultCloneSet(beta({ replicas: 2 }), beta(), gates).spec.template.spec?.dnsPolicy, undefined);
+});
+
+test('what is complete is not touched, and keeps fields that nobody knows', () => {
+  const complete = { ...filled(), surprise: true };
+  assert.equal(defaultCloneSet(complete, undefined, gates), complete);
+});
+
+test('ports of the host follow those of containers, where that is asked for', () => {
+  const hostNetwork = {
+    ...template,
+    spec: {
+      ...template.spec,
+      hostNetwork: true,
+      containers: [{ name: 'a', image: 'b', ports: [{ containerPort: 80 }] }],
+    },
+  };
+  const some = featureGates({ DefaultHostNetworkHostPortsInPodTemplates: true });
+  const portOf = (set: CloneSet) => set.spec.template.spec?.containers[0]?.ports?.[0]?.hostPort;
+  assert.equal(portOf(defaultCloneSet(beta({ template: hostNetwork }), undefined, some)), 80);
+  assert.equal(portOf(defaultCloneSet(beta({ template: hostNetwork }), undefined, gates)), undefined);
+});
+
+const rolling = (rollingUpdate: NonNullable<Spec['updateStrategy']>['rollingUpdate'] & object): Spec => ({
+  updateStrategy: { rollingUpdate },
+});
+const faults: { is: string; spec: Spec; says?: RegExp }[] = [
+  { is: 'that is complete', spec: {} },
+  { is: 'with a fraction of a percent', spec: rolling({ maxUnavailable: '33.3%' }) },
+  {
+    is: 'with maxSurge and nothing unavailable',
+    spec: { replicas: 3, ...rolling({ maxUnavailable: 0, maxSurge: 1 }) },
+  },
+  { is: 'with a partition beyond its replicas', spec: rolling({ partition: 9 }) },
+  { is: 'without replicas and nothing unavailable', spec: { replicas: 0, ...rolling({ maxUnavailable: 0 }) } },
+  {
+    is: 'with less than no replicas',
+    spec: { replicas: -1 },
+    says: /^spec.replicas: Invalid value: -1: must be greater than or equal to 0$/,
+  },
+  {
+    is: 'with an empty selector',
+    spec: { selector: {} },
+    says: /spec.selector: .*empty selector is invalid for cloneset/,
+  },
+  {
+    is: 'whose selector finds other Pods',
+    spec: { selector: { matchLabels: { app: 'x' } } },
+    says: /spec.template.metadata.labels: .*`selector` does not match template `labels`/,
+  },
+  {
+    is: 'whose Pods end',
+    spec: { template: { ...template, spec: { ...template.spec, restartPolicy: 'Never' } } },
+    says: /restartPolicy: Unsupported value: "Never"/,
+  },
+  {
+    is: 'whose Pods have a deadline',
+    spec: { template: { ...template, spec: { ...template.spec, activeDeadlineSeconds: 5 } } },
+    says: /activeDeadlineSeconds in cloneset is not Supported/,
+  },
+  {
+    is: 'that names a Pod twice',
+    spec: { scaleStrategy: { podsToDelete: ['a', 'a', 'b'] } },
+    says: /duplicated items \[a\]/,
+  },
+  {
+    is: 'with a partition that is no number',
+    spec: rolling({ partition: 'some' }),
+    says: /^spec.updateStrategy.rollingUpdate.partition: Invalid value: "some": failed GetScaledValueFromIntOrPercent for partition: invalid type: string is not a percentage$/,
+  },
+  { is: 'with a number written as a text', spec: rolling({ maxUnavailable: '5' }), says: /string is not a percentage/ },
+  { is: 'with a partition below zero', spec: rolling({ partition: -1 }), says: /partition: Invalid value: -1/ },
+  {
+    is: 'with nothing unavailable and no surge',
+    spec: { replicas: 1, ...rolling({ maxUnavailable: 0, maxSurge: 0 }) },
+    says: /should not both be less than 1/,
+  },
+  {
+    is: 'that surges in place only',
+    spec: rolling({ podUpdatePolicy: 'InPlaceOnly', maxSurge: 1 }),
+    says: /can not use maxSurge with podUpdatePolicy InPlaceOnly/,
+  },
+  {
+    is: 'with an unknown policy',
+    spec: rolling({ podUpdatePolicy: 'Sometimes' as 'ReCreate' }),
+    says: /podUpdatePolicy: Invalid value: "Sometimes"/,
+  },
+  {
+    is: 'of an unknown type',
+    spec: { updateStrategy: { type: 'Sometimes' as 'OnDelete' } },
+    says: /must be 'RollingUpdate' or 'OnDelete'/,
+  },
+  {
+    is: 'on deletion with half a block',
+    spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: { podUpdatePolicy: 'ReCreate' } } },
+    says: /partition/,
+  },
+  {
+    is: 'with two priorities',
+    spec: rolling({
+      priorityStrategy: {
+        orderPriority: [{ orderedKey: 'a' }],
+        weightPriority: [{ weight: 1, matchSelector: selector }],
+      },
+    }),
+    says: /only one of weightPriority and orderPriority can be used/,
+  },
+  {
+    is: 'with a weight beyond 100',
+    spec: rolling({ priorityStrategy: { weightPriority: [{ weight: 101, matchSelector: selector }] } }),
+    says: /range 1-100/,
+  },
+  {
+    is: 'that spreads a label twice',
+    spec: rolling({
+      scatterStrategy: [
+        { key: 'a', value: 'b' },
+        { key: 'a', value: 'b' },
+      ],
+    }),
+    says: /duplicated key=a value=b/,
+  },
+  {
+    is: 'that fetches images by a percentage',
+    spec: rolling({ inPlaceUpdateStrategy: { imagePreDownloadParallelism: '10%' } }),
+    says: /does not support percentage value/,
+  },
+  {
+    is: 'that fetches images by a word',
+    spec: rolling({ inPlaceUpdateStrategy: { imagePreDownloadParallelism: 'x' } }),
+    says: /must be a valid integer/,
+  },
+];
+for (const { is, spec, says } of faults) {
+  test(`a CloneSet ${is} is ${says ? 'refused' : 'taken'}`, () => {
+    const found = [...validateCloneSet(filled(spec))];
+    if (says) assert.match(summary(found), says);
+    else assert.deepEqual(found, []);
+  });
+}
+
+const owned = (uid: string, more: Partial<Pod['metadata']> = {}): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {
+    name: 'a',
+    ownerReferences: [
+      controllerReference({ apiVersion: 'apps.kruise.io/v1beta1', kind: 'CloneSet', metadata: { name: 'web', uid } }),
+    ],
+    ...more,
+  },
+});
+const named: { is: string; pod: Pod | undefined; says?: RegExp; old?: readonly string[] }[] = [
+  { is: 'its own', pod: owned('set-uid') },
+  { is: 'gone', pod: undefined, says: /find pod a failed: Pod "a" not found/ },
+  { is: 'gone, but was named before', pod: undefined, old: ['a'] },
+  {
+    is: 'on its way out',
+    pod: owned('set-uid', { deletionTimestamp: '2026-01-01T00:00:00Z' }),
+    says: /find pod a already terminating/,
+  },
+  { is: "another's", pod: owned('other'), says: /find pod a owner is not this CloneSet/ },
+  { is: "nobody's", pod: owned('x', { ownerReferences: [] }), says: /find pod a owner is not this CloneSet/ },
+];
+for (const { is, pod, says, old } of named) {
+  test(`in v1alpha1 a Pod to delete that is ${is} is ${says ? 'refused' : 'taken'}`, () => {
+    const set = filledV1alpha1({ scaleStrategy: { podsToDelete: ['a'] } });
+    const before = old && filledV1alpha1({ scaleStrategy: { podsToDelete: old } });
+    const found = [...validateCloneSetV1alpha1(set, () => pod, before)];
+    if (says) assert.match(summary(found), says);
+    else assert.deepEqual(found, []);
+  });
+}
+
+const deadlines: { deadline: number; minReady: number; says?: RegExp }[] = [
+  { deadline: 11, minReady: 10 },
+  { deadline: 2147483647, minReady: 2147483647 },
+  { deadline: 10, minReady: 10, says: /must be greater than minReadySeconds/ },
+  { deadline: -1, minReady: 0, says: /must be greater than or equal to 0/ },
+];
+for (const { deadline, minReady, says } of deadlines) {
+  test(`in v1alpha1 a deadline of ${deadline}s over ${minReady}s is ${says ? 'refused' : 'taken'}`, () => {
+    const set = filledV1alpha1({ progressDeadlineSeconds: deadline, minReadySeconds: minReady });
+    const found = [...validateCloneSetV1alpha1(set, () => undefined)];
+    if (says) assert.match(summary(found), says);
+    else assert.deepEqual(found, []);
+  });
+}
+
+test('in v1alpha1 only images change in place only', () => {
+  const of = (container: object) =>
+    filledV1alpha1({
+      updateStrategy: { type: 'InPlaceOnly' },
+      template: { ...template, spec: { containers: [{ name: 'main', image: 'app:v1', ...container }] } },
+    });
+  const found = (changed: CloneSetV1alpha1) => [...validateCloneSetV1alpha1(changed, () => undefined, of({}))];
+  assert.deepEqual(found(of({ image: 'app:v2' })), []);
+  assert.match(
+    summary(found(of({ command: ['x'] }))),
+    /only allowed to update images in spec for InPlaceOnly, but found add \/containers\/0\/command/,
+  );
+});
+
+test('of a CloneSet only the selector cannot change', () => {
+  const changed = filled({
+    replicas: 9,
+    minReadySeconds: 3,
+    revisionHistoryLimit: 1,
+    progressDeadlineSeconds: 7,
+    scaleStrategy: { maxUnavailable: 1 },
+    ...rolling({ partition: 1 }),
+  });
+  assert.deepEqual([...validateCloneSet(changed, filled())], []);
+  const other = filled({ selector: { matchExpressions: [{ key: 'app', operator: 'Exists' }] } });
+  assert.match(
+    summary([...validateCloneSet(other, filled())]),
+    /^spec: Forbidden: updates to cloneset spec for fields other than 'replicas'/,
+  );
+});
+
+const protection: { label?: string; replicas: number; isOn?: boolean; says?: string }[] = [
+  { replicas: 3 },
+  {
+    label: 'Always',
+    replicas: 0,
+    says: 'forbidden by ResourcesProtectionDeletion for policy.kruise.io/delete-protection=Always',
+  },
+  {
+    label: 'Cascading',
+    replicas: 3,
+    says: 'forbidden by ResourcesProtectionDeletion for policy.kruise.io/delete-protection=Cascading and replicas 3>0',
+  },
+  { label: 'Cascading', replicas: 0 },
+  { label: 'Sometimes', replicas: 3 },
+  { label: 'Always', replicas: 3, isOn: false },
+];
+for (const { label, replicas, isOn = true, says } of protection) {
+  test(`a workload of ${replicas} with protection ${label ?? 'unset'}${isOn ? '' : ', without the gate,'} ${says ? 'stays' : 'can go'}`, () => {
+    const labels = label ? { labels: { 'policy.kruise.io/delete-protection': label } } : {};
+    const workload = { metadata: { name: 'web', ...labels }, spec: { replicas } };
+    assert.equal(workloadDeletionFault(workload, featureGates({ ResourcesDeletionProtection: isOn })), says);
+  });
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '@kruise/api/core/pod';
+import type { Caches } from '@kruise/client/informer';
+import { featureGates } from '../../feature-gates.ts';
+import { managerSettings } from '../../settings.ts';
+import { withReadinessGate } from './readiness-gate.ts';
+
+const ownedBy = (apiVersion: string | undefined, gates: readonly string[] = []): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {
+    name: 'a',
+    ...(apiVersion ? { ownerReferences: [{ apiVersion, kind: 'X', name: 'x', uid: 'u', controller: true }] } : {}),
+  },
+  spec: { containers: [], readinessGates: gates.map((conditionType) => ({ conditionType })) },
+});
+const gatesOf = (pod: Pod, all = false) => {
+  const settings = managerSettings({ gates: featureGates({ KruisePodReadinessGate: all }) });
+  // This part of the webhook reads nothing from caches.
+  return withReadinessGate(pod, { settings, caches: {} as Caches }).spec?.readinessGates?.map(
+    ({ conditionType }) => conditionType,
+  );
+};
+
+const cases: { is: string; pod: Pod; all?: boolean; gates: readonly string[] }[] = [
+  {
+    is: 'of a CloneSet',
+    pod: ownedBy('apps.kruise.io/v1beta1', ['InPlaceUpdateReady']),
+    gates: ['InPlaceUpdateReady', 'KruisePodReady'],
+  },
+  { is: 'that has the gate', pod: ownedBy('apps.kruise.io/v1alpha1', ['KruisePodReady']), gates: ['KruisePodReady'] },
+  { is: 'of a ReplicaSet', pod: ownedBy('apps/v1'), gates: [] },
+  { is: 'of nobody', pod: ownedBy(undefined), gates: [] },
+  { is: 'of nobody, where all Pods are meant,', pod: ownedBy(undefined), all: true, gates: ['KruisePodReady'] },
+];
+for (const { is, pod, all = false, gates } of cases) {
+  test(`a Pod ${is} has gates [${gates.join(' ')}]`, () => {
+    assert.deepEqual(gatesOf(pod, all), gates);
+  });
+}
