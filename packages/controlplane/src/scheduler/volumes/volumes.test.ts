@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
+import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import type { CSIStorageCapacity } from '@kruise/api/storage/csistoragecapacity';
+import type { StorageClass } from '@kruise/api/storage/storageclass';
+import { podInfoOf } from '../cluster/pod-info.ts';
+import { clusterOf, nodeIn, type PodTraits, podOf } from '../testing/fixtures.ts';
+import { feasibleFor, judge, profileIn } from '../testing/judge.ts';
+import { partsOf, type World } from '../testing/parts.ts';
+import { findClaims, planVolumes } from './claims.ts';
+
+const zone = 'topology.kubernetes.io/zone';
+const inZone = (value: string) => ({
+  required: { nodeSelectorTerms: [{ matchExpressions: [{ key: zone, operator: 'In' as const, values: [value] }] }] },
+});
+
+type VolumeSpec = NonNullable<PersistentVolume['spec']>;
+const volume = (name: string, spec: Partial<VolumeSpec> = {}, labels = {}): PersistentVolume => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolume',
+  metadata: { name, labels, resourceVersion: '1' },
+  spec: { capacity: { storage: '10Gi' }, accessModes: ['ReadWriteOnce'], ...spec },
+  status: { phase: 'Available' },
+});
+type ClaimSpec = NonNullable<PersistentVolumeClaim['spec']>;
+const claim = (
+  name: string,
+  spec: Partial<ClaimSpec> = {},
+  more: Partial<PersistentVolumeClaim['metadata']> = {},
+): PersistentVolumeClaim => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name, namespace: 'default', uid: `uid-of-${name}`, resourceVersion: '1', ...more },
+  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '5Gi' } }, ...spec },
+});
+const bound = (name: string, volumeName: string, spec: Partial<ClaimSpec> = {}) =>
+  claim(name, { volumeName, ...spec }, { annotations: { 'pv.kubernetes.io/bind-completed': 'yes' } });
+const storageClass = (name: string, provisioner: string, more: Partial<StorageClass> = {}): StorageClass => ({
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'StorageClass',
+  metadata: { name },
+  provisioner,
+  volumeBindingMode: 'WaitForFirstConsumer',
+  ...more,
+});
+
+const local = storageClass('local', 'kubernetes.io/no-provisioner');
+const made = storageClass('made', 'example.com/driver');
+const immediate = storageClass('now', 'example.com/driver', { volumeBindingMode: 'Immediate' });
+const nodes = [nodeIn('a', 'a1'), nodeIn('b', 'b1')];
+const using = (...claims: readonly string[]): PodTraits => ({
+  volumes: claims.map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } })),
+});
+
+type Row = readonly [name: string, world: World, feasible: readonly string[]];
+const rows: Row[] = [
+  [
+    'wherever its volume is',
+    { claims: [bound('data', 'v')], volumes: [volume('v', { nodeAffinity: inZone('b') })] },
+    ['b1'],
+  ],
+  [
+    'in the zone its volume is labelled with',
+    { claims: [bound('data', 'v')], volumes: [volume('v', {}, { [zone]: 'a' })] },
+    ['a1'],
+  ],
+  [
+    'in any zone its volume is labelled with',
+    { claims: [bound('data', 'v')], volumes: [volume('v', {}, { [zone]: 'a__b' })] },
+    ['a1', 'b1'],
+  ],
+  [
+    'where a volume is to be had',
+    {
+      claims: [claim('data', { storageClassName: 'local' })],
+      classes: [local],
+      volumes: [volume('v', { storageClassName: 'local', nodeAffinity: inZone('b') })],
+    },
+    ['b1'],
+  ],
+  [
+    'anywhere, if a volume can be made',
+    { claims: [claim('data', { storageClassName: 'made' })], classes: [made] },
+    ['a1', 'b1'],
+  ],
+  [
+    'where a volume may be made',
+    {
+      claims: [claim('data', { storageClassName: 'made' })],
+      classes: [{ ...made, allowedTopologies: [{ matchLabelExpressions: [{ key: zone, values: ['b'] }] }] }],
+    },
+    ['b1'],
+  ],
+  [
+    'where a volume is being made',
+    {
+      claims: [
+        claim('data', { storageClassName: 'made' }, { annotations: { 'volume.kubernetes.io/selected-node': 'b1' } }),
+      ],
+      classes: [made],
+    },
+    ['b1'],
+  ],
+];
+for (const [name, world, feasible] of rows) {
+  test(`a Pod is placed ${name}`, () => {
+    assert.deepEqual(feasibleFor(podOf('p', using('data')), { cluster: clusterOf(nodes), world }), feasible);
+  });
+}
+
+const faults: readonly (readonly [name: string, world: World, message: string])[] = [
+  ['there is no such claim', {}, 'persistentvolumeclaim "data" not found.'],
+  [
+    'the claim is being deleted',
+    { claims: [claim('data', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })] },
+    'persistentvolumeclaim "data" is being deleted.',
+  ],
+  [
+    'the volume is gone for good',
+    { claims: [{ ...bound('data', 'v'), status: { phase: 'Lost' } }] },
+    'persistentvolumeclaim "data" bound to non-existent persistentvolume "v".',
+  ],
+  [
+    'the claim waits for a volume by itself',
+    { claims: [claim('data', { storageClassName: 'now' })], classes: [immediate] },
+    'pod has unbound immediate PersistentVolumeClaims.',
+  ],
+  ['the claim has no class', { claims: [claim('data')] }, 'pod has unbound immediate PersistentVolumeClaims.'],
+  [
+    'no volume is to be had',
+    { claims: [claim('data', { storageClassName: 'local' })], classes: [local] },
+    "2 node(s) didn't find available persistent volumes to bind.",
+  ],
+  [
+    'the volume is out of reach',
+    { claims: [bound('data', 'v')], volumes: [volume('v', { nodeAffinity: inZone('c') })] },
+    "2 node(s) didn't match PersistentVolume's node affinity.",
+  ],
+  [
+    'the volume is labelled with another zone',
+    { claims: [bound('data', 'v')], volumes: [volume('v', {}, { [zone]: 'c' })] },
+    '2 node(s) had no available volume zone.',
+  ],
+];
+for (const [name, world, message] of faults) {
+  test(`a Pod is told that ${name}`, () => {
+    const told = judge(podOf('p', using('data')), { cluster: clusterOf(nodes), world });
+    assert.equal(told, `0/2 nodes are available: ${message}`);
+  });
+}
+
+test('a Pod waits for the claim that is made for it, and takes no other of its name', () => {
+  const pod = podOf('p', { volumes: [{ name: 'scratch', ephemeral: {} }] });
+  const told = (world: World) => judge(pod, { cluster: clusterOf(nodes), world });
+  assert.equal(
+    told({}),
+    '0/2 nodes are available: waiting for ephemeral volume controller to create the persistentvolumeclaim "p-scratch".',
+  );
+  const foreign = claim('p-scratch', { storageClassName: 'made' });
+  assert.equal(
+    told({ claims: [foreign], classes: [made] }),
+    '0/2 nodes are available: PVC default/p-scratch was not created for pod default/p (pod is not owner).',
+  );
+  const owner = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'uid-of-p', controller: true };
+  const own = { ...foreign, metadata: { ...foreign.metadata, ownerReferences: [owner] } };
+  assert.ok(['a1', 'b1'].includes(told({ claims: [own], classes: [made] })));
+});
+
+test('two claims do not plan with one volume', () => {
+  const world: World = {
+    claims: [
+      claim('large', { storageClassName: 'local', resources: { requests: { storage: '9Gi' } } }),
+      claim('small', { storageClassName: 'local' }),
+    ],
+    volumes: [
+      volume('ten', { storageClassName: 'local' }),
+      volume('six', { storageClassName: 'local', capacity: { storage: '6Gi' } }),
+    ],
+    classes: [local],
+  };
+  const { volumes } = partsOf(world);
+  const claims = findClaims(podInfoOf(podOf('p', using('large', 'small'))), volumes.storage);
+  assert.ok(!('fault' in claims));
+  const plan = planVolumes(claims, nodes[0]!, volumes.storage);
+  assert.ok('bindings' in plan);
+  assert.deepEqual(
+    plan.bindings.map(({ claim: each, volume: its }) => [each.metadata.name, its.metadata.name]),
+    [
+      ['small', 'six'],
+      ['large', 'ten'],
+    ],
+  );
+});
+
+const capacity = (
+  name: string,
+  bytes: string,
+  value: string,
+  more: Partial<CSIStorageCapacity> = {},
+): CSIStorageCapacity => ({
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'CSIStorageCapacity',
+  metadata: { name, namespace: 'default' },
+  storageClassName: 'made',
+  capacity: bytes,
+  nodeTopology: { matchLabels: { [zone]: value } },
+  ...more,
+});
+const driver = {
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'CSIDriver',
+  metadata: { name: 'example.com/driver' },
+  spec: { storageCapacity: true },
+} as const;
+
+test('a volume is made only where there is room for it, as far as its driver tells', () => {
+  const world: World = { claims: [claim('data', { storageClassName: 'made' })], classes: [made], drivers: [driver] };
+  const cluster = clusterOf(nodes);
+  const told = (capacities: readonly CSIStorageCapacity[]) =>
+    judge(podOf('p', using('data')), { cluster, world: { ...world, capacities } });
+  assert.equal(told([]), '0/2 nodes are available: 2 node(s) did not have enough free storage.');
+  assert.equal(told([capacity('x', '4Gi', 'a'), capacity('y', '5Gi', 'b')]), 'b1');
+  assert.equal(told([capacity('x', '9Gi', 'a', { maximumVolumeSize: '1Gi' }), capacity('y', '5Gi', 'b')]), 'b1');
+});
+
+test('a claim for one Pod at a time is not for a second', () => {
+  const world: World = { claims: [bound('data', 'v', { accessModes: ['ReadWriteOncePod'] })], volumes: [volume('v')] };
+  const cluster = clusterOf(nodes, [podOf('x', { on: 'a1', ...using('data') })]);
+  assert.equal(
+    judge(podOf('p', using('data')), { cluster, world }),
+    '0/2 nodes are available: 2 node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode.',
+  );
+});
+
+test('a disk that one node has is not for a Pod on it that would write too', () => {
+  const disk = (readOnly: boolean): PodTraits => ({
+    volumes: [{ name: 'd', gcePersistentDisk: { pdName: 'disk', readOnly } }],
+  });
+  const cluster = clusterOf([nodes[0]!], [podOf('x', { on: 'a1', ...disk(true) })]);
+  assert.equal(judge(podOf('p', disk(true)), { cluster }), 'a1');
+  assert.equal(
+    judge(podOf('p', disk(false)), { cluster }),
+    '0/1 nodes are available: 1 node(s) had no available disk.',
+  );
+});
+
+test('a driver attaches only so many volumes to a node', () => {
+  const csi = (handle: string) => ({ csi: { driver: 'example.com/driver', volumeHandle: handle } });
+  const count = (limit: number) => ({
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'CSINode',
+    metadata: { name: 'a1' },
+    spec: { drivers: [{ name: 'example.com/driver', nodeID: 'x', allocatable: { count: limit } }] },
+  });
+  const world: World = {
+    claims: [bound('one', 'v1'), bound('two', 'v2'), claim('three', { storageClassName: 'made' })],
+    volumes: [volume('v1', csi('h1')), volume('v2', csi('h2'))],
+    classes: [made],
+  };
+  const cluster = clusterOf([nodes[0]!], [podOf('x', { on: 'a1', ...using('one') })]);
+  const told = (limit: number, ...claims: readonly string[]) =>
+    judge(podOf('p', using(...claims)), { cluster, world: { ...world, csiNodes: [count(limit)] } });
+  assert.equal(told(2, 'two'), 'a1');
+  assert.equal(told(1, 'one'), 'a1', 'it is attached already');
+  assert.equal(told(1, 'two'), '0/1 nodes are available: 1 node(s) exceed max volume count.');
+  assert.equal(told(2, 'two', 'three'), '0/1 nodes are available: 1 node(s) exceed max volume count.');
+});
+
+test('what was planned for one Pod is not planned for another, unless it comes to nothing', () => {
+  const world: World = {
+    claims: [claim('one', { storageClassName: 'local' }), claim('two', { storageClassName: 'local' })],
+    volumes: [volume('v', { storageClassName: 'local' })],
+    classes: [local],
+  };
+  const cluster = clusterOf(nodes);
+  const profile = profileIn({ world });
+  const binding = profile.reservers[0]!;
+  const node = cluster.node('a1')!;
+  const isFree = () => {
+    const prepared = binding.filter?.(podInfoOf(podOf('q', using('two'))), cluster);
+    return prepared !== undefined && 'filter' in prepared && prepared.filter.check(node) === undefined;
+  };
+  assert.equal(isFree(), true);
+  const reservation = binding.reserve?.(podInfoOf(podOf('p', using('one'))), node);
+  assert.equal(isFree(), false);
+  reservation?.unreserve();
+  assert.equal(isFree(), true);
+});
