@@ -177,6 +177,8 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   function publish(status: PodStatus): void {
     said = status;
     const couldRun = stage !== 'terminated' && stage !== 'finished';
+    // A Pod all of whose containers have ended is about to be cleared away; then all of it is told at once.
+    if (couldRun && isFinal(status.phase) && !runtimePod.containers.some(({ state }) => state === 'running')) return;
     node.statuses.report(pod, { status, couldRun, isFinished: stage === 'finished' });
   }
 

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { virtualClock } from '@kruise/values/virtual-clock';
+import { createBackOff } from './back-off.ts';
+import { containerHash } from './containers.ts';
+import { aContainer, aPod } from './fixtures.ts';
+import { cgroupParentOf, oomScoreOf, quotaOf, sharesOf } from './linux-resources.ts';
+import { credentialsFor } from './pull-secrets.ts';
+import { dnsConfigOf, hostnameOf, type NodeSettings } from './sandbox-config.ts';
+
+test('a container is known by its name and image', () => {
+  assert.equal(containerHash({ name: 'test_container', image: 'foo/image:v1' }), '8e45cbd0');
+  assert.equal(containerHash(aContainer('c', { env: [{ name: 'A' }] })), containerHash(aContainer('c')));
+});
+
+test('a back-off doubles up to five minutes, and starts anew after ten', () => {
+  const clock = virtualClock();
+  const backOff = createBackOff(clock);
+  const delays: number[] = [];
+  for (let time = 0; time < 8; time++) {
+    backOff.advance('c', clock.now());
+    delays.push(backOff.delayOf('c') / 1000);
+    clock.advance(backOff.delayOf('c'));
+  }
+  assert.deepEqual(delays, [10, 20, 40, 80, 160, 300, 300, 300]);
+  clock.advance(600_001);
+  assert.equal(backOff.isWaiting('c', clock.now()), false);
+  backOff.advance('c', clock.now());
+  assert.equal(backOff.delayOf('c'), 10_000);
+});
+
+test('processor time is counted as the kernel counts it', () => {
+  assert.deepEqual([0, 1, 100, 1000, 1_000_000].map(sharesOf), [2, 2, 102, 1024, 262_144]);
+  assert.deepEqual([0, 1, 10, 1500].map(quotaOf), [0, 1000, 1000, 150_000]);
+});
+
+const capacity = 1000 * 2 ** 20;
+const scoreRows: readonly (readonly [
+  name: string,
+  qosClass: 'Guaranteed' | 'Burstable' | 'BestEffort',
+  request: string | undefined,
+  score: number,
+])[] = [
+  ['who is guaranteed goes last', 'Guaranteed', '500Mi', -997],
+  ['who asked for nothing goes first', 'BestEffort', undefined, 1000],
+  ['who asked for half goes half way', 'Burstable', '500Mi', 500],
+  ['who asked for next to nothing goes before last', 'Burstable', '1Ki', 999],
+  ['who asked for all goes after the node itself', 'Burstable', '1000Mi', 3],
+];
+for (const [name, qosClass, request, score] of scoreRows) {
+  test(name, () => {
+    const container = aContainer('c', request ? { resources: { requests: { memory: request } } } : {});
+    assert.equal(oomScoreOf(aPod({ containers: [container], status: { qosClass } }), container, capacity), score);
+  });
+}
+
+test('a Pod has its place among control groups', () => {
+  const pod = aPod({ metadata: { uid: 'a-b' }, status: { qosClass: 'Burstable' } });
+  assert.equal(cgroupParentOf(pod, 'CGROUPFS'), '/kubepods/burstable/poda-b');
+  assert.equal(
+    cgroupParentOf(pod, 'SYSTEMD'),
+    '/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-poda_b.slice',
+  );
+  const guaranteed = aPod({ metadata: { uid: 'a-b' }, status: { qosClass: 'Guaranteed' } });
+  assert.equal(cgroupParentOf(guaranteed, 'SYSTEMD'), '/kubepods.slice/kubepods-poda_b.slice');
+});
+
+const settings: NodeSettings = {
+  cgroupDriver: 'CGROUPFS',
+  clusterDns: ['10.96.0.10'],
+  clusterDomain: 'cluster.local',
+  hostDns: { servers: ['1.1.1.1'], searches: ['example.com'], options: ['ndots:1'] },
+  rootDirectory: '/var/lib/kubelet',
+  podLogsDirectory: '/var/log/pods',
+};
+
+test('a Pod asks the cluster for names, unless it is on the network of its node', () => {
+  assert.deepEqual(dnsConfigOf(aPod(), settings), {
+    servers: ['10.96.0.10'],
+    searches: ['default.svc.cluster.local', 'svc.cluster.local', 'cluster.local', 'example.com'],
+    options: ['ndots:5'],
+  });
+  assert.deepEqual(dnsConfigOf(aPod({ hostNetwork: true }), settings).servers, ['1.1.1.1']);
+  assert.deepEqual(dnsConfigOf(aPod({ hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' }), settings).servers, [
+    '10.96.0.10',
+  ]);
+  const dnsConfig = { nameservers: ['9.9.9.9'], options: [{ name: 'ndots', value: '2' }] };
+  assert.deepEqual(dnsConfigOf(aPod({ dnsPolicy: 'None', dnsConfig }), settings), {
+    servers: ['9.9.9.9'],
+    searches: [],
+    options: ['ndots:2'],
+  });
+});
+
+test('a name too long for a host is cut', () => {
+  const long = `${'a'.repeat(62)}-${'b'.repeat(10)}`;
+  assert.equal(hostnameOf(aPod({ metadata: { name: long } }), 'cluster.local').hostname, 'a'.repeat(62));
+});
+
+test('credentials are those for the narrowest place that covers an image', () => {
+  const auths = {
+    'https://index.docker.io/v1/': { auth: Buffer.from('hub:1').toString('base64') },
+    'registry.example.com': { username: 'wide', password: '2' },
+    'registry.example.com/team': { username: 'narrow', password: '3' },
+    '*.example.org': { username: 'star', password: '4' },
+  };
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {},
+    type: 'kubernetes.io/dockerconfigjson',
+    data: { '.dockerconfigjson': Buffer.from(JSON.stringify({ auths })).toString('base64') },
+  };
+  const usersFor = (image: string) => credentialsFor(image, [secret]).map(({ username }) => username);
+  assert.deepEqual(usersFor('nginx'), ['hub']);
+  assert.deepEqual(usersFor('registry.example.com/team/app:1'), ['narrow', 'wide']);
+  assert.deepEqual(usersFor('registry.example.com/other/app:1'), ['wide']);
+  assert.deepEqual(usersFor('a.example.org/app:1'), ['star']);
+  assert.deepEqual(usersFor('quay.io/app:1'), []);
+});
