@@ -116,6 +116,8 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
               serviceAccountKey: pki.serviceAccountKey,
               clusterRanges: ['10.244.0.0/16'],
               serviceRanges: ['10.96.0.0/16'],
+              // Behind an etcd there may be other API servers, which have to hear of a deletion first.
+              ...(options.etcd ? {} : { namespaceDeletionDelaySeconds: 0 }),
             },
             without,
           }),
