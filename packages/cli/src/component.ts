@@ -109,7 +109,8 @@ function leaderElectionOf(options: ComponentOptions): LeaderElectionOptions | un
   };
 }
 
-function secondsOf(flag: string, text: string): number {
+/** A duration such as `1m30s` that a flag gives, in seconds. */
+export function secondsOf(flag: string, text: string): number {
   try {
     return toMilliseconds(parseDuration(text)) / 1000;
   } catch (error) {

@@ -35,22 +35,23 @@ export function componentFlags(
     .option('--tls-private-key-file <file>', 'the key of the certificate');
 }
 
-export type ControllerManagerFlags = ComponentOptions & {
-  readonly controllers: string;
-  readonly useServiceAccountCredentials: string | boolean;
-  readonly rootCaFile?: string;
-  readonly clusterSigningCertFile?: string;
-  readonly clusterSigningKeyFile?: string;
-  readonly serviceAccountPrivateKeyFile?: string;
-  readonly clusterCidr?: string;
-  readonly allocateNodeCidrs?: string | boolean;
-  readonly serviceClusterIpRange?: string;
-  readonly terminatedPodGcThreshold?: string;
-};
+export type ControllerManagerFlags = ComponentOptions &
+  TuningFlags & {
+    readonly controllers: string;
+    readonly useServiceAccountCredentials: string | boolean;
+    readonly rootCaFile?: string;
+    readonly clusterSigningCertFile?: string;
+    readonly clusterSigningKeyFile?: string;
+    readonly serviceAccountPrivateKeyFile?: string;
+    readonly clusterCidr?: string;
+    readonly allocateNodeCidrs?: string | boolean;
+    readonly serviceClusterIpRange?: string;
+    readonly terminatedPodGcThreshold?: string;
+  };
 
 /** Adds the flags of kube-controller-manager. */
 export function controllerManagerFlags(command: Command): Command {
-  return componentFlags(command, { name: 'kube-controller-manager', port: 10257 })
+  return tuningFlags(componentFlags(command, { name: 'kube-controller-manager', port: 10257 }))
     .option(
       '--controllers <names>',
       "which controllers run: '*' the usual ones, 'name' this one, '-name' not this one",
@@ -65,6 +66,47 @@ export function controllerManagerFlags(command: Command): Command {
     .option('--allocate-node-cidrs [bool]', 'give each node a part of the addresses of Pods')
     .option('--service-cluster-ip-range <ranges>', 'the addresses of Services, separated by commas')
     .option('--terminated-pod-gc-threshold <count>', 'how many Pods that have ended are kept (default: 12500)');
+}
+
+/** How controllers of nodes, Services and sizes go about it. */
+export type TuningFlags = {
+  readonly nodeMonitorPeriod?: string;
+  readonly nodeMonitorGracePeriod?: string;
+  readonly nodeStartupGracePeriod?: string;
+  readonly nodeEvictionRate?: string;
+  readonly secondaryNodeEvictionRate?: string;
+  readonly largeClusterSizeThreshold?: string;
+  readonly unhealthyZoneThreshold?: string;
+  readonly nodeCidrMaskSize?: string;
+  readonly nodeCidrMaskSizeIpv4?: string;
+  readonly nodeCidrMaskSizeIpv6?: string;
+  readonly maxEndpointsPerSlice?: string;
+  readonly horizontalPodAutoscalerSyncPeriod?: string;
+  readonly horizontalPodAutoscalerDownscaleStabilization?: string;
+  readonly horizontalPodAutoscalerTolerance?: string;
+  readonly horizontalPodAutoscalerCpuInitializationPeriod?: string;
+  readonly horizontalPodAutoscalerInitialReadinessDelay?: string;
+};
+
+function tuningFlags(command: Command): Command {
+  const autoscaler = 'horizontal-pod-autoscaler';
+  return command
+    .option('--node-monitor-period <duration>', 'how often to look for nodes that fell silent (default: 5s)')
+    .option('--node-monitor-grace-period <duration>', 'how long a node may be silent (default: 50s)')
+    .option('--node-startup-grace-period <duration>', 'how long one that never spoke may be (default: 1m)')
+    .option('--node-eviction-rate <number>', 'how many nodes of a zone are given up a second (default: 0.1)')
+    .option('--secondary-node-eviction-rate <number>', 'how many where much of a zone is down (default: 0.01)')
+    .option('--large-cluster-size-threshold <count>', 'a zone of fewer nodes is then left alone (default: 50)')
+    .option('--unhealthy-zone-threshold <number>', 'which part of a zone is much (default: 0.55)')
+    .option('--node-cidr-mask-size <bits>', 'how large the part of a node is, in a cluster of one family')
+    .option('--node-cidr-mask-size-ipv4 <bits>', 'the same of IPv4 (default: 24)')
+    .option('--node-cidr-mask-size-ipv6 <bits>', 'the same of IPv6 (default: 64)')
+    .option('--max-endpoints-per-slice <count>', 'how many endpoints a slice has (default: 100)')
+    .option(`--${autoscaler}-sync-period <duration>`, 'how often to size workloads (default: 15s)')
+    .option(`--${autoscaler}-downscale-stabilization <duration>`, 'how long before they shrink (default: 5m)')
+    .option(`--${autoscaler}-tolerance <number>`, 'how far off the target nothing is done (default: 0.1)')
+    .option(`--${autoscaler}-cpu-initialization-period <duration>`, 'how long Pods take to start (default: 5m)')
+    .option(`--${autoscaler}-initial-readiness-delay <duration>`, 'and to become ready at first (default: 30s)');
 }
 
 export type CloudControllerManagerFlags = ComponentOptions & {

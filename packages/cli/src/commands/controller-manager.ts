@@ -6,6 +6,7 @@ import { systemClock, systemRandom } from '@kruise/values/system';
 import { accountClients } from '../account-clients.ts';
 import { isSet, readFileOf, runComponent } from '../component.ts';
 import type { ControllerManagerFlags } from '../flags.ts';
+import { tuningOf } from '../tuning.ts';
 
 const name = 'kube-controller-manager';
 
@@ -58,6 +59,7 @@ function settingsOf(flags: ControllerManagerFlags): Partial<ControllerSettings> 
     ...(allocates && clusterCidr ? { clusterRanges: clusterCidr.split(',') } : {}),
     ...(serviceClusterIpRange ? { serviceRanges: serviceClusterIpRange.split(',') } : {}),
     ...(threshold === undefined ? {} : { terminatedPodThreshold: threshold }),
+    ...tuningOf(flags),
   };
 }
 

@@ -83,7 +83,7 @@ export const catalogue: readonly CatalogueEntry[] = [
   {
     name: 'endpointslice-controller',
     serviceAccount: 'endpointslice-controller',
-    make: () => [endpointSliceController()],
+    make: ({ maxEndpointsPerSlice }) => [endpointSliceController(maxEndpointsPerSlice)],
   },
   {
     name: 'endpointslice-mirroring-controller',
@@ -98,7 +98,7 @@ export const catalogue: readonly CatalogueEntry[] = [
   {
     name: 'horizontal-pod-autoscaler-controller',
     serviceAccount: 'horizontal-pod-autoscaler',
-    make: () => [horizontalPodAutoscalerController()],
+    make: ({ autoscaler }) => [horizontalPodAutoscalerController({ settings: autoscaler })],
   },
   {
     name: 'job-controller',
@@ -118,10 +118,14 @@ export const catalogue: readonly CatalogueEntry[] = [
   {
     name: 'node-ipam-controller',
     serviceAccount: 'node-controller',
-    make: ({ clusterRanges, serviceRanges }) =>
-      clusterRanges ? [nodeIpamController({ clusterRanges, serviceRanges })] : [],
+    make: ({ clusterRanges, serviceRanges, nodeBlockLengths: blockLengths }) =>
+      clusterRanges ? [nodeIpamController({ clusterRanges, serviceRanges, blockLengths })] : [],
   },
-  { name: 'node-lifecycle-controller', serviceAccount: 'node-controller', make: () => nodeLifecycleControllers() },
+  {
+    name: 'node-lifecycle-controller',
+    serviceAccount: 'node-controller',
+    make: ({ nodeMonitor }) => nodeLifecycleControllers(nodeMonitor),
+  },
   {
     name: 'pod-garbage-collector-controller',
     serviceAccount: 'pod-garbage-collector',

@@ -1,4 +1,7 @@
 import type { Authority } from '@kruise/machinery/x509/certificate';
+import type { AutoscalerSettings } from './horizontal-pod-autoscaler/settings.ts';
+import type { BlockLengths } from './node-ipam/allocator.ts';
+import type { MonitorSettings } from './node-lifecycle/monitor.ts';
 
 /** What the controllers of kube-controller-manager are told about the cluster. */
 export type ControllerSettings = {
@@ -21,4 +24,12 @@ export type ControllerSettings = {
   readonly terminatedPodThreshold?: number;
   /** The addresses Services are given. */
   readonly serviceRanges?: readonly string[];
+  /** How long the prefix of a node's part is in each family; 24 and 64 by default. */
+  readonly nodeBlockLengths?: BlockLengths;
+  /** How patient one is with nodes that are silent; as Kubernetes is where it is left out. */
+  readonly nodeMonitor?: Partial<MonitorSettings>;
+  /** How often, and how readily, workloads are sized; as in Kubernetes where it is left out. */
+  readonly autoscaler?: Partial<AutoscalerSettings>;
+  /** How many endpoints a slice has at most; 100 by default. */
+  readonly maxEndpointsPerSlice?: number;
 };

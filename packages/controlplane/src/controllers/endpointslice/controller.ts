@@ -11,7 +11,7 @@ import { restBetweenLooks } from '../pace.ts';
 import { byNode } from '../pod-indexes.ts';
 import { hasSelector, podsOf, servicesAffectedBy, servicesOf } from '../service-endpoints/membership.ts';
 import { createTriggerTimes } from '../service-endpoints/trigger-times.ts';
-import { decide, managedBy, type Observed, wantsShares } from './decide.ts';
+import { decide, managedBy, type Observed, usualPerSlice, wantsShares } from './decide.ts';
 import { byServiceOf } from './slice-set.ts';
 import { zoneShares } from './topology-hints.ts';
 
@@ -19,7 +19,7 @@ const byService = byServiceOf(managedBy);
 const noFamilies: ReadonlySet<string> = new Set();
 
 /** Keeps the EndpointSlices of each Service with a selector. */
-export function endpointSliceController(): Controller {
+export function endpointSliceController(maxPerSlice = usualPerSlice): Controller {
   const triggerTimes = createTriggerTimes();
   const hinted = new Map<Key, ReadonlySet<string>>();
 
@@ -43,6 +43,7 @@ export function endpointSliceController(): Controller {
       zoneShares: () => zoneShares(caches.of(node).list()),
       hintedFamilies: hinted.get(key) ?? noFamilies,
       triggerTime: triggerTimes.look(found, pods),
+      maxPerSlice,
     };
   }
 

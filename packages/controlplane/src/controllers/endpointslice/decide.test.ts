@@ -67,6 +67,7 @@ const observe = (
     ]),
   hintedFamilies: new Set(),
   triggerTime: undefined,
+  maxPerSlice: 100,
   ...more,
 });
 

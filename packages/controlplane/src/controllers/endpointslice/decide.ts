@@ -39,6 +39,7 @@ export type Observed = {
   /** The families whose slices have hints by those parts. */
   readonly hintedFamilies: ReadonlySet<string>;
   readonly triggerTime: string | undefined;
+  readonly maxPerSlice: number;
 };
 
 export type Plan = { readonly actions: readonly Action[]; readonly hintedFamilies: ReadonlySet<string> };
@@ -47,7 +48,8 @@ export const managedBy = 'endpointslice-controller.k8s.io';
 const headlessLabel = 'service.kubernetes.io/headless';
 const reservedLabels: readonly string[] = [serviceNameLabel, managedByLabel, headlessLabel];
 const topologyModes = ['service.kubernetes.io/topology-aware-hints', 'service.kubernetes.io/topology-mode'];
-const maxPerSlice = 100;
+/** More endpoints than this are too much for one object, of which every change is sent to every node. */
+export const usualPerSlice = 100;
 
 export function decide(observed: Observed): Plan {
   const { service, slices } = observed;
@@ -79,7 +81,7 @@ function familiesOf({ spec }: Service): readonly IpFamily[] {
 }
 
 function planFamily(observed: Observed, family: IpFamily) {
-  const { service, slices, triggerTime } = observed;
+  const { service, slices, triggerTime, maxPerSlice } = observed;
   const labels = labelsOf(service);
   const present = slices.filter(({ addressType }) => addressType === family);
   const own = present.filter((slice) => isOwned(slice, service));

@@ -5,27 +5,20 @@ import type { Client } from '@kruise/client/client';
 import { type Controller, defineController } from '@kruise/client/controller';
 import type { Effect } from '@kruise/client/execute';
 import { type Key, keyOf, referenceOf } from '@kruise/client/object-key';
-import type { RateLimiter } from '@kruise/client/rate-limiter';
 import { createScaleTargets, type ScaleTargets } from '@kruise/client/scale-targets';
 import { parseSelector, type Selector } from '@kruise/machinery/label-selector';
 import { notFound } from '@kruise/machinery/status';
 import { errorText } from '@kruise/values/error-text';
 import { podsMatching } from '../pod-indexes.ts';
-import {
-  boundsOf,
-  decide,
-  goesByMetrics,
-  type Observed,
-  periodSeconds,
-  type Rescale,
-  type Selection,
-} from './decide.ts';
+import { boundsOf, decide, goesByMetrics, type Observed, type Rescale, type Selection } from './decide.ts';
 import { type History, noHistory, withScaling } from './limits.ts';
 import { type MetricsSource, metricsApis } from './metrics-api.ts';
-import { isFailure, usualCalculation } from './replicas.ts';
+import { isFailure } from './replicas.ts';
+import { type AutoscalerSettings, usualAutoscalerSettings } from './settings.ts';
 
 export type AutoscalerOptions = {
   readonly targets?: ScaleTargets;
+  readonly settings?: Partial<AutoscalerSettings> | undefined;
   /** Where measures come from; by default from the APIs of the cluster. */
   readonly metrics?: MetricsSource;
 };
@@ -34,9 +27,11 @@ type Question = Observed & { readonly podsOf: (selector: Selector) => readonly P
 
 /** Sizes workloads by what is measured of them. */
 export function horizontalPodAutoscalerController({
+  settings: given = {},
   targets = createScaleTargets(),
   metrics = metricsApis(targets),
 }: AutoscalerOptions = {}): Controller {
+  const settings = { ...usualAutoscalerSettings, ...given };
   // What was called for of late is known to no one else. Who starts anew takes the size there is for it.
   const histories = new Map<Key, History>();
   const selectors = new Map<Key, Selector>();
@@ -82,7 +77,8 @@ export function horizontalPodAutoscalerController({
     wakes: ({ type, object, previous }) =>
       type !== 'updated' || object.metadata.generation !== previous?.metadata.generation,
     uses: [pod],
-    rateLimiter: () => everyPeriod,
+    // However it ends, the next look is a period later.
+    rateLimiter: () => ({ delayMs: () => settings.periodSeconds * 1000, forget() {}, failures: () => 0 }),
     effects: { rescale },
     observe(caches, key): Question | undefined {
       const autoscaler = caches.of(horizontalPodAutoscaler).get(key);
@@ -102,15 +98,12 @@ export function horizontalPodAutoscalerController({
     },
     inquire,
     decide(observed, now) {
-      const { history, decision } = decide(observed, usualCalculation, now);
+      const { history, decision } = decide(observed, settings, now);
       histories.set(keyOf(observed.autoscaler), history);
       return decision;
     },
   });
 }
-
-/** However it ends, the next look is a period later. */
-const everyPeriod: RateLimiter = { delayMs: () => periodSeconds * 1000, forget() {}, failures: () => 0 };
 
 function targetOf({ spec }: HorizontalPodAutoscaler) {
   const { apiVersion = '', kind = '', name = '' } = spec?.scaleTargetRef ?? {};

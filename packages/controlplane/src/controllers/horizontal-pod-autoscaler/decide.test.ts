@@ -6,7 +6,7 @@ import { formatTime } from '@kruise/values/time';
 import { decide, type Observed, type Rescale } from './decide.ts';
 import { type History, noHistory } from './limits.ts';
 import type { MetricAnswer } from './metric-proposals.ts';
-import { usualCalculation } from './replicas.ts';
+import { usualAutoscalerSettings } from './settings.ts';
 
 const now = Date.UTC(2026, 0, 1, 1);
 
@@ -58,7 +58,7 @@ function observe(current: number, answers: readonly MetricAnswer[], more: Partia
 }
 
 function outcome(observed: Observed) {
-  const { decision, history } = decide(observed, usualCalculation, now);
+  const { decision, history } = decide(observed, usualAutoscalerSettings, now);
   const rescale = decision.actions.find(({ type }) => type === 'effect');
   const input = rescale?.type === 'effect' ? (rescale.input as Rescale) : undefined;
   const events = decision.actions.flatMap((action) =>
@@ -225,7 +225,7 @@ test('without a selector nothing is done', () => {
 });
 
 test('a size that could not be set is told, and the time of the last change stays', () => {
-  const { decision } = decide(observe(2, [usage(2, 800)]), usualCalculation, now);
+  const { decision } = decide(observe(2, [usage(2, 800)]), usualAutoscalerSettings, now);
   assert.ok(typeof decision.status === 'function');
   const failures = [{ action: decision.actions[0]!, error: new Error('quota') }];
   const { conditions, lastScaleTime, desiredReplicas } = decision.status({

@@ -23,6 +23,7 @@ import {
 } from './limits.ts';
 import { type MetricAnswer, proposeFor } from './metric-proposals.ts';
 import { type CalculationSettings, type Failure, isFailure } from './replicas.ts';
+import type { AutoscalerSettings } from './settings.ts';
 
 export type Observed = {
   readonly autoscaler: HorizontalPodAutoscaler;
@@ -54,8 +55,6 @@ export type Rescale = {
   readonly at: Instant;
 };
 
-export const periodSeconds = 15;
-
 /** The number of replicas there may be, of the target's kind and the autoscaler's bounds. */
 export function boundsOf({ spec }: HorizontalPodAutoscaler): Bounds {
   return { minReplicas: spec?.minReplicas ?? 1, maxReplicas: spec?.maxReplicas ?? 1 };
@@ -66,9 +65,9 @@ export function goesByMetrics(current: number, { minReplicas, maxReplicas }: Bou
   return !(current === 0 && minReplicas !== 0) && current <= maxReplicas && current >= minReplicas;
 }
 
-export function decide(observed: Observed, settings: CalculationSettings, now: Instant): Plan {
+export function decide(observed: Observed, settings: AutoscalerSettings, now: Instant): Plan {
   const { autoscaler, target, history: before } = observed;
-  const report = createReport(autoscaler, now);
+  const report = createReport(autoscaler, settings, now);
   if (isFailure(target)) {
     report.tell('Warning', 'FailedGetScale', target.failure);
     const message = `the HPA controller was unable to get the target's current scale: ${target.failure}`;
@@ -101,7 +100,7 @@ export function decide(observed: Observed, settings: CalculationSettings, now: I
     return { history, decision: report.conclude({ currentReplicas: current, currentMetrics: wanted.statuses }) };
   }
   const { replicas: desired, name, statuses } = wanted;
-  const held = holdBack(autoscaler, current, desired, bounds, history, report, now);
+  const held = holdBack({ autoscaler, current, desired, bounds, history, settings }, report, now);
   const next = withRecommendation(history, desired, now);
   if (held === current) {
     const status = { currentReplicas: current, desiredReplicas: current, currentMetrics: statuses };
@@ -163,22 +162,27 @@ function desiredByMetrics(
   return { replicas: best.replicas, name: best.name, statuses };
 }
 
+type Wish = {
+  readonly autoscaler: HorizontalPodAutoscaler;
+  readonly current: number;
+  readonly desired: number;
+  readonly bounds: Bounds;
+  readonly history: History;
+  readonly settings: AutoscalerSettings;
+};
+
 /** What is left of what measures call for, once it is held back and bounded; and what is said of it. */
 function holdBack(
-  { spec }: HorizontalPodAutoscaler,
-  current: number,
-  desired: number,
-  bounds: Bounds,
-  history: History,
+  { autoscaler: { spec }, current, desired, bounds, history, settings: { downWindowSeconds } }: Wish,
   report: Report,
   now: Instant,
 ): number {
   const { recommendations } = history;
-  const rules = spec?.behavior ? rulesOf(spec.behavior) : undefined;
+  const rules = spec?.behavior ? rulesOf(spec.behavior, downWindowSeconds) : undefined;
   const stabilized = rules
     ? stabilizeByRules(recommendations, current, desired, rules, now)
     : {
-        replicas: stabilize(recommendations, desired, now),
+        replicas: stabilize(recommendations, desired, downWindowSeconds, now),
         reason: 'ScaleDownStabilized',
         message: 'recent recommendations were higher than current one, applying the highest recent recommendation',
       };
@@ -198,7 +202,7 @@ function holdBack(
 type Report = ReturnType<typeof createReport>;
 
 /** Collects what is to be said of an autoscaler, and makes a decision of it. */
-function createReport(autoscaler: HorizontalPodAutoscaler, now: Instant) {
+function createReport(autoscaler: HorizontalPodAutoscaler, { periodSeconds }: AutoscalerSettings, now: Instant) {
   const before: HorizontalPodAutoscalerStatus = autoscaler.status ?? { desiredReplicas: 0 };
   const events: NewEvent[] = [];
   let conditions: readonly HorizontalPodAutoscalerCondition[] = before.conditions ?? [];

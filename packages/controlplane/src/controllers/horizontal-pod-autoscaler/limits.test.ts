@@ -39,12 +39,12 @@ for (const [current, desired, replicas, reason] of plain) {
 }
 
 test('a workload shrinks to the most that was called for in five minutes', () => {
-  assert.equal(stabilize(past({ 10: 4, 300: 6, 301: 9 }), 2, now), 6);
-  assert.equal(stabilize(past({ 10: 4 }), 8, now), 8);
-  assert.equal(stabilize([], 3, now), 3);
+  assert.equal(stabilize(past({ 10: 4, 300: 6, 301: 9 }), 2, 300, now), 6);
+  assert.equal(stabilize(past({ 10: 4 }), 8, 300, now), 8);
+  assert.equal(stabilize([], 3, 300, now), 3);
 });
 
-const rules = (scaleUp: HPAScalingRules = {}, scaleDown: HPAScalingRules = {}) => rulesOf({ scaleUp, scaleDown });
+const rules = (scaleUp: HPAScalingRules = {}, scaleDown: HPAScalingRules = {}) => rulesOf({ scaleUp, scaleDown }, 300);
 
 const stabilizing: readonly [
   name: string,

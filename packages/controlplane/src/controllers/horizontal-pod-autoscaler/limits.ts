@@ -22,9 +22,6 @@ export type Limited = { readonly replicas: number; readonly reason: string; read
 
 export type Bounds = { readonly minReplicas: number; readonly maxReplicas: number };
 
-/** Unless told otherwise, a workload shrinks only when it could have for so long. */
-export const usualDownWindowSeconds = 300;
-
 const withinRange = { reason: 'DesiredWithinRange', message: 'the desired count is within the acceptable range' };
 const tooFew = {
   reason: 'TooFewReplicas',
@@ -44,8 +41,13 @@ const tooFastDown = {
 };
 
 /** The highest number called for within the window, this one included. */
-export function stabilize(recommendations: readonly Recommendation[], desired: number, now: Instant): number {
-  const cutoff = now - usualDownWindowSeconds * 1000;
+export function stabilize(
+  recommendations: readonly Recommendation[],
+  desired: number,
+  windowSeconds: number,
+  now: Instant,
+): number {
+  const cutoff = now - windowSeconds * 1000;
   return Math.max(desired, ...recommendations.filter(({ at }) => at >= cutoff).map(({ replicas }) => replicas));
 }
 
@@ -61,13 +63,13 @@ export function limit(current: number, desired: number, { minReplicas, maxReplic
 /** How to scale in each direction, with nothing left out. */
 export type Rules = { readonly [D in 'scaleUp' | 'scaleDown']: Required<Omit<HPAScalingRules, 'tolerance'>> };
 
-export function rulesOf({ scaleUp, scaleDown }: HorizontalPodAutoscalerBehavior): Rules {
+export function rulesOf({ scaleUp, scaleDown }: HorizontalPodAutoscalerBehavior, downWindowSeconds: number): Rules {
   const complete = (rules: HPAScalingRules | undefined, windowSeconds: number) => ({
     stabilizationWindowSeconds: rules?.stabilizationWindowSeconds ?? windowSeconds,
     selectPolicy: rules?.selectPolicy ?? 'Max',
     policies: rules?.policies ?? [],
   });
-  return { scaleUp: complete(scaleUp, 0), scaleDown: complete(scaleDown, usualDownWindowSeconds) };
+  return { scaleUp: complete(scaleUp, 0), scaleDown: complete(scaleDown, downWindowSeconds) };
 }
 
 /** As close to what is called for as everything called for within each direction's window allows. */

@@ -12,8 +12,8 @@ import {
   replicasForShare,
   replicasForUtilization,
   replicasForValue,
-  usualCalculation as settings,
 } from './replicas.ts';
+import { usualAutoscalerSettings as settings } from './settings.ts';
 
 const now = Date.UTC(2026, 0, 1, 1);
 const ago = (seconds: number) => formatTime(now - seconds * 1000);

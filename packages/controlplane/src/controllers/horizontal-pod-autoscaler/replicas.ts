@@ -41,12 +41,6 @@ export type CalculationSettings = {
   readonly initialReadinessDelayMs: number;
 };
 
-export const usualCalculation: CalculationSettings = {
-  tolerance: 0.1,
-  cpuInitializationMs: 300_000,
-  initialReadinessDelayMs: 30_000,
-};
-
 /** What every calculation with Pods goes by. */
 export type Situation = {
   readonly pods: readonly Pod[];

@@ -76,22 +76,27 @@ export type NodeRanges = {
   release(name: string): void;
 };
 
+/** How long the prefix of a node's block is, in each family. */
+export type BlockLengths = { readonly 4?: number | undefined; readonly 6?: number | undefined };
+
 export type NodeRangesOptions = {
   readonly clusterRanges: readonly string[];
   /** What Services have is not given to nodes. */
   readonly serviceRanges?: readonly string[] | undefined;
-  /** How long the prefix of a node's block is, in each family. */
-  readonly blockLengths?: { readonly 4: number; readonly 6: number };
+  readonly blockLengths?: BlockLengths | undefined;
 };
+
+const usualBlockLengths = { 4: 24, 6: 64 } as const;
 
 export function createNodeRanges({
   clusterRanges,
   serviceRanges = [],
-  blockLengths = { 4: 24, 6: 64 },
+  blockLengths = {},
 }: NodeRangesOptions): NodeRanges {
   const ranges = clusterRanges.map((text) => {
     const range = parseLegacyPrefix(text);
-    return createBlockRange(range, Math.max(range.length, blockLengths[range.address.family]));
+    const { family } = range.address;
+    return createBlockRange(range, Math.max(range.length, blockLengths[family] ?? usualBlockLengths[family]));
   });
   for (const text of serviceRanges) for (const range of ranges) range.occupy(parseLegacyPrefix(text));
   const byNode = new Map<string, readonly string[]>();

@@ -24,6 +24,6 @@ const nodeTaintsController = defineController({
   decide,
 });
 
-export function nodeLifecycleControllers(settings = usualMonitorSettings): readonly (Controller | Runnable)[] {
-  return [nodeTaintsController, nodeMonitor(settings)];
+export function nodeLifecycleControllers(settings: Partial<MonitorSettings> = {}): readonly (Controller | Runnable)[] {
+  return [nodeTaintsController, nodeMonitor({ ...usualMonitorSettings, ...settings })];
 }
