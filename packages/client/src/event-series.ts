@@ -55,7 +55,16 @@ const refreshMs = 30 * 60_000;
 /** Events remembered for what may come again; those of longest ago are forgotten first. */
 const maxRemembered = 20_000;
 
-type Remembered = { event: Event; writtenAt: Instant; seenAt: Instant; unwritten: boolean };
+/** An event that may happen again: the writes of it come one after the other, each with what is known by then. */
+type Remembered = {
+  event: Event;
+  seenAt: Instant;
+  writtenAt: Instant;
+  isStored: boolean;
+  state: 'resting' | 'waiting' | 'underway' | 'due again';
+  /** Whether it has happened since it was last to be written. */
+  isBehind: boolean;
+};
 
 /** A recorder that writes through a client until the signal is aborted. */
 export function createSeriesRecorder(
@@ -66,17 +75,18 @@ export function createSeriesRecorder(
   signal: AbortSignal,
 ): SeriesRecorder {
   const remembered = new Map<string, Remembered>();
-  const waiting = createDeque<Event>();
+  const waiting = createDeque<Remembered>();
   const idle = new Set<() => void>();
   let writing = 0;
   let isTidying = false;
   // Go takes nanoseconds for a name that nothing else has; here a counter stands for what the clock cannot tell.
   let serials = 0;
 
-  async function write(event: Event): Promise<void> {
+  async function write(entry: Remembered): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        await store(client, event, signal);
+        await store(client, entry, signal);
+        entry.isStored = true;
         return;
       } catch (error) {
         if (signal.aborted || isAlreadyExists(error)) return;
@@ -90,9 +100,14 @@ export function createSeriesRecorder(
 
   const pump = () => {
     while (writing < maxWriting && waiting.size > 0 && !signal.aborted) {
+      const entry = waiting.shift()!;
+      entry.state = 'underway';
       writing++;
-      void write(waiting.shift()!).finally(() => {
+      void write(entry).finally(() => {
         writing--;
+        const isDueAgain = entry.state === 'due again';
+        entry.state = 'resting';
+        if (isDueAgain) enqueue(entry);
         pump();
       });
     }
@@ -101,9 +116,17 @@ export function createSeriesRecorder(
     idle.clear();
   };
 
-  const enqueue = (event: Event) => {
-    if (waiting.size >= maxWaiting) return onError(new Error(`an event was dropped: ${event.reason} ${event.note}`));
-    waiting.push(event);
+  const enqueue = (entry: Remembered) => {
+    entry.isBehind = false;
+    entry.writtenAt = clock.now();
+    if (entry.state === 'underway') entry.state = 'due again';
+    if (entry.state !== 'resting') return;
+    if (waiting.size >= maxWaiting) {
+      onError(new Error(`an event was dropped: ${entry.event.reason} ${entry.event.note}`));
+      return;
+    }
+    entry.state = 'waiting';
+    waiting.push(entry);
     pump();
   };
 
@@ -114,11 +137,7 @@ export function createSeriesRecorder(
     for (const [key, entry] of remembered) {
       const isOver = now - entry.seenAt >= finishMs;
       if (isOver) remembered.delete(key);
-      if (entry.unwritten && (isOver || now - entry.writtenAt >= refreshMs)) {
-        entry.unwritten = false;
-        entry.writtenAt = now;
-        enqueue(entry.event);
-      }
+      if (entry.isBehind && (isOver || now - entry.writtenAt >= refreshMs)) enqueue(entry);
     }
     tidyLater();
   };
@@ -139,10 +158,18 @@ export function createSeriesRecorder(
       if (!known) {
         const id = (BigInt(Math.floor(now)) * 1_000_000n + BigInt(serials++ % 1_000_000)).toString(16);
         const event = eventOf(told, { regarding, related, host, id, now });
-        remembered.set(key, { event, writtenAt: now, seenAt: now, unwritten: false });
+        const entry: Remembered = {
+          event,
+          seenAt: now,
+          writtenAt: now,
+          isStored: false,
+          state: 'resting',
+          isBehind: false,
+        };
+        remembered.set(key, entry);
         if (remembered.size > maxRemembered) remembered.delete(remembered.keys().next().value!);
         tidyLater();
-        enqueue(event);
+        enqueue(entry);
         return;
       }
       const { series } = known.event;
@@ -151,8 +178,8 @@ export function createSeriesRecorder(
         ...known.event,
         series: { count: (series?.count ?? 1) + 1, lastObservedTime: formatMicroTime(now) },
       };
-      if (series) known.unwritten = true;
-      else enqueue(known.event);
+      if (series) known.isBehind = true;
+      else enqueue(known);
     },
     flush: () =>
       new Promise((resolve) => {
@@ -162,8 +189,8 @@ export function createSeriesRecorder(
   };
 }
 
-async function store(client: Client, event: Event, signal: AbortSignal): Promise<void> {
-  if (event.series) {
+async function store(client: Client, { event, isStored }: Remembered, signal: AbortSignal): Promise<void> {
+  if (isStored) {
     const { name = '', namespace = '' } = event.metadata;
     try {
       await client.patch(eventKind, { name, namespace }, { series: event.series }, { type: 'strategic', signal });

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { namespace } from '@kruise/api/core/namespace';
+import { event } from '@kruise/api/events/event';
+import { createClient } from '@kruise/client/client';
+import { createSeriesRecorder, type NewSeriesEvent } from '@kruise/client/event-series';
+import { internalError } from '@kruise/machinery/status';
+import { type Cluster, startCluster } from './cluster.ts';
+
+async function recording(cluster: Cluster, client = cluster.client) {
+  const regarding = await cluster.client.get(namespace, { name: 'default' });
+  const errors: unknown[] = [];
+  const recorder = createSeriesRecorder(
+    client,
+    cluster.clock,
+    cluster.random,
+    { host: 'here', onError: (error) => errors.push(error) },
+    new AbortController().signal,
+  );
+  const tell = (note: string, more: Partial<NewSeriesEvent> = {}) =>
+    recorder.record({
+      regarding,
+      type: 'Normal',
+      reason: 'Tested',
+      action: 'Testing',
+      note,
+      controller: 'tester',
+      ...more,
+    });
+  return { regarding, recorder, tell, errors };
+}
+
+const eventsOf = async ({ client }: Cluster) => (await client.list(event, { namespace: 'default' })).items;
+
+test('an event says what happened to what, what was done, who says so, and when', async () => {
+  await using cluster = await startCluster();
+  const { regarding, tell, recorder } = await recording(cluster);
+  tell('all is well', { related: regarding });
+  await recorder.flush();
+  const [written] = await eventsOf(cluster);
+  assert.match(written?.metadata.name ?? '', /^default\.[0-9a-f]+$/);
+  assert.deepEqual(
+    [
+      written?.type,
+      written?.reason,
+      written?.action,
+      written?.note,
+      written?.reportingController,
+      written?.reportingInstance,
+    ],
+    ['Normal', 'Tested', 'Testing', 'all is well', 'tester', 'tester-here'],
+  );
+  assert.equal(written?.eventTime, '2026-01-01T00:00:00.000000Z');
+  for (const reference of [written?.regarding, written?.related]) assert.equal(reference?.uid, regarding.metadata.uid);
+});
+
+test('what happens again is a series, whatever is noted of it, of which the second is written at once', async () => {
+  await using cluster = await startCluster();
+  const { tell, recorder } = await recording(cluster);
+  tell('once');
+  await recorder.flush();
+  await cluster.pass(1);
+  tell('twice');
+  await recorder.flush();
+  const [written, ...others] = await eventsOf(cluster);
+  assert.deepEqual(others, []);
+  assert.deepEqual([written?.note, written?.series?.count], ['once', 2]);
+  assert.equal(written?.series?.lastObservedTime, '2026-01-01T00:00:01.000000Z');
+});
+
+test('how often it has happened is written when it has rested', async () => {
+  await using cluster = await startCluster();
+  const { tell, recorder } = await recording(cluster);
+  for (let round = 0; round < 2; round++) tell('again');
+  await recorder.flush();
+  for (let round = 0; round < 3; round++) tell('again');
+  await recorder.flush();
+  assert.equal((await eventsOf(cluster))[0]?.series?.count, 2);
+  await cluster.pass(13 * 60);
+  await recorder.flush();
+  assert.equal((await eventsOf(cluster))[0]?.series?.count, 5);
+  tell('much later');
+  await recorder.flush();
+  assert.equal((await eventsOf(cluster)).length, 2);
+});
+
+test('what differs in reason, action or object is told apart', async () => {
+  await using cluster = await startCluster();
+  const { tell, recorder } = await recording(cluster);
+  const other = await cluster.client.get(namespace, { name: 'kube-system' });
+  tell('one');
+  tell('two', { reason: 'Other' });
+  tell('three', { action: 'Other' });
+  tell('four', { related: other });
+  await recorder.flush();
+  assert.equal((await eventsOf(cluster)).length, 4);
+});
+
+test('an event that cannot be written for now is written later', async () => {
+  await using cluster = await startCluster();
+  let isDown = true;
+  const { transport } = cluster.client;
+  const client = createClient({
+    ...transport,
+    request: (request) => (isDown ? Promise.reject(internalError('down')) : transport.request(request)),
+  });
+  const { tell, errors } = await recording(cluster, client);
+  tell('at last');
+  await cluster.pass(1);
+  isDown = false;
+  await cluster.pass(20);
+  assert.deepEqual(errors, []);
+  assert.deepEqual(
+    (await eventsOf(cluster)).map(({ note }) => note),
+    ['at last'],
+  );
+});
+
+test('an event that is refused is dropped, and that is told', async () => {
+  await using cluster = await startCluster();
+  const { tell, recorder, errors } = await recording(cluster);
+  tell('nobody may say this', { reason: '' });
+  await recorder.flush();
+  assert.equal(errors.length, 1);
+  assert.deepEqual(await eventsOf(cluster), []);
+});
