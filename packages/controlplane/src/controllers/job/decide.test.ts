@@ -19,7 +19,9 @@ function outcomeOf(job: Job, pods: readonly Pod[], outcome: Outcome = clean) {
     actions,
     does: inFewWords(actions),
     status: (typeof status === 'function' ? status(outcome) : status) as JobStatus,
-    told: told.map(({ type, reason, message }) => `${type} ${reason}: ${message}`),
+    told: [...actions.flatMap((action) => (action.type === 'record' ? [action.event] : [])), ...told].map(
+      ({ type, reason, message }) => `${type} ${reason}: ${message}`,
+    ),
     requeueAfterSeconds,
   };
 }
@@ -93,9 +95,9 @@ const work: readonly Case[] = [
     name: 'deletes all Pods while suspended',
     job: jobOf({ suspend: true, parallelism: 2, completions: 2 }),
     pods: running(2),
-    does: 'patch run-0, patch run-1, delete run-0, delete run-1',
+    does: 'tell Suspended, patch run-0, patch run-1, delete run-0, delete run-1',
   },
-  { name: 'makes none while suspended', job: jobOf({ suspend: true }), pods: [], does: '' },
+  { name: 'makes none while suspended', job: jobOf({ suspend: true }), pods: [], does: 'tell Suspended' },
   {
     name: 'does nothing for a Job of somebody else',
     job: jobOf({ managedBy: 'example.com/queue' }),

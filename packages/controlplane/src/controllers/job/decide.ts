@@ -5,7 +5,7 @@
  */
 import type { Job, JobStatus } from '@kruise/api/batch/job';
 import type { Pod } from '@kruise/api/core/pod';
-import { hasFinalizer, isBeingDeleted, type PatchAction, type UpdateAction } from '@kruise/client/actions';
+import { hasFinalizer, isBeingDeleted, type PatchAction, record, type UpdateAction } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
@@ -46,6 +46,7 @@ export function decide({ job, pods }: Observed, now: Instant): Decision<JobStatu
   return {
     actions: [
       ...claimActionsOf(job, claims),
+      ...suspension.news.map(record),
       // Nobody may be at work any more when the Job says that it fails.
       ...(sentence ? workforce.actions : []),
       ...(isToBeAnnounced ? [writeStatus(job, announcement(report, now))] : []),
@@ -54,7 +55,7 @@ export function decide({ job, pods }: Observed, now: Instant): Decision<JobStatu
       ...(sentence ? [] : workforce.actions),
     ],
     status: (outcome) => (outcome.failures.length === 0 ? last : halfWay(report, census, outcome, now)),
-    told: [...suspension.news, ...newsOf(job, last)],
+    told: newsOf(job, last),
     ...requeue(job, verdict, workforce, now),
     // What is left over is gone on with as soon as others have had their turn.
     ...(tally.isPartial || workforce.isPartial ? { restMs: 0 } : {}),
