@@ -74,6 +74,7 @@ const cases: readonly {
     counted: [pods()],
     used: { pods: '0' },
   },
+  { name: 'has nothing to say of a quota on nothing', quota: quotaOf({}), counted: [], used: 'as is' },
   {
     name: 'has nothing to say if all is said',
     quota: quotaOf({ pods: '2' }, {}, { hard: { pods: '2' }, used: { pods: '1' } }),

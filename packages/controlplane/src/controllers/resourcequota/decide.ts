@@ -12,6 +12,11 @@ export type Counted = { readonly evaluator: QuotaEvaluator; readonly objects: re
 
 type QuotaStatus = NonNullable<ResourceQuota['status']>;
 
+/** The names under which a quota limits something. */
+export function namesOf(quota: ResourceQuota | undefined): readonly string[] {
+  return Object.keys(quota?.spec?.hard ?? {});
+}
+
 /** The status a quota is to have by what there is; undefined if it has it. */
 export function decide(quota: ResourceQuota, counted: readonly Counted[], now: Instant): QuotaStatus | undefined {
   const hard = (quota.spec?.hard ?? {}) as ResourceList;
@@ -23,13 +28,14 @@ export function decide(quota: ResourceQuota, counted: readonly Counted[], now: I
     const amount = found[name] ?? before[name];
     if (amount !== undefined) used[name] = amount;
   }
-  const isSettled = isSame(quota.status?.hard, hard) && isSame(quota.status?.used, used);
+  const isSettled = isSame(quota.status?.hard ?? {}, hard) && isSame(before, used);
   return isSettled ? undefined : { hard, used };
 }
 
 /** How much is used under each name that someone counts, if only nothing. */
-function usageOf({ spec }: ResourceQuota, counted: readonly Counted[], now: Instant): ReadonlyMap<string, Quantity> {
-  const names = Object.keys(spec?.hard ?? {});
+function usageOf(quota: ResourceQuota, counted: readonly Counted[], now: Instant): ReadonlyMap<string, Quantity> {
+  const { spec } = quota;
+  const names = namesOf(quota);
   const total = new Map<string, Quantity>();
   for (const { evaluator, objects } of counted) {
     const own = names.filter((name) => evaluator.counts(name));
