@@ -59,6 +59,8 @@ export type Route = {
   /** The node it leads to; empty if that is none of the cluster's. */
   readonly targetNode: string;
   readonly destination: string;
+  /** The addresses it was made for, where it depends on them: it is made anew if the node has others. */
+  readonly targetAddresses?: readonly NodeAddress[];
   /** Leads nowhere: the machine is gone. */
   readonly isBlackhole?: boolean;
 };

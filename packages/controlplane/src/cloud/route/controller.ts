@@ -30,7 +30,8 @@ export function routeController(routes: Routes, clusterRanges: readonly string[]
       const { name = '', uid = '' } = target.metadata;
       const startedAt = clock.now();
       try {
-        await routes.create(uid, { targetNode: name, destination }, signal);
+        const targetAddresses = target.status?.addresses ?? [];
+        await routes.create(uid, { targetNode: name, targetAddresses, destination }, signal);
       } catch (error) {
         lacking.add(target);
         const elapsed = `${clock.now() - startedAt}ms`;

@@ -66,6 +66,24 @@ for (const [name, nodes, routes, create, remove] of cases) {
   });
 }
 
+test('a route that depends on addresses is made anew if the node has others', () => {
+  const addresses = [
+    { type: 'InternalIP', address: '192.0.2.1' },
+    { type: 'Hostname', address: 'a' },
+  ];
+  const at: Node = { ...node('a', '10.0.1.0/24'), status: { addresses } };
+  const plan = (targetAddresses: typeof addresses) => {
+    const { create, remove } = planRoutes(
+      [at],
+      [{ ...route('a', '10.0.1.0/24'), targetAddresses }],
+      [parsePrefix('10.0.0.0/16')],
+    );
+    return [create.length, remove.length];
+  };
+  assert.deepEqual(plan(addresses.toReversed()), [0, 0]);
+  assert.deepEqual(plan(addresses.slice(1)), [1, 1]);
+});
+
 test('a node is told whether it can be reached, once', () => {
   assert.equal(networkCondition(node('a'), true)?.reason, 'RouteCreated');
   assert.equal(networkCondition(node('a'), false)?.reason, 'NoRouteCreated');

@@ -22,13 +22,22 @@ export function planRoutes(
   const remove: Route[] = [];
   for (const route of routes) {
     const id = `${route.targetNode} ${route.destination}`;
-    if (wanted.has(id) && !route.isBlackhole) present.add(id);
+    const target = wanted.get(id);
+    if (target && !route.isBlackhole && isUpToDate(route, target)) present.add(id);
     else if (isOfCluster(route, clusterRanges)) remove.push(route);
   }
   const create = [...wanted]
     .filter(([id]) => !present.has(id))
     .map(([id, node]) => ({ node, destination: id.slice(id.indexOf(' ') + 1) }));
   return { remove, create };
+}
+
+/** Whether a node still has the addresses a route was made for, in whatever order. */
+function isUpToDate({ targetAddresses }: Route, { status }: Node): boolean {
+  if (!targetAddresses) return true;
+  const texts = (addresses: Route['targetAddresses'] & {}) =>
+    addresses.map(({ type, address }) => `${type} ${address}`).sort();
+  return texts(targetAddresses).join() === texts(status?.addresses ?? []).join();
 }
 
 /** Whether a route leads into the cluster, so that it is ours to remove. */

@@ -39,7 +39,7 @@ const observe = (
 const carryOut = (observed: Observed): readonly EndpointSlice[] =>
   carryOutActions(observed.slices, decide(observed).actions);
 const show = ({ addressType, ports, endpoints: found }: EndpointSlice) =>
-  `${addressType} ${ports?.[0]?.port} [${found.map(({ addresses, conditions }) => `${conditions?.ready ? '' : '!'}${addresses[0]}`).join(' ')}]`;
+  `${addressType} ${ports?.map(({ port }) => port).join()} [${found.map(({ addresses, conditions }) => `${conditions?.ready ? '' : '!'}${addresses[0]}`).join(' ')}]`;
 
 const cases: readonly [name: string, subsets: readonly EndpointSubset[], expected: readonly string[]][] = [
   ['addresses are mirrored', [subset('10.0.0.1', '10.0.0.2')], ['IPv4 80 [10.0.0.1 !10.0.0.2]']],
@@ -50,6 +50,11 @@ const cases: readonly [name: string, subsets: readonly EndpointSubset[], expecte
     ['IPv4 80 [10.0.0.1]', 'IPv4 81 [10.0.0.2]'],
   ],
   ['subsets with the same ports are one', [subset('10.0.0.1'), subset('10.0.0.2')], ['IPv4 80 [10.0.0.1 10.0.0.2]']],
+  [
+    'ports of the same addresses are one slice',
+    [subset('10.0.0.1'), subset('10.0.0.1', '', 81)],
+    ['IPv4 80,81 [10.0.0.1]'],
+  ],
   ['what is ready and not ready is not', [subset('10.0.0.1', '10.0.0.1')], ['IPv4 80 [!10.0.0.1]']],
   ['no addresses need no slice', [], []],
 ];

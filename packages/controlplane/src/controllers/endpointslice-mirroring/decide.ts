@@ -16,6 +16,7 @@ import {
 } from '../endpointslice/slice-set.ts';
 import { hasSelector } from '../service-endpoints/membership.ts';
 import { triggerTimeAnnotation } from '../service-endpoints/trigger-times.ts';
+import { regroup } from './regroup.ts';
 
 export type Observed = {
   readonly endpoints: Endpoints | undefined;
@@ -69,7 +70,7 @@ function mirrorsOf(endpoints: Endpoints): {
   const mirrors = new Map<string, Mirror>();
   let invalid = 0;
   let skipped = 0;
-  for (const { addresses = [], notReadyAddresses = [], ports = [] } of endpoints.subsets ?? []) {
+  for (const { addresses = [], notReadyAddresses = [], ports = [] } of regroup(endpoints.subsets ?? [])) {
     const mirrored = ports.map(mirroredPort);
     let room = maxPerSubset;
     const add = (address: EndpointAddress, ready: boolean) => {
@@ -86,9 +87,7 @@ function mirrorsOf(endpoints: Endpoints): {
       let mirror = mirrors.get(id);
       if (!mirror) mirrors.set(id, (mirror = { addressType, ports: mirrored, endpoints: new Map() }));
       const endpoint = mirroredEndpoint(address, formatAddress(ip), ready);
-      const known = mirror.endpoints.get(idOf(endpoint));
-      // What is said to be ready and not ready is not ready.
-      if (!known || !ready) mirror.endpoints.set(idOf(endpoint), endpoint);
+      mirror.endpoints.set(idOf(endpoint), endpoint);
     };
     for (const address of addresses) add(address, true);
     for (const address of notReadyAddresses) add(address, false);
