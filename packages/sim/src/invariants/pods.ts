@@ -36,11 +36,18 @@ export const replicaSetsAreNotExceeded: Invariant = {
   name: 'a ReplicaSet has no more active Pods than it wants',
   begin() {
     const limitOf = ceiling();
+    const heardOf = new Map<string, number>();
     return (view) => {
       const active = activeByOwner(view.list(pod));
-      for (const { metadata, spec } of view.list(replicaSet)) {
-        const pods = active.get(metadata.uid ?? '') ?? [];
-        const limit = limitOf(metadata.uid ?? '', spec?.replicas ?? 1, pods.length);
+      for (const { metadata, spec, status } of view.list(replicaSet)) {
+        const uid = metadata.uid ?? '';
+        const pods = active.get(uid) ?? [];
+        const replicas = spec?.replicas ?? 1;
+        // Until its controller has heard that it wants less, it may act on what it wanted before.
+        const isHeard = status?.observedGeneration === metadata.generation;
+        const wanted = isHeard ? replicas : Math.max(replicas, heardOf.get(uid) ?? 0);
+        heardOf.set(uid, wanted);
+        const limit = limitOf(uid, wanted, pods.length);
         if (pods.length > limit) return `${metadata.name} wants ${limit} and has ${pods.map(nameOf).join(', ')}`;
       }
       return undefined;
