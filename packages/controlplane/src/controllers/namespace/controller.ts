@@ -7,6 +7,7 @@ import type { DynamicKind } from '@kruise/client/dynamic-kind';
 import type { Change } from '@kruise/client/informer';
 import { modify } from '@kruise/client/modify';
 import { type Key, keyOf } from '@kruise/client/object-key';
+import { listAll } from '@kruise/client/pages';
 import { defaultRateLimiter } from '@kruise/client/rate-limiter';
 import { createNamedQueue, runWorkers } from '@kruise/client/workers';
 import { isSame } from '@kruise/machinery/json-value';
@@ -16,7 +17,7 @@ import { parseTime } from '@kruise/values/time';
 import { empty, gone, type Left } from './content.ts';
 import { decide, podGraceSeconds, type Standing } from './decide.ts';
 
-const uses = [namespace, pod];
+const uses = [namespace];
 const ownFinalizer = 'kubernetes';
 const defaultDelaySeconds = 5;
 /** Resources of one namespace that are emptied at a time. */
@@ -56,7 +57,7 @@ function wasDeleted({ type, object, previous }: Change<Namespace>): boolean {
   return type !== 'deleted' && object.metadata.deletionTimestamp != null && !previous?.metadata.deletionTimestamp;
 }
 
-function createEmptier({ client, clock, caches }: ControllerContext, wake: (key: Key) => void, signal: AbortSignal) {
+function createEmptier({ client, clock }: ControllerContext, wake: (key: Key) => void, signal: AbortSignal) {
   const metadata = createClient(client.transport, { metadataOnly: true });
   /** Whoever waits for what is left of a namespace. */
   const waits = new Map<Key, AbortController>();
@@ -83,23 +84,18 @@ function createEmptier({ client, clock, caches }: ControllerContext, wake: (key:
   /** Pods go first: what they use while they end is not to vanish under them. */
   async function emptyAll(found: Namespace, kinds: readonly DynamicKind[]): Promise<readonly Left[]> {
     const { name = '', deletionTimestamp } = found.metadata;
-    const pods = caches.of(pod).list({ namespace: name });
-    const podGrace = podGraceSeconds(pods, parseTime(deletionTimestamp ?? ''), clock.now());
-    const isPod = ({ group, plural }: DynamicKind) => group === '' && plural === 'pods';
     const emptyEach = async (each: readonly DynamicKind[], graceSeconds: number): Promise<readonly Left[]> => {
       const place = { namespace: name, graceSeconds, signal };
       const left = await someAtATime(each, resourcesAtATime, (kind) => empty(metadata, kind, place));
       return left.filter((one) => one !== undefined);
     };
-    const leftPods = await emptyEach(kinds.filter(isPod), podGrace);
+    const { items: pods } = await listAll(client, pod, { namespace: name, signal });
+    const graceSeconds = podGraceSeconds(pods, parseTime(deletionTimestamp ?? ''), clock.now());
+    const isPod = ({ group, plural }: DynamicKind) => group === pod.group && plural === pod.plural;
+    const [podKinds, others] = [kinds.filter(isPod), kinds.filter((kind) => !isPod(kind))];
+    const leftPods = await emptyEach(podKinds, graceSeconds);
     if (leftPods.some(({ count }) => count > 0)) return leftPods;
-    return [
-      ...leftPods,
-      ...(await emptyEach(
-        kinds.filter((kind) => !isPod(kind)),
-        0,
-      )),
-    ];
+    return [...leftPods, ...(await emptyEach(others, 0))];
   }
 
   async function report({ metadata: { name = '', uid } }: Namespace, { conditions }: Standing): Promise<void> {
