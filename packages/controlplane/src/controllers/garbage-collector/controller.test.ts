@@ -7,11 +7,12 @@ import { namespace } from '@kruise/api/core/namespace';
 import { secret } from '@kruise/api/core/secret';
 import { clusterRole } from '@kruise/api/rbac/clusterrole';
 import { startTestServer } from '@kruise/apiserver/testing/test-server';
-import type { DeleteOptions } from '@kruise/client/client';
+import { createClient, type DeleteOptions } from '@kruise/client/client';
 import type { DynamicKind } from '@kruise/client/dynamic-kind';
 import { runControllers } from '@kruise/client/manager';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import type { OwnerReference } from '@kruise/machinery/owner-references';
+import { seededRandom } from '@kruise/values/random';
 import { systemClock, systemRandom } from '@kruise/values/system';
 import { box, boxDefinition, defineBox } from '../../testing/box.ts';
 import { type Cluster, startCluster } from '../../testing/cluster.ts';
@@ -302,6 +303,34 @@ test('a thousand dependents of one owner, each of which owns the next, go in the
   await cluster.pass(10);
   assert.equal(await present(cluster), '');
   assert.deepEqual(cluster.complaints, []);
+});
+
+test('a kind that cannot be listed keeps the others waiting for half a minute, and no longer', async () => {
+  await using cluster = await startCluster();
+  const { clock, client, clientOfAccount } = cluster;
+  const { transport } = clientOfAccount('generic-garbage-collector');
+  const broken = createClient({
+    ...transport,
+    request(request) {
+      if (request.path === '/api/v1/secrets') throw new Error('broken');
+      return transport.request(request);
+    },
+  });
+  const stop = new AbortController();
+  const running = runControllers([garbageCollector()], { client: broken, clock, random: seededRandom(1) }, stop.signal);
+  try {
+    const a = await make(cluster, 'a');
+    await make(cluster, 'b', [refer(a, true)]);
+    await client.delete(configMap, { name: 'a', namespace: 'default' }, { propagationPolicy: 'Foreground' });
+    await cluster.pass(29);
+    assert.equal(await present(cluster), '-a b');
+    await cluster.pass(2);
+    assert.equal(await present(cluster), '');
+  } finally {
+    stop.abort();
+    await cluster.pass(0);
+    await running;
+  }
 });
 
 test('over the network the same comes of it', async () => {
