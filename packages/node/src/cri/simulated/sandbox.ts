@@ -16,7 +16,7 @@ export type SimulatedSandbox = {
   interfaces: readonly NetworkInterface[];
   readonly containers: Set<SimulatedContainer>;
   /** Ends what is forwarded from the node's ports. */
-  releasePorts: () => void;
+  releasePorts: (() => void) | undefined;
 };
 
 export function isOnHostNetwork(config: PodSandboxConfig): boolean {

@@ -3,13 +3,13 @@
 import type { ContainerStats, CpuUsage, MemoryUsage, PodSandboxStats } from '../messages.ts';
 import { instantOfNanoseconds } from '../nanoseconds.ts';
 import type { SimulatedContainer } from './container.ts';
+import { imageMountpoint } from './image-service.ts';
 import type { SimulatedSandbox } from './sandbox.ts';
 import { sandboxMessage } from './sandbox.ts';
 
 const idleCores = 0.001;
 const idleBytes = 4 * 1024 * 1024;
 const sandboxBytes = 512 * 1024;
-const imageMountpoint = '/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs';
 
 export function containerStats(container: SimulatedContainer, timestamp: bigint): ContainerStats {
   const { id, config } = container;

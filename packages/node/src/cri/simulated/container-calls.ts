@@ -1,0 +1,240 @@
+/** CRI's calls about containers. */
+import type { RuntimeService } from '../runtime.ts';
+import { closedInput, createAttachableInput } from './attachable-input.ts';
+import {
+  argvOf,
+  containerMessage,
+  containerStatus,
+  environmentOf,
+  isOverLimit,
+  oomKill,
+  run,
+  type SimulatedContainer,
+  signal,
+  stopSignalOf,
+  workingDirectoryOf,
+  worldOf,
+} from './container.ts';
+import type { StoredImage } from './image-store.ts';
+import type { NodeState } from './node-state.ts';
+import { missingProgram } from './programs/find-program.ts';
+import { scriptedProgram } from './programs/scripted.ts';
+import { runtimeError } from './runtime-error.ts';
+import { selectsContainer } from './selection.ts';
+
+type ContainerCalls = Pick<
+  RuntimeService,
+  | 'createContainer'
+  | 'startContainer'
+  | 'stopContainer'
+  | 'removeContainer'
+  | 'listContainers'
+  | 'containerStatus'
+  | 'updateContainerResources'
+  | 'reopenContainerLog'
+  | 'checkpointContainer'
+>;
+
+export function containerCalls(node: NodeState): ContainerCalls {
+  const { clock, containers, images, files, scripting, host, newId, sandboxOf, containerOf, removeContainer, emit } =
+    node;
+
+  async function stopContainer(
+    container: SimulatedContainer,
+    timeoutSeconds: number,
+    abortSignal: AbortSignal | undefined,
+  ): Promise<void> {
+    if (container.state !== 'CONTAINER_RUNNING') return;
+    if (timeoutSeconds <= 0) {
+      signal(container, host, 'SIGKILL');
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const done = () => {
+        cancel();
+        container.onExit.delete(done);
+        abortSignal?.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      // Whoever gives up waiting does not kill: the next caller may have more patience, or less.
+      const onAbort = () => {
+        cancel();
+        container.onExit.delete(done);
+        reject(runtimeError('CANCELLED', 'context canceled'));
+      };
+      const cancel = clock.setTimer(timeoutSeconds * 1000, () => signal(container, host, 'SIGKILL'));
+      container.onExit.add(done);
+      abortSignal?.addEventListener('abort', onAbort, { once: true });
+      if (abortSignal?.aborted) onAbort();
+      else signal(container, host, stopSignalOf(container));
+    });
+  }
+
+  /** The container could not be started, and never will be. */
+  function failStart(container: SimulatedContainer, message: string): Error {
+    container.state = 'CONTAINER_EXITED';
+    container.finishedAt = host.timestamp();
+    container.exitCode = 128;
+    container.reason = 'StartError';
+    container.message = message;
+    emit(container.sandbox, container.id, 'CONTAINER_STOPPED_EVENT');
+    return runtimeError('UNKNOWN', message);
+  }
+
+  return {
+    async createContainer({ podSandboxId, config, sandboxConfig }) {
+      const sandbox = sandboxOf(podSandboxId);
+      const { metadata } = config;
+      if (sandbox.state !== 'SANDBOX_READY') {
+        throw runtimeError('UNKNOWN', `failed to create container: sandbox container "${podSandboxId}" is not running`);
+      }
+      const pod = sandbox.config.metadata;
+      const name = `${metadata.name}_${pod.name}_${pod.namespace}_${pod.uid}_${metadata.attempt}`;
+      const isTaken = [...sandbox.containers].some(
+        ({ config: other }) => other.metadata.name === metadata.name && other.metadata.attempt === metadata.attempt,
+      );
+      if (isTaken) {
+        throw runtimeError('UNKNOWN', `failed to reserve container name "${name}": name "${name}" is reserved`);
+      }
+      const stored = images.find(config.image.image);
+      if (!stored) {
+        throw runtimeError('NOT_FOUND', `failed to resolve image "${config.image.image}": image not found`);
+      }
+      const script = scripting.read(sandboxConfig.annotations ?? sandbox.config.annotations, metadata.name);
+      if (script.createError !== undefined) throw runtimeError('UNKNOWN', script.createError);
+      if (argvOf({ config, image: stored.image }).length === 0) {
+        throw runtimeError('UNKNOWN', `failed to generate container spec: no command specified`);
+      }
+      for (const { hostPath } of config.mounts ?? []) {
+        // As containerd does, what is to be mounted is made if it is not there.
+        if (hostPath && !files.exists(hostPath)) files.makeDirectory(hostPath, { parents: true });
+      }
+      const container: SimulatedContainer = {
+        id: newId(),
+        sandbox,
+        config,
+        image: stored.image,
+        imageName: shownName(stored),
+        imageRef: stored.digests[0] ?? stored.image.id,
+        script,
+        createdAt: host.timestamp(),
+        startedAt: 0n,
+        finishedAt: 0n,
+        state: 'CONTAINER_CREATED',
+        exitCode: 0,
+        reason: '',
+        message: '',
+        resources: config.linux?.resources ?? {},
+        processes: new Map(),
+        lastPid: 0,
+        log: undefined,
+        files: undefined,
+        world: undefined,
+        attached: new Set(),
+        stdin: config.stdin ? createAttachableInput({ endsWithFirst: config.stdinOnce ?? false }) : closedInput,
+        onExit: new Set(),
+        cancelTimers: [],
+      };
+      containers.set(container.id, container);
+      sandbox.containers.add(container);
+      emit(sandbox, container.id, 'CONTAINER_CREATED_EVENT');
+      return { containerId: container.id };
+    },
+
+    async startContainer({ containerId }, { signal: abortSignal } = {}) {
+      const container = containerOf(containerId);
+      const { script, sandbox, config } = container;
+      if (container.state !== 'CONTAINER_CREATED') {
+        throw runtimeError(
+          'UNKNOWN',
+          `failed to set starting state for container "${containerId}": container is in ${container.state} state`,
+        );
+      }
+      await scripting.passTime(script.startLatencyMs, abortSignal);
+      const failure = { error: script.startError, limit: script.startFailures };
+      if (scripting.fails(sandbox.config.metadata.uid, `start ${config.metadata.name}`, failure)) {
+        throw failStart(container, script.startError ?? 'failed to create containerd task: scripted failure');
+      }
+      const scripted = scriptedProgram(script, config.metadata.attempt);
+      const world = worldOf(container, host);
+      const [name = ''] = argvOf(container);
+      const directory = workingDirectoryOf(container);
+      const program = scripted ?? world.findProgram(name, environmentOf(container), directory);
+      if (!program) {
+        container.world = undefined;
+        throw failStart(
+          container,
+          `failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: ${missingProgram(world, name, directory)}: unknown`,
+        );
+      }
+      container.world = undefined;
+      run(container, host, program);
+      emit(sandbox, containerId, 'CONTAINER_STARTED_EVENT');
+    },
+
+    async stopContainer({ containerId, timeout = 0 }, { signal: abortSignal } = {}) {
+      const container = containers.get(containerId);
+      if (container) await stopContainer(container, timeout, abortSignal);
+    },
+
+    async removeContainer({ containerId }) {
+      const container = containers.get(containerId);
+      if (container) removeContainer(container);
+    },
+
+    async listContainers({ filter = {} }) {
+      const found = [...containers.values()].filter(
+        (container) =>
+          selectsContainer(filter, container) && (filter.state === undefined || container.state === filter.state),
+      );
+      return { containers: found.map(containerMessage) };
+    },
+
+    async containerStatus({ containerId, verbose = false }) {
+      const container = containerOf(containerId);
+      return {
+        status: containerStatus(container),
+        info: verbose ? { info: JSON.stringify({ config: container.config }) } : {},
+      };
+    },
+
+    async updateContainerResources({ containerId, linux = {} }) {
+      const container = containerOf(containerId);
+      if (container.state === 'CONTAINER_EXITED') {
+        throw runtimeError('UNKNOWN', `failed to update resources: container is in ${container.state} state`);
+      }
+      container.resources = { ...container.resources, ...linux };
+      if (container.state === 'CONTAINER_RUNNING' && isOverLimit(container, container.script.memoryBytes ?? 0)) {
+        oomKill(container, host);
+      }
+    },
+
+    async reopenContainerLog({ containerId }) {
+      if (containerOf(containerId).state !== 'CONTAINER_RUNNING') {
+        throw runtimeError('UNKNOWN', 'container is not running');
+      }
+    },
+
+    async checkpointContainer({ containerId, location }) {
+      const container = containerOf(containerId);
+      if (container.state !== 'CONTAINER_RUNNING') {
+        throw runtimeError('UNKNOWN', `container ${containerId} is not running`);
+      }
+      if (!location) return;
+      files.makeDirectory(location.slice(0, location.lastIndexOf('/')) || '/', { parents: true });
+      const { config } = container;
+      files.write(
+        location,
+        JSON.stringify({ id: containerId, config, processes: worldOf(container, host).processes() }),
+        {
+          mode: 0o600,
+        },
+      );
+    },
+  };
+}
+
+/** The name a container's status shows: a tag where there is one. */
+function shownName({ tags, digests, image }: StoredImage): string {
+  return tags[0] ?? digests[0] ?? image.id;
+}

@@ -1,0 +1,90 @@
+/** Addresses of a node's sandboxes, and the ways that lead to them. */
+import { type AddressPool, createAddressPool } from './address-pool.ts';
+import type { NetworkPeer, SimulatedNetwork } from './network.ts';
+import { runtimeError } from './runtime-error.ts';
+import { isOnHostNetwork, type SimulatedSandbox } from './sandbox.ts';
+
+export type SandboxNetwork = {
+  readonly isReady: boolean;
+  /** Where addresses come from, unless that is known: sandboxes keep theirs. */
+  setRanges(podCidr: string): void;
+  /** Gives a sandbox its addresses, and has the node's ports lead to it. */
+  connect(sandbox: SimulatedSandbox): void;
+  disconnect(sandbox: SimulatedSandbox): void;
+  seenFrom(sandbox: SimulatedSandbox): NetworkPeer;
+};
+
+export type SandboxNetworkOptions = {
+  readonly network: SimulatedNetwork;
+  readonly nodeAddress: string;
+  /** Comma-separated; may be empty. */
+  readonly podCidr: string;
+};
+
+export function createSandboxNetwork({ network, nodeAddress, podCidr }: SandboxNetworkOptions): SandboxNetwork {
+  let pools = poolsOf(podCidr);
+
+  function takeAddresses(id: string): readonly string[] {
+    const addresses: string[] = [];
+    for (const pool of pools) {
+      const address = pool.take();
+      if (address === undefined) {
+        giveBack(addresses);
+        throw runtimeError(
+          'UNKNOWN',
+          `failed to setup network for sandbox "${id}": failed to allocate for range 0: no IP addresses available in range set: ${pool.range}`,
+        );
+      }
+      addresses.push(address);
+    }
+    return addresses;
+  }
+
+  function giveBack(addresses: readonly string[]): void {
+    for (const [index, address] of addresses.entries()) pools[index]?.give(address);
+  }
+
+  return {
+    get isReady() {
+      return pools.length > 0;
+    },
+    setRanges(ranges) {
+      if (pools.length === 0) pools = poolsOf(ranges);
+    },
+    connect(sandbox) {
+      const { config, id } = sandbox;
+      if (isOnHostNetwork(config)) {
+        sandbox.interfaces = [network.attach(nodeAddress)];
+        return;
+      }
+      if (pools.length === 0) {
+        throw runtimeError('UNKNOWN', `failed to setup network for sandbox "${id}": cni plugin not initialized`);
+      }
+      sandbox.addresses = takeAddresses(id);
+      sandbox.interfaces = sandbox.addresses.map((address) => network.attach(address));
+      const mappings = (config.portMappings ?? []).filter(
+        ({ hostPort = 0, protocol = 'TCP' }) => hostPort > 0 && protocol === 'TCP',
+      );
+      if (mappings.length === 0) return;
+      const node = network.attach(nodeAddress);
+      const [host = ''] = sandbox.addresses;
+      for (const { hostPort = 0, containerPort } of mappings) node.forward(hostPort, { host, port: containerPort });
+      sandbox.releasePorts = () => node.detach();
+    },
+    disconnect(sandbox) {
+      for (const each of sandbox.interfaces) each.detach();
+      giveBack(sandbox.addresses);
+      sandbox.releasePorts?.();
+      sandbox.interfaces = [];
+      sandbox.releasePorts = undefined;
+    },
+    seenFrom: ({ addresses }) => network.seenFrom(addresses[0] ?? nodeAddress),
+  };
+}
+
+function poolsOf(podCidr: string): readonly AddressPool[] {
+  return podCidr
+    .split(',')
+    .filter((cidr) => cidr !== '')
+    .map(createAddressPool);
+}
