@@ -18,6 +18,11 @@ export class BrokenPipe extends Error {
   override readonly name = 'BrokenPipe';
 }
 
+/** More was to be read at once than a simulated process may hold. */
+export class OutOfMemory extends Error {
+  override readonly name = 'OutOfMemory';
+}
+
 const newline = 0x0a;
 
 /** Makes an input of something that gives bytes as they come. */
@@ -52,6 +57,7 @@ export const emptyInput: Input = createInput(async () => undefined);
 export const nullOutput: Output = { write() {} };
 
 const pipeBytes = 64 * 1024;
+const maxHeldBytes = 16 * 1024 * 1024;
 
 export type Pipe = {
   readonly input: Input;
@@ -149,13 +155,16 @@ export function collectingOutput(maxBytes: number): Output & { bytes(): Uint8Arr
 
 export function inputFrom(readable: Readable): Input {
   const iterator = readable[Symbol.asyncIterator]();
+  let next: Promise<IteratorResult<unknown>> | undefined;
   return createInput(async (process) => {
-    // A peer that breaks off has no more to say.
-    const next = iterator.next().catch(() => ({ done: true, value: undefined }));
+    // A peer that breaks off has no more to say. What was asked for and not waited for is for the next who asks.
+    next ??= iterator.next().catch(() => ({ done: true, value: undefined }));
+    const asked = next;
     const result = await process.wait<IteratorResult<unknown>>((resolve) => {
-      void next.then(resolve);
+      void asked.then(resolve);
       return undefined;
     });
+    next = undefined;
     return result.done ? undefined : (result.value as Uint8Array);
   });
 }
@@ -181,7 +190,12 @@ export function outputTo(writable: Writable): Output {
 /** All there is to read. */
 export async function readAll(input: Input, process: Process): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
-  for (let chunk = await input.read(process); chunk; chunk = await input.read(process)) chunks.push(chunk);
+  let length = 0;
+  for (let chunk = await input.read(process); chunk; chunk = await input.read(process)) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > maxHeldBytes) throw new OutOfMemory();
+  }
   return Buffer.concat(chunks);
 }
 

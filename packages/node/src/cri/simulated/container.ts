@@ -16,6 +16,7 @@ import { scriptedAnswers } from './programs/scripted.ts';
 import type { RegistryImage } from './registry.ts';
 import type { SimulatedSandbox } from './sandbox.ts';
 import type { Script } from './script.ts';
+import { openTerminal } from './terminal.ts';
 import { defaultEnvironment } from './well-known-images.ts';
 
 export type SimulatedContainer = {
@@ -99,13 +100,15 @@ export function run(container: SimulatedContainer, host: ContainerHost, program:
   container.state = 'CONTAINER_RUNNING';
   const argv = argvOf(container);
   const process = newProcess(container, host, argv.join(' '), (exitCode) => ended(container, host, { exitCode }));
+  const output = mainOutput(container, host, 'stdout');
+  const terminal = config.tty ? openTerminal(process, container.stdin, output) : undefined;
   const context: ProgramContext = {
     argv,
     environment: environmentOf(container),
     directory: workingDirectoryOf(container),
-    stdin: container.stdin,
-    stdout: mainOutput(container, host, 'stdout'),
-    stderr: mainOutput(container, host, config.tty ? 'stdout' : 'stderr'),
+    stdin: terminal?.input ?? container.stdin,
+    stdout: terminal?.output ?? output,
+    stderr: terminal?.output ?? mainOutput(container, host, 'stderr'),
     isTerminal: config.tty ?? false,
     process,
     container: worldOf(container, host),

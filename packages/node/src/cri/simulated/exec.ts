@@ -33,7 +33,7 @@ import type { Spawned } from './program.ts';
 import { missingProgram } from './programs/find-program.ts';
 import { runtimeError } from './runtime-error.ts';
 import { stepAt } from './script.ts';
-import { createTerminal } from './terminal.ts';
+import { openTerminal } from './terminal.ts';
 
 const maxOutputBytes = 16 * 1024 * 1024;
 
@@ -70,15 +70,7 @@ export function exec(container: SimulatedContainer, host: ContainerHost, request
   return {
     async connect(streams) {
       const near = nearStreams(request, streams);
-      let interrupt = () => {};
-      const terminal = request.tty ? createTerminal(near.stdin, near.stdout, () => interrupt()) : undefined;
-      const running = start(container, host, request.cmd, {
-        stdin: terminal?.input ?? near.stdin,
-        stdout: terminal?.output ?? near.stdout,
-        stderr: terminal?.output ?? near.stderr,
-        isTerminal: request.tty ?? false,
-      });
-      interrupt = () => running.process.signal('SIGINT');
+      const running = start(container, host, request.cmd, { ...near, isTerminal: request.tty ?? false });
       // As with a real terminal, a command outlives whoever started it unless it reads or writes.
       const onAbort = () => running.process.signal('SIGHUP');
       streams.signal.addEventListener('abort', onAbort, { once: true });
@@ -167,7 +159,11 @@ function start(
     }
     // It is there: without it and without a script nothing was started.
     const run = program as NonNullable<typeof program>;
-    return run({ ...io, argv, environment, directory, process, container: world });
+    const terminal = io.isTerminal ? openTerminal(process, io.stdin, io.stdout) : undefined;
+    const { input: stdin = io.stdin, output: stdout = io.stdout } = terminal ?? {};
+    const stderr = terminal?.output ?? io.stderr;
+    const { isTerminal } = io;
+    return run({ argv, environment, directory, stdin, stdout, stderr, isTerminal, process, container: world });
   });
 }
 

@@ -35,6 +35,11 @@ export function signalOf(text: string): SignalName | undefined {
   return entry?.[0] as SignalName | undefined;
 }
 
+/** What whoever waits finds when the process was told to leave what it is doing. */
+export class ProcessInterrupted extends Error {
+  override readonly name = 'ProcessInterrupted';
+}
+
 /** What a process that was killed finds where it waits; it is not to be caught. */
 export class ProcessKilled extends Error {
   override readonly name = 'ProcessKilled';
@@ -53,6 +58,8 @@ export type Process = {
   /** Has a signal handled, or with undefined left to its default again. */
   handle(signal: SignalName, handler: (() => void) | 'ignore' | undefined): void;
   signal(signal: SignalName): void;
+  /** Ends whatever it waits for, but not the process: all waits reject with `ProcessInterrupted`. */
+  interrupt(): void;
   /** Ends it, with whatever it waits for. */
   exit(exitCode: number): void;
 };
@@ -66,7 +73,7 @@ export type ProcessOptions = {
 };
 
 /** What a busy loop may do, and how long that takes it. */
-const burstSteps = 1000;
+const burstSteps = 200;
 const burstMs = 100;
 
 type Wait = { cancel: (() => void) | undefined; readonly reject: (error: unknown) => void };
@@ -136,16 +143,24 @@ class SimulatedProcess implements Process {
     this.exit(128 + signalNumbers[signal]);
   }
 
+  interrupt(): void {
+    this.#endWaits(new ProcessInterrupted());
+  }
+
   exit(exitCode: number): void {
     if (!this.isAlive) return;
     this.isAlive = false;
-    const cutOff = this.#waits;
-    this.#waits = undefined;
-    for (const wait of cutOff ?? []) {
-      cutOff?.delete(wait);
-      wait.cancel?.();
-      wait.reject(new ProcessKilled());
-    }
+    this.#endWaits(new ProcessKilled());
     this.#options.onExit(exitCode);
+  }
+
+  #endWaits(reason: Error): void {
+    const waits = this.#waits;
+    this.#waits = undefined;
+    for (const wait of waits ?? []) {
+      waits?.delete(wait);
+      wait.cancel?.();
+      wait.reject(reason);
+    }
   }
 }

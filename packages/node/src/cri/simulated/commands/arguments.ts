@@ -1,3 +1,4 @@
+import { OutOfMemory } from '../byte-streams.ts';
 import { FileError } from '../file-tree.ts';
 import { type Program, type ProgramContext, writeText } from '../program.ts';
 
@@ -61,6 +62,10 @@ export function tool(run: (context: ProgramContext) => number | Promise<number>)
       if (error instanceof ToolError) {
         await writeText(context.stderr, `${name}: ${error.message}\n`);
         return error.exitCode;
+      }
+      if (error instanceof OutOfMemory) {
+        await writeText(context.stderr, `${name}: out of memory\n`);
+        return 1;
       }
       if (!(error instanceof FileError)) throw error;
       await writeText(context.stderr, `${name}: ${error.path}: ${error.description}\n`);

@@ -46,7 +46,13 @@ export const textCommands: Readonly<Record<string, Program>> = {
     return eachInput(context, operands, async (input) => {
       const bytes = values.get('c');
       if (bytes !== undefined) {
-        await context.stdout.write((await readAll(input, context.process)).subarray(0, Number(bytes)));
+        let room = Number(bytes);
+        while (room > 0) {
+          const chunk = await input.read(context.process);
+          if (!chunk) return;
+          await context.stdout.write(chunk.subarray(0, room));
+          room -= chunk.length;
+        }
         return;
       }
       let left = Number(values.get('n') ?? 10);
@@ -128,17 +134,17 @@ export const textCommands: Readonly<Record<string, Program>> = {
   tr: tool(async ({ argv, stdin, stdout, process }) => {
     const { flags, operands } = parseArguments(argv.slice(1));
     const [from = '', to = ''] = operands.map(characterSet);
-    const text = (await readAll(stdin, process)).toString();
-    if (flags.has('d')) {
-      await writeText(stdout, [...text].filter((character) => !from.includes(character)).join(''));
-      return 0;
-    }
     const targets = [...to];
-    const translated = [...text].map((character) => {
-      const index = [...from].indexOf(character);
-      return index < 0 ? character : (targets[index] ?? targets.at(-1) ?? character);
-    });
-    await writeText(stdout, translated.join(''));
+    const sources = [...from];
+    const translate = (character: string): string => {
+      const index = sources.indexOf(character);
+      if (index < 0) return character;
+      return flags.has('d') ? '' : (targets[index] ?? targets.at(-1) ?? character);
+    };
+    const decoder = new TextDecoder();
+    for (let chunk = await stdin.read(process); chunk; chunk = await stdin.read(process)) {
+      await writeText(stdout, [...decoder.decode(chunk, { stream: true })].map(translate).join(''));
+    }
     return 0;
   }),
   sed: tool(sed),
@@ -198,9 +204,8 @@ async function eachInput(
 }
 
 async function allLines(input: Input, { process }: ProgramContext): Promise<string[]> {
-  const lines: string[] = [];
-  for await (const line of linesOf(input, process)) lines.push(line);
-  return lines;
+  const text = (await readAll(input, process)).toString();
+  return text === '' ? [] : text.replace(/\n$/, '').split('\n');
 }
 
 /** `-5` for `-n 5`. */
@@ -317,35 +322,41 @@ async function sed(context: ProgramContext): Promise<number> {
   const [script = '', ...names] = values.has('e') ? [values.get('e') as string, ...operands] : operands;
   const isExtended = flags.has('E') || flags.has('r');
   const steps = script.split(/;|\n/).map((step) => sedStep(step.trim(), isExtended));
-  const edit = (lines: readonly string[]): string => {
-    let result = '';
-    for (const [index, original] of lines.entries()) {
-      let line: string | undefined = original;
-      for (const step of steps) {
-        if (line === undefined || !step.applies(index + 1, lines.length, line)) continue;
-        if (step.kind === 'change') line = step.change(line);
-        else if (step.kind === 'print') result += `${line}\n`;
-        else line = undefined;
-      }
-      if (line !== undefined && !flags.has('n')) result += `${line}\n`;
+  const edit = (original: string, place: Place): string => {
+    let printed = '';
+    let line: string | undefined = original;
+    for (const step of steps) {
+      if (line === undefined || !step.applies(place, line)) continue;
+      if (step.kind === 'change') line = step.change(line);
+      else if (step.kind === 'print') printed += `${line}\n`;
+      else line = undefined;
     }
-    return result;
+    return line === undefined || flags.has('n') ? printed : `${printed}${line}\n`;
   };
   if (flags.has('i')) {
     const files = filesOf(context);
     for (const name of names) {
       const path = pathOf(context, name);
-      const lines = Buffer.from(files.read(path)).toString().replace(/\n$/, '').split('\n');
-      files.write(path, edit(lines));
+      const lines = await allLines(inputOf(files.read(path)), context);
+      const edited = lines.map((line, index) => edit(line, { number: index + 1, isLast: index === lines.length - 1 }));
+      files.write(path, edited.join(''));
     }
     return 0;
   }
   return eachInput(context, names, async (input) => {
-    await writeText(context.stdout, edit(await allLines(input, context)));
+    let number = 0;
+    let line = await input.readLine(context.process);
+    while (line !== undefined) {
+      const next = await input.readLine(context.process);
+      await writeText(context.stdout, edit(line, { number: ++number, isLast: next === undefined }));
+      line = next;
+    }
   });
 }
 
-type SedStep = { applies(number: number, count: number, line: string): boolean } & (
+type Place = { readonly number: number; readonly isLast: boolean };
+
+type SedStep = { applies(place: Place, line: string): boolean } & (
   | { readonly kind: 'delete' | 'print' }
   | { readonly kind: 'change'; change(line: string): string }
 );
@@ -374,13 +385,13 @@ function sedStep(text: string, isExtended: boolean): SedStep {
 
 function sedAddress(address: string, isExtended: boolean): SedStep['applies'] {
   if (address === '') return () => true;
-  if (address === '$') return (number, count) => number === count;
+  if (address === '$') return ({ isLast }) => isLast;
   if (address.startsWith('/')) {
     const expression = regExp(toRegExp(address.slice(1, -1), isExtended));
-    return (_, __, line) => expression.find(line) !== undefined;
+    return (_, line) => expression.find(line) !== undefined;
   }
   const [first = '0', last = first] = address.split(',');
-  return (number, count) => number >= Number(first) && number <= (last === '$' ? count : Number(last));
+  return ({ number }) => number >= Number(first) && (last === '$' || number <= Number(last));
 }
 
 /** `{print …}` with fields, after an optional pattern. */

@@ -1,6 +1,7 @@
 /** `sh`: runs a script given as text, as a file, or line by line as it is typed. */
 import { BrokenPipe, emptyInput, linesOf } from '../byte-streams.ts';
 import { absolutePath, FileError } from '../file-tree.ts';
+import { ProcessInterrupted, signalNumbers } from '../process.ts';
 import { type Program, type ProgramContext, writeText } from '../program.ts';
 import { executeScript, executeText, isScriptError, runPendingTraps, runProgram } from './execute.ts';
 import { parseScript } from './parse.ts';
@@ -62,18 +63,29 @@ async function runText(context: ProgramContext, { text, name, parameters, letter
 /** Reads commands from its input; with a terminal it asks for each. */
 async function runLines(context: ProgramContext, name: string, letters: ReadonlySet<string>): Promise<number> {
   const frame = newFrame(context, name, [], letters);
-  const { isTerminal } = context;
+  const { isTerminal, process } = context;
   // Commands it runs do not read on in the script they are in, save with a terminal.
   const inner: Frame = isTerminal ? frame : { ...frame, streams: { ...frame.streams, stdin: emptyInput } };
+  let pending = '';
+  let isExecuting = false;
+  const prompt = async () => {
+    if (isTerminal) await writeText(context.stdout, pending === '' ? `${frame.state.directory} # ` : '> ');
+  };
+  if (isTerminal) {
+    // It leaves what it is doing, or what was typed so far, but not itself.
+    process.handle('SIGINT', () => {
+      pending = '';
+      if (isExecuting) process.interrupt();
+      else void prompt();
+    });
+  }
   return untilExit(frame, async () => {
-    let pending = '';
-    const prompt = async () => {
-      if (isTerminal) await writeText(context.stdout, pending === '' ? `${frame.state.directory} # ` : '> ');
-    };
     await prompt();
-    for await (const line of linesOf(context.stdin, context.process)) {
+    for await (const line of linesOf(context.stdin, process)) {
       pending += `${line}\n`;
+      isExecuting = true;
       const isWhole = await runLine(pending, inner);
+      isExecuting = false;
       if (isWhole) pending = '';
       await prompt();
     }
@@ -87,6 +99,10 @@ async function runLine(text: string, frame: Frame): Promise<boolean> {
   try {
     await executeText(text, frame);
   } catch (error) {
+    if (error instanceof ProcessInterrupted) {
+      frame.state.lastExitCode = 128 + signalNumbers.SIGINT;
+      return true;
+    }
     if (!isScriptError(error)) throw error;
     if (/end of file|unterminated/.test(error.message)) return false;
     await writeText(frame.streams.stderr, `${frame.state.name}: ${error.message}\n`);

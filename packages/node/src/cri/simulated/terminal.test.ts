@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { describe, test } from 'node:test';
+import { simulatedNode } from './testing/simulated-node.ts';
+
+/** A shell in a terminal: what is typed into it, and what it shows. */
+async function typeInto(...typed: readonly string[]): Promise<{ readonly shown: string; readonly exitCode: number }> {
+  const node = simulatedNode();
+  const { containerId } = await node.runContainer({ command: ['sleep', 'infinity'] });
+  const stdin = new PassThrough();
+  const stdout = new PassThrough();
+  let shown = '';
+  stdout.on('data', (chunk: Buffer) => {
+    shown += chunk.toString();
+  });
+  const session = await node.runtime.exec({ containerId, cmd: ['sh'], tty: true, stdin: true, stdout: true });
+  const { signal } = new AbortController();
+  const running = session.connect({ stdin, stdout, stderr: undefined, onResize: () => {}, signal });
+  for (const text of typed) {
+    stdin.write(text);
+    await node.pass(100);
+  }
+  return { ...(await running), shown };
+}
+
+describe('a terminal', () => {
+  test('asks, echoes, and answers', async () => {
+    const { shown, exitCode } = await typeInto('echo hi\r', 'exit 3\r');
+    assert.deepEqual([shown, exitCode], ['/ # echo hi\r\nhi\r\n/ # exit 3\r\n', 3]);
+  });
+
+  test('lets mistakes be taken back', async () => {
+    const { shown } = await typeInto('echo ax\x7fb\r', 'exit\r');
+    assert.match(shown, /echo ax\x08 \x08b\r\nab\r\n/);
+  });
+
+  test('goes on asking until a command is whole', async () => {
+    const { shown } = await typeInto('if true\r', 'then echo yes; fi\r', 'exit\r');
+    assert.match(shown, /> then echo yes; fi\r\nyes\r\n/);
+  });
+
+  test('ends when there is no more to come', async () => {
+    assert.equal((await typeInto('false\r', '\x04')).exitCode, 1);
+  });
+
+  test('an interrupt ends the command, and not the shell', async () => {
+    const { shown } = await typeInto('sleep 1000\r', '\x03', 'echo $?\r', 'exit\r');
+    assert.match(shown, /sleep 1000\r\n\^C\r\n\/ # echo \$\?\r\n130\r\n/);
+  });
+
+  test('an interrupt takes back what was typed', async () => {
+    const { shown } = await typeInto('echo never', '\x03', 'echo now\r', 'exit\r');
+    assert.match(shown, /echo never\^C\r\n\/ # echo now\r\nnow\r\n/);
+  });
+});
+
+test('a container with a terminal can be typed into', async () => {
+  const node = simulatedNode();
+  const { containerId } = await node.runContainer({ config: { tty: true, stdin: true } });
+  const stdin = new PassThrough();
+  const stdout = new PassThrough();
+  let shown = '';
+  stdout.on('data', (chunk: Buffer) => {
+    shown += chunk.toString();
+  });
+  const session = await node.runtime.attach({ containerId, tty: true, stdin: true, stdout: true });
+  const { signal } = new AbortController();
+  const attached = session.connect({ stdin, stdout, stderr: undefined, onResize: () => {}, signal });
+  stdin.write('echo $((6 * 7)); exit 5\r');
+  await node.pass(100);
+  await attached;
+  assert.match(shown, /42\r\n/);
+  assert.equal((await node.status(containerId)).exitCode, 5);
+});
