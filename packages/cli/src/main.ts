@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
 import { cloudControllerManagerFlags, controllerManagerFlags } from './flags.ts';
+import { kubeletFlags } from './kubelet-flags.ts';
 import { managerFlags } from './manager-flags.ts';
 
 const program = new Command('kruise')
@@ -77,6 +78,13 @@ cloudControllerManagerFlags(program.command('cloud-controller-manager'))
   .action(async (options) => {
     const { cloudControllerManager } = await import('./commands/cloud-controller-manager.ts');
     process.exitCode = await cloudControllerManager(options);
+  });
+
+kubeletFlags(program.command('kubelet'))
+  .description('Run a node of a cluster, on a container runtime or on simulated containers.')
+  .action(async (options) => {
+    const { kubelet } = await import('./commands/kubelet.ts');
+    process.exitCode = await kubelet(options);
   });
 
 managerFlags(program.command('manager'))

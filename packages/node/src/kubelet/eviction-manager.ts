@@ -14,8 +14,7 @@ import {
   limitsDisk,
   ranked,
   type Shortage,
-  type Signal,
-  type Supply,
+  type Supplies,
   shortagesOf,
   type Threshold,
 } from './eviction.ts';
@@ -31,6 +30,8 @@ export type EvictionContext = {
   readonly log: Log;
   readonly thresholds: readonly Threshold[];
   readonly capacity: { readonly memoryBytes: number; readonly diskBytes: number };
+  /** What the machine has left; by default what it has without what containers use. */
+  readonly supplies?: () => Promise<Supplies>;
   readonly rootDirectory: string;
   readonly workers: () => readonly PodWorker[];
   readonly setPressures: (pressures: ReadonlySet<Pressure>) => void;
@@ -55,7 +56,8 @@ export function startEviction(context: EvictionContext, signal: AbortSignal): vo
     if (active.length === 0 && lastSeen.size === 0) return;
     const { stats } = await runtime.listContainerStats({}, { signal });
     const byPod = Map.groupBy(stats, ({ attributes }) => attributes.labels[podUidLabel] ?? '');
-    const shortages = shortagesOf(context.thresholds, suppliesOf(context, stats));
+    const supplies = context.supplies ? await context.supplies() : suppliesOf(context, stats);
+    const shortages = shortagesOf(context.thresholds, supplies);
     tell(shortages);
     if (await evictOverLimit(active, byPod)) return;
     const [worst] = shortages;
@@ -130,7 +132,7 @@ export function startEviction(context: EvictionContext, signal: AbortSignal): vo
   );
 }
 
-function suppliesOf({ capacity }: EvictionContext, stats: readonly ContainerStats[]): Partial<Record<Signal, Supply>> {
+function suppliesOf({ capacity }: EvictionContext, stats: readonly ContainerStats[]): Supplies {
   let memory = 0;
   let disk = 0;
   for (const { memory: used, writableLayer } of stats) {

@@ -16,6 +16,9 @@ export type Signal =
 /** How much of it there is, and how much there was to begin with. */
 export type Supply = { readonly available: number; readonly capacity: number };
 
+/** What there is of everything that is measured. */
+export type Supplies = Partial<Record<Signal, Supply>>;
+
 /** Below this a node is short of something: an amount, or a share of what there was. */
 export type Threshold = { readonly signal: Signal; readonly value: string };
 
@@ -59,10 +62,7 @@ export type Shortage = {
 };
 
 /** What a node is short of, what matters most first. */
-export function shortagesOf(
-  thresholds: readonly Threshold[],
-  supplies: Partial<Record<Signal, Supply>>,
-): readonly Shortage[] {
+export function shortagesOf(thresholds: readonly Threshold[], supplies: Supplies): readonly Shortage[] {
   return thresholds
     .flatMap(({ signal, value }): Shortage[] => {
       const supply = supplies[signal];

@@ -20,7 +20,7 @@ import type { NodeRuntime } from '../cri/runtime.ts';
 import { hostPortsOf, refusalOf } from './admission.ts';
 import { createAllocations, type Refusal, requestsOf } from './allocations.ts';
 import { isMirrorPod } from './critical.ts';
-import { defaultThresholds, type Threshold } from './eviction.ts';
+import { defaultThresholds, type Supplies, type Threshold } from './eviction.ts';
 import { startEviction } from './eviction-manager.ts';
 import { createImages } from './images.ts';
 import { type NodeAgent, type NodeDescription, startNodeAgent } from './node-agent.ts';
@@ -65,6 +65,8 @@ export type KubeletOptions = {
   readonly staticPodPath?: string;
   /** Below what Pods are evicted. */
   readonly evictionHard?: readonly Threshold[];
+  /** What the machine has left; by default what it has without what containers use. */
+  readonly supplies?: () => Promise<Supplies>;
   /** Where it counts; by default where nobody else does. */
   readonly metrics?: MetricRegistry;
 };
@@ -359,6 +361,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
       clock,
       log,
       thresholds: options.evictionHard ?? defaultThresholds,
+      ...(options.supplies ? { supplies: options.supplies } : {}),
       capacity: {
         memoryBytes: memoryCapacity,
         diskBytes: quantityValue(parseQuantity(capacity['ephemeral-storage'])),

@@ -1,0 +1,235 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { type Connected, connect } from '@kruise/client/connect';
+import { serveHealth } from '@kruise/client/health';
+import { loadKubeconfig } from '@kruise/client/kubeconfig';
+import { formatKubeconfig } from '@kruise/client/kubeconfig-file';
+import { jsonLog, type Log } from '@kruise/client/log';
+import { addProcessMetrics, createMetrics } from '@kruise/client/metrics';
+import { createAuthority, type KeyPair } from '@kruise/machinery/x509/certificate';
+import { createGrpcRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
+import type { NodeRuntime } from '@kruise/node/cri/runtime';
+import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-runtime';
+import {
+  type CertificateStore,
+  isValid,
+  keepCertificate,
+  nodeClientWish,
+  nodeServingWish,
+  requestCertificate,
+} from '@kruise/node/kubelet/certificates';
+import { createKubelet, type KubeletOptions } from '@kruise/node/kubelet/kubelet';
+import {
+  machineAddress,
+  machineCapacity,
+  machineDns,
+  machineInfo,
+  machineSupplies,
+} from '@kruise/node/kubelet/machine';
+import { delegatedAccess } from '@kruise/node/kubelet/server/access';
+import { listenKubelet } from '@kruise/node/kubelet/server/listen';
+import { systemClock, systemRandom } from '@kruise/values/system';
+import type { KubeletFlags } from '../kubelet-flags.ts';
+import { parseTaints } from '../taints.ts';
+
+/** Runs a node until the process is told to stop. Containers of a real runtime go on running. */
+export async function kubelet(flags: KubeletFlags): Promise<number> {
+  const log = jsonLog(systemClock.now, (line) => process.stderr.write(line));
+  const stop = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
+  const { signal } = stop;
+  const nodeName = (flags.hostnameOverride ?? hostname()).toLowerCase();
+  const certificates = flags.certDir ?? join(flags.rootDir, 'pki');
+  mkdirSync(certificates, { recursive: true, mode: 0o700 });
+  const address = flags.nodeIp ?? machineAddress() ?? '127.0.0.1';
+
+  const { client, close } = await connected({ flags, nodeName, certificates, log }, signal);
+  const metrics = createMetrics();
+  addProcessMetrics(metrics, process, systemClock.now());
+  const port = Number(flags.port);
+  const running = createKubelet(
+    {
+      client,
+      clock: systemClock,
+      random: systemRandom,
+      log,
+      metrics,
+      nodeName,
+      addresses: [address],
+      port,
+      labels: Object.fromEntries(pairsOf(flags.nodeLabels)),
+      taints: parseTaints(flags.registerWithTaints ?? ''),
+      ...(flags.podManifestPath === undefined ? {} : { staticPodPath: flags.podManifestPath }),
+      ...(await machineOf(flags, address, signal)),
+    },
+    signal,
+  );
+  const store = pairStore(join(certificates, 'kubelet.crt'), join(certificates, 'kubelet.key'));
+  const serving = nodeServingWish(nodeName, [nodeName, address]);
+  const context = { clock: systemClock, random: systemRandom, log };
+  const isRotated = flags.rotateServerCertificates ?? false;
+  const pair = isRotated
+    ? await present(store, () => requestCertificate(client, context, serving, signal))
+    : ownCertificate(store, nodeName, address);
+  const listening = await listenKubelet(
+    running.handler,
+    {
+      host: flags.address,
+      port,
+      ...pair,
+      ...(flags.clientCaFile === undefined ? {} : { clientAuthority: readFileSync(flags.clientCaFile, 'utf8') }),
+      access: delegatedAccess(client, systemClock, nodeName),
+    },
+    signal,
+  );
+  if (isRotated) {
+    void keepCertificate(context, { client, wish: () => serving, store, onChange: listening.renew }, signal);
+  }
+  const healthPort = Number(flags.healthzPort);
+  const health =
+    healthPort === 0 ? undefined : await serveHealth({ host: '127.0.0.1', port: healthPort, ready: {}, metrics });
+  await running.registered;
+  log.info({ node: nodeName, port: listening.port }, 'the node is registered');
+  await running.stopped;
+  await health?.close();
+  close();
+  return 0;
+}
+
+type Place = {
+  readonly flags: KubeletFlags;
+  readonly nodeName: string;
+  readonly certificates: string;
+  readonly log: Log;
+};
+
+/** The API server, as the node: by a kubeconfig, or by a certificate that is asked for first and kept fresh. */
+async function connected(
+  { flags, nodeName, certificates, log }: Place,
+  signal: AbortSignal,
+): Promise<Pick<Connected, 'client' | 'close'>> {
+  const userAgent = 'kubelet/v1.33';
+  if (flags.bootstrapKubeconfig === undefined) {
+    return connect(systemClock, { userAgent, ...(flags.kubeconfig === undefined ? {} : { path: flags.kubeconfig }) });
+  }
+  const file = join(certificates, 'kubelet-client-current.pem');
+  const store = pairStore(file, file);
+  const context = { clock: systemClock, random: systemRandom, log };
+  const bootstrap = connect(systemClock, { userAgent, path: flags.bootstrapKubeconfig });
+  const wish = nodeClientWish(nodeName);
+  let current = await present(store, () => requestCertificate(bootstrap.client, context, wish, signal));
+  const client = bootstrap.as({ current: () => ({ certificate: current }) }, { userAgent });
+  if (flags.kubeconfig !== undefined && !existsSync(flags.kubeconfig)) {
+    writeFileSync(flags.kubeconfig, kubeconfigFor(flags.bootstrapKubeconfig, file), { mode: 0o600 });
+  }
+  const onChange = (pair: KeyPair) => {
+    current = pair;
+    log.info({ node: nodeName }, 'the certificate of the node was renewed');
+  };
+  void keepCertificate(context, { client, wish: () => wish, store, onChange }, signal);
+  return { client, close: bootstrap.close };
+}
+
+/** The cluster of one kubeconfig, with the certificate in a file. */
+function kubeconfigFor(bootstrap: string, file: string): string {
+  const [cluster] = loadKubeconfig({ path: bootstrap }).clusters.values();
+  const name = 'default-cluster';
+  return formatKubeconfig({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name, cluster: cluster ?? {} }],
+    contexts: [{ name: 'default-context', context: { cluster: name, user: 'default-auth' } }],
+    users: [{ name: 'default-auth', user: { 'client-certificate': file, 'client-key': file } }],
+    'current-context': 'default-context',
+  });
+}
+
+/** What is kept, if it is still good; or else what is made in its place. */
+async function present(store: CertificateStore, make: () => Promise<KeyPair>): Promise<KeyPair> {
+  const kept = store.read();
+  if (kept && isValid(kept.certificate, systemClock.now())) return kept;
+  const made = await make();
+  store.write(made);
+  return made;
+}
+
+/** A certificate that nobody vouches for, made once. */
+function ownCertificate(store: CertificateStore, nodeName: string, address: string): KeyPair {
+  const kept = store.read();
+  if (kept && isValid(kept.certificate, systemClock.now())) return kept;
+  const nowMs = systemClock.now();
+  const authority = createAuthority(`${nodeName}-ca@${Math.floor(nowMs / 1000)}`, nowMs);
+  const made = authority.issue({
+    subject: { commonName: nodeName },
+    usages: ['server auth'],
+    hosts: [nodeName, address],
+    nowMs,
+  });
+  store.write(made);
+  return made;
+}
+
+/** Keeps a certificate and its key in one file, or in two. */
+function pairStore(certificateFile: string, keyFile: string): CertificateStore {
+  return {
+    read() {
+      if (!existsSync(certificateFile) || !existsSync(keyFile)) return undefined;
+      const certificate = block(readFileSync(certificateFile, 'utf8'), 'CERTIFICATE');
+      const key = block(readFileSync(keyFile, 'utf8'), '[A-Z ]*PRIVATE KEY');
+      return certificate && key ? { certificate, key } : undefined;
+    },
+    write({ certificate, key }) {
+      const isOne = certificateFile === keyFile;
+      writeFileSync(certificateFile, isOne ? certificate + key : certificate, { mode: 0o600 });
+      if (!isOne) writeFileSync(keyFile, key, { mode: 0o600 });
+    },
+  };
+}
+
+function block(text: string, label: string): string | undefined {
+  return new RegExp(`-----BEGIN ${label}-----[^-]+-----END ${label}-----\\n?`).exec(text)?.[0];
+}
+
+/** What runs containers, and what the machine has for them. */
+async function machineOf(
+  flags: KubeletFlags,
+  address: string,
+  signal: AbortSignal,
+): Promise<Pick<KubeletOptions, 'runtime' | 'capacity' | 'info' | 'settings' | 'supplies'>> {
+  const { containerRuntimeEndpoint: endpoint, rootDir: rootDirectory } = flags;
+  const settings = {
+    rootDirectory,
+    clusterDns: flags.clusterDns.split(','),
+    clusterDomain: flags.clusterDomain,
+    hostDns: machineDns(),
+  };
+  const capacity = await machineCapacity(rootDirectory, Number(flags.maxPods));
+  const common = { capacity, info: machineInfo() };
+  if (endpoint === 'simulated') {
+    const runtime: NodeRuntime = createSimulatedRuntime({
+      clock: systemClock,
+      random: systemRandom,
+      nodeAddress: address,
+    });
+    return { ...common, settings, runtime };
+  }
+  const runtime = createGrpcRuntime({ clock: systemClock, endpoint, signal });
+  const { linux } = await runtime.runtimeConfig({}).catch(() => ({ linux: undefined }));
+  return {
+    ...common,
+    runtime,
+    settings: { ...settings, ...(linux ? { cgroupDriver: linux.cgroupDriver } : {}) },
+    supplies: () => machineSupplies(rootDirectory),
+  };
+}
+
+function pairsOf(text = ''): [string, string][] {
+  return text
+    .split(',')
+    .filter((each) => each !== '')
+    .map((each) => {
+      const [name = '', ...value] = each.split('=');
+      return [name, value.join('=')];
+    });
+}

@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+
+/** What `kruise kubelet` can be told, by the names kubelets have for it. */
+export type KubeletFlags = {
+  readonly kubeconfig?: string;
+  readonly bootstrapKubeconfig?: string;
+  readonly hostnameOverride?: string;
+  readonly nodeIp?: string;
+  readonly nodeLabels?: string;
+  readonly registerWithTaints?: string;
+  readonly containerRuntimeEndpoint: string;
+  readonly rootDir: string;
+  readonly certDir?: string;
+  readonly clientCaFile?: string;
+  readonly address: string;
+  readonly port: string;
+  readonly healthzPort: string;
+  readonly podManifestPath?: string;
+  readonly clusterDns: string;
+  readonly clusterDomain: string;
+  readonly maxPods: string;
+  readonly rotateServerCertificates?: boolean;
+};
+
+export function kubeletFlags(command: Command): Command {
+  return command
+    .option('--kubeconfig <file>', 'how to reach the cluster; with --bootstrap-kubeconfig it is written')
+    .option('--bootstrap-kubeconfig <file>', 'credentials that are good for asking for a certificate')
+    .option('--hostname-override <name>', 'what the node is called (default: as the machine)')
+    .option('--node-ip <address>', 'the address of the node')
+    .option('--node-labels <labels>', 'labels the node gets when it registers: a=b,c=d')
+    .option('--register-with-taints <taints>', 'taints the node gets when it registers: key=value:effect')
+    .option(
+      '--container-runtime-endpoint <url>',
+      'the runtime: unix:///run/containerd/containerd.sock, or simulated',
+      'unix:///run/containerd/containerd.sock',
+    )
+    .option('--root-dir <dir>', 'where volumes of Pods are', '/var/lib/kubelet')
+    .option('--cert-dir <dir>', 'where certificates are (default: pki in the root directory)')
+    .option('--client-ca-file <file>', 'the authority of those who may ask the kubelet')
+    .option('--address <address>', 'where its API is served', '0.0.0.0')
+    .option('--port <port>', 'where its API is served', '10250')
+    .option('--healthz-port <port>', 'where its health is served to this machine; 0 for nowhere', '10248')
+    .option('--pod-manifest-path <dir>', 'a folder of Pods to run')
+    .option('--cluster-dns <addresses>', 'whom Pods ask for names', '10.96.0.10')
+    .option('--cluster-domain <domain>', 'the domain of services', 'cluster.local')
+    .option('--max-pods <count>', 'how many Pods may run', '110')
+    .option('--rotate-server-certificates', "ask the cluster for the certificate of the kubelet's API");
+}

@@ -1,0 +1,91 @@
+/** What the machine a kubelet runs on has and is. */
+import { existsSync, readFileSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { arch, availableParallelism, networkInterfaces, release, totalmem } from 'node:os';
+import type { NodeSystemInfo } from '@kruise/api/core/node';
+import type { ResourceList } from '@kruise/machinery/resource-list';
+import type { DnsConfig } from '../cri/messages.ts';
+import type { Supplies } from './eviction.ts';
+
+/** What the machine has. */
+export async function machineCapacity(rootDirectory: string, maxPods: number): Promise<ResourceList> {
+  const { blocks, bsize } = await statfs(nearest(rootDirectory));
+  return {
+    cpu: String(availableParallelism()),
+    memory: `${Math.floor(totalmem() / 1024)}Ki`,
+    'ephemeral-storage': `${Math.floor((blocks * bsize) / 1024)}Ki`,
+    pods: String(maxPods),
+  };
+}
+
+/** What the machine has left now. */
+export async function machineSupplies(rootDirectory: string): Promise<Supplies> {
+  const { blocks, bavail, bsize, files, ffree } = await statfs(nearest(rootDirectory));
+  return {
+    'memory.available': { available: availableMemory(), capacity: totalmem() },
+    'nodefs.available': { available: bavail * bsize, capacity: blocks * bsize },
+    ...(files > 0 ? { 'nodefs.inodesFree': { available: ffree, capacity: files } } : {}),
+  };
+}
+
+/** What can be had without swapping: more than is free, as caches give way. */
+function availableMemory(): number {
+  const [, kibibytes] = /^MemAvailable:\s+(\d+) kB$/m.exec(contentOf('/proc/meminfo')) ?? [];
+  return kibibytes === undefined ? totalmem() : Number(kibibytes) * 1024;
+}
+
+const architectures: { readonly [name: string]: string } = { x64: 'amd64', ia32: '386' };
+
+/** What the machine is. */
+export function machineInfo(): Partial<NodeSystemInfo> {
+  const [, osImage = 'Linux'] = /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(contentOf('/etc/os-release')) ?? [];
+  return {
+    machineID: contentOf('/etc/machine-id').trim(),
+    systemUUID: contentOf('/sys/class/dmi/id/product_uuid').trim(),
+    bootID: contentOf('/proc/sys/kernel/random/boot_id').trim(),
+    kernelVersion: release(),
+    osImage,
+    operatingSystem: 'linux',
+    architecture: architectures[arch()] ?? arch(),
+  };
+}
+
+/** The address others reach the machine by: the first that is not its own loopback. */
+export function machineAddress(): string | undefined {
+  for (const addresses of Object.values(networkInterfaces())) {
+    const found = addresses?.find(({ family, internal }) => family === 'IPv4' && !internal);
+    if (found) return found.address;
+  }
+  return undefined;
+}
+
+/** Whom the machine asks for names. */
+export function machineDns(path = '/etc/resolv.conf'): Required<DnsConfig> {
+  const lines = contentOf(path)
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/));
+  const of = (keyword: string) => lines.filter(([first]) => first === keyword).map(([, ...rest]) => rest);
+  return {
+    servers: of('nameserver').flatMap(([address]) => address ?? []),
+    // Of several lists of domains only the last counts.
+    searches: of('search').at(-1) ?? [],
+    options: of('options').flat(),
+  };
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // Not every machine has it, or lets everyone read it.
+    if (code === 'ENOENT' || code === 'EACCES') return '';
+    throw error;
+  }
+}
+
+/** The folder itself, or the one it will be in. */
+function nearest(path: string): string {
+  if (existsSync(path) || path === '/') return path;
+  return nearest(path.slice(0, path.lastIndexOf('/')) || '/');
+}
