@@ -1,5 +1,8 @@
 /** A cluster for one test: the real API server in memory, Kruise's kinds and the manager, on a clock of the test's own. */
+
+import { binding } from '@kruise/api/core/binding';
 import { namespace } from '@kruise/api/core/namespace';
+import { type Pod, pod } from '@kruise/api/core/pod';
 import { serviceAccount } from '@kruise/api/core/serviceaccount';
 import { kruiseDefinitions } from '@kruise/api/kruise/crds';
 import { installDefinitions } from '@kruise/apiserver/custom/install';
@@ -7,8 +10,9 @@ import type { KubeObject } from '@kruise/apiserver/object';
 import { startTestServer } from '@kruise/apiserver/testing/test-server';
 import type { Client } from '@kruise/client/client';
 import type { Webhook } from '@kruise/client/webhook';
+import { isConditionTrue } from '@kruise/machinery/conditions';
 import { seededRandom } from '@kruise/values/random';
-import { instantOf } from '@kruise/values/time';
+import { formatTime, type Instant, instantOf } from '@kruise/values/time';
 import { type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
 import { allFeatureGates, type FeatureGates, featureGates } from '../feature-gates.ts';
 import { runManager } from '../manager.ts';
@@ -17,6 +21,8 @@ import { managerSettings } from '../settings.ts';
 export type TestCluster = {
   readonly client: Client;
   readonly clock: VirtualClock;
+  /** Has kubelets run what all Pods ask for, and lets everything that follows from it happen. */
+  runPods(): Promise<void>;
   /** Lets everything that follows from what was done happen, and so much time go by. */
   pass(seconds: number): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -42,14 +48,46 @@ export async function startTestCluster(gates: Partial<FeatureGates> = {}): Promi
   const options = { client, clock, random, settings, inProcessWebhooks, onServing };
   const stopped = runManager(options, stop.signal);
   await Promise.race([serving, stopped]);
+  const pass = (seconds: number) => clock.advanceAsync(seconds * 1000);
   return {
     client,
     clock,
-    pass: (seconds) => clock.advanceAsync(seconds * 1000),
+    pass,
+    async runPods() {
+      for (const found of (await client.list(pod)).items) await runPod(client, found, clock.now());
+      await pass(1);
+    },
     async [Symbol.asyncDispose]() {
       stop.abort();
       await stopped;
       await server.close();
     },
   };
+}
+
+/** What a scheduler and a kubelet do: a node, running containers, and Ready if all gates are open. */
+async function runPod(client: Client, found: Pod, now: Instant): Promise<void> {
+  const { name = '', namespace: place = '' } = found.metadata;
+  const reference = { name, namespace: place };
+  if (!found.spec?.nodeName) {
+    const target = { kind: 'Node', name: 'node-1' };
+    await client.post(pod, reference, { name: 'binding', kind: binding }, { metadata: reference, target });
+  }
+  const gates = found.spec?.readinessGates ?? [];
+  const isReady = gates.every(({ conditionType }) => isConditionTrue(found.status?.conditions, conditionType));
+  const condition = (type: string, isTrue: boolean) => ({
+    type,
+    status: isTrue ? 'True' : 'False',
+    lastTransitionTime: formatTime(now),
+  });
+  const containerStatuses = (found.spec?.containers ?? []).map(({ name: container, image = '' }) => ({
+    name: container,
+    image,
+    imageID: `sha256:${image}`,
+    ready: true,
+    restartCount: 0,
+  }));
+  const conditions = [condition('ContainersReady', true), condition('Ready', isReady)];
+  const status = { phase: 'Running', conditions, containerStatuses };
+  await client.patch(pod, reference, { status }, { type: 'strategic', subresource: 'status' });
 }
