@@ -8,6 +8,7 @@ import { unrest } from './invariants/at-rest.ts';
 import type { Invariant } from './invariants/invariant.ts';
 import {
   cloneSetsAreNotExceeded,
+  deploymentsAreNotExceeded,
   oneDaemonOnANode,
   onePodOfAName,
   podsDoNotTurnBack,
@@ -21,6 +22,7 @@ import { type View, viewOf } from './view.ts';
 import { createWorld, type Program, type World, worldStart } from './world.ts';
 
 export const invariants: readonly Invariant[] = [
+  deploymentsAreNotExceeded,
   replicaSetsAreNotExceeded,
   cloneSetsAreNotExceeded,
   oneDaemonOnANode,

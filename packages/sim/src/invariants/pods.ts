@@ -1,4 +1,5 @@
 import { daemonSet } from '@kruise/api/apps/daemonset';
+import { deployment } from '@kruise/api/apps/deployment';
 import { replicaSet } from '@kruise/api/apps/replicaset';
 import { type Pod, pod } from '@kruise/api/core/pod';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
@@ -31,6 +32,29 @@ function ceiling() {
     return limit;
   };
 }
+
+export const deploymentsAreNotExceeded: Invariant = {
+  name: 'the ReplicaSets of a Deployment want no more Pods together than it wants and may surge',
+  begin() {
+    const limitOf = ceiling();
+    const heardOf = new Map<string, number>();
+    return (view) => {
+      const sets = Map.groupBy(view.list(replicaSet), (set) => controllerOf(set)?.uid);
+      for (const { metadata, spec, status } of view.list(deployment)) {
+        const uid = metadata.uid ?? '';
+        const replicas = spec?.replicas ?? 1;
+        const surge = scaleUp(spec?.strategy?.rollingUpdate?.maxSurge ?? 0, replicas);
+        const isHeard = status?.observedGeneration === metadata.generation;
+        const allowed = isHeard ? replicas + surge : Math.max(replicas + surge, heardOf.get(uid) ?? 0);
+        heardOf.set(uid, allowed);
+        const wanted = (sets.get(uid) ?? []).reduce((sum, set) => sum + (set.spec?.replicas ?? 1), 0);
+        const limit = limitOf(uid, allowed, wanted);
+        if (wanted > limit) return `${metadata.name} may have ${limit} and wants ${wanted}`;
+      }
+      return undefined;
+    };
+  },
+};
 
 export const replicaSetsAreNotExceeded: Invariant = {
   name: 'a ReplicaSet has no more active Pods than it wants',
