@@ -10,6 +10,7 @@ import { createCluster } from '@kruise/controlplane/scheduler/cluster/cluster';
 import { podInfoOf } from '@kruise/controlplane/scheduler/cluster/pod-info';
 import { defaultConfiguration } from '@kruise/controlplane/scheduler/configuration';
 import { decide } from '@kruise/controlplane/scheduler/decide';
+import { createMemory } from '@kruise/controlplane/scheduler/memory';
 import { createProfile } from '@kruise/controlplane/scheduler/profile';
 import { runScheduler } from '@kruise/controlplane/scheduler/scheduler';
 import { emptyParts } from '@kruise/controlplane/scheduler/testing/parts';
@@ -67,12 +68,13 @@ function decisionsPerSecond(nodeCount: number, spec: Partial<NonNullable<Pod['sp
   const profile = createProfile(defaultConfiguration.profiles[0]!, emptyParts());
   const nominations = { onNode: () => [] };
   const random = seededRandom(1);
+  const memory = createMemory();
   let start = 0;
   let placed = 0;
   const place = (count: number) => {
     for (let index = 0; index < count; index++) {
       const pod = podInfoOf(podOf(`pod-${placed++}`, spec));
-      const { decision, nextStart } = decide(profile, pod, { cluster, nominations, random, start });
+      const { decision, nextStart } = decide(profile, pod, { cluster, nominations, memory, random, start });
       if (decision.type !== 'placed') throw new Error('a Pod was not placed');
       start = nextStart;
       cluster.assume(pod, decision.node.name);

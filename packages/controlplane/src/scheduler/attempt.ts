@@ -14,6 +14,7 @@ import { type Decision, decide } from './decide.ts';
 import { messageOf } from './diagnosis.ts';
 import { evictFor } from './evict.ts';
 import type { Limit } from './limit.ts';
+import { createMemory } from './memory.ts';
 import type { SchedulerMetrics } from './metrics.ts';
 import type { Reservation } from './plugin.ts';
 import { conditionPatch, nominationPatch, noteOf, patchStatus } from './pod-status.ts';
@@ -72,6 +73,7 @@ export function createAttempts(means: Means): (queued: QueuedPod) => void {
     metrics,
     signal,
   } = means;
+  const memory = createMemory();
   let start = 0;
   // Pods of other schedulers do not come into the queue.
   const profileOf = ({ spec }: PodInfo): Profile => profiles.get(spec.schedulerName ?? '')!;
@@ -98,6 +100,7 @@ export function createAttempts(means: Means): (queued: QueuedPod) => void {
     const { decision, nextStart } = decide(profileOf(pod), pod, {
       cluster,
       nominations: queue.nominator,
+      memory,
       random,
       start,
     });

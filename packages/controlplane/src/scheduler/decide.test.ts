@@ -5,6 +5,7 @@ import { seededRandom } from '@kruise/values/random';
 import fc from 'fast-check';
 import { podInfoOf } from './cluster/pod-info.ts';
 import { decide, feasibleWanted } from './decide.ts';
+import { createMemory } from './memory.ts';
 import { clusterOf, nodeIn, nodeOf, podOf } from './testing/fixtures.ts';
 import { feasibleFor, judge, profileIn } from './testing/judge.ts';
 
@@ -207,6 +208,7 @@ test('a Pod is only ever placed on a node that passes every filter', () => {
             return zone ? nodeIn(zone, `n${index}`, traits) : nodeOf(`n${index}`, traits);
           }),
         );
+        const memory = createMemory();
         for (const [index, { app, cpu, spreads, avoids, tolerates }] of pods.entries()) {
           const labelSelector = { matchLabels: { app } };
           const pod = podOf(`p${index}`, {
@@ -235,6 +237,7 @@ test('a Pod is only ever placed on a node that passes every filter', () => {
           });
           const feasible = feasibleFor(pod, { cluster });
           const outcome = judge(pod, { cluster });
+          assert.equal(judge(pod, { cluster, memory }), outcome, 'what is remembered is as it was');
           assert.equal(feasible.includes(outcome), feasible.length > 0, `${outcome} of ${feasible}`);
           if (feasible.length > 0) cluster.assume(podInfoOf(pod), outcome);
         }

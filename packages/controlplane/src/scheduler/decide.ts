@@ -9,6 +9,7 @@ import type { NodeInfo } from './cluster/node-info.ts';
 import type { PodInfo } from './cluster/pod-info.ts';
 import { type Diagnosis, unexamined } from './diagnosis.ts';
 import { checkWithNominated, type Filters, type Nominations, prepareFilters } from './filter.ts';
+import type { Memory, Recollection } from './memory.ts';
 import type { Rejection } from './plugin.ts';
 import type { Profile } from './profile.ts';
 
@@ -28,6 +29,8 @@ export type Circumstances = {
   readonly cluster: ClusterView;
   readonly nominations: Nominations;
   readonly random: Random;
+  /** What is known of Pods alike; nothing, if it is left out. */
+  readonly memory?: Memory;
   /** The index of the node the search begins with, so that all get their turn. */
   readonly start: number;
 };
@@ -40,7 +43,8 @@ export function decide(profile: Profile, pod: PodInfo, circumstances: Circumstan
   const nodeCount = cluster.nodes.length;
   if (nodeCount === 0) return { decision: { type: 'no nodes' }, nextStart: start };
 
-  const { filters, rejection, nodeNames, narrowedBy } = prepareFilters(profile.filters, pod, cluster);
+  const recollection = circumstances.memory?.of(profile, pod);
+  const { filters, rejection, nodeNames, narrowedBy } = prepareFilters(profile.filters, pod, cluster, recollection);
   if (rejection) {
     const plugins = new Set([...narrowedBy, rejection.plugin].filter((name) => name !== ''));
     const preFilterMessage = rejection.reasons.join(', ');
@@ -73,7 +77,8 @@ export function decide(profile: Profile, pod: PodInfo, circumstances: Circumstan
     const diagnosis = { nodeCount, rejections, absent, plugins };
     return { decision: { type: 'rejected', diagnosis, filters }, nextStart };
   }
-  const node = feasible.length === 1 ? feasible[0]! : pickBest(profile, pod, cluster, feasible, random);
+  const scores = feasible.length === 1 ? [1] : scoreNodes(profile, pod, cluster, feasible, recollection);
+  const node = feasible[pickBest(scores, random)]!;
   return { decision: { type: 'placed', node, filters, feasibleCount: feasible.length, evaluatedCount }, nextStart };
 }
 
@@ -111,43 +116,45 @@ export function feasibleWanted({ percentageOfNodesToScore, scorers }: Profile, n
   return Math.max(Math.trunc((nodeCount * percentage) / 100), fewestNodes);
 }
 
-/** One of the nodes with the highest score, each as likely as the next. */
-function pickBest(
-  profile: Profile,
-  pod: PodInfo,
-  cluster: ClusterView,
-  nodes: readonly NodeInfo[],
-  random: Random,
-): NodeInfo {
-  const totals = scoreNodes(profile, pod, cluster, nodes);
+/** The index of one of the highest scores, each as likely as the next. */
+function pickBest(scores: ArrayLike<number>, random: Random): number {
   let best = 0;
   let ties = 1;
-  for (let index = 1; index < nodes.length; index++) {
-    if (totals[index]! > totals[best]!) {
+  for (let index = 1; index < scores.length; index++) {
+    if (scores[index]! > scores[best]!) {
       best = index;
       ties = 1;
-    } else if (totals[index] === totals[best] && randomInteger(random, ++ties) === 0) {
+    } else if (scores[index] === scores[best] && randomInteger(random, ++ties) === 0) {
       best = index;
     }
   }
-  return nodes[best]!;
+  return best;
 }
 
 /** The weighted sums of all scores, in the order of the nodes. */
-export function scoreNodes(
+function scoreNodes(
   { scorers }: Profile,
   pod: PodInfo,
   cluster: ClusterView,
   nodes: readonly NodeInfo[],
+  recollection: Recollection | undefined,
 ): Float64Array {
-  const totals = new Float64Array(nodes.length);
-  const scores = new Float64Array(nodes.length);
-  for (const { plugin, weight } of scorers) {
+  const count = nodes.length;
+  const totals = new Float64Array(count);
+  const scores = new Float64Array(count);
+  const known = recollection && nodes.map(recollection.on);
+  for (const [place, { plugin, weight }] of scorers.entries()) {
     const scorer = plugin.score?.(pod, cluster, nodes);
     if (!scorer) continue;
-    for (let index = 0; index < nodes.length; index++) scores[index] = scorer.score(nodes[index]!);
+    if (known && plugin.isLocal) {
+      for (let index = 0; index < count; index++) {
+        scores[index] = known[index]!.scores[place] ??= scorer.score(nodes[index]!);
+      }
+    } else {
+      for (let index = 0; index < count; index++) scores[index] = scorer.score(nodes[index]!);
+    }
     scorer.normalize?.(scores);
-    for (let index = 0; index < nodes.length; index++) totals[index]! += weight * scores[index]!;
+    for (let index = 0; index < count; index++) totals[index]! += weight * scores[index]!;
   }
   return totals;
 }

@@ -2,6 +2,7 @@
 import type { ClusterView } from './cluster/cluster.ts';
 import { copyNodeInfo, type NodeInfo, putPod } from './cluster/node-info.ts';
 import type { PodInfo } from './cluster/pod-info.ts';
+import type { Recollection } from './memory.ts';
 import type { ChangeableFilter, NodeFilter, Plugin, Rejection } from './plugin.ts';
 
 /** Judges nodes by every filter, in turn, until one is against it. */
@@ -22,12 +23,19 @@ export type Preparation = {
 };
 
 /** Has every plugin look at the Pod, until one is against it for good. */
-export function prepareFilters(plugins: readonly Plugin[], pod: PodInfo, cluster: ClusterView): Preparation {
+export function prepareFilters(
+  plugins: readonly Plugin[],
+  pod: PodInfo,
+  cluster: ClusterView,
+  recollection?: Recollection,
+): Preparation {
   const filters: NodeFilter[] = [];
+  // Those that judge a node by itself come first; what they say together is remembered.
+  let localCount = 0;
   const narrowedBy: string[] = [];
   let nodeNames: ReadonlySet<string> | undefined;
   let rejection: Rejection | undefined;
-  for (const { name, filter } of plugins) {
+  for (const { name, isLocal, filter } of plugins) {
     const prepared = filter?.(pod, cluster);
     if (!prepared) continue;
     if ('rejection' in prepared) {
@@ -37,6 +45,7 @@ export function prepareFilters(plugins: readonly Plugin[], pod: PodInfo, cluster
       break;
     }
     filters.push(prepared.filter);
+    if (isLocal && localCount === filters.length - 1) localCount++;
     if (!prepared.nodeNames) continue;
     narrowedBy.push(name);
     nodeNames = nodeNames ? nodeNames.intersection(prepared.nodeNames) : prepared.nodeNames;
@@ -47,7 +56,20 @@ export function prepareFilters(plugins: readonly Plugin[], pod: PodInfo, cluster
     rejection = { plugin: '', isPreemptable: false, reasons: [`node(s) didn't satisfy ${named}`] };
     break;
   }
-  return { filters: together(filters), rejection, nodeNames, narrowedBy };
+  const all = together(filters);
+  const remembering = recollection && remembered(filters.slice(0, localCount), filters.slice(localCount), recollection);
+  return { filters: { ...all, ...(remembering ? { check: remembering } : {}) }, rejection, nodeNames, narrowedBy };
+}
+
+/** Asks the first filters only where it is not known what they say. */
+function remembered(first: readonly NodeFilter[], others: readonly NodeFilter[], { on }: Recollection) {
+  const local = together(first);
+  const rest = together(others);
+  return (node: NodeInfo): Rejection | undefined => {
+    const known = on(node);
+    if (known.rejection === 'unknown') known.rejection = local.check(node);
+    return known.rejection ?? rest.check(node);
+  };
 }
 
 function together(filters: readonly NodeFilter[]): Filters {

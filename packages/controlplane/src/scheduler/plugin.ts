@@ -64,6 +64,8 @@ export type Reservation = {
 
 export type Plugin = {
   readonly name: string;
+  /** Whether it judges a node by itself: by the Pod's spec and what is on the node, whatever is elsewhere. */
+  readonly isLocal?: boolean;
   /** Why a Pod is not to be tried at all for now. */
   readonly preEnqueue?: (pod: PodInfo) => string | undefined;
   readonly filter?: (pod: PodInfo, cluster: ClusterView) => Prepared;

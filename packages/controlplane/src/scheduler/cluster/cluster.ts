@@ -43,6 +43,7 @@ type Placed = { readonly node: NodeInfo; readonly isAssumed: boolean };
 
 export function createCluster(): Cluster {
   const infos = new Map<string, NodeInfo>();
+  const freeSlots: number[] = [];
   const placed = new Map<string, Placed>();
   const order = createNodeOrder();
   const images = createImages();
@@ -53,11 +54,12 @@ export function createCluster(): Cluster {
 
   const infoOf = (name: string): NodeInfo => {
     let info = infos.get(name);
-    if (!info) infos.set(name, (info = createNodeInfo(name)));
+    if (!info) infos.set(name, (info = createNodeInfo(name, freeSlots.pop() ?? infos.size)));
     return info;
   };
   const dropIfEmpty = (info: NodeInfo) => {
-    if (info.node === undefined && info.pods.size === 0) infos.delete(info.name);
+    if (info.node !== undefined || info.pods.size > 0 || !infos.delete(info.name)) return;
+    freeSlots.push(info.slot);
   };
   const put = (pod: PodInfo, node: NodeInfo, isAssumed: boolean) => {
     putPod(node, pod);

@@ -28,6 +28,8 @@ export type NodeInfo = {
   /** How many Pods use a claim, by `namespace/name`. */
   readonly usedClaims: Map<string, number>;
   readonly images: Map<string, ImageState>;
+  /** Its place in arrays of what is known of nodes; taken by another once it is gone. */
+  readonly slot: number;
   /** Another number whenever anything of it has changed. */
   generation: number;
 };
@@ -35,9 +37,10 @@ export type NodeInfo = {
 const noTaints: readonly Taint[] = [];
 const noLabels: Readonly<Record<string, string>> = {};
 
-export function createNodeInfo(name: string): NodeInfo {
+export function createNodeInfo(name: string, slot = 0): NodeInfo {
   return {
     name,
+    slot,
     node: undefined,
     labels: noLabels,
     taints: noTaints,

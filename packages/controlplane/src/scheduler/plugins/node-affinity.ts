@@ -29,6 +29,7 @@ export function nodeAffinity({ addedAffinity }: NodeAffinityArgs = {}): Plugin {
 
   return {
     name,
+    isLocal: true,
     filter({ spec }) {
       const isWanted = requiredNodes(spec);
       if (!isWanted && !isEnforced) return undefined;

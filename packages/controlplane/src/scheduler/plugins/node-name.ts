@@ -6,6 +6,7 @@ const rejection = { plugin: name, isPreemptable: false, reasons: ["node(s) didn'
 /** Only the node that the Pod names, if it names one. */
 export const nodeName: Plugin = {
   name,
+  isLocal: true,
   filter({ spec }) {
     const wanted = spec.nodeName;
     if (!wanted) return undefined;

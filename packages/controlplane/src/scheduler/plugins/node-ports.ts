@@ -10,6 +10,7 @@ const rejection = { plugin: name, isPreemptable: true, reasons: [reason] };
 /** No node on which another Pod has a port that the Pod wants. */
 export const nodePorts: Plugin = {
   name,
+  isLocal: true,
   filter(pod) {
     if (pod.hostPorts.length === 0) return undefined;
     return { filter: { check: (node) => (collides(pod, node) ? rejection : undefined) } };

@@ -9,6 +9,7 @@ export function nodeResourcesBalancedAllocation({ resources = cpuAndMemory }: Ba
   const all = resources.map(({ name }) => ({ name, share: asRequested(name) }));
   return {
     name: 'NodeResourcesBalancedAllocation',
+    isLocal: true,
     score(pod) {
       // A Pod that asks for nothing changes nothing, and would be drawn to one node again and again.
       if (all.every(({ name }) => amountOf(pod.requests, name) === 0)) return undefined;

@@ -45,6 +45,7 @@ export function nodeResourcesFit(args: NodeResourcesFitArgs = {}): Plugin {
 
   return {
     name,
+    isLocal: true,
     filter(pod) {
       const needed = needsOf(pod.requests, isIgnored);
       return {

@@ -10,6 +10,7 @@ const taint: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSched
 /** No node that was closed to new Pods (`kubectl cordon`), unless the Pod tolerates that. */
 export const nodeUnschedulable: Plugin = {
   name,
+  isLocal: true,
   filter({ spec }) {
     if (isTolerated(taint, spec.tolerations)) return undefined;
     return { filter: { check: ({ isUnschedulable }) => (isUnschedulable ? rejection : undefined) } };

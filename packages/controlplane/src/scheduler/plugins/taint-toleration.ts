@@ -9,6 +9,7 @@ const name = 'TaintToleration';
 /** No node with a taint that the Pod does not tolerate; and rather one without taints that only ask to be avoided. */
 export const taintToleration: Plugin = {
   name,
+  isLocal: true,
   filter({ spec }) {
     const check = ({ taints }: NodeInfo): Rejection | undefined => {
       if (taints.length === 0) return undefined;

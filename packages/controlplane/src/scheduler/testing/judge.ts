@@ -14,7 +14,7 @@ export type Setting = {
   readonly cluster: ClusterView;
   readonly world?: World;
   readonly profile?: Partial<ProfileConfiguration>;
-} & Partial<Pick<Circumstances, 'nominations' | 'start'>>;
+} & Partial<Pick<Circumstances, 'nominations' | 'start' | 'memory'>>;
 
 export function profileIn({ world = {}, profile = {} }: Pick<Setting, 'world' | 'profile'> = {}): Profile {
   return createProfile({ ...defaultConfiguration.profiles[0]!, ...profile }, partsOf(world));
@@ -22,8 +22,8 @@ export function profileIn({ world = {}, profile = {} }: Pick<Setting, 'world' | 
 
 /** The node a Pod gets, or why it gets none. */
 export function judge(pod: Pod, setting: Setting): string {
-  const { cluster, nominations = { onNode: () => [] }, start = 0 } = setting;
-  const circumstances = { cluster, nominations, random: seededRandom(1), start };
+  const { cluster, nominations = { onNode: () => [] }, start = 0, memory } = setting;
+  const circumstances = { cluster, nominations, random: seededRandom(1), start, ...(memory ? { memory } : {}) };
   const { decision } = decide(profileIn(setting), podInfoOf(pod), circumstances);
   switch (decision.type) {
     case 'placed':
