@@ -75,7 +75,7 @@ export function cloudServiceController(loadBalancers: LoadBalancers): Controller
     record(nodes.length === 0 ? noNodes(about).event : tell(about, 'Updated').event);
   };
 
-  const release: Effect = async (input, signal, { client, record }) => {
+  const release: Effect = async (input, signal, { record }) => {
     const about = input as Service;
     try {
       if (await loadBalancers.find(about, signal)) {
@@ -88,7 +88,6 @@ export function cloudServiceController(loadBalancers: LoadBalancers): Controller
       throw error;
     }
     told.delete(keyOf(about));
-    await writeStatus(client, about, {});
   };
 
   return defineController({
@@ -107,7 +106,7 @@ export function cloudServiceController(loadBalancers: LoadBalancers): Controller
 async function writeStatus(client: Client, about: Service, loadBalancer: LoadBalancerStatus): Promise<void> {
   if (isSame(about.status?.loadBalancer ?? {}, loadBalancer)) return;
   const { name = '', namespace = '', uid } = about.metadata;
-  const patch = { metadata: { uid }, status: { loadBalancer: { ingress: loadBalancer.ingress ?? null } } };
+  const patch = { metadata: { uid }, status: { loadBalancer } };
   try {
     await client.patch(service, { name, namespace }, patch, {
       type: 'merge',

@@ -92,6 +92,15 @@ const cases: readonly [name: string, observed: Partial<Observed>, expected: read
 ];
 for (const [name, observed, expected] of cases) test(name, () => assert.deepEqual(summary(observed), expected));
 
+test('with the finalizer goes the address', () => {
+  const leaving = service({}, { ...kept, resourceVersion: '7', deletionTimestamp: '2026-01-01T00:00:00Z' });
+  const [, action] = decide({ service: leaving, nodes: [], told: undefined }).actions;
+  assert.deepEqual(action?.type === 'patch' && action.patch, {
+    metadata: { resourceVersion: '7', finalizers: ['other'] },
+    status: { loadBalancer: { ingress: null } },
+  });
+});
+
 test('nodes may be left out', () => {
   assert.equal(isBalanced(node('a')), true);
   assert.equal(

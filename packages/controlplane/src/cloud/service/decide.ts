@@ -41,7 +41,7 @@ export function isBalanced({ metadata, spec }: Node): boolean {
  */
 export function decide({ service, nodes, told }: Observed): Decision<Service['status']> {
   if (needsCleanup(service) || (told && !wantsLoadBalancer(service))) {
-    return { actions: [effect('release', service), ...withoutFinalizer(service), tell(service, 'Deleted')] };
+    return { actions: [effect('release', service), letGo(service), tell(service, 'Deleted')] };
   }
   if (!wantsLoadBalancer(service)) return { actions: [] };
   if (!told || isOtherwiseWanted(told.service, service)) {
@@ -88,8 +88,10 @@ function areSameNodes(before: readonly Node[], now: readonly Node[]): boolean {
   return isSame(machines(before), machines(now));
 }
 
-function withoutFinalizer(service: Service): readonly PatchAction[] {
-  return hasFinalizer(service, finalizer) ? [patchFinalizers(service, [])] : [];
+/** Without the finalizer, and without an address that leads nowhere any more. */
+function letGo(service: Service): PatchAction {
+  const { patch, ...action } = patchFinalizers(service, []);
+  return { ...action, patch: { ...(patch as object), status: { loadBalancer: { ingress: null } } } };
 }
 
 function patchFinalizers(service: Service, own: readonly string[]): PatchAction {

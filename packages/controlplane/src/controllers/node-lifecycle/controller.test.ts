@@ -179,6 +179,18 @@ test('a Pod that comes to a node that is down is told so', async () => {
   assert.equal(late.status?.conditions?.[0]?.status, 'False');
 });
 
+test('Pods of a node that was given up before the start are told', async () => {
+  await using cluster = await startCluster();
+  await addNode(cluster, 'a');
+  await addPod(cluster, 'untold', 'a');
+  const conditions = [{ type: 'Ready', status: 'Unknown' }];
+  await cluster.client.patch(node, { name: 'a' }, { status: { conditions } }, { type: 'merge', subresource: 'status' });
+  await cluster.run(controllers);
+  await cluster.pass(1);
+  const untold = await cluster.client.get(pod, { namespace: 'default', name: 'untold' });
+  assert.equal(untold.status?.conditions?.[0]?.status, 'False');
+});
+
 test('no Pod is driven out while every node is down', async () => {
   await using cluster = await startWithNodes(['a', 'b']);
   await addPod(cluster, 'patient', 'a');

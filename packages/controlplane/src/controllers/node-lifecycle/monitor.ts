@@ -23,6 +23,7 @@ export type MonitorSettings = Patience & EvictionLimits & { readonly periodSecon
 
 const leaseNamespace = 'kube-node-lease';
 const nodeLeases = { namespace: leaseNamespace };
+const fieldManager = 'kube-controller-manager';
 /** Nodes, and Pods of one node, that are written at a time. */
 const writersAtOnce = 8;
 
@@ -71,8 +72,11 @@ function createMonitor(settings: MonitorSettings, context: ControllerContext, si
       const now = clock.now();
       const name = nameOf(each);
       const renewal = caches.of(lease, nodeLeases).get({ namespace: leaseNamespace, name });
-      const health = noticed(known.get(name)?.health, each, renewal, now);
+      const before = known.get(name)?.health;
+      const health = noticed(before, each, renewal, now);
       known.set(name, { node: each, health });
+      // Whoever said so may have been stopped before its Pods were told.
+      if (!before && health.ready?.status === 'Unknown') unfinished.add(name);
       const conditions = conditionsOfSilent(each, health, settings, now);
       if (conditions) silent.push({ ...each, status: { ...each.status, conditions: [...conditions] } });
       if (isCounted(each)) count(zones, zoneOf(each), !conditions && health.ready?.status === 'True');
@@ -128,7 +132,7 @@ function createMonitor(settings: MonitorSettings, context: ControllerContext, si
   async function announceSilent(silent: Node): Promise<void> {
     const name = nameOf(silent);
     const before = known.get(name)!;
-    const written = await unlessOutdated(client.update(node, silent, { subresource: 'status' }));
+    const written = await unlessOutdated(client.update(node, silent, { subresource: 'status', fieldManager }));
     if (!written) return;
     known.set(name, { node: written, health: { ...before.health, ready: readyOf(written) } });
     if (before.health.ready?.status !== 'True') return;
@@ -155,7 +159,7 @@ function createMonitor(settings: MonitorSettings, context: ControllerContext, si
     const conditions = withCondition(found.status?.conditions, { ...condition, status: 'False' }, clock.now());
     const changed = { ...found, status: { ...found.status, conditions: [...conditions] } };
     try {
-      await client.update(pod, changed, { subresource: 'status' });
+      await client.update(pod, changed, { subresource: 'status', fieldManager });
     } catch (error) {
       if (isNotFound(error)) return;
       throw error;
@@ -211,7 +215,7 @@ function createMonitor(settings: MonitorSettings, context: ControllerContext, si
     const taints = changedTaints(each, change, clock.now());
     if (!taints) return;
     const { patch, patchType: type } = patchTaints(each, taints);
-    await unlessOutdated(client.patch(node, { name: nameOf(each) }, patch, { type }));
+    await unlessOutdated(client.patch(node, { name: nameOf(each) }, patch, { type, fieldManager }));
   }
 
   return { look };
