@@ -1,25 +1,8 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
-import { simulatedNode } from '../testing/simulated-node.ts';
+import { test } from 'node:test';
+import { scriptTables } from '../testing/scripts.ts';
 
-const node = simulatedNode();
-let containerId: string;
-before(async () => {
-  ({ containerId } = await node.runContainer({ image: 'debian', command: ['sleep', 'infinity'] }));
-});
-
-type Row = readonly [script: string, stdout: string, exitCode?: number];
-
-function rows(name: string, cases: readonly Row[]): void {
-  describe(name, () => {
-    for (const [script, stdout, exitCode = 0] of cases) {
-      test(script, async () => {
-        const result = await node.sh(containerId, script);
-        assert.deepEqual({ stdout: result.stdout, exitCode: result.exitCode }, { stdout, exitCode }, result.stderr);
-      });
-    }
-  });
-}
+const { sh, rows } = scriptTables();
 
 rows('text', [
   ['echo -n a; echo -e "b\\tc"', 'ab\tc\n'],
@@ -92,8 +75,8 @@ rows('the system', [
 ]);
 
 test('an archive of a folder comes out as it went in', async () => {
-  await node.sh(containerId, 'mkdir -p /in/deep && echo one > /in/deep/file && ln -s deep/file /in/link');
-  await node.sh(containerId, 'mkdir /out && tar -C / -cf /all.tar in && tar -C /out -xf /all.tar');
-  const { stdout } = await node.sh(containerId, 'cat /out/in/link; readlink /out/in/link');
+  await sh('mkdir -p /in/deep && echo one > /in/deep/file && ln -s deep/file /in/link');
+  await sh('mkdir /out && tar -C / -cf /all.tar in && tar -C /out -xf /all.tar');
+  const { stdout } = await sh('cat /out/in/link; readlink /out/in/link');
   assert.equal(stdout, 'one\ndeep/file\n');
 });

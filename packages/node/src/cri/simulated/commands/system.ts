@@ -69,6 +69,11 @@ export const systemCommands: Readonly<Record<string, Program>> = {
     for (const { pid } of found) await writeText(stdout, `${pid}\n`);
     return found.length > 0 ? 0 : 1;
   }),
+  pidof: tool(async ({ argv, container, stdout, process }) => {
+    const found = matching(argv, container, process.pid);
+    if (found.length > 0) await writeText(stdout, `${found.map(({ pid }) => pid).join(' ')}\n`);
+    return found.length > 0 ? 0 : 1;
+  }),
   pkill: tool(({ argv, container, process }) => signalAll(argv, container, process.pid)),
   killall: tool(({ argv, container, process }) => signalAll(argv, container, process.pid)),
   which: tool(async ({ argv, container, environment, directory, stdout }) => {

@@ -1,27 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: it is the shell that is to expand them
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
-import { simulatedNode } from '../testing/simulated-node.ts';
+import { describe, test } from 'node:test';
+import { scriptTables } from '../testing/scripts.ts';
 
-const node = simulatedNode();
-let containerId: string;
-before(async () => {
-  ({ containerId } = await node.runContainer({ image: 'debian', command: ['sleep', 'infinity'] }));
-});
-
-/** A script, what it prints, and its exit code where that is not 0. */
-type Row = readonly [script: string, stdout: string, exitCode?: number];
-
-function rows(name: string, cases: readonly Row[]): void {
-  describe(name, () => {
-    for (const [script, stdout, exitCode = 0] of cases) {
-      test(script, async () => {
-        const result = await node.sh(containerId, script);
-        assert.deepEqual({ stdout: result.stdout, exitCode: result.exitCode }, { stdout, exitCode }, result.stderr);
-      });
-    }
-  });
-}
+const { node, sh, rows } = scriptTables();
 
 rows('lists', [
   ['echo a; echo b', 'a\nb\n'],
@@ -134,23 +116,23 @@ rows('mistakes', [
 ]);
 
 test('a missing command is told of as ash does', async () => {
-  assert.equal((await node.sh(containerId, 'nope')).stderr, 'sh: nope: not found\n');
+  assert.equal((await sh('nope')).stderr, 'sh: nope: not found\n');
 });
 
 describe('time', () => {
   test('sleep takes the time it is told', async () => {
     const started = node.clock.now();
-    const done = node.sh(containerId, 'sleep 1.5; sleep 1m');
+    const done = sh('sleep 1.5; sleep 1m');
     await node.pass(120_000);
     await done;
-    const { stdout } = await node.sh(containerId, 'date +%s');
+    const { stdout } = await sh('date +%s');
     assert.ok(Number(stdout) * 1000 >= started + 61_500);
   });
 
   test('jobs run beside each other, and can be waited for', async () => {
     const started = node.clock.now();
     let endedAt = 0;
-    const done = node.sh(containerId, 'sleep 5 & sleep 5 & wait; echo done').then((result) => {
+    const done = sh('sleep 5 & sleep 5 & wait; echo done').then((result) => {
       endedAt = node.clock.now();
       return result;
     });
@@ -160,12 +142,12 @@ describe('time', () => {
   });
 
   test('a killed job has the exit code of its signal', async () => {
-    const { stdout } = await node.sh(containerId, 'sleep 100 & kill $!; wait $!; echo $?');
+    const { stdout } = await sh('sleep 100 & kill $!; wait $!; echo $?');
     assert.equal(stdout, '143\n');
   });
 
   test('a loop that never waits takes time nevertheless', async () => {
-    const done = node.sh(containerId, 'timeout 5 sh -c "while true; do :; done"; echo $?');
+    const done = sh('timeout 5 sh -c "while true; do :; done"; echo $?');
     await node.pass(10_000);
     assert.equal((await done).stdout, '124\n');
   });
