@@ -97,25 +97,40 @@ function systemRefusal({ spec }: Pod, { metadata, status }: Node): Refusal | und
   return undefined;
 }
 
-function resourceRefusal({ node: { status }, requests, used }: AdmissionFacts): Refusal | undefined {
+function resourceRefusal(facts: AdmissionFacts): Refusal | undefined {
+  const [first] = shortfallsOf(facts);
+  if (!first) return undefined;
+  const { name, requested, used, capacity } = first;
+  const amounts = `requested: ${requested}, used: ${used}, capacity: ${capacity}`;
+  return { reason: `OutOf${name}`, message: `Node didn't have enough resource: ${name}, ${amounts}` };
+}
+
+/** What a node has not enough of for a Pod. */
+export type Shortfall = {
+  readonly name: string;
+  readonly requested: number;
+  readonly used: number;
+  readonly capacity: number;
+};
+
+/** All that a node has not enough of for a Pod. */
+export function shortfallsOf({
+  node: { status },
+  requests,
+  used,
+}: Pick<AdmissionFacts, 'node' | 'requests' | 'used'>): readonly Shortfall[] {
   const allocatable = status?.allocatable ?? {};
   const capacityOf = (name: string) => {
     const quantity = parseQuantity(allocatable[name] ?? '0');
     return name === 'cpu' ? milliValue(quantity) : quantityValue(quantity);
   };
-  const short = (name: string, requested: number, inUse: number, capacity: number): Refusal => ({
-    reason: `OutOf${name}`,
-    message: `Node didn't have enough resource: ${name}, requested: ${requested}, used: ${inUse}, capacity: ${capacity}`,
-  });
-  const pods = capacityOf('pods');
-  if (used.podCount + 1 > pods) return short('pods', 1, used.podCount, pods);
+  const all: Shortfall[] = [{ name: 'pods', requested: 1, used: used.podCount, capacity: capacityOf('pods') }];
   for (const [name, requested] of requests) {
     // What the node has never heard of is counted elsewhere.
     if (requested === 0 || (!isNativeResource(name) && allocatable[name] === undefined)) continue;
-    const capacity = capacityOf(name);
-    if (used.of(name) + requested > capacity) return short(name, requested, used.of(name), capacity);
+    all.push({ name, requested, used: used.of(name), capacity: capacityOf(name) });
   }
-  return undefined;
+  return all.filter((each) => each.used + each.requested > each.capacity);
 }
 
 function placeRefusal(pod: Pod, { node, hostPorts }: AdmissionFacts): Refusal | undefined {

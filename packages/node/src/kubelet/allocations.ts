@@ -85,9 +85,10 @@ export function createAllocations(): Allocations {
   };
 
   return {
-    admit(pod) {
-      const uid = pod.metadata.uid ?? '';
+    admit(asked) {
+      const uid = asked.metadata.uid ?? '';
       if (entries.has(uid)) return;
+      const pod = withGivenResources(asked);
       const requests = requestsOf(pod);
       entries.set(uid, { pod, requests, actuated: new Map() });
       count(requests, 1);
@@ -168,17 +169,32 @@ function withResourcesOf(pod: Pod, other: Pod): Pod {
     const resources = find(other, container.name)?.resources;
     return resources ? { ...rest, resources } : rest;
   };
+  return withContainers(pod, restored);
+}
+
+/** A Pod with something else in place of each container that has resources to itself. */
+function withContainers(pod: Pod, change: (container: Container) => Container): Pod {
   const { initContainers, containers = [] } = pod.spec ?? {};
+  const changed = initContainers?.map((each) => (isSidecar(each) ? change(each) : each));
   return {
     ...pod,
-    spec: {
-      ...pod.spec,
-      ...(initContainers
-        ? { initContainers: initContainers.map((each) => (isSidecar(each) ? restored(each) : each)) }
-        : {}),
-      containers: containers.map(restored),
-    },
+    spec: { ...pod.spec, ...(changed ? { initContainers: changed } : {}), containers: containers.map(change) },
   };
+}
+
+/** A Pod with what it was given when it ran before: its status is where a kubelet that starts again finds that. */
+export function withGivenResources(pod: Pod): Pod {
+  const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+  const given = (container: Container): Container => {
+    const { allocatedResources, resources } = statuses.find(({ name }) => name === container.name) ?? {};
+    if (!allocatedResources) return container;
+    const limits = resources?.limits;
+    return {
+      ...container,
+      resources: { ...container.resources, requests: allocatedResources, ...(limits ? { limits } : {}) },
+    };
+  };
+  return withResourcesOf(pod, withContainers(pod, given));
 }
 
 /** Why a Pod can never have what it asks for here. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { lease } from '@kruise/api/coordination/lease';
 import { configMap } from '@kruise/api/core/configmap';
 import { node as nodeKind } from '@kruise/api/core/node';
 import { type ContainerStatus, type Pod, pod as podKind } from '@kruise/api/core/pod';
@@ -558,4 +559,92 @@ test('a hook after the start that fails costs the container its life', async () 
     'Warning FailedPostStartHook: PostStartHook failed',
     'Normal Killing: FailedPostStartHook',
   ]);
+});
+
+test('an image that cannot be had leaves the Pod running, with the end of what it was to replace', async () => {
+  await using node = await startTestNode();
+  await node.create({});
+  const before = await node.until('web', isReady);
+  await patchImage(node, 'c', 'docker.io/library/no-such-image:1');
+  const after = await node.until('web', isWaiting('ImagePullBackOff'));
+  assert.equal(after?.status?.phase, 'Running');
+  assert.equal(containerOf(after)?.lastState?.terminated?.containerID, containerOf(before)?.containerID);
+  await patchImage(node, 'c', 'nginx:1.26');
+  const healed = await node.until('web', isReady);
+  assert.equal(containerOf(healed)?.restartCount, 1);
+  checkHistory(node.history);
+});
+
+test('a Pod on the network of its node has the addresses of that', async () => {
+  await using node = await startTestNode();
+  await node.create({ hostNetwork: true });
+  const pod = await node.until('web', isReady);
+  assert.deepEqual([pod?.status?.podIP, pod?.status?.hostIP], ['172.18.0.2', '172.18.0.2']);
+});
+
+test('a sidecar that stops is started again beside a Pod that never restarts anything', async () => {
+  await using node = await startTestNode();
+  await node.create({
+    restartPolicy: 'Never',
+    initContainers: [{ name: 'side', image: 'busybox:1.36', restartPolicy: 'Always', command: ['sleep', '3'] }],
+  });
+  const pod = await node.until('web', hasRestarted(1, 'side'));
+  assert.equal(pod?.status?.phase, 'Running');
+  assert.equal(containerOf(pod)?.restartCount, 0);
+});
+
+test('a sidecar ends after what it serves', async () => {
+  await using node = await startTestNode();
+  await node.create({
+    annotations: { 'c.sim.kruise.io/stop-latency': '5s' },
+    initContainers: [{ name: 'side', image: 'nginx:1.25', restartPolicy: 'Always' }],
+  });
+  await node.until('web', isReady);
+  await node.server.client.delete(podKind, reference);
+  await node.until('web', isGone);
+  const last = node.history.at(-1);
+  const end = (name: string) => parseTime(containerOf(last, name)!.state!.terminated!.finishedAt!);
+  assert.ok(end('side') >= end('c'));
+  assert.equal(end('c') - parseTime(containerOf(last)!.state!.terminated!.startedAt!) >= 5000, true);
+});
+
+test('a label of a Pod may change without anything restarting', async () => {
+  await using node = await startTestNode();
+  await node.create({});
+  const before = await node.until('web', isReady);
+  await node.server.client.patch(
+    podKind,
+    reference,
+    { metadata: { labels: { a: 'b' }, annotations: { c: 'd' } } },
+    { type: 'merge' },
+  );
+  await node.pass(5);
+  assert.deepEqual((await node.get('web')).status, before?.status);
+});
+
+test('a node whose runtime fails is not ready, and is again when it is back', async () => {
+  await using node = await startTestNode();
+  const { status } = node.runtime;
+  const readiness = async () => {
+    const { conditions } = (await node.server.client.get(nodeKind, { name: 'node-1' })).status ?? {};
+    const { status: value, reason, message } = findCondition(conditions, 'Ready')!;
+    return [value, reason, message];
+  };
+  Object.assign(node.runtime, { status: () => Promise.reject(new Error('gone')) });
+  await node.pass(40);
+  assert.deepEqual(await readiness(), ['False', 'KubeletNotReady', 'container runtime is down']);
+  Object.assign(node.runtime, { status });
+  await node.pass(10);
+  assert.deepEqual(await readiness(), ['True', 'KubeletReady', 'kubelet is posting ready status']);
+});
+
+test('a node renews its lease every ten seconds', async () => {
+  await using node = await startTestNode();
+  const leaseOf = () => node.server.client.get(lease, { name: 'node-1', namespace: 'kube-node-lease' });
+  const first = await leaseOf();
+  assert.deepEqual([first.spec?.holderIdentity, first.spec?.leaseDurationSeconds], ['node-1', 40]);
+  assert.equal(first.metadata.ownerReferences?.[0]?.kind, 'Node');
+  await node.pass(60);
+  const renewals = Number((parseTime((await leaseOf()).spec!.renewTime!) - parseTime(first.spec!.renewTime!)) / 1000);
+  assert.ok(renewals >= 50 && renewals <= 60);
 });

@@ -17,9 +17,9 @@ import { parseQuantity, quantityValue } from '@kruise/values/quantity';
 import type { Random } from '@kruise/values/random';
 import { parseTime } from '@kruise/values/time';
 import type { NodeRuntime } from '../cri/runtime.ts';
-import { hostPortsOf, refusalOf } from './admission.ts';
-import { createAllocations, type Refusal, requestsOf } from './allocations.ts';
-import { isMirrorPod } from './critical.ts';
+import { hostPortsOf, isForWantOfResources, refusalOf, shortfallsOf } from './admission.ts';
+import { createAllocations, type Refusal, requestsOf, withGivenResources } from './allocations.ts';
+import { isCriticalPod, isMirrorPod } from './critical.ts';
 import { defaultThresholds, type Supplies, type Threshold } from './eviction.ts';
 import { startEviction } from './eviction-manager.ts';
 import { createImages } from './images.ts';
@@ -27,6 +27,7 @@ import { type NodeAgent, type NodeDescription, startNodeAgent } from './node-age
 import type { NodeContext } from './node-context.ts';
 import { isFinal } from './phase.ts';
 import { createPodWorker, type PodWorker } from './pod-worker.ts';
+import { preemptedStatus, preemptionMessage, victimsFor } from './preemption.ts';
 import type { NodeSettings } from './sandbox-config.ts';
 import { podUidLabel } from './sandbox-config.ts';
 import { createKubeletHandler, type KubeletHandler } from './server/handler.ts';
@@ -240,15 +241,37 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
       workers.delete(uid);
       if (byName.get(`${namespace}/${name}`) === worker) byName.delete(`${namespace}/${name}`);
     });
-    const isOver = isFinal(pod.status?.phase) || pod.metadata.deletionTimestamp != null;
-    const refusal = isOver ? undefined : admits(pod);
-    if (refusal) {
-      worker.reject(refusal);
-      return worker;
-    }
-    allocations.admit(pod);
-    worker.update(pod);
+    letIn(worker);
     return worker;
+  }
+
+  function letIn(worker: PodWorker): void {
+    const pod = worker.pod();
+    const isOver = isFinal(pod.status?.phase) || pod.metadata.deletionTimestamp != null;
+    const refusal = isOver ? undefined : admits(withGivenResources(pod));
+    if (!refusal) {
+      allocations.admit(pod);
+      worker.update(pod);
+    } else if (!isForWantOfResources(refusal) || !isCriticalPod(pod) || !makeRoom(worker)) worker.reject(refusal);
+  }
+
+  /** Ends others so that there is room for a Pod the node cannot be without; whether that is possible. */
+  function makeRoom(worker: PodWorker): boolean {
+    const pod = worker.pod();
+    const node = agent.node();
+    if (!node) return false;
+    const facts = { node, requests: requestsOf(pod), used: allocations.usedByOthers(worker.uid) };
+    const missing = new Map(shortfallsOf(facts).map((each) => [each.name, each.used + each.requested - each.capacity]));
+    const candidates = [...workers.values()]
+      .filter((each) => each !== worker && each.isActive())
+      .map((each) => ({ worker: each, pod: each.pod(), requests: requestsOf(each.pod()) }));
+    const victims = victimsFor(missing, candidates);
+    for (const victim of victims) {
+      context.record(victim.pod, 'Warning', 'Preempting', preemptionMessage);
+      victim.worker.end({ verdict: (status) => preemptedStatus(status, clock.now()) });
+    }
+    if (victims.length > 0) void Promise.all(victims.map((victim) => victim.worker.ended)).then(() => letIn(worker));
+    return victims.length > 0;
   }
 
   /** Pods that were there before are let in as they came, so that those who had room have it still. */
@@ -271,6 +294,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     for (const pod of early.sort((a, b) => createdAt(a) - createdAt(b))) {
       handle({ type: 'added', object: pod, cause: 'initial' });
     }
+    await staticPods?.read;
     await removeOrphans();
   }
 

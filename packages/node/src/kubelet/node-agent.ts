@@ -163,6 +163,7 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
       !isAtLeast(found.metadata.resourceVersion, known.metadata.resourceVersion ?? '')
     )
       return;
+    tellCordon(found);
     known = found;
     const ranges = (found.spec?.podCIDRs ?? (found.spec?.podCIDR ? [found.spec.podCIDR] : [])).join(',');
     if (ranges === '' || ranges === podRanges) return;
@@ -173,6 +174,13 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
       .catch((error: unknown) => {
         if (!isUnimplemented(error)) log.warn({ node: name, error }, 'the runtime was not told the addresses of Pods');
       });
+  }
+
+  function tellCordon({ spec }: Node): void {
+    const isCordoned = spec?.unschedulable ?? false;
+    if (!known || isCordoned === (known.spec?.unschedulable ?? false)) return;
+    const event = isCordoned ? 'NodeNotSchedulable' : 'NodeSchedulable';
+    record('Normal', event, `Node ${name} status is now: ${event}`);
   }
 
   /** Says how the node is, if that is something else than before or long ago. */
@@ -199,6 +207,10 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
   }
 
   function tellChanges(before: NonNullable<Node['status']>, now: NonNullable<Node['status']>): void {
+    const bootId = now.nodeInfo?.bootID ?? '';
+    if (before.nodeInfo?.bootID && before.nodeInfo.bootID !== bootId) {
+      record('Warning', 'Rebooted', `Node ${name} has been rebooted, boot id: ${bootId}`);
+    }
     for (const condition of now.conditions ?? []) {
       const event = eventOfCondition(condition);
       if (!event || findCondition(before.conditions, condition.type)?.status === condition.status) continue;

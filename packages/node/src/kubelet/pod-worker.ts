@@ -60,6 +60,8 @@ export type PodWorker = {
   runtimeChanged(): void;
   /** Something the Pod depends on has changed, or its time has come. */
   wake(): void;
+  /** Resolves when nothing of the Pod runs any more, and others may have what it had. */
+  readonly ended: Promise<void>;
   /** Resolves when nothing of the Pod is left on the node. */
   readonly gone: Promise<void>;
 };
@@ -77,6 +79,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   const { runtime, clock } = node;
   const uid = first.metadata.uid ?? '';
   const { promise: gone, resolve: announceGone } = Promise.withResolvers<void>();
+  const { promise: ended, resolve: announceEnded } = Promise.withResolvers<void>();
   let pod = first;
   /** What the Pod is to run, with the resources it has been given. */
   let givenSpec = first.spec;
@@ -482,6 +485,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     stage = 'terminated';
     // From here on others may have what it had.
     node.allocations.forget(uid);
+    announceEnded();
     probes = noProbes;
     say();
     isWoken = true;
@@ -512,6 +516,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
 
   return {
     uid,
+    ended,
     gone,
     pod: () => pod,
     status: () => said ?? pod.status ?? {},

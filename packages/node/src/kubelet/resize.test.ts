@@ -77,3 +77,17 @@ test('what the node cannot give now is deferred until it can', async () => {
   const after = await node.until('web', (found) => containerOf(found)?.resources?.limits?.cpu === '3');
   assert.equal(findCondition(after?.status?.conditions, 'PodResizePending'), undefined);
 });
+
+test('a kubelet that starts again knows what it has given', async () => {
+  await using node = await startTestNode();
+  await node.create({ containers: [web] });
+  await node.until('web', isReady);
+  await resize(node, amounts('9', '64Mi'));
+  await node.until('web', (found) => findCondition(found?.status?.conditions, 'PodResizePending') !== undefined);
+  await node.restart();
+  await node.pass(5);
+  const pod = await node.get('web');
+  assert.equal(findCondition(pod.status?.conditions, 'PodResizePending')?.reason, 'Infeasible');
+  assert.deepEqual(containerOf(pod)?.resources, amounts('1', '64Mi'));
+  assert.equal(pod.status?.phase, 'Running');
+});

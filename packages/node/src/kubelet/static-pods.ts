@@ -39,6 +39,8 @@ export type StaticPodContext = {
 export type StaticPods = {
   /** A mirror in the API has changed. */
   mirrorChanged(change: Change<Pod>): void;
+  /** Resolves when the files have been read once. */
+  readonly read: Promise<void>;
 };
 
 type Entry = {
@@ -144,16 +146,17 @@ export function startStaticPods(context: StaticPodContext, signal: AbortSignal):
     await client.delete(podKind, { name, namespace }, { gracePeriodSeconds: 0, signal }).catch(absent);
   }
 
-  const look = () => {
-    void check().catch((error: unknown) => {
+  const look = (): Promise<void> => {
+    for (const entry of entries.values()) if (!entry.mirror) void showMirror(entry);
+    return check().catch((error: unknown) => {
       if (!signal.aborted) log.warn({ path, error }, 'static Pods could not be read');
     });
-    for (const entry of entries.values()) if (!entry.mirror) void showMirror(entry);
   };
-  look();
-  every(clock, checkMs, look, signal);
+  const first = look();
+  every(clock, checkMs, () => void look(), signal);
 
   return {
+    read: first,
     mirrorChanged({ type, object }) {
       const entry = entries.get(keyOf(object));
       if (!entry) {
