@@ -41,6 +41,8 @@ const user: Program = {
       const amount = app === 'agent' ? { minAvailable: 1 } : { maxUnavailable: 1 };
       await insist(() => client.create(podDisruptionBudget, { metadata, spec: { selector, ...amount } }));
     }
+    // Who ends is started again.
+    await new Promise<never>(() => {});
   },
 };
 
