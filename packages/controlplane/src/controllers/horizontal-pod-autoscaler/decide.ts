@@ -83,7 +83,7 @@ export function decide(observed: Observed, settings: AutoscalerSettings, now: In
   if (current === 0 && bounds.minReplicas !== 0) {
     const why = 'scaling is disabled since the replica count of the target is zero';
     report.set('ScalingActive', 'False', 'ScalingDisabled', why);
-    return { history, decision: report.conclude({ currentReplicas: 0, desiredReplicas: 0 }) };
+    return { history, decision: report.conclude({ currentReplicas: 0, desiredReplicas: 0, currentMetrics: [] }) };
   }
   if (!goesByMetrics(current, bounds)) {
     const isAbove = current > bounds.maxReplicas;
