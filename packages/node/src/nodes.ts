@@ -5,7 +5,6 @@
 import type { Client } from '@kruise/client/client';
 import { type Caches, createCaches } from '@kruise/client/informer';
 import { type Log, silentLog } from '@kruise/client/log';
-import { createMetrics } from '@kruise/client/metrics';
 import { addressAt, formatAddress, parsePrefix } from '@kruise/values/address';
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
@@ -107,7 +106,6 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
   const shared = sharedSources(caches, signal);
   const network = createSimulatedNetwork();
   const registry = createRegistry();
-  const metrics = createMetrics();
   const range = parsePrefix(options.addressRange ?? '172.18.0.0/16');
   const entries = new Map<string, Entry>();
   let numbers = 0;
@@ -163,7 +161,6 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
         addresses: [address],
         port: kubeletPort,
         sources: shared.of(name, until),
-        metrics,
       },
       until,
     );

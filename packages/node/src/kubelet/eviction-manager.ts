@@ -36,6 +36,7 @@ export type EvictionContext = {
   readonly workers: () => readonly PodWorker[];
   readonly setPressures: (pressures: ReadonlySet<Pressure>) => void;
   readonly recordPod: (pod: Pod, type: 'Normal' | 'Warning', reason: string, message: string) => void;
+  readonly evicted: (signal: string) => void;
   readonly recordNode: (type: 'Normal' | 'Warning', reason: string, message: string) => void;
 };
 
@@ -84,7 +85,8 @@ export function startEviction(context: EvictionContext, signal: AbortSignal): vo
       if (!limitsDisk(pod)) continue;
       const message = diskViolation(pod, await diskUsageOf(context, pod, byPod.get(worker.uid) ?? []));
       if (message === undefined) continue;
-      evict(worker, message, false);
+      evict(worker, message, { isDisruption: false });
+      context.evicted('ephemeral-storage');
       return true;
     }
     return false;
@@ -103,10 +105,12 @@ export function startEviction(context: EvictionContext, signal: AbortSignal): vo
     }));
     const [first] = ranked(consumers, shortage.resource);
     const victim = consumers.find(({ pod }) => pod === first?.pod);
-    if (victim) evict(victim.worker, evictionMessage(shortage, victim), true);
+    if (!victim) return;
+    evict(victim.worker, evictionMessage(shortage, victim), { isDisruption: true });
+    context.evicted(shortage.signal);
   }
 
-  function evict(worker: PodWorker, message: string, isDisruption: boolean): void {
+  function evict(worker: PodWorker, message: string, { isDisruption }: { readonly isDisruption: boolean }): void {
     context.recordPod(worker.pod(), 'Warning', 'Evicted', message);
     worker.end({
       graceSeconds: hardGraceSeconds,

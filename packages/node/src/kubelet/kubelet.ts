@@ -23,6 +23,7 @@ import { isCriticalPod, isMirrorPod } from './critical.ts';
 import { defaultThresholds, type Supplies, type Threshold } from './eviction.ts';
 import { startEviction } from './eviction-manager.ts';
 import { createImages } from './images.ts';
+import { createKubeletMetrics } from './kubelet-metrics.ts';
 import { type NodeAgent, type NodeDescription, startNodeAgent } from './node-agent.ts';
 import type { NodeContext } from './node-context.ts';
 import { isFinal } from './phase.ts';
@@ -175,6 +176,8 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
   const statuses = createStatusWriter(client, clock, log, signal);
   const allocations = createAllocations();
   const memoryCapacity = quantityValue(parseQuantity(capacity.memory));
+  const registry = options.metrics ?? createMetrics();
+  const metrics = createKubeletMetrics(registry, { nodeName, workers: () => [...workers.values()] });
   const context: NodeContext = {
     nodeName,
     runtime,
@@ -187,6 +190,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     tokens: createTokens(client, clock, random),
     statuses,
     allocations,
+    metrics,
     settings: { ...defaultSettings, ...options.settings },
     record(about, type, reason, message, fieldPath) {
       recorder.record({ about, type, reason, message, ...(fieldPath === undefined ? {} : { fieldPath }) });
@@ -268,6 +272,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     const victims = victimsFor(missing, candidates);
     for (const victim of victims) {
       context.record(victim.pod, 'Warning', 'Preempting', preemptionMessage);
+      metrics.preempted([...missing.keys()][0] ?? '');
       victim.worker.end({ verdict: (status) => preemptedStatus(status, clock.now()) });
     }
     if (victims.length > 0) void Promise.all(victims.map((victim) => victim.worker.ended)).then(() => letIn(worker));
@@ -394,6 +399,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
       workers: () => [...workers.values()],
       setPressures: agent.setPressures,
       recordPod: context.record,
+      evicted: metrics.evicted,
       recordNode,
     },
     signal,
@@ -405,7 +411,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     clock,
     find,
     workers: () => [...workers.values()],
-    metrics: options.metrics ?? createMetrics(),
+    metrics: registry,
     configuration: () => ({ ...context.settings, maxPods: Number(capacity.pods), port: description.kubeletPort }),
     startedAt: clock.now(),
     memoryCapacity: () => memoryCapacity,

@@ -8,6 +8,7 @@ import type { Instant } from '@kruise/values/time';
 import type { NodeRuntime } from '../cri/runtime.ts';
 import type { Allocations, Refusal } from './allocations.ts';
 import type { Images } from './images.ts';
+import type { KubeletMetrics } from './kubelet-metrics.ts';
 import type { NodeSettings } from './sandbox-config.ts';
 import type { Sources } from './sources.ts';
 import type { StatusWriter } from './status-writer.ts';
@@ -36,6 +37,7 @@ export type NodeContext = {
   readonly tokens: Tokens;
   readonly statuses: StatusWriter;
   readonly allocations: Allocations;
+  readonly metrics: KubeletMetrics;
   readonly settings: NodeSettings;
   readonly record: RecordPodEvent;
   readonly hostIPs: () => readonly string[];

@@ -80,6 +80,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   const uid = first.metadata.uid ?? '';
   const { promise: gone, resolve: announceGone } = Promise.withResolvers<void>();
   const { promise: ended, resolve: announceEnded } = Promise.withResolvers<void>();
+  const seenAt = clock.now();
   let pod = first;
   /** What the Pod is to run, with the resources it has been given. */
   let givenSpec = first.spec;
@@ -178,6 +179,9 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   }
 
   function publish(status: PodStatus): void {
+    if (status.phase === 'Running' && said?.phase === 'Pending') {
+      node.metrics.podRuns((clock.now() - seenAt) / 1000);
+    }
     said = status;
     const couldRun = stage !== 'terminated' && stage !== 'finished';
     // A Pod all of whose containers have ended is about to be cleared away; then all of it is told at once.
@@ -327,6 +331,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     config: ReturnType<typeof sandboxConfigOf>,
     signal: AbortSignal,
   ): Promise<string | undefined> {
+    node.metrics.podStarts();
     try {
       const handler = await runtimeHandler();
       await runtime.files.makeDirectory(logDirectoryOf(pod, node.settings), { mode: 0o755 });
@@ -334,6 +339,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
       return (await runtime.runPodSandbox(request, { signal })).podSandboxId;
     } catch (error) {
       signal.throwIfAborted();
+      node.metrics.podStartFailed();
       node.record(pod, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${rpcTextOf(error)}`);
       node.wakeAt(uid, clock.now() + retryMs);
       return undefined;
@@ -371,11 +377,13 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
       if (!wanted.has(container.name)) continue;
       try {
         checkBackOff(podContainer, again);
+        node.metrics.containerStarts(role);
         await startContainer(node, scene, podContainer, signal);
         failures.delete(container.name);
       } catch (error) {
         if (!(error instanceof StartError)) throw error;
         failures.set(container.name, { reason: error.reason, message: error.message });
+        if (error.reason !== 'CrashLoopBackOff') node.metrics.containerStartFailed(role, error.reason);
         if (error.reason === 'ImagePullBackOff') again(scene.pullBackOff.dueSinceLast(container.image ?? ''));
         else if (error.reason !== 'CrashLoopBackOff') again(clock.now() + retryMs);
         // What comes after an init container needs what it does.
@@ -524,6 +532,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     isActive: () => stage === 'starting' || stage === 'syncing' || stage === 'terminating',
     isFinished: () => stage === 'finished' || stage === 'gone',
     reject({ reason, message }) {
+      node.metrics.rejected(reason);
       node.record(pod, 'Warning', reason, message);
       stage = 'finished';
       publish({

@@ -184,6 +184,22 @@ test('what is used is told in both ways', async () => {
   assert.match(metrics, /^resource_scrape_error 0$/m);
 });
 
+test('a kubelet counts what it does', async () => {
+  await using node = await nodeWith({});
+  const [code, metrics] = await node.ask('/metrics');
+  assert.equal(code, 200);
+  for (const line of [
+    'kubelet_node_name{node="node-1"} 1',
+    'kubelet_running_pods 1',
+    'kubelet_running_containers{container_state="running"} 1',
+    'kubelet_started_pods_total 1',
+    'kubelet_started_containers_total{container_type="container"} 1',
+    'kubelet_pod_start_duration_seconds_count 1',
+  ]) {
+    assert.ok(metrics.split('\n').includes(line), line);
+  }
+});
+
 test('Pods and settings can be looked at', async () => {
   await using node = await nodeWith({});
   const pods = JSON.parse((await node.ask('/pods'))[1]);
