@@ -18,6 +18,8 @@ export type Core = {
   readonly clock: Clock;
   readonly random: Random;
   readonly store: Store;
+  /** The oldest revision that can still be read; tokens from before it have expired, even where nothing changed since. */
+  readonly oldestRevision: () => number;
   readonly feed: Feed;
   readonly resources: ResourceRegistry;
   /** Resources without objects, by `group/version/plural`. */

@@ -133,7 +133,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     onFailure: parts.onError,
     freeze: parts.freezeObjects ?? false,
   });
-  compactRegularly(store, clock, { signal: stopped.signal, onError: parts.onError });
+  const oldestRevision = compactRegularly(store, clock, { signal: stopped.signal, onError: parts.onError });
   const resources = createResourceRegistry();
   for (const resource of await builtinResources(store, feed)) resources.add(resource);
   await allocateForServices(resources, { store, clock, random, serviceRanges });
@@ -149,6 +149,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     clock,
     random,
     store,
+    oldestRevision,
     feed,
     resources,
     virtual,

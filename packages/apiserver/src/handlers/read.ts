@@ -77,7 +77,7 @@ export async function readMany(
 
   const start = token ? keyPrefix + token.start : undefined;
   const page =
-    exact !== undefined && resource.storage.cache.changedAt > exact
+    exact !== undefined && (resource.storage.cache.changedAt > exact || exact < core.oldestRevision())
       ? await fromPast(resource, { keyPrefix, start, limit, revision: exact, selection })
       : fromMemory(resource, { keyPrefix, start, limit, selection });
   const revision = exact ?? core.feed.revision;
