@@ -3,11 +3,23 @@ import type { StatefulSet } from '@kruise/api/apps/statefulset';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import type { PodTemplateSpec } from '@kruise/api/core/pod-template';
+import type { LabelSelector } from '@kruise/api/meta/label-selector';
 import { podRevisionLabel } from '@kruise/machinery/controller-revision';
+import type { Owner } from '@kruise/machinery/owner-references';
 import { podFromTemplate } from '@kruise/machinery/pod-template';
 
 export const podNameLabel = 'statefulset.kubernetes.io/pod-name';
 export const podIndexLabel = 'apps.kubernetes.io/pod-index';
+
+/** As much of a set of numbered Pods, Kubernetes' StatefulSet or another's, as its members are made by. */
+export type NumberedSet = Owner & {
+  readonly metadata: { readonly namespace?: string };
+  readonly spec?: {
+    readonly selector?: LabelSelector | null;
+    readonly serviceName?: string;
+    readonly volumeClaimTemplates?: readonly PersistentVolumeClaim[];
+  };
+};
 
 /** The numbers a StatefulSet's Pods have. */
 export function ordinalsOf({ spec }: StatefulSet): { readonly start: number; readonly count: number } {
@@ -18,14 +30,25 @@ const ordinalText = /^(?:0|[1-9]\d{0,9})$/;
 const maxOrdinal = 2 ** 31 - 1;
 
 /** The number a Pod has in a StatefulSet by its name; none if that is no name of a member. */
-export function ordinalOf(set: StatefulSet, { metadata: { name = '' } }: Pod): number | undefined {
+export function ordinalOf(set: NumberedSet, { metadata: { name = '' } }: Pod): number | undefined {
   const prefix = `${set.metadata.name}-`;
   const text = name.startsWith(prefix) ? name.slice(prefix.length) : '';
   return ordinalText.test(text) && Number(text) <= maxOrdinal ? Number(text) : undefined;
 }
 
+export type MemberOptions = {
+  /** Whether a member says its number in a label of its own; it does by default. */
+  readonly isIndexed?: boolean;
+};
+
 /** A new member, made from the template of a revision. */
-export function memberOf(set: StatefulSet, ordinal: number, template: PodTemplateSpec, revision: string): Pod {
+export function memberOf(
+  set: NumberedSet,
+  ordinal: number,
+  template: PodTemplateSpec,
+  revision: string,
+  options?: MemberOptions,
+): Pod {
   const { metadata, spec } = podFromTemplate(set, template);
   const name = `${set.metadata.name}-${ordinal}`;
   const pod: Pod = {
@@ -35,7 +58,7 @@ export function memberOf(set: StatefulSet, ordinal: number, template: PodTemplat
     // A template has a spec, or it would not have been let in.
     spec: { ...spec!, hostname: name, subdomain: set.spec?.serviceName ?? '' },
   };
-  return withStorage(set, ordinal, withIdentity(pod, ordinal));
+  return withStorage(set, ordinal, withIdentity(pod, ordinal, options));
 }
 
 /** Whether a Pod says itself which one it is. */
@@ -44,14 +67,15 @@ export function hasIdentity({ metadata }: Pod): boolean {
 }
 
 /** A Pod that says itself which one it is. */
-export function withIdentity(pod: Pod, ordinal: number): Pod {
+export function withIdentity(pod: Pod, ordinal: number, { isIndexed = true }: MemberOptions = {}): Pod {
   const { metadata } = pod;
-  const labels = { ...metadata.labels, [podNameLabel]: metadata.name ?? '', [podIndexLabel]: String(ordinal) };
+  const index = isIndexed ? { [podIndexLabel]: String(ordinal) } : {};
+  const labels = { ...metadata.labels, [podNameLabel]: metadata.name ?? '', ...index };
   return { ...pod, metadata: { ...metadata, labels } };
 }
 
 /** The claims of one Pod, as they are to be made. */
-export function claimsFor(set: StatefulSet, ordinal: number): readonly PersistentVolumeClaim[] {
+export function claimsFor(set: NumberedSet, ordinal: number): readonly PersistentVolumeClaim[] {
   const { volumeClaimTemplates = [], selector } = set.spec ?? {};
   const { namespace } = set.metadata;
   return volumeClaimTemplates.map(({ metadata, spec }) => ({
@@ -68,17 +92,17 @@ export function claimsFor(set: StatefulSet, ordinal: number): readonly Persisten
 }
 
 /** The volume of each claim template by the claim that is the Pod's own. */
-function claimVolumes(set: StatefulSet, ordinal: number): ReadonlyMap<string, string> {
+function claimVolumes(set: NumberedSet, ordinal: number): ReadonlyMap<string, string> {
   const templates = set.spec?.volumeClaimTemplates ?? [];
   return new Map(templates.map(({ metadata: { name = '' } }) => [name, claimName(set, name, ordinal)]));
 }
 
-function claimName(set: StatefulSet, template = '', ordinal: number): string {
+export function claimName(set: NumberedSet, template = '', ordinal: number): string {
   return `${template}-${set.metadata.name}-${ordinal}`;
 }
 
 /** Whether a Pod uses its own claims. */
-export function hasStorage(set: StatefulSet, ordinal: number, { spec }: Pod): boolean {
+export function hasStorage(set: NumberedSet, ordinal: number, { spec }: Pod): boolean {
   const volumes = new Map(spec?.volumes?.map((volume) => [volume.name, volume.persistentVolumeClaim?.claimName]));
   return claimVolumes(set, ordinal)
     .entries()
@@ -86,7 +110,7 @@ export function hasStorage(set: StatefulSet, ordinal: number, { spec }: Pod): bo
 }
 
 /** A Pod that uses its own claims, in place of whatever volumes it has of their names. */
-export function withStorage(set: StatefulSet, ordinal: number, pod: Pod): Pod {
+export function withStorage(set: NumberedSet, ordinal: number, pod: Pod): Pod {
   const claims = claimVolumes(set, ordinal);
   if (claims.size === 0) return pod;
   const own = [...claims].map(([name, claim]) => ({ name, persistentVolumeClaim: { claimName: claim } }));

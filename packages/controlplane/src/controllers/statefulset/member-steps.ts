@@ -1,5 +1,4 @@
 /** What is done for one Pod of a StatefulSet: it is made with its claims, put right, or deleted. */
-import type { StatefulSet } from '@kruise/api/apps/statefulset';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import {
@@ -13,13 +12,18 @@ import {
   update,
 } from '@kruise/client/actions';
 import { hasOtherController, isLeftBehind, type Tenure, wantedOwners } from './claim-retention.ts';
-import { claimsFor, hasIdentity, hasStorage, withIdentity, withStorage } from './identity.ts';
+import { claimsFor, hasIdentity, hasStorage, type NumberedSet, withIdentity, withStorage } from './identity.ts';
 
-/** A Pod, there or still to be made, and how to find the claims there are. */
-export type Member = Tenure & {
+/** A number in a set, the Pod that has it or is to have it, and how to find the claims there are. */
+export type Seat = {
+  readonly set: NumberedSet;
+  readonly pod: Pod;
   readonly ordinal: number;
   readonly findClaim: (name: string) => PersistentVolumeClaim | undefined;
 };
+
+/** A Pod, there or still to be made, and whose its claims are. */
+export type Member = Tenure & Seat;
 
 /** What is done about claims comes before what is done about their Pod. */
 export type Step = { readonly claims: readonly Action[]; readonly pod: readonly Action[] };
@@ -66,15 +70,17 @@ export function condemnation(member: Member): readonly Action[] {
 }
 
 /** Deletes a Pod. */
-export function removal(set: StatefulSet, pod: Pod): Action {
+export function removal(set: NumberedSet, pod: Pod): Action {
   return announced(remove(pod), podEvents(set, 'delete', pod));
 }
 
-function presentClaims({ set, ordinal, findClaim }: Member): readonly PersistentVolumeClaim[] {
+/** The claims of a Pod that are there. */
+export function presentClaims({ set, ordinal, findClaim }: Seat): readonly PersistentVolumeClaim[] {
   return claimsFor(set, ordinal).flatMap(({ metadata }) => findClaim(metadata.name ?? '') ?? []);
 }
 
-function missingClaims({ set, pod, ordinal, findClaim }: Member): readonly Action[] {
+/** Makes the claims of a Pod that are not there. */
+export function missingClaims({ set, pod, ordinal, findClaim }: Seat): readonly Action[] {
   const inStatefulSet = `Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`;
   return claimsFor(set, ordinal)
     .filter(({ metadata }) => !findClaim(metadata.name ?? ''))
@@ -111,7 +117,8 @@ function conflicts(member: Member): readonly Action[] {
 type Verb = 'create' | 'update' | 'delete';
 const outcomes = { create: 'Create', update: 'Update', delete: 'Delete' } as const;
 
-function podEvents(set: StatefulSet, verb: Verb, { metadata }: Pod): Required<Announcement> {
+/** What is told of what is done with a Pod of a set. */
+export function podEvents(set: NumberedSet, verb: Verb, { metadata }: Pod): Required<Announcement> {
   const what = `${verb} Pod ${metadata.name} in StatefulSet ${set.metadata.name}`;
   return {
     about: set,
