@@ -117,6 +117,7 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
       network,
       registry,
       nodeAddress: address,
+      signal,
       ...(podRange === undefined ? {} : { podCidr: podRange }),
       ...(options.images ? { images: options.images } : {}),
     });

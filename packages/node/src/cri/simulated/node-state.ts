@@ -49,10 +49,11 @@ export type NodeStateOptions = {
   readonly sandboxNetwork: SandboxNetwork;
   readonly maxFileBytes: number;
   readonly maxLogBytes: number;
+  readonly signal?: AbortSignal;
 };
 
 export function createNodeState(options: NodeStateOptions): NodeState {
-  const { clock, random, sandboxNetwork, maxFileBytes, maxLogBytes } = options;
+  const { clock, random, sandboxNetwork, maxFileBytes, maxLogBytes, signal: ended } = options;
   const space: Space = { usedBytes: 0, limitBytes: maxFileBytes };
   const now = () => clock.now();
   const files = createFileTree({ now, space });
@@ -138,6 +139,10 @@ export function createNodeState(options: NodeStateOptions): NodeState {
     emit(container.sandbox, container.id, 'CONTAINER_DELETED_EVENT');
   }
 
+  ended?.addEventListener('abort', () => {
+    for (const sandbox of sandboxes.values()) stopSandbox(sandbox);
+  });
+
   return {
     clock,
     sandboxes,
@@ -146,7 +151,7 @@ export function createNodeState(options: NodeStateOptions): NodeState {
     files,
     space,
     events,
-    scripting: createScripting(clock),
+    scripting: createScripting(clock, ended),
     sandboxNetwork,
     host,
     newId,

@@ -21,7 +21,8 @@ export type ScriptedFailure = {
   readonly limit: number | undefined;
 };
 
-export function createScripting(clock: Clock): Scripting {
+/** When `ended` is aborted, no time passes any more for whoever waits. */
+export function createScripting(clock: Clock, ended?: AbortSignal): Scripting {
   const counts = new Map<string, Map<string, number>>();
   return {
     read(annotations, container) {
@@ -35,7 +36,7 @@ export function createScripting(clock: Clock): Scripting {
     async passTime(delayMs, signal) {
       if (delayMs <= 0) return;
       try {
-        await after(clock, delayMs, signal);
+        await after(clock, delayMs, signal && ended ? AbortSignal.any([signal, ended]) : (signal ?? ended));
       } catch {
         throw runtimeError('CANCELLED', 'context canceled');
       }

@@ -607,6 +607,30 @@ describe('what a kubelet quotes', () => {
   });
 });
 
+test('a node that is switched off leaves nothing to wait for', async () => {
+  const off = new AbortController();
+  const node = simulatedNode({ signal: off.signal });
+  const agnhost = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
+  const loop = ['sh', '-c', 'while true; do sleep 1; done & timeout 100 sleep 200 | cat; wait'];
+  const { containerId } = await node.runContainer({ command: loop });
+  const delayed = await node.runContainer({ image: agnhost, args: ['netexec', '--delay-shutdown=10'] });
+  await node.runContainer({
+    image: 'nginx',
+    annotations: script({ 'oom-after': '1h', 'log-line': 'x', 'log-every': '1s' }),
+  });
+  const stopping = node.runtime.stopContainer({ containerId: delayed.containerId, timeout: 30 });
+  const calls = [
+    node.runtime.execSync({ containerId, cmd: ['sleep', '100'], timeout: 50 }),
+    node.runSandbox({ annotations: script({ 'sandbox-latency': '1h' }) }),
+    node.runtime.pullImage({ image: { image: 'nginx:1.20', annotations: script({ 'pull-latency': '1h' }) } }),
+  ];
+  await node.pass(2000);
+  assert.notEqual(node.clock.nextTimer(), undefined);
+  off.abort();
+  await Promise.allSettled([stopping, ...calls]);
+  assert.equal(node.clock.nextTimer(), undefined);
+});
+
 test('the same seed and the same calls give the same node', async () => {
   const live = async () => {
     const node = simulatedNode();

@@ -34,6 +34,8 @@ export type SimulatedRuntimeOptions = {
   readonly maxFileBytes?: number;
   /** How much of a container's log is kept. */
   readonly maxLogBytes?: number;
+  /** Switches the node off when aborted: whatever runs on it ends, and no timer is left. */
+  readonly signal?: AbortSignal;
 };
 
 const defaultPullBytesPerSecond = 500e6;
@@ -53,9 +55,17 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): NodeRu
     pullBytesPerSecond = defaultPullBytesPerSecond,
     maxFileBytes = defaultMaxFileBytes,
     maxLogBytes = defaultMaxLogBytes,
+    signal,
   } = options;
   const sandboxNetwork = createSandboxNetwork({ network, nodeAddress, podCidr });
-  const node = createNodeState({ clock, random, sandboxNetwork, maxFileBytes, maxLogBytes });
+  const node = createNodeState({
+    clock,
+    random,
+    sandboxNetwork,
+    maxFileBytes,
+    maxLogBytes,
+    ...(signal && { signal }),
+  });
   const { sandboxes, containers, images, files, space, events, scripting, host, sandboxOf, containerOf } = node;
   for (const image of presentImages) images.add(registry.resolve(image));
   const { timestamp } = host;
@@ -142,7 +152,7 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): NodeRu
       return { podMetrics: [] };
     },
 
-    getContainerEvents: (_, { signal } = {}) => events.subscribe(signal),
+    getContainerEvents: (_, { signal: abortSignal } = {}) => events.subscribe(abortSignal),
 
     ...createImageService({
       images,

@@ -64,10 +64,12 @@ export const controlCommands: Readonly<Record<string, Program>> = {
       process.signal(signal);
     });
     const exitCode = await context.process.wait<number>((resolve) => {
-      void exited.then(resolve);
-      return undefined;
+      void exited.then((code) => {
+        cancel();
+        resolve(code);
+      });
+      return cancel;
     });
-    cancel();
     return isLate ? 124 : exitCode;
   }),
   xargs: tool(async (context) => {

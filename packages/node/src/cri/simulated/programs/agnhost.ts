@@ -6,6 +6,7 @@ import type { HttpAnswer } from '../../runtime.ts';
 import { collectingOutput, emptyInput } from '../byte-streams.ts';
 import { FileError } from '../file-tree.ts';
 import { type ServedRequest, textAnswer } from '../network.ts';
+import { ProcessKilled } from '../process.ts';
 import { type Program, type ProgramContext, writeText } from '../program.ts';
 import { serverProgram } from './servers.ts';
 
@@ -85,7 +86,8 @@ async function netexec(context: ProgramContext): Promise<number> {
   return process.wait<number>((resolve) => {
     const exitSoon = (exitCode: number, delayMs: number) => {
       if (delayMs <= 0) resolve(exitCode);
-      else container.clock.setTimer(delayMs, () => resolve(exitCode));
+      // Whoever is killed meanwhile has no use for it.
+      else void process.sleep(delayMs).then(() => resolve(exitCode), ignoreKilled);
     };
     process.handle('SIGTERM', () => {
       isStopping = true;
@@ -130,6 +132,10 @@ async function netexec(context: ProgramContext): Promise<number> {
     void log(`Started HTTP server on port ${port}`);
     return undefined;
   });
+}
+
+function ignoreKilled(error: unknown): void {
+  if (!(error instanceof ProcessKilled)) throw error;
 }
 
 function overridden(request: ServedRequest, path: string): ServedRequest {
