@@ -22,6 +22,7 @@ import { createAllocations, type Refusal, requestsOf, withGivenResources } from 
 import { isCriticalPod, isMirrorPod } from './critical.ts';
 import { defaultThresholds, type Supplies, type Threshold } from './eviction.ts';
 import { startEviction } from './eviction-manager.ts';
+import { defaultLimits, startImageCollection } from './image-collection.ts';
 import { createImages } from './images.ts';
 import { createKubeletMetrics } from './kubelet-metrics.ts';
 import { type NodeAgent, type NodeDescription, startNodeAgent } from './node-agent.ts';
@@ -404,6 +405,28 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     },
     signal,
   );
+  startImageCollection(
+    {
+      images: runtime,
+      clock,
+      log,
+      capacityBytes: quantityValue(parseQuantity(capacity['ephemeral-storage'])),
+      limits: defaultLimits,
+      usedImages,
+      recordNode,
+      onChange: agent.imagesChanged,
+    },
+    signal,
+  );
+
+  function usedImages(): ReadonlySet<string> {
+    const used = new Set<string>();
+    for (const worker of workers.values()) {
+      for (const { image, imageRef } of worker.runtimePod().containers) used.add(image).add(imageRef);
+    }
+    return used;
+  }
+
   const find = (namespace: string, name: string) => byName.get(`${namespace}/${name}`);
   const handler = createKubeletHandler({
     nodeName,

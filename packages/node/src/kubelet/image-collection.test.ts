@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { defaultLimits, imagesToRemove } from './image-collection.ts';
+import { startTestNode } from './testing/test-node.ts';
+
+const now = 1_000_000_000;
+
+function known(
+  id: string,
+  more: { used?: boolean; pinned?: boolean; ageMs?: number; idleMs?: number; size?: number } = {},
+) {
+  const { used = false, pinned = false, ageMs = 600_000, idleMs = 0, size = 10 } = more;
+  const image = { id, repoTags: [], repoDigests: [], size, username: '', pinned };
+  return { image, isUsed: used, firstSeenAt: now - ageMs, lastUsedAt: now - idleMs };
+}
+
+const rows: readonly (readonly [
+  name: string,
+  usedBytes: number,
+  images: ReturnType<typeof known>[],
+  removed: string,
+])[] = [
+  ['nothing goes while there is room', 84, [known('a')], ''],
+  ['what was not used for longest goes first', 85, [known('a', { idleMs: 1 }), known('b', { idleMs: 2 })], 'b'],
+  ['as many go as it takes', 95, [known('a', { idleMs: 1 }), known('b', { idleMs: 2 })], 'b a'],
+  ['what is in use stays', 90, [known('a', { used: true }), known('b')], 'b'],
+  ['what is pinned stays', 90, [known('a', { pinned: true })], ''],
+  ['what has just come stays', 90, [known('a', { ageMs: 119_999 })], ''],
+];
+for (const [name, usedBytes, images, removed] of rows) {
+  test(name, () => {
+    const found = imagesToRemove(images, { usedBytes, capacityBytes: 100 }, defaultLimits, now);
+    assert.equal(found.map(({ id }) => id).join(' '), removed);
+  });
+}
+
+test('a node without room for images removes those nobody uses', async () => {
+  await using node = await startTestNode({ kubelet: { capacity: { 'ephemeral-storage': '150M' } } });
+  await node.create({});
+  await node.until('web', (pod) => pod?.status?.phase === 'Running');
+  assert.equal((await node.runtime.listImages({})).images.length, 3);
+  await node.pass(700);
+  const { images } = await node.runtime.listImages({});
+  assert.ok(images.length < 3);
+  assert.ok(images.some(({ repoTags }) => repoTags.includes('docker.io/library/nginx:1.25')));
+});

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import type { Probe } from '@kruise/api/core/probe';
+import { GrpcError } from '@kruise/client/grpc/status';
+import { virtualClock } from '@kruise/values/virtual-clock';
+import type { HostNetwork, HttpAnswer, HttpRequest } from '../cri/runtime.ts';
+import { aContainer } from './fixtures.ts';
+import { runHook, runProbe } from './probe-handlers.ts';
+
+type Node = Parameters<typeof runProbe>[0];
+
+const target = {
+  container: aContainer('c', { ports: [{ name: 'http', containerPort: 8080 }] }),
+  containerId: 'id',
+  podIP: '10.0.0.1',
+};
+
+function answer(status: number, { body = '', location }: { body?: string; location?: string } = {}): HttpAnswer {
+  return { status, headers: location ? { location } : {}, body: Buffer.from(body) };
+}
+
+/** A node on whose network this is all there is. */
+function nodeWith(
+  network: Partial<HostNetwork>,
+  execSync: Node['execSync'] = () => Promise.reject(new Error('none')),
+): Node {
+  const nothing = () => Promise.reject(new Error('dial tcp 10.0.0.1:80: connect: connection refused'));
+  return { execSync, network: { connect: nothing, request: nothing, checkHealth: nothing, ...network } };
+}
+
+async function outcome(node: Node, probe: Probe): Promise<string> {
+  const { result, output } = await runProbe(node, virtualClock(), probe, target);
+  return `${result}: ${output}`;
+}
+
+const httpRows: readonly (readonly [name: string, answers: HttpAnswer[], said: string])[] = [
+  ['200 is success', [answer(200, { body: 'fine' })], 'success: fine'],
+  ['399 is success', [answer(399)], 'success: '],
+  ['400 is failure', [answer(400)], 'failure: HTTP probe failed with statuscode: 400'],
+  ['500 is failure', [answer(500)], 'failure: HTTP probe failed with statuscode: 500'],
+  [
+    'a way to another page of the same host is gone',
+    [answer(302, { location: '/other' }), answer(200, { body: 'there' })],
+    'success: there',
+  ],
+  [
+    'a way to another host is not',
+    [answer(302, { location: 'http://elsewhere/' })],
+    'warning: Probe terminated redirects, Response body: ',
+  ],
+];
+for (const [name, answers, said] of httpRows) {
+  test(name, async () => {
+    const rest = [...answers];
+    const node = nodeWith({ request: async () => rest.shift()! });
+    assert.equal(await outcome(node, { httpGet: { port: 80 } }), said);
+  });
+}
+
+test('a probe asks as it is told to', async () => {
+  const asked: HttpRequest[] = [];
+  const node = nodeWith({
+    request: async (request) => {
+      asked.push(request);
+      return answer(200);
+    },
+  });
+  const httpHeaders = [
+    { name: 'Host', value: 'example.com' },
+    { name: 'Accept', value: '' },
+  ];
+  await outcome(node, { httpGet: { port: 'http', path: 'healthz?full=1', scheme: 'HTTPS', httpHeaders } });
+  const { scheme, host, port, path, headers } = asked[0]!;
+  assert.deepEqual([scheme, host, port, path], ['https', '10.0.0.1', 8080, '/healthz?full=1']);
+  assert.deepEqual(headers, [
+    ['User-Agent', 'kube-probe/1.33'],
+    ['Host', 'example.com'],
+    ['Connection', 'close'],
+  ]);
+});
+
+test('what cannot be reached is a failure in the words of Go', async () => {
+  const refused = 'dial tcp 10.0.0.1:80: connect: connection refused';
+  assert.equal(await outcome(nodeWith({}), { httpGet: { port: 80 } }), `failure: Get "http://10.0.0.1/": ${refused}`);
+  assert.equal(await outcome(nodeWith({}), { tcpSocket: { port: 80 } }), `failure: ${refused}`);
+});
+
+test('what takes too long is a failure', async () => {
+  const clock = virtualClock();
+  const node = nodeWith({ request: () => new Promise(() => {}) });
+  const probe = runProbe(node, clock, { httpGet: { port: 8080 }, timeoutSeconds: 3 }, target);
+  await clock.advanceAsync(3000);
+  assert.deepEqual(await probe, {
+    result: 'failure',
+    output: 'Get "http://10.0.0.1:8080/": context deadline exceeded (Client.Timeout exceeded while awaiting headers)',
+  });
+});
+
+test('a port that opens is success', async () => {
+  assert.equal(
+    await outcome(nodeWith({ connect: async () => new PassThrough() }), { tcpSocket: { port: 80 } }),
+    'success: ',
+  );
+});
+
+const healthRows: readonly (readonly ['SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN', string])[] = [
+  ['SERVING', 'success: service healthy'],
+  ['NOT_SERVING', 'failure: service unhealthy (responded with "NOT_SERVING")'],
+  ['SERVICE_UNKNOWN', 'failure: service unhealthy (responded with "SERVICE_UNKNOWN")'],
+];
+for (const [health, said] of healthRows) {
+  test(`a gRPC server that is ${health} is a ${said.split(':')[0]}`, async () => {
+    assert.equal(await outcome(nodeWith({ checkHealth: async () => health }), { grpc: { port: 80 } }), said);
+  });
+}
+
+test('a command says by its code whether all is well', async () => {
+  const exits = (exitCode: number) =>
+    nodeWith({}, async () => ({ exitCode, stdout: Buffer.from('out '), stderr: Buffer.from('err') }));
+  assert.equal(await outcome(exits(0), { exec: { command: ['check'] } }), 'success: out err');
+  assert.equal(await outcome(exits(2), { exec: { command: ['check'] } }), 'failure: out err');
+});
+
+test('a command that takes too long has failed, one that cannot run has not', async () => {
+  const failing = (code: 'DEADLINE_EXCEEDED' | 'NOT_FOUND') =>
+    nodeWith({}, () => Promise.reject(new GrpcError(code, 'no', { wasSent: true })));
+  const probe = { exec: { command: ['check', 'it'] }, timeoutSeconds: 1 };
+  assert.equal(await outcome(failing('DEADLINE_EXCEEDED'), probe), 'failure: command "check it" timed out after 1s');
+  await assert.rejects(outcome(failing('NOT_FOUND'), probe), { message: 'rpc error: code = NotFound desc = no' });
+});
+
+test('a port by a name nobody has cannot be asked', async () => {
+  await assert.rejects(outcome(nodeWith({}), { tcpSocket: { port: 'metrics' } }), /parsing "metrics": invalid syntax/);
+});
+
+test('a hook is heard whatever it is answered', async () => {
+  const node = nodeWith({ request: async () => answer(500) });
+  await runHook(node, virtualClock(), { httpGet: { port: 80 } }, target, new AbortController().signal);
+  await assert.rejects(
+    runHook(nodeWith({}), virtualClock(), { httpGet: { port: 80 } }, target, new AbortController().signal),
+  );
+});
