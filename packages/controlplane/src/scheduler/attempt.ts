@@ -171,6 +171,8 @@ export function createAttempts(means: Means): (queued: QueuedPod) => void {
         metrics?.placed(queued.attempts, clock.now() - (queued.readyAt ?? begun));
       },
       (error) => {
+        // Whoever is told to stop leaves the Pod to the next, and has nothing to say of it.
+        if (signal.aborted) return;
         for (const reservation of reservations) reservation.unreserve();
         cluster.forget(pod.uid);
         // To others it is as if the Pod had been there and gone.

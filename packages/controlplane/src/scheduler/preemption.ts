@@ -8,7 +8,7 @@ import { selectorOf } from '@kruise/machinery/label-selector';
 import { type Random, randomInteger } from '@kruise/values/random';
 import { type Instant, parseTime } from '@kruise/values/time';
 import type { ClusterView } from './cluster/cluster.ts';
-import { copyNodeInfo, type NodeInfo, putPod, takePod } from './cluster/node-info.ts';
+import { copyNodeInfo, hasLesserPods, type NodeInfo, putPod, takePod } from './cluster/node-info.ts';
 import type { PodInfo } from './cluster/pod-info.ts';
 import { type Diagnosis, messageOf, rejectionOf } from './diagnosis.ts';
 import { checkWithNominated, type Filters, type Nominations } from './filter.ts';
@@ -119,8 +119,8 @@ function selectVictims(
   filters: Filters,
   { nominations, budgets, now }: PreemptionCircumstances,
 ): Candidate | Rejection {
+  if (!hasLesserPods(node, pod.priority)) return noVictims;
   const lesser = [...node.pods.values()].filter(({ priority }) => priority < pod.priority);
-  if (lesser.length === 0) return noVictims;
   const tried = copyNodeInfo(node);
   const forked = filters.fork();
   const leave = (other: PodInfo) => {

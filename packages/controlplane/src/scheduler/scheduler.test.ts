@@ -55,6 +55,7 @@ async function startCluster(t: TestContext, configuration: SchedulerConfiguratio
     client,
     pass,
     read,
+    stop: () => stop.abort(),
     /** The Pod, as soon as something holds for it, which may take some seconds. */
     async until(name: string, holds: (pod: Pod) => boolean, seconds = 30): Promise<Pod> {
       for (let tenth = 0; tenth < seconds * 10; tenth++) {
@@ -317,6 +318,23 @@ test('a claim for which no volume can be made after all is given up, and the Pod
   await pass(5);
   const claim = await client.get(persistentVolumeClaim, { name: 'data', namespace });
   assert.equal(claim.metadata.annotations?.['volume.kubernetes.io/selected-node'], 'n');
+});
+
+test('a scheduler that is told to stop says nothing of Pods that wait for their volumes', async (t) => {
+  const { client, pass, told, stop } = await startCluster(t);
+  await addNode(client, 'n');
+  const volumeBindingMode = 'WaitForFirstConsumer';
+  await client.create(storageClass, {
+    metadata: { name: 'made' },
+    provisioner: 'example.com/driver',
+    volumeBindingMode,
+  });
+  await client.create(persistentVolumeClaim, { metadata: { name: 'data', namespace }, spec: claimSpec('made') });
+  await addPod(client, 'p', using('data'));
+  await pass(2);
+  stop();
+  await pass(2);
+  assert.deepEqual(await told('p'), []);
 });
 
 test('a volume that exists is bound to a claim that waits for a Pod', async (t) => {

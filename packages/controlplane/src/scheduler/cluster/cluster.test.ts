@@ -18,12 +18,13 @@ function summary(cluster: Cluster) {
   const tally = cluster.tallies.of(query);
   return {
     nodes: cluster.nodes
-      .map(({ name, requested, assumedRequested, usedPorts, usedClaims, pods, images }) => ({
+      .map(({ name, requested, assumedRequested, usedPorts, usedClaims, pods, priorities, images }) => ({
         name,
         requested: { ...requested, others: plain(requested.others) },
         assumedRequested,
         ports: [...usedPorts].map(([port, addresses]) => [port, ...plain(addresses)]).sort(),
         claims: plain(usedClaims),
+        priorities: plain(priorities),
         pods: [...pods.keys()].sort(),
         images: [...images].map(([image, { nodes }]) => [image, ...[...nodes].sort()]).sort(),
       }))

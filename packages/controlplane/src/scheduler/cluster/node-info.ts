@@ -20,6 +20,8 @@ export type NodeInfo = {
   allocatable: Resources;
   allowedPods: number;
   readonly pods: Map<string, PodInfo>;
+  /** How many Pods there are of each priority. */
+  readonly priorities: Map<number, number>;
   readonly requested: Resources;
   /** What its Pods are taken to need at least. */
   readonly assumedRequested: { milliCpu: number; memoryBytes: number };
@@ -48,6 +50,7 @@ export function createNodeInfo(name: string, slot = 0): NodeInfo {
     allocatable: noResources(),
     allowedPods: 0,
     pods: new Map(),
+    priorities: new Map(),
     requested: noResources(),
     assumedRequested: { milliCpu: 0, memoryBytes: 0 },
     usedPorts: new Map(),
@@ -62,6 +65,7 @@ export function copyNodeInfo(info: NodeInfo): NodeInfo {
   return {
     ...info,
     pods: new Map(info.pods),
+    priorities: new Map(info.priorities),
     requested: copyResources(info.requested),
     assumedRequested: { ...info.assumedRequested },
     usedPorts: new Map([...info.usedPorts].map(([port, addresses]) => [port, new Map(addresses)])),
@@ -95,6 +99,7 @@ export function takePod(info: NodeInfo, uid: string): PodInfo | undefined {
 }
 
 function account(info: NodeInfo, pod: PodInfo, sign: 1 | -1): void {
+  count(info.priorities, pod.priority, sign);
   accumulate(info.requested, pod.requests, sign);
   info.assumedRequested.milliCpu += sign * pod.assumedRequests.milliCpu;
   info.assumedRequested.memoryBytes += sign * pod.assumedRequests.memoryBytes;
@@ -107,6 +112,12 @@ function account(info: NodeInfo, pod: PodInfo, sign: 1 | -1): void {
   }
   for (const claim of pod.claims) count(info.usedClaims, claim, sign);
   info.generation++;
+}
+
+/** Whether any Pod on a node is of a lower priority. */
+export function hasLesserPods({ priorities }: NodeInfo, priority: number): boolean {
+  for (const each of priorities.keys()) if (each < priority) return true;
+  return false;
 }
 
 /** Counts in a map that has no zeroes. */
