@@ -114,7 +114,7 @@ export function containerCalls(node: NodeState): ContainerCalls {
         sandbox,
         config,
         image: stored.image,
-        imageName: shownName(stored),
+        imageName: shownName(stored, config.image?.userSpecifiedImage ?? ''),
         imageRef: stored.digests[0] ?? stored.image.id,
         script,
         createdAt: host.timestamp(),
@@ -234,7 +234,7 @@ export function containerCalls(node: NodeState): ContainerCalls {
   };
 }
 
-/** The name a container's status shows: a tag where there is one. */
-function shownName({ tags, digests, image }: StoredImage): string {
-  return tags[0] ?? digests[0] ?? image.id;
+/** The name a container's status shows: the tag it was asked for by, where the image has several, or else any tag. */
+function shownName({ tags, digests, image }: StoredImage, asked: string): string {
+  return tags.find((tag) => tag === asked || tag.endsWith(`/${asked}`)) ?? tags[0] ?? digests[0] ?? image.id;
 }
