@@ -145,12 +145,17 @@ function endpointPort({ name, protocol, appProtocol }: ServicePort, port: number
 }
 
 function subsetOf(members: readonly Published[], ports: readonly EndpointPort[]): EndpointSubset {
-  const addresses = members.filter(({ isReady }) => isReady).map(({ address }) => address);
-  const notReadyAddresses = members.filter(({ isReady }) => !isReady).map(({ address }) => address);
+  const addressesWhere = (wanted: boolean) =>
+    members.filter(({ isReady }) => isReady === wanted).map(({ address }) => address);
+  return compact({ addresses: addressesWhere(true), notReadyAddresses: addressesWhere(false), ports });
+}
+
+/** A subset as it is stored: without lists that are empty. */
+function compact({ addresses = [], notReadyAddresses = [], ports = [] }: EndpointSubset): EndpointSubset {
   return {
     ...(addresses.length > 0 ? { addresses } : {}),
     ...(notReadyAddresses.length > 0 ? { notReadyAddresses } : {}),
-    ...(ports.length > 0 ? { ports: [...ports] } : {}),
+    ...(ports.length > 0 ? { ports } : {}),
   };
 }
 
@@ -179,10 +184,8 @@ export function truncate(subsets: readonly EndpointSubset[]): {
     const present = subset[field] ?? [];
     const kept = present.slice(0, Math.min(left, Math.ceil((present.length / candidates) * room)));
     left -= kept.length;
-    const { notReadyAddresses, addresses, ports } = subset;
-    const shown = field === 'addresses' ? { addresses: kept } : { addresses, notReadyAddresses: kept };
-    const pieces = { notReadyAddresses: field === 'addresses' ? undefined : notReadyAddresses, ...shown, ports };
-    return Object.fromEntries(Object.entries(pieces).filter(([, list]) => list?.length)) as EndpointSubset;
+    const shown = field === 'addresses' ? { addresses: kept, notReadyAddresses: [] } : { notReadyAddresses: kept };
+    return compact({ ...subset, ...shown });
   });
   return { subsets: shares, isTruncated: true };
 }
