@@ -17,6 +17,7 @@ import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import { isAvailable } from '../../pod-availability.ts';
 import { hashLabels, revisionLabelOf, shortHash } from '../../revision/pod-revision.ts';
 import type { ManagerSettings } from '../../settings.ts';
+import { soonest } from '../../soonest.ts';
 import { isSpecifiedDelete } from '../../specified-delete.ts';
 import { ownClaims } from './claims.ts';
 import { ownerOf } from './instances.ts';
@@ -68,17 +69,16 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
   const steps = scaling.changesPods ? scaling.actions : [...scaling.actions, ...updating.actions];
   // A change of the spec wakes everyone who watches: it waits until there is nothing else to change.
   const isSettled = steps.length === 0 && isSame(status, cloneSet.status);
-  const seconds = [
-    progressSeconds,
-    ...(scaling.changesPods ? [] : [updating.requeueAfterSeconds]),
-    status.availableReplicas === status.readyReplicas ? undefined : cloneSet.spec.minReadySeconds,
-  ].filter((each) => each !== undefined && each > 0) as number[];
   return {
     actions: [...keeping, ...steps, ...tidying, ...(isSettled ? forgetDeleted(situation) : [])],
     // Pods that cannot be made, for want of quota say, must not keep those that are there from a better template.
     ...(scaling.changesPods ? { otherwise: updating.actions } : {}),
     status: (outcome) => withFailures(withFault(status, updating.fault, now), outcome, new Set(scaling.actions), now),
-    ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}),
+    ...soonest(
+      progressSeconds,
+      scaling.changesPods ? undefined : updating.requeueAfterSeconds,
+      status.availableReplicas === status.readyReplicas ? undefined : cloneSet.spec.minReadySeconds,
+    ),
   };
 }
 

@@ -1,0 +1,84 @@
+/** Bringing a Pod to a revision in place, past the hook that may hold it (inplace-update.md §11, statefulset.md §7.4). */
+import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
+import type { Pod } from '@kruise/api/core/pod';
+import type { LifecycleHook } from '@kruise/api/kruise/lifecycle';
+import { type Action, announced, type PatchAction } from '@kruise/client/actions';
+import type { KubernetesObject } from '@kruise/client/object-key';
+import type { Instant } from '@kruise/values/time';
+import { changeState, isHooked, lifecycleStateOf, stateMarks } from '../lifecycle/lifecycle.ts';
+import type { UpdateSpec } from './state.ts';
+import { type Engine, startUpdate } from './update.ts';
+
+export type Attempt = {
+  /** The workload, on which it is told how the update went. */
+  readonly workload: KubernetesObject;
+  readonly to: ControllerRevision;
+  readonly spec: UpdateSpec;
+  readonly hook: LifecycleHook | undefined;
+  /** Whether a Pod that is in no state is put into one. */
+  readonly marksEveryPod: boolean;
+};
+
+/** What is done now; nothing while a hook holds the Pod. */
+export type Attempted = {
+  readonly actions: readonly Action[];
+  readonly requeueAfterSeconds?: number;
+  /** Why it cannot be done in the state the Pod is in. */
+  readonly fault?: string;
+};
+
+export function attemptUpdate(pod: Pod, attempt: Attempt, engine: Engine, now: Instant): Attempted {
+  const { workload, to, spec, hook, marksEveryPod } = attempt;
+  const markNotReady = hook?.markPodNotReady;
+  const state = lifecycleStateOf(pod);
+  switch (state) {
+    case undefined:
+    case 'PreparingNormal':
+    case 'Normal':
+      if (isHooked(hook, pod)) return { actions: changeState(pod, { to: 'PreparingUpdate', markNotReady }, now) };
+      break;
+    case 'Updated':
+      // The hook is put back on, so that whoever it is for is asked again.
+      return hook
+        ? { actions: changeState(pod, { to: 'PreparingUpdate', markNotReady, restoring: hook }, now) }
+        : { actions: [] };
+    case 'PreparingUpdate':
+      if (isHooked(hook, pod)) return { actions: [] };
+      break;
+    case 'Updating':
+      break;
+    default:
+      return { actions: [], fault: `not allowed to in-place update pod ${pod.metadata.name} in state ${state}` };
+  }
+  const isMarked = marksEveryPod || state !== undefined;
+  const actions = startUpdate(pod, spec, engine, now, (begun) => (isMarked ? markUpdating(begun, now) : begun));
+  const grace = spec.graceSeconds > 0 ? { requeueAfterSeconds: spec.graceSeconds } : {};
+  return { actions: announceUpdate(actions, workload, `in-place(revision ${to.metadata.name})`), ...grace };
+}
+
+function markUpdating(pod: Pod, now: Instant): Pod {
+  const { labels, annotations } = stateMarks('Updating', now);
+  const { metadata } = pod;
+  return {
+    ...pod,
+    metadata: {
+      ...metadata,
+      labels: { ...metadata.labels, ...labels },
+      annotations: { ...metadata.annotations, ...annotations },
+    },
+  };
+}
+
+/** Success is told once all is done, failure wherever it happens. */
+export function announceUpdate(
+  actions: readonly PatchAction[],
+  about: KubernetesObject,
+  how: string,
+): readonly PatchAction[] {
+  const what = `update pod {name} ${how}`;
+  const failed = { reason: 'FailedUpdatePodInPlace', message: `failed to ${what}: {error}` };
+  const done = { reason: 'SuccessfulUpdatePodInPlace', message: `successfully ${what}` };
+  return actions.map((action, index) =>
+    announced(action, { about, failed, ...(index === actions.length - 1 ? { done } : {}) }),
+  );
+}
