@@ -4,29 +4,26 @@
  * container, a probe's result is another, a back-off is over — and rests otherwise.
  */
 import type { Pod, PodStatus } from '@kruise/api/core/pod';
-import type { Secret } from '@kruise/api/core/secret';
 import { findCondition } from '@kruise/machinery/conditions';
 import { isSame } from '@kruise/machinery/json-value';
-import { formatTime, type Instant } from '@kruise/values/time';
+import { formatTime } from '@kruise/values/time';
 import type { Refusal } from './allocations.ts';
-import { type BackOff, createBackOff } from './back-off.ts';
-import type { StartFailure } from './container-statuses.ts';
-import { containerHash, containersOf, fieldPathOf, type PodContainer } from './containers.ts';
+import { createContainerStarts } from './container-starts.ts';
+import { containersOf, fieldPathOf, type PodContainer } from './containers.ts';
 import type { NodeFacts } from './downward.ts';
-import { StartError } from './images.ts';
 import { type KillContext, killContainer, killPod } from './kill.ts';
 import { resizableResources } from './linux-resources.ts';
 import type { NodeContext } from './node-context.ts';
 import { isFinal } from './phase.ts';
 import { decideActions, type PodActions } from './pod-actions.ts';
 import { type Claim, isKubeletCondition } from './pod-conditions.ts';
+import { createSandbox, pullSecretsOf } from './pod-sandbox.ts';
 import { deadlineMessage, deadlineOf, finishedStatus, podStatusOf } from './pod-status.ts';
 import { createPodProbes, hasProbes, noProbes, type PodProbes } from './probes.ts';
 import { readRuntimePod } from './read-runtime-pod.ts';
-import { descriptionOf, isGone, rpcTextOf } from './runtime-error.ts';
+import { descriptionOf, isGone } from './runtime-error.ts';
 import { addressesOf, isHostNetwork, newestOf, nothingRuns, type RuntimePod } from './runtime-pod.ts';
 import { logDirectoryOf, sandboxConfigOf } from './sandbox-config.ts';
-import { type StartScene, startContainer } from './start-container.ts';
 import { referencesOf } from './volume-content.ts';
 import { createPodVolumes, type MountedVolume, type PodVolumes } from './volumes.ts';
 
@@ -95,12 +92,8 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   let isDeadlineTold = false;
   let pass: AbortController | undefined;
   let cancelLook: (() => void) | undefined;
-  const failures = new Map<string, StartFailure>();
+  const containerStarts = createContainerStarts(node);
   let probes: PodProbes = noProbes;
-  // Most Pods never need these.
-  let restarts: BackOff | undefined;
-  let pulls: BackOff | undefined;
-  const pullErrors = new Map<string, string>();
   let volumes: PodVolumes | undefined;
 
   /** The Pod with the resources it has been given. */
@@ -165,7 +158,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
       pod: given(),
       runtimePod,
       previous,
-      failures,
+      failures: containerStarts.failures,
       probes,
       runtimeName: node.runtimeName(),
       resourcesOf: (container, found) => node.allocations.statusOf(uid, container, found),
@@ -232,9 +225,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     const { pending, changed } = resized;
     givenSpec = resized.pod.spec;
     const containers = containersOf(given()).map(({ container }) => container);
-    for (const container of containers) {
-      if (changed.includes(container.name)) restarts?.reset(backOffKey(container.name, containerHash(container)));
-    }
+    for (const container of containers) if (changed.includes(container.name)) containerStarts.forgive(container);
     const isUnderWay = containers.some((container) => {
       const newest = newestOf(runtimePod, container.name);
       return newest?.state === 'running' && node.allocations.needOf(uid, container, newest) !== 'none';
@@ -305,121 +296,28 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     const sandboxConfig = sandboxConfigOf(given(), actions.attempt, node.settings);
     let { sandboxId } = actions;
     if (actions.createsSandbox) {
-      const created = await createSandbox(sandboxConfig, signal);
-      if (created === undefined) return;
-      sandboxId = created;
+      sandboxId = await createSandbox(node, given(), sandboxConfig, signal);
+      if (sandboxId === undefined) {
+        node.wakeAt(uid, clock.now() + retryMs);
+        return;
+      }
       // Nothing is said of it yet: in most Pods containers follow at once.
       runtimePod = await readRuntimePod(runtime, uid, runtimePod);
     }
     const podIPs = isHostNetwork(pod) ? node.hostIPs() : addressesOf(runtimePod);
-    const scene: StartScene = {
+    const scene = {
       pod: given(),
       runtimePod,
       sandboxId: sandboxId!,
       sandboxConfig,
       facts: factsOf(podIPs),
       volumes: mounted,
-      pullSecrets: await readPullSecrets(),
-      pullBackOff: (pulls ??= createBackOff(clock)),
-      pullErrors,
+      pullSecrets: await pullSecretsOf(node, pod),
     };
-    await startAll(scene, starts, signal);
-    await prune();
-  }
-
-  async function createSandbox(
-    config: ReturnType<typeof sandboxConfigOf>,
-    signal: AbortSignal,
-  ): Promise<string | undefined> {
-    node.metrics.podStarts();
-    try {
-      const handler = await runtimeHandler();
-      await runtime.files.makeDirectory(logDirectoryOf(pod, node.settings), { mode: 0o755 });
-      const request = { config, ...(handler === '' ? {} : { runtimeHandler: handler }) };
-      return (await runtime.runPodSandbox(request, { signal })).podSandboxId;
-    } catch (error) {
-      signal.throwIfAborted();
-      node.metrics.podStartFailed();
-      node.record(pod, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${rpcTextOf(error)}`);
-      node.wakeAt(uid, clock.now() + retryMs);
-      return undefined;
-    }
-  }
-
-  async function runtimeHandler(): Promise<string> {
-    const name = pod.spec?.runtimeClassName;
-    if (!name) return '';
-    const found = await node.sources.runtimeClass(name);
-    if (!found) throw new Error(`runtimeclass.node.k8s.io ${JSON.stringify(name)} not found`);
-    return found.handler ?? '';
-  }
-
-  async function readPullSecrets(): Promise<readonly Secret[]> {
-    const names = (pod.spec?.imagePullSecrets ?? []).flatMap(({ name }) => (name ? [name] : []));
-    if (names.length === 0) return [];
-    const { namespace = '' } = pod.metadata;
-    const found = await Promise.all(names.map((name) => node.sources.secret(namespace, name)));
-    const missing = names.filter((_, index) => !found[index]);
-    if (missing.length > 0) {
-      const message = `Unable to retrieve some image pull secrets (${missing.join(', ')}); attempting to pull the image may not succeed.`;
-      node.record(pod, 'Warning', 'FailedToRetrieveImagePullSecret', message);
-    }
-    return found.filter((each) => each !== undefined);
-  }
-
-  async function startAll(scene: StartScene, starts: PodActions['regular'], signal: AbortSignal): Promise<void> {
-    const wanted = new Set(starts.map(({ name }) => name));
-    const before = new Map(failures);
-    let retryAt: Instant | undefined;
-    const again = (at: Instant) => (retryAt = Math.min(retryAt ?? at, at));
-    for (const podContainer of startOrder(containersOf(given()))) {
-      const { container, role } = podContainer;
-      if (!wanted.has(container.name)) continue;
-      try {
-        checkBackOff(podContainer, again);
-        node.metrics.containerStarts(role);
-        await startContainer(node, scene, podContainer, signal);
-        failures.delete(container.name);
-      } catch (error) {
-        if (!(error instanceof StartError)) throw error;
-        failures.set(container.name, { reason: error.reason, message: error.message });
-        if (error.reason !== 'CrashLoopBackOff') node.metrics.containerStartFailed(role, error.reason);
-        if (error.reason === 'ImagePullBackOff') again(scene.pullBackOff.dueSinceLast(container.image ?? ''));
-        else if (error.reason !== 'CrashLoopBackOff') again(clock.now() + retryMs);
-        // What comes after an init container needs what it does.
-        if (role === 'init') break;
-      }
-    }
+    const { retryAt, hasNews } = await containerStarts.startAll(scene, starts, signal);
     if (retryAt !== undefined) node.wakeAt(uid, retryAt);
-    if (!isSame([...before], [...failures])) say();
-  }
-
-  function backOffKey(name: string, hash: string): string {
-    return `${name}/${hash}`;
-  }
-
-  /** What has ended waits, longer each time. */
-  function checkBackOff({ container, role }: PodContainer, again: (at: Instant) => void): void {
-    const newest = newestOf(runtimePod, container.name);
-    if (newest?.state !== 'exited') return;
-    restarts ??= createBackOff(clock);
-    const key = backOffKey(container.name, containerHash(container));
-    if (!restarts.isWaiting(key, newest.finishedAt)) {
-      restarts.advance(key, newest.finishedAt);
-      return;
-    }
-    const { name, namespace } = pod.metadata;
-    const id = `${name}_${namespace}(${uid})`;
-    record(
-      { container, role },
-      'Warning',
-      'BackOff',
-      `Back-off restarting failed container ${container.name} in pod ${id}`,
-    );
-    again(restarts.dueAt(key, newest.finishedAt));
-    const delay = durationText(restarts.delayOf(key));
-    const message = `back-off ${delay} restarting failed container=${container.name} pod=${id}`;
-    throw new StartError('CrashLoopBackOff', message);
+    if (hasNews) say();
+    await prune();
   }
 
   async function updateResources({ resizes }: PodActions): Promise<void> {
@@ -591,17 +489,4 @@ function matters(before: Pod, after: Pod): boolean {
         findCondition(after.status?.conditions, conditionType)?.status,
     ) || !isSame(foreign(before), foreign(after))
   );
-}
-
-/** Ephemeral containers start first: they are there to see why others do not. */
-function startOrder(containers: readonly PodContainer[]): readonly PodContainer[] {
-  return [
-    ...containers.filter(({ role }) => role === 'ephemeral'),
-    ...containers.filter(({ role }) => role !== 'ephemeral'),
-  ];
-}
-
-function durationText(durationMs: number): string {
-  const seconds = Math.round(durationMs / 1000);
-  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }

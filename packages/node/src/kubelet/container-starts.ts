@@ -1,0 +1,129 @@
+/** Starts the containers of one Pod in their order, and remembers what keeps them from starting and how long they wait. */
+import type { Container } from '@kruise/api/core/container';
+import { isSame } from '@kruise/machinery/json-value';
+import type { Instant } from '@kruise/values/time';
+import { type BackOff, createBackOff } from './back-off.ts';
+import type { StartFailure } from './container-statuses.ts';
+import { containerHash, containersOf, fieldPathOf, type PodContainer } from './containers.ts';
+import { StartError } from './images.ts';
+import type { NodeContext } from './node-context.ts';
+import { newestOf } from './runtime-pod.ts';
+import { type StartScene, startContainer } from './start-container.ts';
+
+/** What came of starting. */
+export type StartOutcome = {
+  /** When to try again what did not start. */
+  readonly retryAt: Instant | undefined;
+  /** Whether something else keeps containers from starting than before. */
+  readonly hasNews: boolean;
+};
+
+/** The starts of a Pod's containers. */
+export type ContainerStarts = {
+  /** What keeps containers from starting, by their names. */
+  readonly failures: ReadonlyMap<string, StartFailure>;
+  startAll(
+    scene: Omit<StartScene, 'pullBackOff' | 'pullErrors'>,
+    wanted: readonly Container[],
+    signal: AbortSignal,
+  ): Promise<StartOutcome>;
+  /** A container may start without waiting. */
+  forgive(container: Container): void;
+};
+
+/** What goes wrong without a known time to try again is tried after so long. */
+const retryMs = 10_000;
+
+/** The starts of a Pod that has not started anything yet. */
+export function createContainerStarts(node: NodeContext): ContainerStarts {
+  const { clock } = node;
+  const failures = new Map<string, StartFailure>();
+  const pullErrors = new Map<string, string>();
+  // Most Pods never need these.
+  let restarts: BackOff | undefined;
+  let pulls: BackOff | undefined;
+
+  // Another image is another container: it starts without delay.
+  const keyOf = (container: Container) => `${container.name}/${containerHash(container)}`;
+
+  /** What has ended waits, longer each time. Throws, with when it is over, while it has to. */
+  function checkBackOff({ pod, runtimePod }: Pick<StartScene, 'pod' | 'runtimePod'>, podContainer: PodContainer): void {
+    const { container } = podContainer;
+    const newest = newestOf(runtimePod, container.name);
+    if (newest?.state !== 'exited') return;
+    restarts ??= createBackOff(clock);
+    const key = keyOf(container);
+    if (!restarts.isWaiting(key, newest.finishedAt)) {
+      restarts.advance(key, newest.finishedAt);
+      return;
+    }
+    const { name, namespace, uid } = pod.metadata;
+    const id = `${name}_${namespace}(${uid})`;
+    const told = `Back-off restarting failed container ${container.name} in pod ${id}`;
+    node.record(pod, 'Warning', 'BackOff', told, fieldPathOf(podContainer));
+    const delay = durationText(restarts.delayOf(key));
+    const message = `back-off ${delay} restarting failed container=${container.name} pod=${id}`;
+    throw new StartError('CrashLoopBackOff', message);
+  }
+
+  function retryOf(
+    { reason }: StartError,
+    container: Container,
+    { runtimePod }: Pick<StartScene, 'runtimePod'>,
+  ): Instant {
+    switch (reason) {
+      case 'CrashLoopBackOff':
+        return restarts?.dueAt(keyOf(container), newestOf(runtimePod, container.name)?.finishedAt ?? 0) ?? clock.now();
+      case 'ImagePullBackOff':
+        return pulls?.dueSinceLast(container.image ?? '') ?? clock.now();
+      default:
+        return clock.now() + retryMs;
+    }
+  }
+
+  return {
+    failures,
+    async startAll(given, wanted, signal) {
+      const scene: StartScene = { ...given, pullBackOff: (pulls ??= createBackOff(clock)), pullErrors };
+      const names = new Set(wanted.map(({ name }) => name));
+      const before = new Map(failures);
+      const retries: Instant[] = [];
+      for (const podContainer of startOrder(containersOf(scene.pod))) {
+        const { container, role } = podContainer;
+        if (!names.has(container.name)) continue;
+        try {
+          checkBackOff(scene, podContainer);
+          node.metrics.containerStarts(role);
+          await startContainer(node, scene, podContainer, signal);
+          failures.delete(container.name);
+        } catch (error) {
+          if (!(error instanceof StartError)) throw error;
+          const { reason, message } = error;
+          failures.set(container.name, { reason, message });
+          retries.push(retryOf(error, container, scene));
+          if (reason !== 'CrashLoopBackOff') node.metrics.containerStartFailed(role, reason);
+          // What comes after an init container needs what it does.
+          if (role === 'init') break;
+        }
+      }
+      return {
+        retryAt: retries.length === 0 ? undefined : Math.min(...retries),
+        hasNews: !isSame([...before], [...failures]),
+      };
+    },
+    forgive: (container) => restarts?.reset(keyOf(container)),
+  };
+}
+
+/** Ephemeral containers start first: they are there to see why others do not. */
+function startOrder(containers: readonly PodContainer[]): readonly PodContainer[] {
+  return [
+    ...containers.filter(({ role }) => role === 'ephemeral'),
+    ...containers.filter(({ role }) => role !== 'ephemeral'),
+  ];
+}
+
+function durationText(durationMs: number): string {
+  const seconds = Math.round(durationMs / 1000);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+}
