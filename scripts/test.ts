@@ -37,4 +37,9 @@ if (tests.length === 0) {
   console.error(`no tests below ${places.join(', ')}`);
   process.exit(1);
 }
-step('Tests', process.execPath, ['--test', '--test-timeout=600000', '--test-reporter=./scripts/test-reporter.ts', ...tests]);
+step('Tests', process.execPath, [
+  '--test',
+  '--test-timeout=600000',
+  '--test-reporter=./scripts/test-reporter.ts',
+  ...tests,
+]);
