@@ -2,20 +2,12 @@
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSetRollingUpdate } from '@kruise/api/kruise/cloneset';
-import { type Action, announced, type PatchAction } from '@kruise/client/actions';
+import { type Action, announced } from '@kruise/client/actions';
+import { type Attempted, attemptUpdate } from '../../inplace/attempt.ts';
 import type { UpdateSpec } from '../../inplace/state.ts';
-import { startUpdate } from '../../inplace/update.ts';
 import { updateSpecOf } from '../../inplace/update-spec.ts';
-import { changeState, isHooked, lifecycleStateOf, stateMarks } from '../../lifecycle/lifecycle.ts';
 import { isSpecifiedDelete, specifyDelete } from '../../specified-delete.ts';
 import { nameOf, type Situation } from './situation.ts';
-
-export type Updating = {
-  readonly actions: readonly Action[];
-  readonly requeueAfterSeconds?: number;
-  /** What keeps Pods from being updated as asked. */
-  readonly fault?: string;
-};
 
 /** What Pods are brought to, and how. */
 export type Task = {
@@ -43,66 +35,17 @@ export function taskOf(situation: Situation, rolling: CloneSetRollingUpdate, tar
   return { policy, target, specFor };
 }
 
-export function updatePod(situation: Situation, pod: Pod, task: Task): Updating {
+export function updatePod(situation: Situation, pod: Pod, task: Task): Attempted {
   const spec = task.policy === 'ReCreate' ? undefined : task.specFor(pod);
-  if (spec) return updateInPlace(situation, pod, spec, task.target);
+  if (spec) {
+    const { cloneSet, now } = situation;
+    const hook = cloneSet.spec.lifecycle?.inPlaceUpdate;
+    const attempt = { workload: cloneSet, to: task.target, spec, hook, marksEveryPod: true };
+    return attemptUpdate(pod, attempt, situation, now);
+  }
   if (task.policy !== 'InPlaceOnly') return { actions: replace(situation, pod, task.target) };
   const { name } = pod.metadata;
   return { actions: [], fault: `find Pod ${name} update strategy is InPlaceOnly but can not update in-place` };
-}
-
-function updateInPlace(situation: Situation, pod: Pod, spec: UpdateSpec, target: ControllerRevision): Updating {
-  const { cloneSet, now } = situation;
-  const hook = cloneSet.spec.lifecycle?.inPlaceUpdate;
-  const prepare = { to: 'PreparingUpdate', markNotReady: hook?.markPodNotReady } as const;
-  const state = lifecycleStateOf(pod);
-  switch (state) {
-    case undefined:
-    case 'PreparingNormal':
-    case 'Normal':
-      if (isHooked(hook, pod)) return { actions: changeState(pod, prepare, now) };
-      break;
-    case 'Updated':
-      // The hook is put back on, so that whoever it is for is asked again.
-      return { actions: hook ? changeState(pod, { ...prepare, restoring: hook }, now) : [] };
-    case 'PreparingUpdate':
-      if (isHooked(hook, pod)) return { actions: [] };
-      break;
-    case 'Updating':
-      break;
-    default:
-      return { actions: [], fault: `not allowed to in-place update pod ${pod.metadata.name} in state ${state}` };
-  }
-  const actions = startUpdate(pod, spec, situation, now, (begun) => markUpdating(begun, now));
-  const grace = spec.graceSeconds > 0 ? { requeueAfterSeconds: spec.graceSeconds } : {};
-  return { actions: announceUpdate(cloneSet, actions, target), ...grace };
-}
-
-function markUpdating(pod: Pod, now: Situation['now']): Pod {
-  const { labels, annotations } = stateMarks('Updating', now);
-  const { metadata } = pod;
-  return {
-    ...pod,
-    metadata: {
-      ...metadata,
-      labels: { ...metadata.labels, ...labels },
-      annotations: { ...metadata.annotations, ...annotations },
-    },
-  };
-}
-
-/** Success is told once all is done, failure wherever it happens. */
-function announceUpdate(
-  about: Situation['cloneSet'],
-  actions: readonly PatchAction[],
-  target: ControllerRevision,
-): readonly Action[] {
-  const what = `update pod {name} in-place(revision ${nameOf(target)})`;
-  const failed = { reason: 'FailedUpdatePodInPlace', message: `failed to ${what}: {error}` };
-  const done = { reason: 'SuccessfulUpdatePodInPlace', message: `successfully ${what}` };
-  return actions.map((action, index) =>
-    announced(action, { about, failed, ...(index === actions.length - 1 ? { done } : {}) }),
-  );
 }
 
 /** Has a Pod deleted, as any that is marked is: within the budget, and after its hook. */

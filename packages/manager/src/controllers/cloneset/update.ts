@@ -2,21 +2,22 @@
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSetRollingUpdate } from '@kruise/api/kruise/cloneset';
-import { type Action, type PatchAction, patch } from '@kruise/client/actions';
+import { type Action, patch } from '@kruise/client/actions';
 import { rankForDeletion } from '@kruise/machinery/pod-ranking';
-import { updateObstacle } from '../../inplace/completion.ts';
+import type { Attempted } from '../../inplace/attempt.ts';
 import { isInGrace } from '../../inplace/state.ts';
 import { refreshUpdate } from '../../inplace/update.ts';
-import { changeState, isAllHooked, lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
+import { advanceState } from '../../lifecycle/advance.ts';
+import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import { podTemplateHashLabel, revisionLabelOf, shortHash } from '../../revision/pod-revision.ts';
 import { soonest } from '../../soonest.ts';
 import { byPriority } from '../../update-order/priority.ts';
 import { scattered } from '../../update-order/scatter.ts';
 import { numbersOf } from './numbers.ts';
 import { countingOf, nameOf, type Situation } from './situation.ts';
-import { taskOf, type Updating, updatePod } from './update-pod.ts';
+import { taskOf, updatePod } from './update-pod.ts';
 
-export function update(situation: Situation): Updating {
+export function update(situation: Situation): Attempted {
   const { updateStrategy } = situation.cloneSet.spec;
   // New Pods have to become ready whether updates are paused, or wait for deletions, or not.
   const refreshed = refreshPods(situation);
@@ -28,43 +29,18 @@ export function update(situation: Situation): Updating {
 }
 
 /** Brings on what has begun with each Pod: its update in place, and the state it is in. */
-function refreshPods(situation: Situation): Updating {
-  const { pods, now } = situation;
+function refreshPods(situation: Situation): Attempted {
+  const { pods, now, cloneSet, settings, isUpdated } = situation;
+  // Older schedulers take a Pod for another when its labels change before it has a node.
+  const isMade = ({ spec }: Pod) => Boolean(spec?.nodeName);
+  const progress = { lifecycle: cloneSet.spec.lifecycle, gates: settings.gates, isUpdated, isMade };
   const refreshed = pods.map((pod) => refreshUpdate(pod, situation, now));
   const actions = pods.flatMap((pod, index) => [
     ...(refreshed[index]?.actions ?? []),
-    ...advanceState(situation, pod),
+    ...advanceState(pod, progress, now),
     ...labelHash(pod),
   ]);
   return { actions, ...soonest(...refreshed.map(({ requeueAfterSeconds }) => requeueAfterSeconds)) };
-}
-
-/** The state a Pod goes on to, if it is done with the one it is in. */
-function advanceState({ cloneSet, settings, isUpdated, now }: Situation, pod: Pod): readonly PatchAction[] {
-  const { lifecycle } = cloneSet.spec;
-  const { inPlaceUpdate, preNormal } = lifecycle ?? {};
-  const afterUpdate = lifecycle && !isAllHooked(inPlaceUpdate, pod) ? 'Updated' : 'Normal';
-  const markNotReady = inPlaceUpdate?.markPodNotReady;
-  switch (lifecycleStateOf(pod)) {
-    case 'PreparingNormal': {
-      // Older schedulers take a Pod for another when its labels change before it has a node.
-      const isDone = preNormal ? isAllHooked(preNormal, pod) : Boolean(pod.spec?.nodeName);
-      return isDone ? changeState(pod, { to: 'Normal' }, now) : [];
-    }
-    case 'PreparingUpdate':
-      // What it was to be updated to has been taken back.
-      return isUpdated(pod) ? changeState(pod, { to: afterUpdate, markNotReady }, now) : [];
-    case 'Updating':
-      return updateObstacle(pod, settings.gates) === undefined
-        ? changeState(pod, { to: afterUpdate, markNotReady }, now)
-        : [];
-    case 'Updated':
-      return inPlaceUpdate === undefined || isAllHooked(inPlaceUpdate, pod)
-        ? changeState(pod, { to: 'Normal', markNotReady }, now)
-        : [];
-    default:
-      return [];
-  }
 }
 
 /** Pods of older releases have no hash of their own. */
@@ -74,7 +50,7 @@ function labelHash(pod: Pod): readonly Action[] {
   return [patch(pod, { metadata: { labels: { [podTemplateHashLabel]: shortHash(revision) } } })];
 }
 
-function updatePods(situation: Situation, rolling: CloneSetRollingUpdate): Updating {
+function updatePods(situation: Situation, rolling: CloneSetRollingUpdate): Attempted {
   const { cloneSet, pods, current, update: wanted, isUpdated } = situation;
   const { updateNumber, updateMaxUnavailable } = numbersOf(cloneSet, pods, countingOf(situation, isUpdated));
   if (updateNumber === 0) return { actions: [] };
