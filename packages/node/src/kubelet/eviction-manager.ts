@@ -5,11 +5,11 @@ import { type Clock, every } from '@kruise/values/clock';
 import type { Instant } from '@kruise/values/time';
 import type { ContainerStats } from '../cri/messages.ts';
 import type { NodeRuntime } from '../cri/runtime.ts';
+import { evictedStatus, overLimitStatus } from './disruption.ts';
 import {
   type Consumer,
   type DiskUsage,
   diskViolation,
-  evictedStatus,
   evictionMessage,
   limitsDisk,
   ranked,
@@ -19,7 +19,7 @@ import {
   type Threshold,
 } from './eviction.ts';
 import type { Pressure } from './node-status.ts';
-import type { PodWorker } from './pod-worker.ts';
+import type { Ending, PodWorker } from './pod-worker.ts';
 import { podUidLabel } from './sandbox-config.ts';
 import { podDirectory } from './volumes.ts';
 
@@ -85,7 +85,7 @@ export function startEviction(context: EvictionContext, signal: AbortSignal): vo
       if (!limitsDisk(pod)) continue;
       const message = diskViolation(pod, await diskUsageOf(context, pod, byPod.get(worker.uid) ?? []));
       if (message === undefined) continue;
-      evict(worker, message, { isDisruption: false });
+      evict(worker, message, (status) => overLimitStatus(status, message));
       context.evicted('ephemeral-storage');
       return true;
     }
@@ -106,16 +106,14 @@ export function startEviction(context: EvictionContext, signal: AbortSignal): vo
     const [first] = ranked(consumers, shortage.resource);
     const victim = consumers.find(({ pod }) => pod === first?.pod);
     if (!victim) return;
-    evict(victim.worker, evictionMessage(shortage, victim), { isDisruption: true });
+    const message = evictionMessage(shortage, victim);
+    evict(victim.worker, message, (status) => evictedStatus(status, message, clock.now()));
     context.evicted(shortage.signal);
   }
 
-  function evict(worker: PodWorker, message: string, { isDisruption }: { readonly isDisruption: boolean }): void {
+  function evict(worker: PodWorker, message: string, verdict: NonNullable<Ending['verdict']>): void {
     context.recordPod(worker.pod(), 'Warning', 'Evicted', message);
-    worker.end({
-      graceSeconds: hardGraceSeconds,
-      verdict: (status) => evictedStatus(status, { message, isDisruption, now: clock.now() }),
-    });
+    worker.end({ graceSeconds: hardGraceSeconds, verdict });
   }
 
   every(

@@ -1,7 +1,6 @@
 /** Who has to go when a node runs short (kubelet.md §11): pure. */
-import type { Pod, PodStatus } from '@kruise/api/core/pod';
+import type { Pod } from '@kruise/api/core/pod';
 import { formatQuantity, parseQuantity, quantityOf, quantityValue } from '@kruise/values/quantity';
-import { formatTime, type Instant } from '@kruise/values/time';
 import { isCriticalPod } from './critical.ts';
 import type { Pressure } from './node-status.ts';
 
@@ -127,29 +126,6 @@ export function evictionMessage({ resource, limit, available }: Shortage, { pod,
     );
   }
   return parts.join('');
-}
-
-/** What is said of a Pod that has to go; with `isDisruption` also that it is not its own fault. */
-export function evictedStatus(
-  status: PodStatus,
-  { message, isDisruption, now }: { readonly message: string; readonly isDisruption: boolean; readonly now: Instant },
-): PodStatus {
-  const conditions = (status.conditions ?? []).filter(({ type }) => type !== 'DisruptionTarget');
-  const target = {
-    type: 'DisruptionTarget',
-    status: 'True',
-    reason: 'TerminationByKubelet',
-    message,
-    lastProbeTime: null,
-    lastTransitionTime: formatTime(now),
-  };
-  return {
-    ...status,
-    phase: 'Failed',
-    reason: 'Evicted',
-    message,
-    conditions: isDisruption ? [...conditions, target] : conditions,
-  };
 }
 
 /** What a Pod takes of the node's disk: by container, and by volume. */

@@ -4,6 +4,7 @@ import { lease } from '@kruise/api/coordination/lease';
 import { configMap } from '@kruise/api/core/configmap';
 import { node as nodeKind } from '@kruise/api/core/node';
 import { type ContainerStatus, type Pod, pod as podKind } from '@kruise/api/core/pod';
+import { GrpcError } from '@kruise/client/grpc/status';
 import { bind } from '@kruise/client/subresources';
 import { findCondition } from '@kruise/machinery/conditions';
 import { isPodReady } from '@kruise/machinery/pods';
@@ -647,4 +648,36 @@ test('a node renews its lease every ten seconds', async () => {
   await node.pass(60);
   const renewals = Number((parseTime((await leaseOf()).spec!.renewTime!) - parseTime(first.spec!.renewTime!)) / 1000);
   assert.ok(renewals >= 50 && renewals <= 60);
+});
+
+test('a machine that is about to stop ends its Pods, and takes no more', async () => {
+  await using node = await startTestNode();
+  await node.create({});
+  await node.until('web', isReady);
+  const down = node.kubelet.shutDown(10);
+  await node.pass(30);
+  await down;
+  const { status } = await node.get('web');
+  assert.deepEqual(
+    [status?.phase, status?.reason, status?.message],
+    ['Failed', 'Terminated', 'Pod was terminated in response to imminent node shutdown.'],
+  );
+  await node.create({ name: 'late' });
+  const late = await node.until('late', hasPhase('Failed'));
+  assert.equal(late?.status?.reason, 'NodeShutdown');
+  const { conditions } = (await node.server.client.get(nodeKind, { name: 'node-1' })).status ?? {};
+  assert.equal(findCondition(conditions, 'Ready')?.message, 'node is shutting down');
+});
+
+test('a runtime that tells nothing by itself is asked every second', async () => {
+  const unimplemented = async function* () {
+    yield* [];
+    throw new GrpcError('UNIMPLEMENTED', 'no events', { wasSent: true });
+  };
+  await using node = await startTestNode();
+  Object.assign(node.runtime, { getContainerEvents: unimplemented });
+  await node.restart();
+  await node.create({ annotations: { 'sim.kruise.io/run-for': '5s' } });
+  await node.until('web', isReady);
+  await node.until('web', hasRestarted(1));
 });

@@ -7,12 +7,11 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { Client } from '@kruise/client/client';
 import { createDelays } from '@kruise/client/delays';
 import { createEventRecorder } from '@kruise/client/event-recorder';
-import { GrpcError } from '@kruise/client/grpc/status';
 import type { Change } from '@kruise/client/informer';
 import { type Log, silentLog } from '@kruise/client/log';
 import { createMetrics, type MetricRegistry } from '@kruise/client/metrics';
 import type { ResourceList } from '@kruise/machinery/resource-list';
-import { after, type Clock } from '@kruise/values/clock';
+import type { Clock } from '@kruise/values/clock';
 import { parseQuantity, quantityValue } from '@kruise/values/quantity';
 import type { Random } from '@kruise/values/random';
 import { parseTime } from '@kruise/values/time';
@@ -20,6 +19,7 @@ import type { NodeRuntime } from '../cri/runtime.ts';
 import { hostPortsOf, isForWantOfResources, refusalOf, shortfallsOf } from './admission.ts';
 import { createAllocations, type Refusal, requestsOf, withGivenResources } from './allocations.ts';
 import { isCriticalPod, isMirrorPod } from './critical.ts';
+import { preemptedStatus, preemptionMessage, shutDownStatus } from './disruption.ts';
 import { defaultThresholds, type Supplies, type Threshold } from './eviction.ts';
 import { startEviction } from './eviction-manager.ts';
 import { defaultLimits, startImageCollection } from './image-collection.ts';
@@ -29,9 +29,9 @@ import { type NodeAgent, type NodeDescription, startNodeAgent } from './node-age
 import type { NodeContext } from './node-context.ts';
 import { isFinal } from './phase.ts';
 import { createPodWorker, type PodWorker } from './pod-worker.ts';
-import { preemptedStatus, preemptionMessage, victimsFor } from './preemption.ts';
+import { victimsFor } from './preemption.ts';
+import { followRuntime } from './runtime-events.ts';
 import type { NodeSettings } from './sandbox-config.ts';
-import { podUidLabel } from './sandbox-config.ts';
 import { createKubeletHandler, type KubeletHandler } from './server/handler.ts';
 import { ownSources, type Sources } from './sources.ts';
 import { type StaticPods, startStaticPods } from './static-pods.ts';
@@ -87,6 +87,8 @@ export type Kubelet = {
   readonly handler: KubeletHandler;
   /** Resolves when what was said of Pods so far has been written. */
   settled(): Promise<void>;
+  /** Ends all Pods for the machine is about to stop, those it cannot be without last; no Pod is taken from here on. */
+  shutDown(graceSeconds: number): Promise<void>;
   /** Resolves when it has come to a stop after the signal was aborted. */
   readonly stopped: Promise<void>;
 };
@@ -121,9 +123,6 @@ const defaultSettings: NodeSettings = {
   rootDirectory: '/var/lib/kubelet',
   podLogsDirectory: '/var/log/pods',
 };
-
-const relistMs = 1000;
-const reconnectMs = 1000;
 
 /** Runs a kubelet until the signal is aborted. Containers go on running. */
 export async function runKubelet(options: KubeletOptions, signal: AbortSignal): Promise<void> {
@@ -170,6 +169,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
   );
 
   let staticPods: StaticPods | undefined;
+  let isShuttingDown = false;
   const workers = new Map<string, PodWorker>();
   const byName = new Map<string, PodWorker>();
   const delays = createDelays<string>(clock, (uid) => workers.get(uid)?.wake());
@@ -215,7 +215,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
       used: allocations.usedByOthers(uid),
       hostPorts: hostPortsExcept(uid),
       pressures: [...agent.pressures()],
-      isShuttingDown: false,
+      isShuttingDown,
     });
   }
 
@@ -314,57 +314,32 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     }
   }
 
-  async function followRuntime(): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        for await (const { podSandboxStatus } of runtime.getContainerEvents({}, { signal })) {
-          const uid = podSandboxStatus?.labels[podUidLabel];
-          if (uid !== undefined) workers.get(uid)?.runtimeChanged();
-        }
-      } catch (error) {
-        if (signal.aborted) return;
-        if (error instanceof GrpcError && error.code === 'UNIMPLEMENTED') return relist();
-        onError(error);
-      }
-      await after(clock, reconnectMs, signal).catch(() => {});
-      for (const worker of workers.values()) worker.wake();
+  async function shutDown(graceSeconds: number): Promise<void> {
+    isShuttingDown = true;
+    agent.setShuttingDown();
+    for (const isCritical of [false, true]) {
+      const group = [...workers.values()].filter((each) => each.isActive() && isCriticalPod(each.pod()) === isCritical);
+      for (const worker of group)
+        worker.end({ graceSeconds, verdict: (status) => shutDownStatus(status, clock.now()) });
+      await Promise.all(group.map(({ ended }) => ended));
     }
-  }
-
-  /** For runtimes that tell nothing by themselves. */
-  async function relist(): Promise<void> {
-    let known = new Map<string, string>();
-    while (!signal.aborted) {
-      await after(clock, relistMs, signal).catch(() => {});
-      if (signal.aborted) return;
-      try {
-        known = await compare(known);
-      } catch (error) {
-        onError(error);
-      }
-    }
-  }
-
-  async function compare(known: ReadonlyMap<string, string>): Promise<Map<string, string>> {
-    const found = new Map<string, string>();
-    const { items } = await runtime.listPodSandbox({}, { signal });
-    const { containers } = await runtime.listContainers({}, { signal });
-    const add = (uid: string | undefined, id: string, state: string) => {
-      if (uid !== undefined) found.set(uid, `${found.get(uid) ?? ''}${id}=${state};`);
-    };
-    for (const { id, state, labels } of items) add(labels[podUidLabel], id, state);
-    for (const { id, state, labels } of containers) add(labels[podUidLabel], id, state);
-    for (const uid of new Set([...known.keys(), ...found.keys()])) {
-      if (known.get(uid) !== found.get(uid)) workers.get(uid)?.runtimeChanged();
-    }
-    return found;
+    await statuses.settled();
   }
 
   async function run(): Promise<void> {
     const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     await Promise.race([agent.registered, aborted]);
     if (signal.aborted) return;
-    const following = followRuntime();
+    const following = followRuntime(
+      { runtime, clock, onError },
+      {
+        changed: (uid) => workers.get(uid)?.runtimeChanged(),
+        missed() {
+          for (const worker of workers.values()) worker.wake();
+        },
+      },
+      signal,
+    );
     if (options.staticPodPath !== undefined) {
       staticPods = startStaticPods(
         {
@@ -448,6 +423,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     handler,
     registered: agent.registered,
     settled: statuses.settled,
+    shutDown,
     stopped: run(),
   };
 }

@@ -51,6 +51,8 @@ export type NodeAgent = {
   /** Wants that are felt now. */
   pressures(): ReadonlySet<Pressure>;
   setPressures(pressures: ReadonlySet<Pressure>): void;
+  /** The machine is about to stop. */
+  setShuttingDown(): void;
   /** What the node says of itself may have changed: say it. */
   changed(): void;
   /** Images have come or gone. */
@@ -93,13 +95,14 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
   let pressures: ReadonlySet<Pressure> = new Set();
   let networkFault: string | undefined = 'container runtime network not ready: unknown';
   let runtimeFault: string | undefined;
+  let shutdownFault: string | undefined;
   let lastHealthyAt: Instant | undefined;
   let podRanges = '';
   let reportedAt: Instant = 0;
   let isReporting = false;
   let isDirty = false;
 
-  const faults = () => [runtimeFault, networkFault].filter((each) => each !== undefined);
+  const faults = () => [runtimeFault, networkFault, shutdownFault].filter((each) => each !== undefined);
 
   const statusFrom = (current: Node) =>
     nodeStatusOf(current.status ?? {}, {
@@ -345,6 +348,10 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
     pressures: () => pressures,
     setPressures(next) {
       pressures = next;
+      changed();
+    },
+    setShuttingDown() {
+      shutdownFault = 'node is shutting down';
       changed();
     },
     changed,

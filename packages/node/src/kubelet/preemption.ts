@@ -1,13 +1,10 @@
 /** Who has to make room for a Pod that the node cannot be without (kubelet.md §3): pure. */
-import type { Pod, PodStatus } from '@kruise/api/core/pod';
-import { formatTime, type Instant } from '@kruise/values/time';
+import type { Pod } from '@kruise/api/core/pod';
 import type { Requests } from './allocations.ts';
 import { isCriticalPod } from './critical.ts';
 
 /** A Pod that might go, and what it would leave. */
 export type Candidate = { readonly pod: Pod; readonly requests: Requests };
-
-export const preemptionMessage = 'Preempted in order to admit critical pod';
 
 const qosClasses = ['BestEffort', 'Burstable', 'Guaranteed'] as const;
 
@@ -61,26 +58,4 @@ function distance(missing: Requests, candidate: Candidate): number {
 
 function size({ requests }: Candidate): number {
   return (requests.get('memory') ?? 0) + (requests.get('cpu') ?? 0);
-}
-
-/** What is said of a Pod that made room. */
-export function preemptedStatus(status: PodStatus, now: Instant): PodStatus {
-  const conditions = (status.conditions ?? []).filter(({ type }) => type !== 'DisruptionTarget');
-  return {
-    ...status,
-    phase: 'Failed',
-    reason: 'Preempting',
-    message: preemptionMessage,
-    conditions: [
-      ...conditions,
-      {
-        type: 'DisruptionTarget',
-        status: 'True',
-        reason: 'TerminationByKubelet',
-        message: 'Pod was preempted by Kubelet to accommodate a critical pod.',
-        lastProbeTime: null,
-        lastTransitionTime: formatTime(now),
-      },
-    ],
-  };
 }

@@ -1,0 +1,79 @@
+/** Hears from a runtime what happens to Pods: by its events, or where it has none by asking every second. */
+import { GrpcError } from '@kruise/client/grpc/status';
+import { after, type Clock } from '@kruise/values/clock';
+import type { RuntimeService } from '../cri/runtime.ts';
+import { podUidLabel } from './sandbox-config.ts';
+
+/** What is listened with. */
+export type ListenContext = {
+  readonly runtime: RuntimeService;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+};
+
+/** Who is told. */
+export type RuntimeListener = {
+  /** Something happened to a Pod. */
+  changed(uid: string): void;
+  /** Anything may have happened while nobody listened. */
+  missed(): void;
+};
+
+const relistMs = 1000;
+const reconnectMs = 1000;
+
+/** Tells what happens until the signal is aborted. */
+export async function followRuntime(
+  context: ListenContext,
+  listener: RuntimeListener,
+  signal: AbortSignal,
+): Promise<void> {
+  const { runtime, clock, onError } = context;
+  while (!signal.aborted) {
+    try {
+      for await (const { podSandboxStatus } of runtime.getContainerEvents({}, { signal })) {
+        const uid = podSandboxStatus?.labels[podUidLabel];
+        if (uid !== undefined) listener.changed(uid);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof GrpcError && error.code === 'UNIMPLEMENTED') return relist(context, listener, signal);
+      onError(error);
+    }
+    await after(clock, reconnectMs, signal).catch(() => {});
+    listener.missed();
+  }
+}
+
+async function relist(
+  { runtime, clock, onError }: ListenContext,
+  listener: RuntimeListener,
+  signal: AbortSignal,
+): Promise<void> {
+  let known = new Map<string, string>();
+  for (;;) {
+    await after(clock, relistMs, signal).catch(() => {});
+    if (signal.aborted) return;
+    try {
+      const found = await statesOf(runtime, signal);
+      for (const uid of new Set([...known.keys(), ...found.keys()])) {
+        if (known.get(uid) !== found.get(uid)) listener.changed(uid);
+      }
+      known = found;
+    } catch (error) {
+      onError(error);
+    }
+  }
+}
+
+/** All that is of each Pod, and in which state, as one text. */
+async function statesOf(runtime: RuntimeService, signal: AbortSignal): Promise<Map<string, string>> {
+  const { items } = await runtime.listPodSandbox({}, { signal });
+  const { containers } = await runtime.listContainers({}, { signal });
+  const states = new Map<string, string>();
+  for (const { id, state, labels } of [...items, ...containers]) {
+    const uid = labels[podUidLabel];
+    if (uid !== undefined) states.set(uid, `${states.get(uid) ?? ''}${id}=${state};`);
+  }
+  return states;
+}
