@@ -36,6 +36,7 @@ const entryPoints = [
   /^examples\//,
   /\.test\.ts$/,
   /\/suite\.ts$/,
+  /\/testing\//,
   /\/sqlite-crash-/,
 ];
 
