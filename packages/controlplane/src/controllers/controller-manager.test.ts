@@ -5,11 +5,12 @@ import { replicaSet } from '@kruise/api/apps/replicaset';
 import { lease } from '@kruise/api/coordination/lease';
 import { pod } from '@kruise/api/core/pod';
 import { serviceAccount } from '@kruise/api/core/serviceaccount';
+import { clusterRole } from '@kruise/api/rbac/clusterrole';
 import { startTestServer } from '@kruise/apiserver/testing/test-server';
 import { connect } from '@kruise/client/connect';
 import { systemClock, systemRandom } from '@kruise/values/system';
 import { catalogue } from './catalogue.ts';
-import { runControllerManager, unknownControllers } from './controller-manager.ts';
+import { runControllerManager, selectControllers, unknownControllers } from './controller-manager.ts';
 import { serviceAccountCredentials } from './service-account-credentials.ts';
 
 test('the catalogue is in the order of the alphabet, and names nothing twice', () => {
@@ -17,10 +18,31 @@ test('the catalogue is in the order of the alphabet, and names nothing twice', (
   assert.deepEqual(names, [...new Set(names)].sort());
 });
 
-test('names that no controller has are found out', () => {
-  assert.deepEqual(unknownControllers(['*', '-deployment-controller', 'replicaset-controller']), []);
-  assert.deepEqual(unknownControllers(['*', '-nonsense', 'rubbish']), ['nonsense', 'rubbish']);
-});
+for (const [wanted, unknown] of [
+  ['*,-deployment-controller,replicaset-controller', ''],
+  ['*,bootstrapsigner,tokencleaner', ''],
+  ['*,-nonsense,rubbish', '-nonsense,rubbish'],
+  ['*,-attachdetach', ''],
+] as const) {
+  test(`of ${wanted} ${unknown || 'nothing'} is unknown`, () => {
+    assert.equal(unknownControllers(wanted.split(',')).join(','), unknown);
+  });
+}
+
+for (const [wanted, runs] of [
+  ['*', 'deployment'],
+  ['*,-deployment', ''],
+  ['deployment-controller,-deployment-controller', 'deployment'],
+  ['-deployment,deployment', ''],
+  ['*,bootstrapsigner', 'bootstrap-signer deployment'],
+  ['replicaset', ''],
+] as const) {
+  test(`--controllers=${wanted} runs ${runs || 'neither'}`, () => {
+    const names = selectControllers(wanted.split(',')).map(({ name }) => name);
+    const asked = ['bootstrap-signer', 'deployment'].filter((name) => names.includes(`${name}-controller`));
+    assert.equal(asked.join(' '), runs);
+  });
+}
 
 test('over the network each controller acts with the rights of its own account, under one lease', async () => {
   const user = { username: 'system:kube-controller-manager', groups: [] };
@@ -41,7 +63,7 @@ test('over the network each controller acts with the rights of its own account, 
       clock: systemClock,
       random: systemRandom,
       settings: { rootAuthorities: '' },
-      controllers: ['deployment-controller', 'replicaset-controller'],
+      controllers: ['clusterrole-aggregation-controller', 'deployment-controller', 'replicaset-controller'],
       leaderElection: { name: 'kube-controller-manager', namespace: 'kube-system', identity: 'test' },
     },
     stop.signal,
@@ -65,12 +87,26 @@ test('over the network each controller acts with the rights of its own account, 
     );
     if (++count === 2) break;
   }
-  assert.deepEqual([...shown].sort(), ['deployment-controller', 'replicaset-controller']);
+  assert.deepEqual([...shown].sort(), [
+    'clusterrole-aggregation-controller',
+    'deployment-controller',
+    'replicaset-controller',
+  ]);
   await admin.get(serviceAccount, { namespace: 'kube-system', name: 'deployment-controller' });
   const { items: sets } = await admin.list(replicaSet, { namespace: 'default' });
   assert.equal(sets.length, 1);
   const reference = { namespace: 'kube-system', name: 'kube-controller-manager' };
   assert.equal((await admin.get(lease, reference)).spec?.holderIdentity, 'test');
+
+  // What is applied is applied in the name of the controller, whose fields are its own.
+  const aggregationRule = {
+    clusterRoleSelectors: [{ matchLabels: { 'kubernetes.io/bootstrapping': 'rbac-defaults' } }],
+  };
+  const made = await admin.create(clusterRole, { metadata: { name: 'everyone' }, aggregationRule, rules: [] });
+  for await (const { object } of admin.watch(clusterRole, { resourceVersion: made.metadata.resourceVersion! })) {
+    const managers = object.metadata.managedFields?.map(({ manager }) => manager);
+    if (object.metadata.name === 'everyone' && managers?.includes('clusterrole-aggregation-controller')) break;
+  }
 
   stop.abort();
   await running;
