@@ -32,8 +32,8 @@ export function claimActions(owner: KubernetesObject, claims: Claims<KubernetesO
   return [
     ...claims.adopted.map((child, index) => {
       const adoption = patchReferences(child, withOwner(child.metadata.ownerReferences, controllerReference(owner)));
-      // The garbage collector may be about to orphan all of them. They are taken in one after the other, so the first
-      // to be refused is the last to be tried.
+      // The garbage collector may be about to orphan all of them. What asks first goes out alone, and where it is
+      // refused, none of the others is tried.
       return index === 0 ? confirmed(adoption, owner) : adoption;
     }),
     ...claims.released.map((child) =>
