@@ -4,6 +4,7 @@ import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import { type Pod, pod } from '@kruise/api/core/pod';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
 import { imagePullJob } from '@kruise/api/kruise/imagepulljob';
+import { podUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
 import { type Controller, defineController, ownersOf, watch } from '@kruise/client/controller';
 import type { Caches, Change } from '@kruise/client/informer';
 import type { Key } from '@kruise/client/object-key';
@@ -15,14 +16,20 @@ import { decide, type Observed } from './decide.ts';
 import { isOfNoConcern } from './pod-changes.ts';
 
 export function cloneSetController(settings: ManagerSettings): Controller {
-  const fetchesAhead = settings.gates.PreDownloadImageForInPlaceUpdate;
+  const { PreDownloadImageForInPlaceUpdate: fetchesAhead, PodUnavailableBudgetUpdateGate: asksBudgets } =
+    settings.gates;
   return defineController({
     name: 'cloneset',
     component: 'cloneset-controller',
     for: cloneSet,
     owns: [persistentVolumeClaim],
     watches: [watch(pod, settings.gates.CloneSetEventHandlerOptimization ? ownersConcerned(settings) : ownersOfPod)],
-    uses: [controllerRevision, node, ...(fetchesAhead ? [imagePullJob] : [])],
+    uses: [
+      controllerRevision,
+      node,
+      ...(fetchesAhead ? [imagePullJob] : []),
+      ...(asksBudgets ? [podUnavailableBudget] : []),
+    ],
     ...workSettings(settings, 'cloneset'),
     observe: (caches, key) => observe(caches, key, fetchesAhead),
     decide: (observed, now) => decide(observed, settings, now),
@@ -58,6 +65,7 @@ function observe(caches: Caches, key: Key, fetchesAhead: boolean): Observed | un
     revisions: history.filter(({ metadata }) => selector.matches(metadata.labels)).sort(compareRevisions),
     revisionNamed: (name) => revisions.get({ namespace, name }),
     imagePullJobs: fetchesAhead ? caches.of(imagePullJob).controlledBy(found) : [],
+    budgetNamed: (name) => caches.of(podUnavailableBudget).get({ namespace, name }),
     nodeLabels: (name) => caches.of(node).get(name)?.metadata.labels,
   };
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSet, CloneSetRollingUpdate } from '@kruise/api/kruise/cloneset';
+import type { PodUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
 import {
   cloneSetInstanceIdLabel,
   inPlaceUpdateGraceAnnotation,
@@ -36,6 +37,7 @@ type World = {
   readonly revisions?: Observed['revisions'];
   readonly status?: CloneSet['status'];
   readonly gates?: Partial<FeatureGates>;
+  readonly budget?: PodUnavailableBudget;
 };
 
 function decideOn({
@@ -60,6 +62,7 @@ function decideOn({
     revisionNamed: (name) => known.find(({ metadata }) => metadata.name === name),
     nodeLabels: () => undefined,
     imagePullJobs: [],
+    budgetNamed: () => world.budget,
   };
   const settings = managerSettings({ gates: featureGates({ ...allFeatureGates, ...gates }) });
   const decision = decide(observed, settings, now);
@@ -80,6 +83,7 @@ function said(action: Action): string {
     return isPod ? `make ${isOld ? 'an old' : 'a new'} Pod` : `make a ${kind}`;
   }
   if (action.type === 'remove') return `delete ${name}`;
+  if (action.type === 'update') return `write ${name}`;
   if (action.type !== 'patch' || action.isOptional) return '';
   const {
     metadata: changed,
@@ -518,6 +522,39 @@ test('a CloneSet on its way out neither makes nor removes Pods', () => {
     revisionNamed: () => undefined,
     nodeLabels: () => undefined,
     imagePullJobs: [],
+    budgetNamed: () => undefined,
   };
   assert.deepEqual(decide(observed, managerSettings(), now).actions, []);
+});
+
+const budgetWith = (unavailableAllowed: number): PodUnavailableBudget => ({
+  apiVersion: 'policy.kruise.io/v1beta1',
+  kind: 'PodUnavailableBudget',
+  metadata: { name: 'pub', namespace: 'default', uid: 'pub' },
+  spec: {},
+  status: { unavailableAllowed, currentAvailable: 3, desiredAvailable: 2, totalReplicas: 3 },
+});
+const budgeted = ['a', 'b', 'c'].map((name) => pod(name, { annotations: { 'pub.kruise.io/related-pub': 'pub' } }));
+
+test('a budget is taken from before a Pod is touched, and no further than it goes', () => {
+  const rolling = { ...inPlace, maxUnavailable: 3 };
+  const { did, requeueAfterSeconds } = decideOn({ rolling, pods: budgeted, budget: budgetWith(2) });
+  assert.deepEqual(did, ['write pub', 'a conditions', 'update a', 'b conditions', 'update b']);
+  assert.equal(requeueAfterSeconds, 1);
+});
+
+test('a budget that is spent keeps Pods from being updated', () => {
+  const { did, requeueAfterSeconds } = decideOn({ rolling: inPlace, pods: budgeted, budget: budgetWith(0) });
+  assert.deepEqual([did, requeueAfterSeconds], [[], 1]);
+});
+
+test('without the gate budgets are not asked', () => {
+  const gates = { PodUnavailableBudgetUpdateGate: false };
+  const { did } = decideOn({
+    rolling: { ...inPlace, maxUnavailable: 1 },
+    pods: budgeted,
+    budget: budgetWith(0),
+    gates,
+  });
+  assert.deepEqual(did, ['a conditions', 'update a']);
 });

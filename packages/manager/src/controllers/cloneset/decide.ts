@@ -40,6 +40,7 @@ export type Observed = {
   readonly revisionNamed: (name: string) => ControllerRevision | undefined;
   readonly nodeLabels: Situation['nodeLabels'];
   readonly imagePullJobs: Situation['imagePullJobs'];
+  readonly budgetNamed: Situation['budgetNamed'];
 };
 
 export function decide(observed: Observed, settings: ManagerSettings, now: Instant): Decision<CloneSetStatus> {
@@ -85,7 +86,7 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
 type Parts = Pick<Situation, 'pods' | 'claims' | 'update'>;
 
 function situationOf(observed: Observed, parts: Parts, settings: ManagerSettings, now: Instant): Situation {
-  const { cloneSet, nodeLabels, imagePullJobs } = observed;
+  const { cloneSet, nodeLabels, imagePullJobs, budgetNamed } = observed;
   const { spec, status } = cloneSet;
   const { update } = parts;
   const known = observed.revisions.filter((each) => nameOf(each) !== nameOf(update));
@@ -103,6 +104,7 @@ function situationOf(observed: Observed, parts: Parts, settings: ManagerSettings
     revisionLabels,
     nodeLabels,
     imagePullJobs,
+    budgetNamed,
     isUpdated,
     isUpdatedForScaling: (pod) =>
       (settings.gates.PreparingUpdateAsUpdate && lifecycleStateOf(pod) === 'PreparingUpdate') || isUpdated(pod),

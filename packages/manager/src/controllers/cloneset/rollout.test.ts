@@ -48,6 +48,7 @@ function step(world: World): number {
     revisionNamed: (name: string) => world.revisions.get(name),
     nodeLabels: () => undefined,
     imagePullJobs: [],
+    budgetNamed: () => undefined,
   };
   world.time += 1000;
   const { actions, status } = decide(observed, settings, world.time);

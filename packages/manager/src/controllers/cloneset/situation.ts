@@ -4,6 +4,7 @@ import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumecla
 import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSet } from '@kruise/api/kruise/cloneset';
 import type { ImagePullJob } from '@kruise/api/kruise/imagepulljob';
+import type { PodUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
 import type { Instant } from '@kruise/values/time';
 import type { RevisionLabels } from '../../revision/pod-revision.ts';
 import type { ManagerSettings } from '../../settings.ts';
@@ -27,6 +28,8 @@ export type Situation = {
   readonly revisionLabels: RevisionLabels;
   /** The labels of a node; none where it is not known. */
   readonly nodeLabels: (name: string) => { readonly [label: string]: string } | undefined;
+  /** The PodUnavailableBudget of a name in its namespace. */
+  readonly budgetNamed: (name: string) => PodUnavailableBudget | undefined;
   readonly isUpdated: (pod: Pod) => boolean;
   /** As `isUpdated`, but whoever is about to be updated may count as well. */
   readonly isUpdatedForScaling: (pod: Pod) => boolean;

@@ -2,8 +2,10 @@
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSetRollingUpdate } from '@kruise/api/kruise/cloneset';
+import type { PodUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
 import { type Action, patch } from '@kruise/client/actions';
 import { rankForDeletion } from '@kruise/machinery/pod-ranking';
+import { askBudget, budgetNameOf } from '../../budget/pod-unavailable-budget.ts';
 import type { Attempted } from '../../inplace/attempt.ts';
 import { isInGrace } from '../../inplace/state.ts';
 import { refreshUpdate } from '../../inplace/update.ts';
@@ -57,17 +59,43 @@ function updatePods(situation: Situation, rolling: CloneSetRollingUpdate): Attem
   const target = updateNumber > 0 ? wanted : current;
   const waiting = candidates(situation, rolling, updateNumber > 0).slice(0, Math.abs(updateNumber));
   const task = taskOf(situation, rolling, target);
-  const steps = withinLimit(situation, waiting, target, updateMaxUnavailable).map((pod) =>
-    updatePod(situation, pod, task),
-  );
-  // What is wrong with one Pod would be wrong with those after it.
-  const faulty = steps.findIndex(({ fault }) => fault !== undefined);
-  const taken = faulty < 0 ? steps : steps.slice(0, faulty + 1);
-  const { fault } = taken.at(-1) ?? {};
+  const steps: Attempted[] = [];
+  const budgets = budgetsOf(situation);
+  for (const pod of withinLimit(situation, waiting, target, updateMaxUnavailable)) {
+    const step = updatePod(situation, pod, task);
+    if (step.actions.length > 0 && !budgets.allow(pod)) {
+      steps.push({ actions: [], requeueAfterSeconds: refusedSeconds });
+      break;
+    }
+    steps.push(step);
+    // What is wrong with one Pod would be wrong with those after it.
+    if (step.fault !== undefined) break;
+  }
+  const { fault } = steps.at(-1) ?? {};
   return {
-    actions: taken.flatMap(({ actions }) => actions),
-    ...soonest(...taken.map(({ requeueAfterSeconds }) => requeueAfterSeconds)),
+    actions: [...budgets.charges(), ...steps.flatMap(({ actions }) => actions)],
+    ...soonest(...steps.map(({ requeueAfterSeconds }) => requeueAfterSeconds)),
     ...(fault === undefined ? {} : { fault }),
+  };
+}
+
+/** A budget that refused may have room again soon. */
+const refusedSeconds = 1;
+
+/** What the budgets of Pods have left while one Pod after the other is taken from them. */
+function budgetsOf({ settings, budgetNamed, now }: Situation) {
+  const left = new Map<string, PodUnavailableBudget>();
+  return {
+    allow(pod: Pod): boolean {
+      const name = budgetNameOf(pod);
+      if (!settings.gates.PodUnavailableBudgetUpdateGate || name === undefined) return true;
+      const answer = askBudget(left.get(name) ?? budgetNamed(name), pod, 'UPDATE', settings.gates, now);
+      if (answer.isAllowed && answer.left) left.set(name, answer.left);
+      return answer.isAllowed;
+    },
+    /** Writes what was taken, at the version it was taken from: whoever else takes from it meanwhile is seen. */
+    charges: (): readonly Action[] =>
+      [...left.values()].map((object) => ({ type: 'update', object, subresource: 'status' })),
   };
 }
 

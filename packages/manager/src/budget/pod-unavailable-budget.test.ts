@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '@kruise/api/core/pod';
+import type { PodUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
+import { instantOf } from '@kruise/values/time';
+import { featureGates } from '../feature-gates.ts';
+import { askBudget, budgetNameOf } from './pod-unavailable-budget.ts';
+
+const now = instantOf(2026, 1, 1);
+const gates = featureGates();
+type Traits = {
+  readonly labels?: { [key: string]: string };
+  readonly annotations?: { [key: string]: string };
+  readonly isReady?: boolean;
+};
+const podOf = ({ labels = {}, annotations = {}, isReady = true }: Traits = {}): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'a', labels, annotations },
+  status: { phase: 'Running', conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }] },
+});
+const budgetOf = (
+  status: Partial<NonNullable<PodUnavailableBudget['status']>> = {},
+  spec: PodUnavailableBudget['spec'] = {},
+): PodUnavailableBudget => ({
+  apiVersion: 'policy.kruise.io/v1beta1',
+  kind: 'PodUnavailableBudget',
+  metadata: { name: 'pub' },
+  spec,
+  status: { unavailableAllowed: 1, currentAvailable: 3, desiredAvailable: 2, totalReplicas: 3, ...status },
+});
+const spent = budgetOf({ unavailableAllowed: 0 });
+
+test('an update that is allowed costs one', () => {
+  const answer = askBudget(budgetOf(), podOf(), 'UPDATE', gates, now);
+  assert.ok(answer.isAllowed);
+  assert.equal(answer.left?.status?.unavailableAllowed, 0);
+  assert.deepEqual(answer.left?.status?.unavailablePods, { a: '2026-01-01T00:00:00Z' });
+});
+
+test('a deletion is recorded apart', () => {
+  const answer = askBudget(budgetOf(), podOf(), 'DELETE', gates, now);
+  assert.ok(answer.isAllowed);
+  assert.deepEqual(answer.left?.status?.disruptedPods, { a: '2026-01-01T00:00:00Z' });
+});
+
+const free: {
+  is: string;
+  budget?: PodUnavailableBudget | undefined;
+  pod?: Pod;
+  operation?: 'RESIZE' | 'UPDATE' | 'EVICT';
+}[] = [
+  { is: 'without a budget', budget: undefined },
+  { is: 'of a Pod that is not ready', pod: podOf({ isReady: false }) },
+  { is: 'of a Pod that is taken for unavailable', pod: podOf({ labels: { 'unavailable-pod.kruise.io/x': '' } }) },
+  { is: 'of a Pod that wants no protection', pod: podOf({ annotations: { 'pub.kruise.io/no-protect': 'True' } }) },
+  {
+    is: 'of a Pod the budget ignores',
+    budget: budgetOf({ unavailableAllowed: 0 }, { ignoredPodSelector: { matchLabels: { x: 'y' } } }),
+    pod: podOf({ labels: { x: 'y' } }),
+  },
+  { is: 'where none must be available', budget: budgetOf({ unavailableAllowed: 0, desiredAvailable: 0 }) },
+  {
+    is: 'of a Pod that was let go before',
+    budget: budgetOf({ unavailableAllowed: 0, disruptedPods: { a: '2026-01-01T00:00:00Z' } }),
+  },
+  {
+    is: 'that the budget is not about',
+    budget: budgetOf({ unavailableAllowed: 0 }, { protectOperations: ['DELETE'] }),
+  },
+];
+for (const { is, pod = podOf(), operation = 'UPDATE', ...given } of free) {
+  test(`an update ${is} costs nothing`, () => {
+    const budget = 'budget' in given ? given.budget : spent;
+    assert.deepEqual(askBudget(budget, pod, operation, gates, now), { isAllowed: true });
+  });
+}
+
+test('with a budget that is spent nothing more is done', () => {
+  for (const operation of ['UPDATE', 'DELETE', 'EVICT', 'RESIZE'] as const) {
+    const answer = askBudget(spent, podOf(), operation, gates, now);
+    assert.deepEqual(answer, {
+      isAllowed: false,
+      why: 'podunavailablebudget.policy.kruise.io "pub" is forbidden: pub unavailable allowed is negative',
+    });
+  }
+});
+
+test('where resizes are told apart they are free unless they are protected', () => {
+  const apart = featureGates({ InPlacePodVerticalScaling: true });
+  assert.equal(askBudget(spent, podOf(), 'RESIZE', apart, now).isAllowed, true);
+  const protecting = budgetOf({ unavailableAllowed: 0 }, { protectOperations: ['RESIZE'] });
+  assert.equal(askBudget(protecting, podOf(), 'RESIZE', apart, now).isAllowed, false);
+});
+
+test('what an older annotation says counts where the field says nothing', () => {
+  const annotated = {
+    ...spent,
+    metadata: { name: 'pub', annotations: { 'kruise.io/pub-protect-operations': 'DELETE, EVICT' } },
+  };
+  assert.equal(askBudget(annotated, podOf(), 'UPDATE', gates, now).isAllowed, true);
+  assert.equal(askBudget(annotated, podOf(), 'EVICT', gates, now).isAllowed, false);
+});
+
+test('a budget that has more to wait for than it can says so', () => {
+  const many = Object.fromEntries(Array.from({ length: 2001 }, (_, index) => [`p${index}`, '2026-01-01T00:00:00Z']));
+  const answer = askBudget(budgetOf({ unavailablePods: many }), podOf(), 'UPDATE', gates, now);
+  assert.match(answer.isAllowed ? '' : answer.why, /map too big/);
+});
+
+test('a Pod says which budget it belongs to, in the old way too', () => {
+  assert.equal(budgetNameOf(podOf({ annotations: { 'kruise.io/related-pub': 'pub' } })), 'pub');
+  assert.equal(budgetNameOf(podOf()), undefined);
+});
