@@ -15,6 +15,7 @@ import { runScheduler } from '@kruise/controlplane/scheduler/scheduler';
 import { parseYaml } from '@kruise/schema/yaml-text';
 import { parseDuration, toMilliseconds } from '@kruise/values/duration';
 import { systemClock, systemRandom } from '@kruise/values/system';
+import { postToExtender } from '../extender-post.ts';
 
 export type SchedulerCommandOptions = {
   readonly kubeconfig?: string;
@@ -63,6 +64,7 @@ export async function scheduler(options: SchedulerCommandOptions): Promise<numbe
         log,
         host: hostname(),
         configuration,
+        post: postToExtender,
         metrics: createControllerMetrics(registry),
         schedulerMetrics: createSchedulerMetrics(registry),
         onRunning() {

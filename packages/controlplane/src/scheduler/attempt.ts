@@ -6,19 +6,22 @@ import type { Log } from '@kruise/client/log';
 import { bind } from '@kruise/client/subresources';
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
+import type { Instant } from '@kruise/values/time';
 import type { Cluster } from './cluster/cluster.ts';
 import type { Lookup } from './cluster/lookup.ts';
 import type { NodeInfo } from './cluster/node-info.ts';
 import type { PodInfo } from './cluster/pod-info.ts';
-import { type Decision, decide } from './decide.ts';
+import { type Circumstances, type Decision, decide, type Outcome } from './decide.ts';
 import { messageOf } from './diagnosis.ts';
 import { evictFor } from './evict.ts';
+import { candidatesBy, decideWith } from './extenders/extended.ts';
+import type { Extender } from './extenders/extender.ts';
 import type { Limit } from './limit.ts';
 import { createMemory } from './memory.ts';
 import type { SchedulerMetrics } from './metrics.ts';
 import type { Reservation } from './plugin.ts';
 import { conditionPatch, nominationPatch, noteOf, patchStatus } from './pod-status.ts';
-import { findPreemption } from './preemption.ts';
+import { findPreemption, leastHarmful, type Preemption } from './preemption.ts';
 import type { Profile } from './profile.ts';
 import type { QueuedPod, SchedulingQueue } from './queue/scheduling-queue.ts';
 
@@ -32,6 +35,7 @@ export type Means = {
   readonly cluster: Cluster;
   readonly queue: SchedulingQueue;
   readonly lookup: Lookup;
+  readonly extenders: readonly Extender[];
   /** The Pods that others are being made to leave for, by uid. */
   readonly preempting: Set<string>;
   /** The Pods as they were last seen. */
@@ -55,24 +59,12 @@ type Failure = {
   readonly nominate?: string;
 };
 
-/** Tries Pods one after the other; each search begins where the last one ended. */
-export function createAttempts(means: Means): (queued: QueuedPod) => void {
-  const {
-    client,
-    clock,
-    random,
-    log,
-    recorder,
-    profiles,
-    cluster,
-    queue,
-    lookup,
-    pods,
-    limit,
-    waits,
-    metrics,
-    signal,
-  } = means;
+type Rejected = Decision & { readonly type: 'rejected' };
+
+/** Tries Pods one after the other; each search begins where the last one ended. What has to be waited for is returned. */
+export function createAttempts(means: Means): (queued: QueuedPod) => Promise<void> | undefined {
+  const { client, clock, random, log, recorder, profiles, cluster, queue, lookup, extenders, pods } = means;
+  const { limit, waits, metrics, signal } = means;
   const memory = createMemory();
   let start = 0;
   // Pods of other schedulers do not come into the queue.
@@ -83,30 +75,48 @@ export function createAttempts(means: Means): (queued: QueuedPod) => void {
     if (pod.isTerminating) {
       queue.done(pod.uid);
       warn(pod.pod, `skip schedule deleting pod: ${pod.key}`);
-    } else if (cluster.isAssumed(pod.uid)) {
+      return undefined;
+    }
+    if (cluster.isAssumed(pod.uid)) {
       // It changed between being taken and being assumed, and so came here once more.
       queue.done(pod.uid);
-    } else {
-      try {
-        carryOut(queued, choose(queued));
-      } catch (error) {
-        fail(queued, failureOf(error));
-      }
+      return undefined;
     }
+    const begun = clock.now();
+    if (extenders.length > 0) return tryWithExtenders(queued, begun).catch((error) => fail(queued, failureOf(error)));
+    try {
+      carryOut(queued, note(decide(profileOf(pod), pod, circumstances()), begun));
+    } catch (error) {
+      fail(queued, failureOf(error));
+    }
+    return undefined;
   };
 
-  function choose({ pod }: QueuedPod): Decision {
-    const begun = clock.now();
-    const { decision, nextStart } = decide(profileOf(pod), pod, {
-      cluster,
-      nominations: queue.nominator,
-      memory,
-      random,
-      start,
-    });
+  function circumstances(): Circumstances {
+    return { cluster, nominations: queue.nominator, memory, random, start };
+  }
+
+  function note({ decision, nextStart }: Outcome, begun: Instant): Decision {
     start = nextStart;
     metrics?.decided(clock.now() - begun);
     return decision;
+  }
+
+  async function tryWithExtenders(queued: QueuedPod, begun: Instant): Promise<void> {
+    const { pod } = queued;
+    const decision = note(await decideWith(extenders, profileOf(pod), pod, circumstances(), log), begun);
+    const preemption = decision.type === 'rejected' ? preemptionFor(pod, decision) : undefined;
+    if (decision.type !== 'rejected' || preemption?.type !== 'found') {
+      carryOut(queued, decision);
+      return;
+    }
+    const left = await candidatesBy(extenders, pod, preemption.candidates, cluster.node, log);
+    const message = 'no candidate node for preemption';
+    reject(
+      queued,
+      decision,
+      left.length > 0 ? { type: 'found', candidates: left } : { type: 'none', message, keepsNomination: true },
+    );
   }
 
   function carryOut(queued: QueuedPod, decision: Decision): void {
@@ -115,38 +125,36 @@ export function createAttempts(means: Means): (queued: QueuedPod) => void {
         place(queued, decision.node);
         break;
       case 'rejected':
-        reject(queued, decision);
+        reject(queued, decision, preemptionFor(queued.pod, decision));
         break;
       case 'no nodes':
         fail(queued, { ...failureOf('no nodes available to schedule pods'), reason: 'Unschedulable' });
     }
   }
 
-  function reject(queued: QueuedPod, { diagnosis, filters }: Decision & { readonly type: 'rejected' }): void {
-    const { pod } = queued;
-    const failure = { reason: 'Unschedulable', rejectedBy: diagnosis.plugins } as const;
+  /** Who might leave for a Pod; undefined if nobody is asked to in its profile. */
+  function preemptionFor(pod: PodInfo, { diagnosis, filters }: Rejected): Preemption | undefined {
     const { preemption: args } = profileOf(pod);
-    if (!args) {
-      fail(queued, { ...failure, message: messageOf(diagnosis) });
+    if (!args) return undefined;
+    const nominations = queue.nominator;
+    const inCluster = { cluster, nominations, budgets: lookup.budgets(), random, now: clock.now() };
+    return findPreemption(pod, diagnosis, filters, inCluster, args);
+  }
+
+  function reject(queued: QueuedPod, { diagnosis }: Rejected, preemption: Preemption | undefined): void {
+    const { pod } = queued;
+    const failure = { reason: 'Unschedulable', rejectedBy: diagnosis.plugins, message: messageOf(diagnosis) } as const;
+    if (preemption?.type !== 'found') {
+      const message = preemption ? messageOf(diagnosis, `preemption: ${preemption.message}`) : failure.message;
+      const keepsNomination = preemption?.keepsNomination ?? true;
+      if (preemption) metrics?.preempted(undefined);
+      fail(queued, { ...failure, message, ...(keepsNomination ? {} : { nominate: '' }) });
       return;
     }
-    const circumstances = {
-      cluster,
-      nominations: queue.nominator,
-      budgets: lookup.budgets(),
-      random,
-      now: clock.now(),
-    };
-    const preemption = findPreemption(pod, diagnosis, filters, circumstances, args);
-    metrics?.preempted(preemption.type === 'found' ? preemption.candidate.victims.length : undefined);
-    if (preemption.type === 'none') {
-      const message = messageOf(diagnosis, `preemption: ${preemption.message}`);
-      fail(queued, { ...failure, message, ...(preemption.keepsNomination ? {} : { nominate: '' }) });
-      return;
-    }
-    const { candidate } = preemption;
+    const candidate = leastHarmful(preemption.candidates, clock.now());
+    metrics?.preempted(candidate.victims.length);
     const others = queue.nominator.onNode(candidate.node);
-    fail(queued, { ...failure, message: messageOf(diagnosis), nominate: candidate.node });
+    fail(queued, { ...failure, nominate: candidate.node });
     limit.run(
       () => evictFor(pod, candidate, others, means),
       (error) => {
@@ -186,7 +194,8 @@ export function createAttempts(means: Means): (queued: QueuedPod) => void {
   async function send(pod: PodInfo, node: string, reservations: readonly Reservation[]): Promise<void> {
     const { name, namespace, uid } = pod;
     for (const { preBind } of reservations) await preBind(signal);
-    await bind(client, { name, namespace, uid }, node);
+    const binder = extenders.find((extender) => extender.bind && extender.isInterested(pod));
+    await (binder?.bind?.(pod, node) ?? bind(client, { name, namespace, uid }, node));
     recorder.record({
       regarding: pod.pod,
       type: 'Normal',

@@ -43,6 +43,21 @@ test('the election is configured in words of time', () => {
   });
 });
 
+test('what extenders see to is not the business of the scheduler, if they say so', () => {
+  const managedResources = [{ name: 'example.com/gpu', ignoredByScheduler: true }, { name: 'example.com/fpga' }];
+  const extender = {
+    urlPrefix: 'https://e',
+    filterVerb: 'filter',
+    managedResources,
+    httpTimeout: '2s',
+    tlsConfig: { insecure: true },
+  };
+  const { extenders, profiles } = readConfiguration({ ...header, extenders: [extender] });
+  assert.deepEqual(profiles[0]?.pluginConfig.NodeResourcesFit?.ignoredResources, ['example.com/gpu']);
+  assert.deepEqual(extenders[0]?.managedResources, ['example.com/gpu', 'example.com/fpga']);
+  assert.deepEqual([extenders[0]?.httpTimeoutMs, extenders[0]?.tls], [2000, { insecure: true }]);
+});
+
 const wrong: readonly (readonly [fields: object, message: RegExp])[] = [
   [{ kind: 'Pod' }, /no kind "Pod" is registered/],
   [{ apiVersion: 'kubescheduler.config.k8s.io/v1beta3' }, /v1beta3/],
@@ -55,6 +70,12 @@ const wrong: readonly (readonly [fields: object, message: RegExp])[] = [
     /profiles\[0\].plugins.score.enabled\[0\].name: Required value/,
   ],
   [{ profiles: 'all' }, /profiles: must be a list/],
+  [{ extenders: [{}] }, /extenders\[0\].urlPrefix: Required value/],
+  [{ extenders: [{ urlPrefix: 'http://e', prioritizeVerb: 'p' }] }, /extenders\[0\].weight: .*positive weight/],
+  [
+    { extenders: ['a', 'b'].map((verb) => ({ urlPrefix: 'http://e', bindVerb: verb })) },
+    /only one extender can implement bind/,
+  ],
 ];
 for (const [fields, message] of wrong) {
   test(`a configuration with ${JSON.stringify(fields)} is refused`, () => {

@@ -1,6 +1,7 @@
 /** What a scheduler is told: `KubeSchedulerConfiguration` of `kubescheduler.config.k8s.io/v1`. */
 import { isObject } from '@kruise/machinery/json-value';
 import { parseDuration, toMilliseconds } from '@kruise/values/duration';
+import type { ExtenderConfiguration, ExtenderTls } from './extenders/extender.ts';
 import type { PluginArgs } from './plugins/registry.ts';
 
 export type SchedulerConfiguration = {
@@ -8,6 +9,7 @@ export type SchedulerConfiguration = {
   readonly podInitialBackoffSeconds: number;
   readonly podMaxBackoffSeconds: number;
   readonly leaderElection: LeaderElectionConfiguration;
+  readonly extenders: readonly ExtenderConfiguration[];
 };
 
 export type ProfileConfiguration = {
@@ -43,6 +45,7 @@ export const defaultConfiguration: SchedulerConfiguration = {
   profiles: [defaultProfile],
   podInitialBackoffSeconds: 1,
   podMaxBackoffSeconds: 10,
+  extenders: [],
   leaderElection: {
     leaderElect: true,
     leaseDurationSeconds: 15,
@@ -64,8 +67,11 @@ export function readConfiguration(value: unknown): SchedulerConfiguration {
       `no kind "${String(root.kind)}" is registered for version "${String(root.apiVersion)}"; it is ${kind} of ${apiVersion}`,
     );
   }
-  if (root.extenders !== undefined && list(root.extenders, 'extenders').length > 0) {
-    throw new Error('extenders: not supported');
+  const extenders = list(root.extenders ?? [], 'extenders').map((each, index) =>
+    readExtender(each, `extenders[${index}]`),
+  );
+  if (extenders.filter(({ bindVerb }) => bindVerb).length > 1) {
+    throw new Error('extenders: Invalid value: only one extender can implement bind');
   }
   const { podInitialBackoffSeconds, podMaxBackoffSeconds } = defaultConfiguration;
   const percentage = integer(root.percentageOfNodesToScore, 'percentageOfNodesToScore', 0, { most: 100 });
@@ -76,7 +82,8 @@ export function readConfiguration(value: unknown): SchedulerConfiguration {
   const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
   if (twice >= 0) throw new Error(`profiles[${twice}].schedulerName: Duplicate value: "${names[twice]}"`);
   const configuration = {
-    profiles,
+    profiles: profiles.map((profile) => withIgnored(profile, ignoredResources(root.extenders))),
+    extenders,
     podInitialBackoffSeconds: integer(
       root.podInitialBackoffSeconds,
       'podInitialBackoffSeconds',
@@ -117,6 +124,57 @@ function readProfile(value: unknown, path: string, percentage: number): ProfileC
     plugins: Object.fromEntries(sets),
     pluginConfig: Object.fromEntries(configs) as PluginArgs,
   };
+}
+
+function readExtender(value: unknown, path: string): ExtenderConfiguration {
+  const given = object(value, path);
+  const verb = (name: string) => (given[name] === undefined ? '' : text(given[name], `${path}.${name}`));
+  const tls = given.tlsConfig === undefined ? undefined : object(given.tlsConfig, `${path}.tlsConfig`);
+  const weight = integer(given.weight, `${path}.weight`, 0);
+  if (given.prioritizeVerb && weight === 0)
+    throw new Error(`${path}.weight: Invalid value: must have a positive weight applied to it`);
+  const timeout = given.httpTimeout === undefined ? undefined : text(given.httpTimeout, `${path}.httpTimeout`);
+  return {
+    urlPrefix: text(given.urlPrefix, `${path}.urlPrefix`),
+    filterVerb: verb('filterVerb'),
+    prioritizeVerb: verb('prioritizeVerb'),
+    preemptVerb: verb('preemptVerb'),
+    bindVerb: verb('bindVerb'),
+    weight,
+    nodeCacheCapable: given.nodeCacheCapable === true,
+    ignorable: given.ignorable === true,
+    managedResources: managedResources(given, path).map(({ name }) => name),
+    httpTimeoutMs: timeout === undefined ? 5000 : toMilliseconds(parseDuration(timeout)),
+    ...(tls ? { tls: readTls(tls, `${path}.tlsConfig`) } : {}),
+  };
+}
+
+function readTls(given: { readonly [name: string]: unknown }, path: string): ExtenderTls {
+  const names = ['serverName', 'caFile', 'certFile', 'keyFile'].filter((name) => given[name] !== undefined);
+  const fields = Object.fromEntries(names.map((name) => [name, text(given[name], `${path}.${name}`)]));
+  return { ...fields, ...(given.insecure === true ? { insecure: true } : {}) };
+}
+
+function managedResources(extender: { readonly [name: string]: unknown }, path: string) {
+  return list(extender.managedResources ?? [], `${path}.managedResources`).map((each, index) => {
+    const at = `${path}.managedResources[${index}]`;
+    const { name, ignoredByScheduler } = object(each, at);
+    return { name: text(name, `${at}.name`), isIgnored: ignoredByScheduler === true };
+  });
+}
+
+/** The resources that extenders see to, and the scheduler does not. */
+function ignoredResources(extenders: unknown): readonly string[] {
+  return list(extenders ?? [], 'extenders').flatMap((each, index) => {
+    const path = `extenders[${index}]`;
+    return managedResources(object(each, path), path).flatMap(({ name, isIgnored }) => (isIgnored ? name : []));
+  });
+}
+
+function withIgnored(profile: ProfileConfiguration, ignored: readonly string[]): ProfileConfiguration {
+  if (ignored.length === 0) return profile;
+  const args = { ...profile.pluginConfig.NodeResourcesFit, ignoredResources: ignored };
+  return { ...profile, pluginConfig: { ...profile.pluginConfig, NodeResourcesFit: args } };
 }
 
 function readSet(value: unknown, path: string): PluginSet {

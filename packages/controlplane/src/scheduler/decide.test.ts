@@ -160,7 +160,7 @@ test('a search begins where the last one ended', () => {
   for (let round = 0; round < 4; round++) {
     const circumstances = { cluster, nominations: { onNode: () => [] }, random, start };
     const { decision, nextStart } = decide(profileIn(), podInfoOf(podOf('p')), circumstances);
-    assert.ok(decision.type === 'placed' && decision.evaluatedCount === 100);
+    assert.equal(decision.type, 'placed');
     seen.add(start);
     start = nextStart;
   }

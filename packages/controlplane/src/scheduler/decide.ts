@@ -14,15 +14,19 @@ import type { Rejection } from './plugin.ts';
 import type { Profile } from './profile.ts';
 
 export type Decision =
-  | {
-      readonly type: 'placed';
-      readonly node: NodeInfo;
-      readonly filters: Filters;
-      readonly feasibleCount: number;
-      readonly evaluatedCount: number;
-    }
+  | { readonly type: 'placed'; readonly node: NodeInfo }
   | { readonly type: 'rejected'; readonly diagnosis: Diagnosis; readonly filters: Filters }
   | { readonly type: 'no nodes' };
+
+/** The nodes that pass all filters. */
+export type Feasible = {
+  readonly type: 'feasible';
+  readonly nodes: readonly NodeInfo[];
+  /** What speaks against the others that were looked at. */
+  readonly diagnosis: Diagnosis;
+  readonly filters: Filters;
+  readonly recollection: Recollection | undefined;
+};
 
 /** What a decision depends on beside the Pod and its profile. */
 export type Circumstances = {
@@ -39,9 +43,20 @@ export type Circumstances = {
 export type Outcome = { readonly decision: Decision; readonly nextStart: number };
 
 export function decide(profile: Profile, pod: PodInfo, circumstances: Circumstances): Outcome {
-  const { cluster, nominations, random, start } = circumstances;
+  const { found, nextStart } = findFeasible(profile, pod, circumstances);
+  if (found.type !== 'feasible') return { decision: found, nextStart };
+  return { decision: { type: 'placed', node: chooseNode(profile, pod, found, circumstances) }, nextStart };
+}
+
+/** Looks for nodes that pass all filters. */
+export function findFeasible(
+  profile: Profile,
+  pod: PodInfo,
+  circumstances: Circumstances,
+): { readonly found: Feasible | Exclude<Decision, { type: 'placed' }>; readonly nextStart: number } {
+  const { cluster, nominations, start } = circumstances;
   const nodeCount = cluster.nodes.length;
-  if (nodeCount === 0) return { decision: { type: 'no nodes' }, nextStart: start };
+  if (nodeCount === 0) return { found: { type: 'no nodes' }, nextStart: start };
 
   const recollection = circumstances.memory?.of(profile, pod);
   const { filters, rejection, nodeNames, narrowedBy } = prepareFilters(profile.filters, pod, cluster, recollection);
@@ -49,37 +64,45 @@ export function decide(profile: Profile, pod: PodInfo, circumstances: Circumstan
     const plugins = new Set([...narrowedBy, rejection.plugin].filter((name) => name !== ''));
     const preFilterMessage = rejection.reasons.join(', ');
     const diagnosis = { nodeCount, rejections: new Map(), absent: rejection, preFilterMessage, plugins };
-    return { decision: { type: 'rejected', diagnosis, filters }, nextStart: start };
+    return { found: { type: 'rejected', diagnosis, filters }, nextStart: start };
   }
 
   const rejections = new Map<string, Rejection>();
   const check = (node: NodeInfo): boolean => {
-    const found = checkWithNominated(filters, pod, node, nominations);
-    if (found) rejections.set(node.name, found);
-    return !found;
+    const against = checkWithNominated(filters, pod, node, nominations);
+    if (against) rejections.set(node.name, against);
+    return !against;
+  };
+  const absent = nodeNames ? notNamed(narrowedBy) : unexamined;
+  const foundOn = (nodes: readonly NodeInfo[]): Feasible | Exclude<Decision, { type: 'placed' }> => {
+    const plugins = new Set([...narrowedBy, ...Array.from(rejections.values(), ({ plugin }) => plugin)]);
+    const diagnosis = { nodeCount, rejections, absent, plugins };
+    if (nodes.length === 0) return { type: 'rejected', diagnosis, filters };
+    return { type: 'feasible', nodes, diagnosis, filters, recollection };
   };
 
   // Others were made to leave that node for the Pod's sake, so it is most likely the only one that will do.
   const nominated = cluster.node(pod.pod.status?.nominatedNodeName ?? '');
-  if (nominated && check(nominated)) {
-    const decision = { type: 'placed', node: nominated, filters, feasibleCount: 1, evaluatedCount: 1 } as const;
-    return { decision, nextStart: start };
-  }
+  if (nominated && check(nominated)) return { found: foundOn([nominated]), nextStart: start };
 
   const candidates = nodeNames ? [...nodeNames].flatMap((name) => cluster.node(name) ?? []) : cluster.nodes;
-  const feasible = search(candidates, start, feasibleWanted(profile, candidates.length), check);
-  const evaluatedCount = feasible.length + rejections.size;
-  const nextStart = (start + evaluatedCount) % nodeCount;
+  const nodes = search(candidates, start, feasibleWanted(profile, candidates.length), check);
+  return { found: foundOn(nodes), nextStart: (start + nodes.length + rejections.size) % nodeCount };
+}
 
-  if (feasible.length === 0) {
-    const absent = nodeNames ? notNamed(narrowedBy) : unexamined;
-    const plugins = new Set([...narrowedBy, ...Array.from(rejections.values(), ({ plugin }) => plugin)]);
-    const diagnosis = { nodeCount, rejections, absent, plugins };
-    return { decision: { type: 'rejected', diagnosis, filters }, nextStart };
-  }
-  const scores = feasible.length === 1 ? [1] : scoreNodes(profile, pod, cluster, feasible, recollection);
-  const node = feasible[pickBest(scores, random)]!;
-  return { decision: { type: 'placed', node, filters, feasibleCount: feasible.length, evaluatedCount }, nextStart };
+/** The best of the nodes that pass; `bonus` is what others add to their scores. */
+export function chooseNode(
+  profile: Profile,
+  pod: PodInfo,
+  { nodes, recollection }: Feasible,
+  { cluster, random }: Circumstances,
+  bonus?: ReadonlyMap<string, number>,
+): NodeInfo {
+  const [only, second] = nodes;
+  if (only && !second) return only;
+  const scores = scoreNodes(profile, pod, cluster, nodes, recollection);
+  if (bonus) for (const [index, { name }] of nodes.entries()) scores[index]! += bonus.get(name) ?? 0;
+  return nodes[pickBest(scores, random)]!;
 }
 
 function notNamed(plugins: readonly string[]): Rejection {
@@ -117,7 +140,7 @@ export function feasibleWanted({ percentageOfNodesToScore, scorers }: Profile, n
 }
 
 /** The index of one of the highest scores, each as likely as the next. */
-function pickBest(scores: ArrayLike<number>, random: Random): number {
+function pickBest(scores: Float64Array, random: Random): number {
   let best = 0;
   let ties = 1;
   for (let index = 1; index < scores.length; index++) {

@@ -6,7 +6,7 @@ import type { PodDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget
 import { seededRandom } from '@kruise/values/random';
 import { podInfoOf } from './cluster/pod-info.ts';
 import { decide } from './decide.ts';
-import { findPreemption, type PreemptionArgs } from './preemption.ts';
+import { findPreemption, leastHarmful, type PreemptionArgs } from './preemption.ts';
 import { clusterOf, nodeIn, nodeOf, type PodTraits, podOf } from './testing/fixtures.ts';
 import { profileIn } from './testing/judge.ts';
 
@@ -31,7 +31,8 @@ function preempt({ pod, nodes, pods, budgets = [], nominated = {}, args = {} }: 
   const circumstances = { cluster, nominations, budgets, random, now };
   const found = findPreemption(podInfoOf(pod), decision.diagnosis, decision.filters, circumstances, args);
   if (found.type === 'none') return found.message;
-  return `${found.candidate.node}: ${found.candidate.victims.map(({ name }) => name).join(', ')}`;
+  const { node, victims } = leastHarmful(found.candidates, now);
+  return `${node}: ${victims.map(({ name }) => name).join(', ')}`;
 }
 
 const important = (traits: PodTraits = {}) => podOf('important', { priority: 100, requests: { cpu: '3' }, ...traits });

@@ -23,7 +23,7 @@ export type Candidate = {
 };
 
 export type Preemption =
-  | { readonly type: 'found'; readonly candidate: Candidate }
+  | { readonly type: 'found'; readonly candidates: readonly Candidate[] }
   | {
       readonly type: 'none';
       readonly message: string;
@@ -53,7 +53,7 @@ const noVictims: Rejection = {
 };
 const notHelpful: Rejection = { plugin, isPreemptable: false, reasons: ['Preemption is not helpful for scheduling'] };
 
-/** Looks for a node that others could leave for the Pod, which was found to fit nowhere. */
+/** Looks for nodes that others could leave for the Pod, which was found to fit nowhere. */
 export function findPreemption(
   pod: PodInfo,
   diagnosis: Diagnosis,
@@ -84,7 +84,7 @@ export function findPreemption(
     const told = { nodeCount: cluster.nodes.length, rejections, absent: notHelpful, plugins: new Set<string>() };
     return { type: 'none', message: messageOf(told), keepsNomination: false };
   }
-  return { type: 'found', candidate: leastHarmful(candidates, circumstances.now) };
+  return { type: 'found', candidates };
 }
 
 /** Why the Pod may not make others leave. */
@@ -192,7 +192,7 @@ function startOf({ pod }: PodInfo, now: Instant): Instant {
 const priorityOffset = 2 ** 31;
 
 /** The candidate where least is lost: each measure decides where those before it do not. */
-function leastHarmful(candidates: readonly Candidate[], now: Instant): Candidate {
+export function leastHarmful(candidates: readonly Candidate[], now: Instant): Candidate {
   const measures: readonly ((candidate: Candidate) => number)[] = [
     ({ violations }) => violations,
     ({ victims }) => victims[0]!.priority,

@@ -16,13 +16,14 @@ import { seededRandom } from '@kruise/values/random';
 import { instantOf } from '@kruise/values/time';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import { defaultConfiguration, type SchedulerConfiguration } from './configuration.ts';
+import type { Post } from './extenders/extender.ts';
 import { runScheduler } from './scheduler.ts';
 import { type NodeTraits, nodeOf, type PodTraits, podOf } from './testing/fixtures.ts';
 
 const namespace = 'default';
 
 /** A server, and a scheduler with no more rights than its own, on a time that passes when it is told to. */
-async function startCluster(t: TestContext, configuration: SchedulerConfiguration = defaultConfiguration) {
+async function startCluster(t: TestContext, configuration: SchedulerConfiguration = defaultConfiguration, post?: Post) {
   const clock = virtualClock(instantOf(2026, 1, 1));
   const random = seededRandom(1);
   const server = await startTestServer({ clock, random });
@@ -40,7 +41,8 @@ async function startCluster(t: TestContext, configuration: SchedulerConfiguratio
   const user = { username: 'system:kube-scheduler', groups: ['system:authenticated'] };
   const log = { info() {}, warn: complain, error: complain };
   const own = server.clientOf(user);
-  const done = runScheduler({ client: own, clock, random, log, host: 'here', configuration }, stop.signal);
+  const options = { client: own, clock, random, log, host: 'here', configuration, ...(post ? { post } : {}) };
+  const done = runScheduler(options, stop.signal);
   t.after(async () => {
     stop.abort();
     await clock.advanceAsync(1000);
@@ -228,6 +230,34 @@ test('a scheduler can have several names, each with rules of its own', async (t)
   await addPod(client, 'careless', { schedulerName: 'careless' });
   await until('careful', isRejected);
   await until('careless', isPlaced);
+});
+
+test('an extender decides where a Pod goes, and what happens meanwhile is not missed', async (t) => {
+  const answers: (() => void)[] = [];
+  const post: Post = (_url, body) => {
+    const { NodeNames } = body as { readonly NodeNames: readonly string[] };
+    const names = NodeNames.filter((name) => name === 'wanted');
+    return new Promise((resolve) => answers.push(() => resolve({ code: 200, body: { NodeNames: names } })));
+  };
+  const extender = { urlPrefix: 'http://e', filterVerb: 'filter', prioritizeVerb: '', preemptVerb: '', bindVerb: '' };
+  const rest = { weight: 1, nodeCacheCapable: true, managedResources: [], ignorable: false, httpTimeoutMs: 1000 };
+  const { client, pass, until } = await startCluster(
+    t,
+    { ...defaultConfiguration, extenders: [{ ...extender, ...rest }] },
+    post,
+  );
+  await addNode(client, 'n');
+  await addPod(client, 'p');
+  await pass(1);
+  assert.equal(answers.length, 1);
+  // While the extender thinks, the node that it wants comes.
+  await addNode(client, 'wanted');
+  await pass(1);
+  answers.shift()?.();
+  await until('p', isRejected);
+  await pass(3);
+  answers.shift()?.();
+  assert.equal((await until('p', isPlaced)).spec?.nodeName, 'wanted');
 });
 
 test('a Pod that is on its way out is not placed, and that is told', async (t) => {

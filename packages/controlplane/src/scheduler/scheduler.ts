@@ -3,6 +3,7 @@
  * Pod goes is decided by `decide.ts`; here that is carried out. One Pod is decided on at a time, without a pause, on
  * the assumption that those before it went where they were sent; sending them takes its time meanwhile.
  */
+import assert from 'node:assert/strict';
 import { node as nodeKind } from '@kruise/api/core/node';
 import { type Pod, pod as podKind } from '@kruise/api/core/pod';
 import { type ControllerContext, type Runnable, watch } from '@kruise/client/controller';
@@ -14,6 +15,7 @@ import { createCluster } from './cluster/cluster.ts';
 import { lookedUpKinds, lookupIn } from './cluster/lookup.ts';
 import type { PodInfo } from './cluster/pod-info.ts';
 import { defaultConfiguration, type SchedulerConfiguration } from './configuration.ts';
+import { createExtender, type Extender, type Post } from './extenders/extender.ts';
 import { followCluster } from './follow.ts';
 import { createLimit } from './limit.ts';
 import type { SchedulerMetrics } from './metrics.ts';
@@ -26,6 +28,8 @@ export type SchedulerOptions = RunOptions & {
   readonly host: string;
   readonly configuration?: SchedulerConfiguration;
   readonly schedulerMetrics?: SchedulerMetrics;
+  /** How extenders are reached, where there are any. */
+  readonly post?: Post;
 };
 
 /** Writes that are under way at a time. So many a store can commit at once; and so long nobody else gets a turn. */
@@ -66,9 +70,17 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
+/** The extenders of a configuration; those that can be done without come last. */
+function extendersOf({ extenders }: SchedulerConfiguration, post: Post | undefined): readonly Extender[] {
+  if (extenders.length === 0) return [];
+  assert(post, 'extenders can be reached');
+  const made = extenders.map((each) => createExtender(each, post));
+  return [...made.filter(({ isIgnorable }) => !isIgnorable), ...made.filter(({ isIgnorable }) => isIgnorable)];
+}
+
 async function schedule(
   context: ControllerContext,
-  { host, configuration = defaultConfiguration, schedulerMetrics }: SchedulerOptions,
+  { host, configuration = defaultConfiguration, schedulerMetrics, post }: SchedulerOptions,
   pods: Informer<Pod>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -101,6 +113,7 @@ async function schedule(
     cluster,
     queue,
     lookup,
+    extenders: extendersOf(configuration, post),
     preempting,
     pods,
     limit,
@@ -112,7 +125,7 @@ async function schedule(
   followCluster({ pods, nodes: caches.informer(nodeKind), cluster, queue, profiles, caches, storage }, signal);
   while (!signal.aborted) {
     const queued = queue.pop();
-    if (queued) attempt(queued);
+    if (queued) await attempt(queued);
     await (queued ? limit.free() : queue.ready);
   }
   await waits.settled();

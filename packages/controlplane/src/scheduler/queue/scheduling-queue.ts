@@ -8,6 +8,7 @@ import type { Clock } from '@kruise/values/clock';
 import type { Instant } from '@kruise/values/time';
 import { type PodInfo, podInfoOf } from '../cluster/pod-info.ts';
 import { type ClusterEvent, podEvents } from '../events.ts';
+import { extenderName } from '../extenders/extender.ts';
 import type { Registration } from '../plugin.ts';
 import { type Profile, pluginsOf } from '../profile.ts';
 import { type BackoffOptions, backoffMs, windowMs, windowOf } from './backoff.ts';
@@ -192,7 +193,8 @@ export function createSchedulingQueue(clock: Clock, options: QueueOptions, signa
   }
 
   const mayHelp = (queued: QueuedPod, event: ClusterEvent): boolean => {
-    if (queued.rejectedBy.size === 0) return true;
+    // What an extender waits for is not known.
+    if (queued.rejectedBy.size === 0 || queued.rejectedBy.has(extenderName)) return true;
     const interested = interests.get(queued.pod.spec.schedulerName ?? '')?.get(eventKey(event));
     return (
       interested?.some(({ plugin, helps }) => queued.rejectedBy.has(plugin) && (helps?.(queued.pod, event) ?? true)) ??
@@ -303,7 +305,7 @@ export function createSchedulingQueue(clock: Clock, options: QueueOptions, signa
   /** The Pods in the pool that were rejected by a plugin that waits for such events. */
   function interestedIn(event: ClusterEvent): ReadonlySet<QueuedPod> {
     const key = eventKey(event);
-    const plugins = new Set<string>();
+    const plugins = new Set<string>([extenderName]);
     for (const interest of interests.values()) for (const { plugin } of interest.get(key) ?? []) plugins.add(plugin);
     return pool.rejectedBy(plugins);
   }

@@ -1,0 +1,98 @@
+/** Decisions in which extenders have a say. They take their time, during which nodes may change or go. */
+import type { Log } from '@kruise/client/log';
+import type { NodeInfo } from '../cluster/node-info.ts';
+import type { PodInfo } from '../cluster/pod-info.ts';
+import { type Circumstances, chooseNode, type Decision, type Feasible, findFeasible, type Outcome } from '../decide.ts';
+import type { Rejection } from '../plugin.ts';
+import type { Candidate } from '../preemption.ts';
+import type { Profile } from '../profile.ts';
+import { type Extender, extenderName } from './extender.ts';
+
+/** Where a Pod goes, by the profile's plugins and by those extenders that have to do with it. */
+export async function decideWith(
+  extenders: readonly Extender[],
+  profile: Profile,
+  pod: PodInfo,
+  circumstances: Circumstances,
+  log: Log,
+): Promise<Outcome> {
+  const interested = extenders.filter((extender) => extender.isInterested(pod));
+  const { found, nextStart } = findFeasible(profile, pod, circumstances);
+  if (found.type !== 'feasible') return { decision: found, nextStart };
+  const kept = await filterBy(interested, pod, found, log);
+  if (kept.nodes.length === 0) {
+    const { diagnosis, filters } = kept;
+    return { decision: { type: 'rejected', diagnosis, filters }, nextStart };
+  }
+  const bonus = kept.nodes.length === 1 ? undefined : await bonusBy(interested, pod, kept.nodes, log);
+  // What has gone meanwhile is not chosen; what has changed is looked at by the node itself.
+  const nodes = kept.nodes.filter(({ name }) => circumstances.cluster.node(name));
+  if (nodes.length === 0) throw new Error('the nodes that would do have gone');
+  const decision: Decision = {
+    type: 'placed',
+    node: chooseNode(profile, pod, { ...kept, nodes }, circumstances, bonus),
+  };
+  return { decision, nextStart };
+}
+
+async function filterBy(extenders: readonly Extender[], pod: PodInfo, found: Feasible, log: Log): Promise<Feasible> {
+  const rejections = new Map<string, Rejection>(found.diagnosis.rejections);
+  let nodes: readonly NodeInfo[] = found.nodes;
+  for (const { filter, isIgnorable } of extenders) {
+    if (!filter || nodes.length === 0) continue;
+    try {
+      const result = await filter(pod, nodes);
+      for (const [node, rejection] of result.rejections) rejections.set(node, rejection);
+      nodes = result.nodes;
+    } catch (error) {
+      if (!isIgnorable) throw error;
+      log.warn({ pod: pod.key, error }, 'an extender failed and is left out');
+    }
+  }
+  const isNarrowed = nodes.length !== found.nodes.length;
+  const plugins = isNarrowed ? new Set([...found.diagnosis.plugins, extenderName]) : found.diagnosis.plugins;
+  return { ...found, nodes, diagnosis: { ...found.diagnosis, rejections, plugins } };
+}
+
+/** What extenders add to the scores, those that fail nothing. */
+async function bonusBy(
+  extenders: readonly Extender[],
+  pod: PodInfo,
+  nodes: readonly NodeInfo[],
+  log: Log,
+): Promise<ReadonlyMap<string, number>> {
+  const bonus = new Map<string, number>();
+  await Promise.all(
+    extenders.map(async ({ prioritize }) => {
+      try {
+        for (const [node, score] of (await prioritize?.(pod, nodes)) ?? []) {
+          bonus.set(node, (bonus.get(node) ?? 0) + score);
+        }
+      } catch (error) {
+        log.warn({ pod: pod.key, error }, 'an extender failed and is left out');
+      }
+    }),
+  );
+  return bonus;
+}
+
+/** The candidates that extenders leave. */
+export async function candidatesBy(
+  extenders: readonly Extender[],
+  pod: PodInfo,
+  candidates: readonly Candidate[],
+  nodeOf: (name: string) => NodeInfo | undefined,
+  log: Log,
+): Promise<readonly Candidate[]> {
+  let left = candidates;
+  for (const { preempt, isInterested, isIgnorable } of extenders) {
+    if (!preempt || !isInterested(pod) || left.length === 0) continue;
+    try {
+      left = await preempt(pod, left, nodeOf);
+    } catch (error) {
+      if (!isIgnorable) throw error;
+      log.warn({ pod: pod.key, error }, 'an extender failed and is left out');
+    }
+  }
+  return left;
+}

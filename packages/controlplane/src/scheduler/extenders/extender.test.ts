@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLog } from '@kruise/client/log';
+import { seededRandom } from '@kruise/values/random';
+import { podInfoOf } from '../cluster/pod-info.ts';
+import { messageOf } from '../diagnosis.ts';
+import type { Candidate } from '../preemption.ts';
+import { clusterOf, nodeOf, type PodTraits, podOf } from '../testing/fixtures.ts';
+import { profileIn } from '../testing/judge.ts';
+import { candidatesBy, decideWith } from './extended.ts';
+import { createExtender, type ExtenderConfiguration, type Post } from './extender.ts';
+
+const configuration: ExtenderConfiguration = {
+  urlPrefix: 'http://extender/',
+  filterVerb: 'filter',
+  prioritizeVerb: '',
+  preemptVerb: '',
+  bindVerb: '',
+  weight: 1,
+  nodeCacheCapable: true,
+  managedResources: [],
+  ignorable: false,
+  httpTimeoutMs: 5000,
+};
+
+type Answer = { readonly code?: number; readonly body?: unknown };
+type Asked = { readonly url: string; readonly body: { readonly [name: string]: unknown } };
+
+/** An extender that gives the same answer to everything, and what it was asked. */
+function answering(answer: Answer, more: Partial<ExtenderConfiguration> = {}) {
+  const asked: Asked[] = [];
+  const post: Post = async (url, body) => {
+    asked.push({ url, body: body as Asked['body'] });
+    return { code: answer.code ?? 200, body: answer.body };
+  };
+  return { extender: createExtender({ ...configuration, ...more }, post), asked };
+}
+
+const cluster = clusterOf([nodeOf('a'), nodeOf('b'), nodeOf('c')]);
+
+/** Where a Pod goes, or why it goes nowhere. */
+async function judgeWith(
+  extenders: readonly ReturnType<typeof createExtender>[],
+  traits: PodTraits = {},
+): Promise<string> {
+  const circumstances = { cluster, nominations: { onNode: () => [] }, random: seededRandom(1), start: 0 };
+  const { decision } = await decideWith(
+    extenders,
+    profileIn(),
+    podInfoOf(podOf('p', traits)),
+    circumstances,
+    silentLog,
+  );
+  if (decision.type === 'placed') return decision.node.name;
+  return decision.type === 'rejected' ? messageOf(decision.diagnosis) : decision.type;
+}
+
+test('an extender rules out nodes, and says why', async () => {
+  const { extender, asked } = answering({ body: { NodeNames: ['b'], FailedNodes: { a: 'too far', c: 'too far' } } });
+  assert.equal(await judgeWith([extender]), 'b');
+  assert.equal(asked[0]?.url, 'http://extender/filter');
+  assert.deepEqual([asked[0]?.body.NodeNames, asked[0]?.body.Nodes], [['a', 'b', 'c'], null]);
+});
+
+test('a Pod that extenders rule out everywhere is told so', async () => {
+  const body = {
+    NodeNames: [],
+    FailedNodes: { a: 'too far', b: 'too far' },
+    FailedAndUnresolvableNodes: { c: 'too dear' },
+  };
+  assert.equal(await judgeWith([answering({ body }).extender]), '0/3 nodes are available: 1 too dear, 2 too far.');
+});
+
+test('an extender that does not know the nodes is told them', async () => {
+  const { extender, asked } = answering({ body: { Nodes: { items: [nodeOf('c')] } } }, { nodeCacheCapable: false });
+  assert.equal(await judgeWith([extender]), 'c');
+  const { items } = asked[0]!.body.Nodes as { readonly items: readonly object[] };
+  assert.deepEqual([items.length, asked[0]?.body.NodeNames], [3, null]);
+});
+
+test('one after the other they leave fewer nodes', async () => {
+  const first = answering({ body: { NodeNames: ['a', 'c'] } });
+  const second = answering({ body: { NodeNames: ['c'] } });
+  assert.equal(await judgeWith([first.extender, second.extender]), 'c');
+  assert.deepEqual(second.asked[0]?.body.NodeNames, ['a', 'c']);
+});
+
+const failures: readonly (readonly [name: string, answer: Answer, message: RegExp])[] = [
+  ['answers with an error', { body: { Error: 'no idea' } }, /^no idea$/],
+  [
+    'answers with another code',
+    { code: 500 },
+    /^failed filter with extender at URL http:\/\/extender\/filter, code 500$/,
+  ],
+  [
+    'names a node that it was not asked about',
+    { body: { NodeNames: ['z'] } },
+    /claims a filtered node "z" which is not found/,
+  ],
+];
+for (const [name, answer, message] of failures) {
+  test(`nothing is decided where an extender ${name}, unless it can be done without`, async () => {
+    await assert.rejects(judgeWith([answering(answer).extender]), { message });
+    assert.ok(['a', 'b', 'c'].includes(await judgeWith([answering(answer, { ignorable: true }).extender])));
+  });
+}
+
+test('an extender adds to the scores, with its weight', async () => {
+  const verbs = { filterVerb: '', prioritizeVerb: 'score', weight: 5 };
+  const { extender } = answering(
+    {
+      body: [
+        { Host: 'b', Score: 10 },
+        { Host: 'c', Score: 3 },
+      ],
+    },
+    verbs,
+  );
+  assert.equal(await judgeWith([extender]), 'b');
+  assert.deepEqual(
+    await extender.prioritize?.(podInfoOf(podOf('p')), cluster.nodes),
+    new Map([
+      ['b', 500],
+      ['c', 150],
+    ]),
+  );
+  assert.ok(['a', 'b', 'c'].includes(await judgeWith([answering({ code: 500 }, verbs).extender])));
+});
+
+test('an extender is asked only about Pods that want what it sees to', async () => {
+  const { extender, asked } = answering({ body: { NodeNames: ['b'] } }, { managedResources: ['example.com/gpu'] });
+  await judgeWith([extender]);
+  assert.deepEqual(asked, []);
+  assert.equal(extender.isInterested(podInfoOf(podOf('p', { requests: { 'example.com/gpu': '1' } }))), true);
+});
+
+test('an extender may spare victims, or whole nodes', async () => {
+  const busy = clusterOf(
+    [nodeOf('a'), nodeOf('b')],
+    [podOf('x', { on: 'a' }), podOf('y', { on: 'a' }), podOf('z', { on: 'b' })],
+  );
+  const victims = (name: string) => [...(busy.node(name)?.pods.values() ?? [])];
+  const candidates: Candidate[] = ['a', 'b'].map((node) => ({ node, victims: victims(node), violations: 0 }));
+  const left = (body: unknown, more: Partial<ExtenderConfiguration> = {}) => {
+    const { extender } = answering({ body }, { preemptVerb: 'preempt', ...more });
+    return candidatesBy([extender], podInfoOf(podOf('p')), candidates, busy.node, silentLog);
+  };
+  const [spared, ...others] = await left({
+    NodeNameToMetaVictims: { a: { Pods: [{ UID: 'uid-of-y' }], NumPDBViolations: 1 } },
+  });
+  assert.deepEqual(others, []);
+  assert.deepEqual([spared?.node, spared?.victims.map(({ name }) => name), spared?.violations], ['a', ['y'], 1]);
+  await assert.rejects(
+    left({ NodeNameToMetaVictims: { b: { Pods: [{ UID: 'uid-of-x' }] } } }),
+    /the pod is not found on that node/,
+  );
+  await assert.rejects(
+    left({ NodeNameToMetaVictims: { b: { Pods: [] } } }),
+    /expected at least one victim pod on node "b"/,
+  );
+  assert.deepEqual(await left({ NodeNameToMetaVictims: { b: { Pods: [] } } }, { ignorable: true }), []);
+});
+
+test('an extender binds Pods itself, and says if it cannot', async () => {
+  const binding = { bindVerb: 'bind' };
+  const { extender, asked } = answering({ body: {} }, binding);
+  await extender.bind?.(podInfoOf(podOf('p')), 'b');
+  assert.deepEqual(asked[0]?.body, { PodName: 'p', PodNamespace: 'default', PodUID: 'uid-of-p', Node: 'b' });
+  const refusing = answering({ body: { Error: 'taken' } }, binding).extender;
+  await assert.rejects(refusing.bind!(podInfoOf(podOf('p')), 'b'), /^Error: taken$/);
+});

@@ -1,0 +1,192 @@
+/**
+ * Schedulers' helpers elsewhere, asked over HTTP: they may rule out nodes, score them, spare victims, and bind Pods
+ * themselves. The names of fields begin with capitals, as Go has them.
+ */
+import type { Container } from '@kruise/api/core/container';
+import type { Node } from '@kruise/api/core/node';
+import type { Pod } from '@kruise/api/core/pod';
+import type { NodeInfo } from '../cluster/node-info.ts';
+import type { PodInfo } from '../cluster/pod-info.ts';
+import { maxNodeScore, type Rejection } from '../plugin.ts';
+import type { Candidate } from '../preemption.ts';
+
+export type ExtenderConfiguration = {
+  readonly urlPrefix: string;
+  /** What is put behind the prefix to ask for something; it is not asked for what has none. */
+  readonly filterVerb: string;
+  readonly prioritizeVerb: string;
+  readonly preemptVerb: string;
+  readonly bindVerb: string;
+  readonly weight: number;
+  /** Whether it knows the nodes itself, and need only be told their names. */
+  readonly nodeCacheCapable: boolean;
+  /** It is asked about Pods that want these; about all, if there are none. */
+  readonly managedResources: readonly string[];
+  /** Whether Pods are placed without it where it fails. */
+  readonly ignorable: boolean;
+  readonly httpTimeoutMs: number;
+  readonly tls?: ExtenderTls;
+};
+
+export type ExtenderTls = {
+  readonly insecure?: boolean;
+  readonly serverName?: string;
+  readonly caFile?: string;
+  readonly certFile?: string;
+  readonly keyFile?: string;
+};
+
+/** Sends JSON and gives the answer; how, is up to the entry point. */
+export type Post = (
+  url: string,
+  body: unknown,
+  extender: ExtenderConfiguration,
+) => Promise<{ readonly code: number; readonly body: unknown }>;
+
+export type Extender = {
+  readonly isIgnorable: boolean;
+  isInterested(pod: PodInfo): boolean;
+  /** The nodes that will do, and what speaks against others. */
+  readonly filter?: (
+    pod: PodInfo,
+    nodes: readonly NodeInfo[],
+  ) => Promise<{ readonly nodes: readonly NodeInfo[]; readonly rejections: ReadonlyMap<string, Rejection> }>;
+  /** What it adds to the scores of nodes. */
+  readonly prioritize?: (pod: PodInfo, nodes: readonly NodeInfo[]) => Promise<ReadonlyMap<string, number>>;
+  /** The candidates that are left, and their victims. */
+  readonly preempt?: (pod: PodInfo, candidates: readonly Candidate[], nodeOf: NodeOf) => Promise<readonly Candidate[]>;
+  readonly bind?: (pod: PodInfo, node: string) => Promise<void>;
+};
+
+type NodeOf = (name: string) => NodeInfo | undefined;
+
+/** Who is said to have ruled out a node. Nobody knows what it waits for, so anything may help. */
+export const extenderName = 'Extender';
+
+/** Extenders give up to ten points. */
+const maxExtenderScore = 10;
+
+type FilterResult = {
+  readonly Nodes?: { readonly items?: readonly Node[] } | null;
+  readonly NodeNames?: readonly string[] | null;
+  readonly FailedNodes?: { readonly [node: string]: string } | null;
+  readonly FailedAndUnresolvableNodes?: { readonly [node: string]: string } | null;
+  readonly Error?: string;
+};
+type HostPriority = { readonly Host: string; readonly Score: number };
+type MetaVictims = { readonly Pods?: readonly { readonly UID: string }[] | null; readonly NumPDBViolations?: number };
+type PreemptionResult = { readonly NodeNameToMetaVictims?: { readonly [node: string]: MetaVictims | null } | null };
+
+export function createExtender(configuration: ExtenderConfiguration, post: Post): Extender {
+  const { urlPrefix, filterVerb, prioritizeVerb, preemptVerb, bindVerb, weight, nodeCacheCapable } = configuration;
+  const managed = new Set(configuration.managedResources);
+
+  async function ask<T>(verb: string, body: unknown): Promise<T> {
+    const url = `${urlPrefix.replace(/\/+$/, '')}/${verb}`;
+    const answer = await post(url, body, configuration);
+    if (answer.code !== 200) throw new Error(`failed ${verb} with extender at URL ${url}, code ${answer.code}`);
+    // What an extender answers is taken for what its API says; a field that is missing is as good as empty.
+    return answer.body as T;
+  }
+  const aboutNodes = ({ pod }: PodInfo, nodes: readonly NodeInfo[]) => ({
+    Pod: pod,
+    Nodes: nodeCacheCapable ? null : { kind: 'NodeList', apiVersion: 'v1', items: nodes.map(({ node }) => node) },
+    NodeNames: nodeCacheCapable ? nodes.map(({ name }) => name) : null,
+  });
+  const wantsManaged = ({ resources }: Container) =>
+    [resources?.requests, resources?.limits].some((list) => Object.keys(list ?? {}).some((name) => managed.has(name)));
+
+  return {
+    isIgnorable: configuration.ignorable,
+    isInterested: ({ spec }) =>
+      managed.size === 0 || [...(spec.containers ?? []), ...(spec.initContainers ?? [])].some(wantsManaged),
+    ...(filterVerb
+      ? {
+          async filter(pod, nodes) {
+            const result = await ask<FilterResult>(filterVerb, aboutNodes(pod, nodes));
+            if (result.Error) throw new Error(result.Error);
+            return { nodes: nodesOf(result, nodes, urlPrefix), rejections: rejectionsOf(result) };
+          },
+        }
+      : {}),
+    ...(prioritizeVerb
+      ? {
+          async prioritize(pod, nodes) {
+            const scores = await ask<readonly HostPriority[]>(prioritizeVerb, aboutNodes(pod, nodes));
+            const worth = weight * (maxNodeScore / maxExtenderScore);
+            return new Map(scores.map(({ Host, Score }) => [Host, Score * worth]));
+          },
+        }
+      : {}),
+    ...(preemptVerb
+      ? {
+          async preempt(pod, candidates, nodeOf) {
+            const body = { Pod: pod.pod, ...victimsBody(candidates, nodeCacheCapable) };
+            const { NodeNameToMetaVictims } = await ask<PreemptionResult>(preemptVerb, body);
+            return Object.entries(NodeNameToMetaVictims ?? {}).flatMap(([node, victims]) => {
+              const candidate = candidateOf(node, victims, nodeOf, urlPrefix);
+              if (candidate.victims.length > 0) return candidate;
+              if (configuration.ignorable) return [];
+              throw new Error(`expected at least one victim pod on node "${node}"`);
+            });
+          },
+        }
+      : {}),
+    ...(bindVerb
+      ? {
+          async bind({ name, namespace, uid }, node) {
+            const body = { PodName: name, PodNamespace: namespace, PodUID: uid, Node: node };
+            const { Error: why } = await ask<{ readonly Error?: string }>(bindVerb, body);
+            if (why) throw new Error(why);
+          },
+        }
+      : {}),
+  };
+}
+
+function nodesOf({ NodeNames, Nodes }: FilterResult, nodes: readonly NodeInfo[], url: string): readonly NodeInfo[] {
+  const named = NodeNames ?? Nodes?.items?.map(({ metadata }) => metadata.name ?? '') ?? [];
+  const known = new Map(nodes.map((node) => [node.name, node]));
+  return named.map((name) => {
+    const node = known.get(name);
+    if (node) return node;
+    throw new Error(`extender "${url}" claims a filtered node "${name}" which is not found in the input node list`);
+  });
+}
+
+function rejectionsOf({ FailedNodes, FailedAndUnresolvableNodes }: FilterResult): ReadonlyMap<string, Rejection> {
+  const rejection = (reason: string, isPreemptable: boolean) => ({
+    plugin: extenderName,
+    isPreemptable,
+    reasons: [reason],
+  });
+  return new Map([
+    ...Object.entries(FailedNodes ?? {}).map(([node, why]) => [node, rejection(why, true)] as const),
+    ...Object.entries(FailedAndUnresolvableNodes ?? {}).map(([node, why]) => [node, rejection(why, false)] as const),
+  ]);
+}
+
+function victimsBody(candidates: readonly Candidate[], isMeta: boolean): object {
+  const byNode = (podOf: (victim: PodInfo) => Pod | { readonly UID: string }) =>
+    Object.fromEntries(
+      candidates.map(({ node, victims, violations }) => [
+        node,
+        { Pods: victims.map(podOf), NumPDBViolations: violations },
+      ]),
+    );
+  return isMeta
+    ? { NodeNameToVictims: null, NodeNameToMetaVictims: byNode(({ uid }) => ({ UID: uid })) }
+    : { NodeNameToVictims: byNode(({ pod }) => pod), NodeNameToMetaVictims: null };
+}
+
+function candidateOf(node: string, victims: MetaVictims | null, nodeOf: NodeOf, url: string): Candidate {
+  const pods = nodeOf(node)?.pods;
+  const found = (victims?.Pods ?? []).map(({ UID }) => {
+    const pod = pods?.get(UID);
+    if (pod) return pod;
+    throw new Error(
+      `extender: ${url} claims to preempt pod (UID: ${UID}) on node: ${node}, but the pod is not found on that node`,
+    );
+  });
+  return { node, victims: found, violations: victims?.NumPDBViolations ?? 0 };
+}
