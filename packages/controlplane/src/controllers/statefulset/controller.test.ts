@@ -154,3 +154,25 @@ test('a Pod that is let go is replaced once it is gone', async () => {
   assert.equal((await client.get(statefulSet, metadata)).status?.readyReplicas, 2);
   assert.deepEqual(cluster.complaints, []);
 });
+
+test('a Pod that is refused by its node again and again is made once a second', async () => {
+  await using cluster = await startCluster();
+  const { client } = cluster;
+  await cluster.run(['statefulset-controller']);
+  await client.create(statefulSet, { metadata, spec: { ...spec, replicas: 1 } });
+  let made = 0;
+  for (let tenths = 0; tenths < 100; tenths++) {
+    for (const each of await podsOf(cluster)) {
+      if (each.status?.phase !== 'Pending') continue;
+      made++;
+      await client.update(
+        pod,
+        { ...each, status: { phase: 'Failed', reason: 'NodePorts' } },
+        { subresource: 'status' },
+      );
+    }
+    await cluster.pass(0.1);
+  }
+  assert.ok(made >= 5 && made <= 10, `${made} in ten seconds`);
+  assert.deepEqual(cluster.complaints, []);
+});

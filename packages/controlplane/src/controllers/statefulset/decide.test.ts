@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { StatefulSet } from '@kruise/api/apps/statefulset';
 import type { Pod } from '@kruise/api/core/pod';
 import type { CreateAction, PatchAction, RecordAction, UpdateAction } from '@kruise/client/actions';
+import { formatTime } from '@kruise/values/time';
 import fc from 'fast-check';
 import { inWords } from '../../testing/in-words.ts';
 import { decide, type Observed } from './decide.ts';
@@ -238,6 +239,17 @@ test('without particulars of the update, numbers that it has not reached come ba
   const imageAt = (pods: readonly Pod[]) => made(worldOf({ ...set, status }, pods, { revisions })).spec?.containers;
   assert.equal(imageAt([])?.[0]?.image, 'v1');
   assert.equal(imageAt([podOf(set, 0)])?.[0]?.image, 'v2');
+});
+
+test('a set whose Pod ends as soon as it is made rests before it makes another', () => {
+  const restOf = (secondsAgo: number, phase: Shape['phase']) => {
+    const { metadata, ...rest } = podOf(setOf(), 0, { phase });
+    const creationTimestamp = formatTime(now - secondsAgo * 1000);
+    return decide(worldOf(setOf(), [{ ...rest, metadata: { ...metadata, creationTimestamp } }]), now).restMs;
+  };
+  assert.equal(restOf(1, 'Failed'), 1000);
+  assert.equal(restOf(11, 'Failed'), 0);
+  assert.equal(restOf(1, 'Running'), 0);
 });
 
 test('a template not seen before is recorded before anything else is done', () => {

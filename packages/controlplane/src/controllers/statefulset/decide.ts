@@ -21,7 +21,7 @@ import {
 } from '@kruise/machinery/controller-revision';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { isPodAvailable, isPodFinished, secondsUntilAvailable } from '@kruise/machinery/pods';
-import type { Instant } from '@kruise/values/time';
+import { type Instant, parseTime } from '@kruise/values/time';
 import { restBetweenLooks } from '../pace.ts';
 import { memberOf, ordinalOf, ordinalsOf } from './identity.ts';
 import { condemnation, correction, creation, type Member, provision, removal, type Step } from './member-steps.ts';
@@ -68,8 +68,19 @@ export function decide(observed: Observed, now: Instant): Decision<StatefulSetSt
     ],
     status: statusOf({ ...world, pods: pods.claimed, collisionCount: plan.collisionCount, outgoing }, now),
     ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }),
-    restMs: actions.length > 0 ? 0 : restBetweenLooks(pods.claimed.length),
+    restMs: hasShortLived(world) ? restAfterFailureMs : actions.length > 0 ? 0 : restBetweenLooks(pods.claimed.length),
   };
+}
+
+/** A Pod that ends so soon after it was made, as one its node does not let in, is likely to do so again. */
+const shortLifeMs = 10_000;
+const restAfterFailureMs = 1000;
+
+function hasShortLived({ wanted, now }: World): boolean {
+  return wanted.some(({ pod }) => {
+    const madeAt = pod && isPodFinished(pod) ? pod.metadata.creationTimestamp : undefined;
+    return madeAt != null && now - parseTime(madeAt) < shortLifeMs;
+  });
 }
 
 function contentOf({ metadata, spec }: StatefulSet) {
