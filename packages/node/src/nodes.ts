@@ -2,6 +2,8 @@
  * Many nodes in one process. They share one copy of what they see of the cluster, one network and one set of images, so
  * that a node more costs a lease to renew and little else.
  */
+import { service } from '@kruise/api/core/service';
+import { endpointSlice } from '@kruise/api/discovery/endpointslice';
 import type { Client } from '@kruise/client/client';
 import { type Caches, createCaches } from '@kruise/client/informer';
 import { type Log, silentLog } from '@kruise/client/log';
@@ -15,6 +17,7 @@ import { createSimulatedRuntime } from './cri/simulated/simulated-runtime.ts';
 import { createKubelet, type Kubelet, type KubeletOptions } from './kubelet/kubelet.ts';
 import { sharedSources } from './kubelet/sources.ts';
 import type { NodeDirectory } from './node-directory.ts';
+import { serviceRoutes } from './proxy/service-routes.ts';
 import { slowed } from './slow-transport.ts';
 
 /** What a node is like; what is left out is as for any node. */
@@ -36,7 +39,10 @@ export type NodesOptions = {
   readonly node?: NodeOptions | ((number: number) => NodeOptions);
   /** A client with the rights of a node: `system:node:<name>` of the group `system:nodes`. */
   readonly clientOf: (nodeName: string) => Client;
-  /** Someone who may list and watch Pods, nodes, services, ConfigMaps, Secrets, volumes and claims for all nodes. */
+  /**
+   * Someone who may list and watch Pods, nodes, services, EndpointSlices, ConfigMaps, Secrets, volumes and claims for all
+   * nodes.
+   */
   readonly reader: Client;
   /** What is known of all that already, where someone else in the process knows it. */
   readonly caches?: Caches;
@@ -104,7 +110,12 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
   };
   const caches = options.caches ?? createCaches(options.reader, clock, random, { onError }, signal);
   const shared = sharedSources(caches, signal);
-  const network = createSimulatedNetwork();
+  const services = serviceRoutes({
+    services: caches.informer(service),
+    slices: caches.informer(endpointSlice),
+    random,
+  });
+  const network = createSimulatedNetwork({ services });
   const registry = createRegistry();
   const range = parsePrefix(options.addressRange ?? '172.18.0.0/16');
   const entries = new Map<string, Entry>();

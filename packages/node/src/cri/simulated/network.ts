@@ -26,7 +26,18 @@ export type ServedRequest = {
 };
 
 /** The network as one who has an address on it sees it. */
-export type NetworkPeer = HostNetwork & { readonly address: string };
+export type NetworkPeer = HostNetwork & {
+  readonly address: string;
+  /** The addresses of a full name. */
+  resolve(name: string): readonly string[];
+};
+
+/** Addresses behind which others stand, and names. */
+export type ServiceRoutes = {
+  /** Where a connection to an address of nobody's own goes; undefined if nobody knows the address. */
+  route(target: NetworkTarget): NetworkTarget | 'refuse' | undefined;
+  resolve(name: string): readonly string[];
+};
 
 /** Every address of the simulated world. */
 export type SimulatedNetwork = {
@@ -62,21 +73,25 @@ export class ConnectError extends Error {
 const defaultMaxBodyBytes = 10 * 1024;
 const loopback = /^(localhost|127\..*|::1)$/;
 
-export function createSimulatedNetwork(): SimulatedNetwork {
+export function createSimulatedNetwork({ services }: { readonly services?: ServiceRoutes } = {}): SimulatedNetwork {
   type Ports = Map<number, Listener | NetworkTarget>;
   const interfaces = new Map<string, Ports>();
   const httpServer = lazyHttpServer();
 
   function find(target: NetworkTarget): Listener {
     const ports = interfaces.get(target.host);
-    if (!ports) {
-      const isName = !/^[\d.]+$|:/.test(target.host);
-      throw new ConnectError(isName ? 'ENOTFOUND' : 'EHOSTUNREACH', target);
-    }
     // A listener on port 0 takes every port nobody else has.
-    const found = ports.get(target.port) ?? ports.get(0);
-    if (found && 'host' in found) return find(found);
-    if (!found || found.isListening?.() === false) throw new ConnectError('ECONNREFUSED', target);
+    const found = ports?.get(target.port) ?? ports?.get(0);
+    if (!found) {
+      const routed = services?.route(target);
+      if (routed && routed !== 'refuse') return find(routed);
+      throw new ConnectError(
+        ports || routed ? 'ECONNREFUSED' : isName(target.host) ? 'ENOTFOUND' : 'EHOSTUNREACH',
+        target,
+      );
+    }
+    if ('host' in found) return find(found);
+    if (found.isListening?.() === false) throw new ConnectError('ECONNREFUSED', target);
     return found;
   }
 
@@ -86,6 +101,7 @@ export function createSimulatedNetwork(): SimulatedNetwork {
       loopback.test(target.host) ? { ...target, host: local } : target;
     return {
       address,
+      resolve: (name) => services?.resolve(name) ?? [],
       async connect(target) {
         const listener = find(locate(target));
         const [near, far] = duplexPair();
@@ -135,6 +151,10 @@ export function createSimulatedNetwork(): SimulatedNetwork {
     },
     seenFrom,
   };
+}
+
+function isName(host: string): boolean {
+  return !/^[\d.]+$|:/.test(host);
 }
 
 function served(request: HttpRequest, clientAddress: string): ServedRequest {

@@ -400,6 +400,28 @@ describe('the network', () => {
     assert.match(answer, /^HTTP\/1\.1 200 OK\r\n[\s\S]*Welcome to nginx/);
   });
 
+  test('a Service is reached by its address and by its name', async () => {
+    let host = '';
+    const services = {
+      route: (target: { readonly host: string; readonly port: number }) =>
+        target.host === '10.96.0.7' && target.port === 8000 ? { host, port: 80 } : undefined,
+      resolve: (name: string) => (name === 'web.default.svc.cluster.local' ? ['10.96.0.7'] : []),
+    };
+    const node = simulatedNode({ network: createSimulatedNetwork({ services }) });
+    host = await addressOf(node, (await node.runContainer({ image: 'nginx' })).podSandboxId);
+    const sandboxId = await node.runSandbox({ dnsConfig: { searches: ['default.svc.cluster.local'] } });
+    const { containerId } = await node.runContainer({ command: ['sleep', 'infinity'], sandboxId });
+    for (const url of ['10.96.0.7:8000', 'web:8000', 'web.default.svc.cluster.local:8000']) {
+      assert.match((await node.sh(containerId, `wget -qO- http://${url}`)).stdout, /Welcome to nginx/, url);
+    }
+    assert.equal(
+      (await node.sh(containerId, 'wget -qO- http://web')).stderr,
+      "wget: can't connect to remote host (web): No route to host\n",
+    );
+    assert.equal((await node.sh(containerId, 'wget -qO- http://other')).stderr, "wget: bad address 'other'\n");
+    assert.match((await node.sh(containerId, 'nslookup web')).stdout, /Address: 10\.96\.0\.7/);
+  });
+
   test('a port nobody listens on cannot be forwarded', async () => {
     const node = simulatedNode();
     const { podSandboxId } = await node.runContainer({ image: 'nginx' });

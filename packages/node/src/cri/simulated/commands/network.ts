@@ -56,7 +56,8 @@ export const networkCommands: Readonly<Record<string, Program>> = {
   nc: tool(async (context) => {
     const { flags, values, operands } = parseArguments(context.argv.slice(1), 'wp');
     if (flags.has('l')) return listen(context, Number(values.get('p') ?? operands.at(-1)));
-    const [host = '', port = ''] = operands;
+    const [name = '', port = ''] = operands;
+    const host = hostAddress(context, name) ?? name;
     try {
       const connection = await context.container.network.connect({ host, port: Number(port) });
       if (flags.has('z')) {
@@ -68,7 +69,9 @@ export const networkCommands: Readonly<Record<string, Program>> = {
       return 0;
     } catch (error) {
       if (!(error instanceof ConnectError)) throw error;
-      throw new ToolError(`${host} (${host}:${port}): Connection refused`);
+      throw new ToolError(
+        error.code === 'ENOTFOUND' ? `bad address '${name}'` : `${name} (${host}:${port}): Connection refused`,
+      );
     }
   }),
   nslookup: tool(async (context) => {
@@ -125,17 +128,32 @@ async function fetchUrl(
     .finally(cancel);
 }
 
-/** The address a name has in the hosts file; names beyond it are nobody's. */
+/** The address a name has, in the hosts file or else among the cluster's names. */
 function hostAddress(context: ProgramContext, name: string): string | undefined {
+  const { network, hostname } = context.container;
   if (/^[\d.]+$|:/.test(name) || name === 'localhost') return name;
-  if (name === context.container.hostname) return context.container.network.address;
-  const files = filesOf(context);
-  if (!files.exists('/etc/hosts')) return undefined;
-  for (const line of Buffer.from(files.read('/etc/hosts')).toString().split('\n')) {
+  if (name === hostname) return network.address;
+  for (const line of linesOfFile(context, '/etc/hosts')) {
     const [address, ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
     if (names.includes(name)) return address;
   }
+  for (const candidate of candidates(context, name)) {
+    const [address] = network.resolve(candidate);
+    if (address !== undefined) return address;
+  }
   return undefined;
+}
+
+/** The full names a short one may stand for, by the resolver's search list. */
+function candidates(context: ProgramContext, name: string): readonly string[] {
+  const search = linesOfFile(context, '/etc/resolv.conf').find((line) => line.startsWith('search '));
+  const domains = search?.split(/\s+/).slice(1) ?? [];
+  return name.endsWith('.') ? [name] : [...domains.map((domain) => `${name}.${domain}`), name];
+}
+
+function linesOfFile(context: ProgramContext, path: string): readonly string[] {
+  const files = filesOf(context);
+  return files.exists(path) ? Buffer.from(files.read(path)).toString().split('\n') : [];
 }
 
 function failed(error: unknown, url: URL, message: (reason: string) => string, exitCode = 1): unknown {
