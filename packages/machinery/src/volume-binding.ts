@@ -15,11 +15,21 @@ export const boundByControllerAnnotation = 'pv.kubernetes.io/bound-by-controller
 /** What a class of volumes that nobody makes is provisioned by. */
 export const noProvisioner = 'kubernetes.io/no-provisioner';
 
+/** On claims, by the binder: who is to make a volume for it. */
+export const storageProvisionerAnnotation = 'volume.kubernetes.io/storage-provisioner';
+/** On volumes: who made it for a claim. */
+export const provisionedByAnnotation = 'pv.kubernetes.io/provisioned-by';
+
 const betaClassAnnotation = 'volume.beta.kubernetes.io/storage-class';
 
 /** The class of volumes a claim wants, empty if none. */
 export function classOfClaim({ metadata, spec }: PersistentVolumeClaim): string {
   return metadata.annotations?.[betaClassAnnotation] ?? spec?.storageClassName ?? '';
+}
+
+/** Whether a claim says what class it wants, be it none; one that does not is given the default. */
+export function namesClass({ metadata, spec }: PersistentVolumeClaim): boolean {
+  return metadata.annotations?.[betaClassAnnotation] !== undefined || spec?.storageClassName != null;
 }
 
 /** The class a volume is of, empty if none. */
@@ -94,7 +104,8 @@ export function requestOf({ spec }: PersistentVolumeClaim): Quantity {
   return parseQuantity(spec?.resources?.requests?.storage ?? '0');
 }
 
-function hasSameMode(claim: PersistentVolumeClaim, volume: PersistentVolume): boolean {
+/** Whether a volume is what a claim wants, a filesystem or a device. */
+export function hasSameMode(claim: PersistentVolumeClaim, volume: PersistentVolume): boolean {
   return (claim.spec?.volumeMode ?? 'Filesystem') === (volume.spec?.volumeMode ?? 'Filesystem');
 }
 
@@ -105,11 +116,11 @@ export function hasAccessModes(claim: PersistentVolumeClaim, volume: PersistentV
 
 /** The volume as it is when it is bound to a claim; the same one, if it is already. */
 export function volumeBoundTo(volume: PersistentVolume, claim: PersistentVolumeClaim): PersistentVolume {
-  const { name = '', namespace = '', uid = '', resourceVersion = '' } = claim.metadata;
+  const { uid = '' } = claim.metadata;
   const isKept = isVolumeFor(volume, claim);
   const annotations = volume.metadata.annotations;
   if (isKept && volume.spec?.claimRef?.uid === uid) return volume;
-  const claimRef = { kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace, name, uid, resourceVersion };
+  const claimRef = claimReference(claim);
   return {
     ...volume,
     // Where someone had kept it for the claim, it is not a program's doing.
@@ -118,4 +129,12 @@ export function volumeBoundTo(volume: PersistentVolume, claim: PersistentVolumeC
       : { ...volume.metadata, annotations: { [boundByControllerAnnotation]: 'yes', ...annotations } },
     spec: { ...volume.spec, claimRef },
   };
+}
+
+/** How a volume names the claim it is bound to. */
+export function claimReference({
+  metadata,
+}: PersistentVolumeClaim): NonNullable<NonNullable<PersistentVolume['spec']>['claimRef']> {
+  const { name = '', namespace = '', uid = '', resourceVersion = '' } = metadata;
+  return { kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace, name, uid, resourceVersion };
 }

@@ -1,15 +1,13 @@
 import { type PersistentVolumeClaim, persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import { storageClass } from '@kruise/api/storage/storageclass';
+import { defaultStorageClassAnnotations } from '@kruise/machinery/default-class';
 import { type AdmissionPlugin, draftOf, isAbout } from '../admission.ts';
 import type { Lookup } from '../lookup.ts';
 import { defaultClassOf } from './default-class.ts';
 
 /** A claim that names no class gets the default one. One that names the empty class wants none. */
 export function defaultStorageClass(lookup: Lookup): AdmissionPlugin {
-  const defaultClass = defaultClassOf(lookup.of(storageClass), [
-    'storageclass.kubernetes.io/is-default-class',
-    'storageclass.beta.kubernetes.io/is-default-class',
-  ]);
+  const defaultClass = defaultClassOf(lookup.of(storageClass), defaultStorageClassAnnotations);
   return {
     name: 'DefaultStorageClass',
     handles: (attributes) => attributes.operation === 'CREATE' && isAbout(attributes, persistentVolumeClaim),

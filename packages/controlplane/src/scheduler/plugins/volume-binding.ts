@@ -4,12 +4,13 @@ import type { CSINode } from '@kruise/api/storage/csinode';
 import type { CSIStorageCapacity } from '@kruise/api/storage/csistoragecapacity';
 import type { StorageClass } from '@kruise/api/storage/storageclass';
 import { isSame } from '@kruise/machinery/json-value';
+import { claimNames } from '@kruise/machinery/pod-claims';
 import { compareQuantities, parseQuantity } from '@kruise/values/quantity';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { ClusterEvent } from '../events.ts';
 import type { Plugin } from '../plugin.ts';
 import { type BindingMeans, reserveVolumes } from '../volumes/bind-volumes.ts';
-import { claimNames, findClaims, planVolumes } from '../volumes/claims.ts';
+import { findClaims, planVolumes } from '../volumes/claims.ts';
 
 const name = 'VolumeBinding';
 const rejectionFor = (reasons: readonly string[]) => ({ plugin: name, isPreemptable: false, reasons });
@@ -29,7 +30,7 @@ export function volumeBinding(
   return {
     name,
     filter(pod) {
-      if (claimNames(pod).length === 0) return undefined;
+      if (claimNames(pod.pod).length === 0) return undefined;
       const claims = findClaims(pod, storage);
       if ('fault' in claims) return { rejection: rejectionFor([claims.fault]) };
       if (claims.immediate.length > 0) return { rejection: unbound };
@@ -43,7 +44,7 @@ export function volumeBinding(
       };
     },
     reserve(pod, { node }) {
-      if (!node || claimNames(pod).length === 0) return undefined;
+      if (!node || claimNames(pod.pod).length === 0) return undefined;
       const claims = findClaims(pod, storage);
       // It was asked whether the node would do in this very cycle.
       if ('fault' in claims || claims.delayed.length === 0) return undefined;
@@ -104,5 +105,5 @@ function limitOf({ capacity, maximumVolumeSize }: CSIStorageCapacity) {
 /** Whether an event is about a claim of the Pod. */
 export function isOwnClaim(pod: PodInfo, { after }: ClusterEvent): boolean {
   const { metadata } = after as PersistentVolumeClaim;
-  return metadata.namespace === pod.namespace && claimNames(pod).some((claim) => claim.name === metadata.name);
+  return metadata.namespace === pod.namespace && claimNames(pod.pod).some((claim) => claim.name === metadata.name);
 }

@@ -4,7 +4,7 @@ import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { StorageClass } from '@kruise/api/storage/storageclass';
 import { selectorOf } from '@kruise/machinery/label-selector';
-import { isControlledBy } from '@kruise/machinery/owner-references';
+import { claimNames, faultOfEphemeralClaim } from '@kruise/machinery/pod-claims';
 import {
   classOfClaim,
   delaysBinding,
@@ -18,18 +18,6 @@ import {
 import { compareQuantities, parseQuantity, quantityValue } from '@kruise/values/quantity';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { StorageLookup } from './storage.ts';
-
-/** A claim that a Pod names, or that is made for it under a name of its own. */
-export type ClaimName = { readonly name: string; readonly isEphemeral: boolean };
-
-export function claimNames({ spec, name }: PodInfo): readonly ClaimName[] {
-  const names: ClaimName[] = [];
-  for (const volume of spec.volumes ?? []) {
-    if (volume.persistentVolumeClaim) names.push({ name: volume.persistentVolumeClaim.claimName, isEphemeral: false });
-    else if (volume.ephemeral) names.push({ name: `${name}-${volume.name}`, isEphemeral: true });
-  }
-  return names;
-}
 
 /** The claims of a Pod, by how far they have come. */
 export type PodClaims = {
@@ -45,7 +33,7 @@ export function findClaims(pod: PodInfo, storage: StorageLookup): PodClaims | { 
   const bound: PersistentVolumeClaim[] = [];
   const delayed: PersistentVolumeClaim[] = [];
   const immediate: PersistentVolumeClaim[] = [];
-  for (const { name, isEphemeral } of claimNames(pod)) {
+  for (const { name, isEphemeral } of claimNames(pod.pod)) {
     const claim = storage.claim(`${pod.namespace}/${name}`);
     const fault = faultOf(pod, name, claim, isEphemeral);
     if (fault !== undefined || !claim) return { fault: fault ?? '' };
@@ -71,10 +59,7 @@ function faultOf(
     return `persistentvolumeclaim "${name}" bound to non-existent persistentvolume "${claim.spec?.volumeName ?? ''}"`;
   }
   if (claim.metadata.deletionTimestamp != null) return `persistentvolumeclaim "${name}" is being deleted`;
-  if (isEphemeral && !isControlledBy(claim, pod.pod)) {
-    return `PVC ${pod.namespace}/${name} was not created for pod ${pod.key} (pod is not owner)`;
-  }
-  return undefined;
+  return isEphemeral ? faultOfEphemeralClaim(pod.pod, claim) : undefined;
 }
 
 function isDelayed(claim: PersistentVolumeClaim, storage: StorageLookup): boolean {

@@ -1,0 +1,23 @@
+import type { ObjectMeta } from '@kruise/api/meta/object-meta';
+
+/** What makes a StorageClass the one of claims that name none. */
+export const defaultStorageClassAnnotations = [
+  'storageclass.kubernetes.io/is-default-class',
+  'storageclass.beta.kubernetes.io/is-default-class',
+] as const;
+
+/** Of classes that an annotation makes the default the newest, and of two as old the first by name. */
+export function defaultClass<T extends { readonly metadata: ObjectMeta }>(
+  classes: readonly T[],
+  annotations: readonly string[],
+): T | undefined {
+  const marked = classes.filter(({ metadata }) => annotations.some((name) => metadata.annotations?.[name] === 'true'));
+  return marked.toSorted(
+    ({ metadata: one }, { metadata: other }) =>
+      inOrder(other.creationTimestamp ?? '', one.creationTimestamp ?? '') || inOrder(one.name ?? '', other.name ?? ''),
+  )[0];
+}
+
+function inOrder(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
