@@ -20,7 +20,7 @@ import { type Claim, isKubeletCondition } from './pod-conditions.ts';
 import { createSandbox, pullSecretsOf } from './pod-sandbox.ts';
 import { deadlineMessage, deadlineOf, finishedStatus, podStatusOf } from './pod-status.ts';
 import { createPodProbes, hasProbes, noProbes, type PodProbes } from './probes.ts';
-import { readRuntimePod } from './read-runtime-pod.ts';
+import { readRuntimePod, sandboxIdsOf } from './read-runtime-pod.ts';
 import { descriptionOf, isGone } from './runtime-error.ts';
 import { addressesOf, isHostNetwork, newestOf, nothingRuns, type RuntimePod } from './runtime-pod.ts';
 import { logDirectoryOf, sandboxConfigOf } from './sandbox-config.ts';
@@ -83,6 +83,8 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   let givenSpec = first.spec;
   let resizeClaims: readonly Claim[] = [];
   let runtimePod: RuntimePod = nothingRuns;
+  /** Nobody but this worker makes sandboxes of the Pod, so they need not be looked for each time. */
+  let sandboxIds: readonly string[] | undefined;
   let said: PodStatus | undefined;
   let stage: Stage = 'starting';
   let isRemoved = false;
@@ -145,9 +147,14 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     }
   }
 
+  async function read(): Promise<void> {
+    sandboxIds ??= await sandboxIdsOf(runtime, uid);
+    runtimePod = await readRuntimePod(runtime, sandboxIds, runtimePod);
+  }
+
   /** Asks the runtime, and says what comes of it. */
   async function observe(): Promise<void> {
-    runtimePod = await readRuntimePod(runtime, uid, runtimePod);
+    await read();
     probes.observe(pod, runtimePod, addressesOf(runtimePod)[0] ?? node.hostIPs()[0] ?? '');
     say();
   }
@@ -289,20 +296,24 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
       await killContainer(killing, { pod: given(), target, message, reason }, signal);
     }
     const starts = [...actions.ephemeral, ...actions.init, ...actions.regular];
-    if (actions.kills.length > 0) runtimePod = await readRuntimePod(runtime, uid, runtimePod);
+    if (actions.kills.length > 0) await read();
     await updateResources(actions);
     if (starts.length === 0 && !actions.createsSandbox) return;
 
     const sandboxConfig = sandboxConfigOf(given(), actions.attempt, node.settings);
     let { sandboxId } = actions;
     if (actions.createsSandbox) {
+      const before = sandboxIds ?? [];
+      // Should this be cut off, nobody knows what there is.
+      sandboxIds = undefined;
       sandboxId = await createSandbox(node, given(), sandboxConfig, signal);
-      if (sandboxId === undefined) {
+      if (sandboxId !== undefined) sandboxIds = [...before, sandboxId];
+      else {
         node.wakeAt(uid, clock.now() + retryMs);
         return;
       }
       // Nothing is said of it yet: in most Pods containers follow at once.
-      runtimePod = await readRuntimePod(runtime, uid, runtimePod);
+      await read();
     }
     const podIPs = isHostNetwork(pod) ? node.hostIPs() : addressesOf(runtimePod);
     const scene = {
@@ -384,7 +395,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
       throw error;
     }
     probes.stop();
-    runtimePod = await readRuntimePod(runtime, uid, runtimePod);
+    await read();
     if (runtimePod.containers.some(({ state }) => state === 'running')) {
       throw new Error('containers run that were ended');
     }
@@ -409,7 +420,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   }
 
   async function clearAway(): Promise<void> {
-    for (const { id } of runtimePod.sandboxes) {
+    for (const id of await sandboxIdsOf(runtime, uid)) {
       await runtime.removePodSandbox({ podSandboxId: id }).catch((error: unknown) => {
         if (!isGone(error)) throw error;
       });

@@ -8,12 +8,21 @@ import { isGone } from './runtime-error.ts';
 import type { RuntimeContainer, RuntimePod, RuntimeSandbox } from './runtime-pod.ts';
 import { podUidLabel } from './sandbox-config.ts';
 
-/** What the runtime has of a Pod. What is known of containers that had ended already is not asked for again. */
-export async function readRuntimePod(runtime: NodeRuntime, uid: string, known: RuntimePod): Promise<RuntimePod> {
+/** The sandboxes a runtime has of a Pod. */
+export async function sandboxIdsOf(runtime: NodeRuntime, uid: string): Promise<string[]> {
   const { items } = await runtime.listPodSandbox({ filter: { labelSelector: { [podUidLabel]: uid } } });
+  return items.map(({ id }) => id);
+}
+
+/** What the runtime has in some sandboxes. What is known of containers that had ended already is not asked for again. */
+export async function readRuntimePod(
+  runtime: NodeRuntime,
+  sandboxIds: readonly string[],
+  known: RuntimePod,
+): Promise<RuntimePod> {
   const sandboxes: PodSandboxStatus[] = [];
   const found: { readonly sandboxId: string; readonly createdAt: bigint; readonly status: ContainerStatus }[] = [];
-  for (const { id } of items) {
+  for (const id of sandboxIds) {
     try {
       const { status, containersStatuses } = await runtime.podSandboxStatus({ podSandboxId: id });
       sandboxes.push(status);

@@ -166,15 +166,11 @@ async function restartCountOf(
 ): Promise<number> {
   const before = newestOf(runtimePod, name);
   if (before) return before.restartCount + 1;
-  try {
-    const names = await node.runtime.files.list(`${logDirectoryOf(pod, node.settings)}/${name}`);
-    const counts = names.flatMap((file) => {
-      const [, count] = /^(\d+)\.log/.exec(file) ?? [];
-      return count === undefined ? [] : [Number(count)];
-    });
-    return counts.length === 0 ? 0 : Math.max(...counts) + 1;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
-    throw error;
-  }
+  const folder = `${logDirectoryOf(pod, node.settings)}/${name}`;
+  if (!(await node.runtime.files.stat(folder))) return 0;
+  const counts = (await node.runtime.files.list(folder)).flatMap((file) => {
+    const [, count] = /^(\d+)\.log/.exec(file) ?? [];
+    return count === undefined ? [] : [Number(count)];
+  });
+  return counts.length === 0 ? 0 : Math.max(...counts) + 1;
 }
