@@ -1,6 +1,7 @@
 import { type Cause, forbidden, invalid, required } from '@kruise/schema/field-error';
 import { validateDns1123Label } from '@kruise/values/names';
 import { validatePodAnnotations } from '../core/pod-spec.validate.ts';
+import type { PodTemplateSpec } from '../core/pod-template.ts';
 import {
   isZero,
   validateAtMostAll,
@@ -49,17 +50,10 @@ function immutablePart(spec: StatefulSetSpec): unknown {
 }
 
 function* validateSpec(spec: StatefulSetSpec, check: { readonly serviceName: boolean }): Generator<Cause> {
-  const { podManagementPolicy: policy, selector, template, serviceName } = spec;
-  if (!policy) yield required('spec.podManagementPolicy');
-  else if (policy !== 'OrderedReady' && policy !== 'Parallel') {
-    yield invalid('spec.podManagementPolicy', policy, "must be 'OrderedReady' or 'Parallel'");
-  }
+  const { selector, template, serviceName } = spec;
+  yield* validateManagementPolicy(spec.podManagementPolicy);
   yield* validateUpdateStrategy(spec.updateStrategy ?? {}, 'spec.updateStrategy');
-  const { whenDeleted = '', whenScaled = '' } = spec.persistentVolumeClaimRetentionPolicy ?? {};
-  if (spec.persistentVolumeClaimRetentionPolicy) {
-    yield* oneOf('spec.persistentVolumeClaimRetentionPolicy.whenDeleted', whenDeleted, ['Retain', 'Delete']);
-    yield* oneOf('spec.persistentVolumeClaimRetentionPolicy.whenScaled', whenScaled, ['Retain', 'Delete']);
-  }
+  yield* validateClaimRetention(spec.persistentVolumeClaimRetentionPolicy);
   yield* nonNegative('spec.replicas', spec.replicas);
   yield* nonNegative('spec.minReadySeconds', spec.minReadySeconds);
   yield* nonNegative('spec.ordinals.start', spec.ordinals?.start);
@@ -68,12 +62,33 @@ function* validateSpec(spec: StatefulSetSpec, check: { readonly serviceName: boo
   }
   const rules = { kind: 'statefulset', ifInvalid: '' };
   const isSelectorValid = yield* validateOwnSelector(selector, rules, 'spec.selector');
-  if (isSelectorValid) yield* validateTemplate(spec);
+  if (isSelectorValid) yield* validateNumberedTemplate(selector, template);
   yield* validateEndless(template, 'StatefulSet', 'spec.template');
 }
 
+/** How Pods are made and deleted, one by one or at once. */
+export function* validateManagementPolicy(policy: string | undefined): Generator<Cause> {
+  if (!policy) yield required('spec.podManagementPolicy');
+  else if (policy !== 'OrderedReady' && policy !== 'Parallel') {
+    yield invalid('spec.podManagementPolicy', policy, "must be 'OrderedReady' or 'Parallel'");
+  }
+}
+
+/** What becomes of volume claims; both cases have to be said where one is. */
+export function* validateClaimRetention(
+  policy: { readonly whenDeleted?: string; readonly whenScaled?: string } | undefined,
+): Generator<Cause> {
+  if (!policy) return;
+  const { whenDeleted = '', whenScaled = '' } = policy;
+  yield* oneOf('spec.persistentVolumeClaimRetentionPolicy.whenDeleted', whenDeleted, ['Retain', 'Delete']);
+  yield* oneOf('spec.persistentVolumeClaimRetentionPolicy.whenScaled', whenScaled, ['Retain', 'Delete']);
+}
+
 /** Unlike those of other kinds the Pod's spec is not looked into: it never was, and is what its Pods will be asked. */
-function* validateTemplate({ selector, template }: StatefulSetSpec): Generator<Cause> {
+export function* validateNumberedTemplate(
+  selector: StatefulSetSpec['selector'],
+  template: PodTemplateSpec,
+): Generator<Cause> {
   const { metadata = {}, spec = { containers: [] } } = template;
   yield* validateSelected(selector, template, 'spec.template');
   yield* validateLabels(metadata.labels, 'spec.template.labels');

@@ -1,9 +1,11 @@
 import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { statefulSet } from '@kruise/api/kruise/statefulset';
 import type { Controller, Runnable } from '@kruise/client/controller';
 import type { Kind } from '@kruise/schema/kind';
 import type { ManagerSettings } from '../settings.ts';
 import { cloneSetController } from './cloneset/controller.ts';
 import { podReadinessController } from './pod-readiness/controller.ts';
+import { statefulSetController } from './statefulset/controller.ts';
 
 /** A controller of kruise-manager. */
 export type CatalogueEntry = {
@@ -20,4 +22,5 @@ export type CatalogueEntry = {
 export const controllerCatalogue: readonly CatalogueEntry[] = [
   { name: 'cloneset-controller', kind: cloneSet, make: (settings) => [cloneSetController(settings)] },
   { name: 'pod-readiness-controller', make: () => [podReadinessController] },
+  { name: 'statefulset-controller', kind: statefulSet, make: (settings) => [statefulSetController(settings)] },
 ];

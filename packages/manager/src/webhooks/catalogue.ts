@@ -8,6 +8,7 @@ import type { ManagerSettings } from '../settings.ts';
 import { cloneSetDefaulting, cloneSetValidating } from './cloneset/webhooks.ts';
 import type { WebhookContext } from './context.ts';
 import { podMutating } from './pod/webhooks.ts';
+import { statefulSetDefaulting, statefulSetValidating } from './statefulset/webhooks.ts';
 
 type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
 
@@ -62,13 +63,39 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
     operations: ['CREATE', 'UPDATE', 'DELETE'],
     make: cloneSetValidating,
   },
+  {
+    name: 'mstatefulset.kb.io',
+    type: 'mutating',
+    path: '/mutate-apps-kruise-io-statefulset',
+    group: 'apps.kruise.io',
+    versions: both,
+    resource: 'statefulsets',
+    operations: ['CREATE', 'UPDATE'],
+    make: statefulSetDefaulting,
+  },
+  {
+    name: 'vstatefulset.kb.io',
+    type: 'validating',
+    path: '/validate-apps-kruise-io-statefulset',
+    group: 'apps.kruise.io',
+    versions: both,
+    resource: 'statefulsets',
+    operations: ['CREATE', 'UPDATE', 'DELETE'],
+    make: statefulSetValidating,
+  },
 ];
 
 /** The webhooks that answer with these settings, by path; the one that converts objects among them. */
 export function webhooksFor(context: WebhookContext): { readonly [path: string]: Webhook } {
   const entries = webhookCatalogue.filter(({ isOn = () => true }) => isOn(context.settings));
+  const answering = entries.map(({ path, make }) => [path, make(context)] as const);
   return {
-    ...Object.fromEntries(entries.map(({ path, make }) => [path, make(context)])),
+    ...Object.fromEntries(answering.flatMap(([path, webhook]) => pathsOf(path).map((each) => [each, webhook]))),
     '/convert': conversion(convertObject),
   };
+}
+
+/** Charts up to 1.8 have a version in the path. */
+function pathsOf(path: string): readonly string[] {
+  return [path, path.replace(/-apps-kruise-io-(?!v1)/, '-apps-kruise-io-v1alpha1-')];
 }

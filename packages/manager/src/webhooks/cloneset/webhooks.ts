@@ -1,9 +1,9 @@
 import { pod } from '@kruise/api/core/pod';
 import { type CloneSet, type CloneSetV1alpha1, cloneSet, cloneSetV1alpha1 } from '@kruise/api/kruise/cloneset';
-import { allow, change, type RequestFor, type Verdict, type Webhook } from '@kruise/client/webhook';
+import { change, type RequestFor, type Webhook } from '@kruise/client/webhook';
 import { typed } from '../../typed.ts';
-import { handler, refuse, refuseFaults, unsupportedVersion, versionOf, type WebhookContext } from '../context.ts';
-import { workloadDeletionFault } from '../deletion-protection.ts';
+import { handler, refuseFaults, unsupportedVersion, versionOf, type WebhookContext } from '../context.ts';
+import { protectFromDeletion } from '../deletion-protection.ts';
 import { defaultCloneSet, defaultCloneSetV1alpha1 } from './default.ts';
 import { validateCloneSet, validateCloneSetV1alpha1 } from './validate.ts';
 
@@ -30,7 +30,7 @@ export function cloneSetValidating(context: WebhookContext): Webhook {
   return handler<AnyCloneSet>((request) => {
     const version = versionOf(request);
     if (version !== 'v1beta1' && version !== 'v1alpha1') return unsupportedVersion(request);
-    if (request.operation === 'DELETE') return deletion(context, request);
+    if (request.operation === 'DELETE') return protectFromDeletion(context, request);
     if (version === 'v1beta1') return refuseFaults(validateCloneSet(...both(cloneSet, request)));
     const [object, old] = both(cloneSetV1alpha1, request);
     const { namespace = '' } = request;
@@ -43,14 +43,4 @@ export function cloneSetValidating(context: WebhookContext): Webhook {
 function both<K extends typeof cloneSet | typeof cloneSetV1alpha1>(kind: K, request: RequestFor<AnyCloneSet>) {
   const { object, oldObject } = request;
   return [typed(kind, object), oldObject && typed(kind, oldObject)] as const;
-}
-
-function deletion({ settings, onProtected }: WebhookContext, request: RequestFor<AnyCloneSet>): Verdict<never> {
-  const { oldObject, kind, userInfo } = request;
-  const fault = oldObject && workloadDeletionFault(oldObject, settings.gates);
-  if (!oldObject || !fault) return allow();
-  const { namespace = '', name = '' } = oldObject.metadata;
-  const username = userInfo.username ?? '';
-  onProtected?.({ event: 'DeletionProtection', kind: kind.kind, namespace, name, username });
-  return refuse(403, fault);
 }

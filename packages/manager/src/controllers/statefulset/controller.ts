@@ -1,0 +1,53 @@
+import { controllerRevision } from '@kruise/api/apps/controllerrevision';
+import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import { pod } from '@kruise/api/core/pod';
+import { imagePullJob } from '@kruise/api/kruise/imagepulljob';
+import { statefulSet } from '@kruise/api/kruise/statefulset';
+import { storageClass } from '@kruise/api/storage/storageclass';
+import { adopters, candidatesFor } from '@kruise/client/adoption';
+import { type Controller, defineController, watch } from '@kruise/client/controller';
+import type { Caches } from '@kruise/client/informer';
+import type { Key } from '@kruise/client/object-key';
+import { setsOfName, setsThatClaim } from '@kruise/controlplane/controllers/statefulset/wake';
+import { selectorOf } from '@kruise/machinery/label-selector';
+import { type ManagerSettings, workSettings } from '../../settings.ts';
+import { decide, type Observed } from './decide.ts';
+
+export function statefulSetController(settings: ManagerSettings): Controller {
+  const fetchesAhead = settings.gates.PreDownloadImageForInPlaceUpdate;
+  return defineController({
+    name: 'statefulset',
+    component: 'statefulset-controller',
+    for: statefulSet,
+    owns: [pod],
+    watches: [
+      watch(
+        pod,
+        adopters(statefulSet, ({ spec }) => selectorOf(spec.selector)),
+      ),
+      watch(pod, setsOfName(statefulSet)),
+      watch(persistentVolumeClaim, setsThatClaim(statefulSet)),
+    ],
+    uses: [controllerRevision, storageClass, ...(fetchesAhead ? [imagePullJob] : [])],
+    ...workSettings(settings, 'statefulset'),
+    observe: (caches, key) => observe(caches, key, fetchesAhead),
+    decide: (observed, now) => decide(observed, settings, now),
+  });
+}
+
+function observe(caches: Caches, key: Key, fetchesAhead: boolean): Observed | undefined {
+  const set = caches.of(statefulSet).get(key);
+  if (!set) return undefined;
+  const { namespace = '' } = set.metadata;
+  const revisions = caches.of(controllerRevision);
+  return {
+    set,
+    pods: candidatesFor(caches.of(pod), set),
+    revisions: candidatesFor(revisions, set),
+    findRevision: (name) => revisions.get({ namespace, name }),
+    findClaim: (name) => caches.of(persistentVolumeClaim).get({ namespace, name }),
+    findPod: (name) => caches.of(pod).get({ namespace, name }),
+    findStorageClass: (name) => caches.of(storageClass).get(name),
+    imagePullJobs: fetchesAhead ? caches.of(imagePullJob).controlledBy(set) : [],
+  };
+}

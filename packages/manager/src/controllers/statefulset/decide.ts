@@ -1,0 +1,161 @@
+/**
+ * A StatefulSet keeps numbered Pods (statefulset.md §5.4). Numbers that are wanted are seen to first, then Pods that are
+ * not wanted any more go, and only then are Pods updated: in order, each of these waits until the one before is done.
+ */
+import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
+import type { Pod } from '@kruise/api/core/pod';
+import type { StatefulSet, StatefulSetStatus } from '@kruise/api/kruise/statefulset';
+import { type Action, isBeingDeleted } from '@kruise/client/actions';
+import { claimActions } from '@kruise/client/adoption';
+import type { Decision } from '@kruise/client/controller';
+import type { Outcome } from '@kruise/client/execute';
+import { restBetweenLooks } from '@kruise/controlplane/controllers/pace';
+import { ordinalOf } from '@kruise/controlplane/controllers/statefulset/identity';
+import { claimsOf } from '@kruise/machinery/claims';
+import { compareRevisions, planRevision } from '@kruise/machinery/controller-revision';
+import { selectorOf } from '@kruise/machinery/label-selector';
+import { secondsUntilAvailable } from '@kruise/machinery/pods';
+import type { Instant } from '@kruise/values/time';
+import { literalLabels } from '../../revision/pod-revision.ts';
+import type { ManagerSettings } from '../../settings.ts';
+import { wantedOrdinals } from './ordinals.ts';
+import { preDownloadImages } from './pre-download.ts';
+import { type Refresher, refresherOf } from './refresh.ts';
+import { fillSlots, revisionContent, truncateHistory, writeRevision } from './revisions.ts';
+import { minReadySecondsOf, nameOf, type Situation } from './situation.ts';
+import { keepSlots, scaleIn } from './slots.ts';
+import { statusOf, withFailure } from './status.ts';
+import { nothingToUpdate, type Rollout, rollOut } from './update.ts';
+
+export type Observed = Pick<Situation, 'set' | 'imagePullJobs' | 'findClaim' | 'findPod' | 'findStorageClass'> & {
+  /** Pods of the set, and of nobody. */
+  readonly pods: readonly Pod[];
+  /** Revisions of the set, and of nobody. */
+  readonly revisions: readonly ControllerRevision[];
+  /** The revision of a name in the set's namespace, whoever it belongs to. */
+  readonly findRevision: (name: string) => ControllerRevision | undefined;
+};
+
+export function decide(observed: Observed, settings: ManagerSettings, now: Instant): Decision<StatefulSetStatus> {
+  const { set } = observed;
+  const selector = selectorOf(set.spec.selector);
+  const matches = ({ metadata }: Pod | ControllerRevision) => selector.matches(metadata.labels);
+  const pods = claimsOf(set, observed.pods, (pod) => ordinalOf(set, pod) !== undefined && matches(pod));
+  // A revision somebody took the labels off is let lie, not let go.
+  const history = { ...claimsOf(set, observed.revisions, matches), released: [] };
+  const plan = planRevision(set, {
+    history: history.claimed,
+    content: revisionContent(set),
+    collisionCount: set.status?.collisionCount,
+    find: observed.findRevision,
+  });
+
+  const parts = { pods: pods.claimed, revisions: history.claimed, update: plan.update };
+  const situation = situationOf(observed, parts, settings, now);
+  const work = isBeingDeleted(set) ? atRest : workOn(situation);
+  const status = statusOf(situation, { collisionCount: plan.collisionCount, outgoing: work.outgoing });
+  const seconds = [secondsUntilAvailable(pods.claimed, minReadySecondsOf(set), now), ...work.seconds].filter(
+    (each) => each !== undefined,
+  );
+  return {
+    actions: [
+      ...claimActions(set, history),
+      ...claimActions(set, pods),
+      ...writeRevision(plan),
+      ...preDownloadImages(situation),
+      ...work.actions,
+      ...truncateHistory(situation),
+    ],
+    status: (outcome) => withFailures(status, work, outcome, set, now),
+    ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}),
+    restMs: work.actions.length > 0 ? 0 : restBetweenLooks(pods.claimed.length),
+  };
+}
+
+function situationOf(
+  observed: Observed,
+  { pods, revisions, update }: Pick<Situation, 'pods' | 'revisions' | 'update'>,
+  settings: ManagerSettings,
+  now: Instant,
+): Situation {
+  const { set, imagePullJobs, findClaim, findPod, findStorageClass } = observed;
+  const known = revisions.filter((each) => nameOf(each) !== nameOf(update));
+  const current = revisions.find((each) => nameOf(each) === set.status?.currentRevision) ?? update;
+  const wanted = wantedOrdinals(set, settings.gates);
+  const isWanted = new Set(wanted);
+  // Nothing but members is claimed.
+  const numbered = pods.map((pod) => ({ ordinal: ordinalOf(set, pod)!, pod }));
+  const present = new Map(
+    numbered.filter(({ ordinal }) => isWanted.has(ordinal)).map((each) => [each.ordinal, each.pod]),
+  );
+  return {
+    settings,
+    now,
+    set,
+    pods,
+    slots: fillSlots({ set, settings, current, update, now }, wanted, present),
+    condemned: numbered.filter(({ ordinal }) => !isWanted.has(ordinal)).sort((a, b) => b.ordinal - a.ordinal),
+    revisions: [...known, update].sort(compareRevisions),
+    current,
+    update,
+    revisionLabels: literalLabels,
+    imagePullJobs,
+    findClaim,
+    findPod,
+    findStorageClass,
+  };
+}
+
+type Work = {
+  readonly actions: readonly Action[];
+  readonly seconds: readonly number[];
+  readonly outgoing: ReadonlySet<Pod>;
+  /** Why a Pod cannot be made. */
+  readonly fault?: string | undefined;
+};
+
+const atRest: Work = { actions: [], seconds: [], outgoing: new Set() };
+
+function workOn(situation: Situation): Work {
+  const refresher = refresherOf(situation);
+  const kept = keepSlots(situation, refresher.refresh);
+  if (kept.isBlocked) return { ...atRest, actions: kept.actions, seconds: refresher.seconds(), fault: kept.fault };
+  const leaving = scaleIn(situation);
+  const actions = [...kept.actions, ...leaving.actions];
+  if (leaving.isBlocked) return { ...atRest, actions, seconds: refresher.seconds() };
+  const rolling = updateAll(situation, refresher);
+  const { requeueAfterSeconds: grace } = rolling;
+  return {
+    actions: [...actions, ...rolling.actions],
+    seconds: [...refresher.seconds(), ...(grace === undefined ? [] : [grace])],
+    outgoing: rolling.outgoing,
+  };
+}
+
+function updateAll(situation: Situation, refresher: Refresher): Rollout {
+  const { type, rollingUpdate } = situation.set.spec.updateStrategy ?? {};
+  if (type === 'OnDelete') return nothingToUpdate;
+  const actions = situation.pods.flatMap(refresher.refresh);
+  // Whatever is decided about Pods that are about to change would be out of date by the time it is carried out.
+  if (refresher.hasChanged() || rollingUpdate?.paused) return { ...nothingToUpdate, actions };
+  return rollOut(situation);
+}
+
+/** What failed, told in conditions: making a Pod or what it needs, or putting one right. */
+function withFailures(
+  status: StatefulSetStatus,
+  work: Work,
+  { failures }: Outcome,
+  { status: former }: StatefulSet,
+  now: Instant,
+): StatefulSetStatus {
+  const creating = { type: 'FailedCreatePod', verb: 'create' };
+  const updating = { type: 'FailedUpdatePod', verb: 'update' };
+  const faulty = work.fault ? withFailure(status, { ...creating, error: work.fault }, former, now) : status;
+  const isOfWork = new Set(work.actions);
+  return failures.reduce((told, { action, error }) => {
+    if (!isOfWork.has(action) || (action.type !== 'create' && action.type !== 'update')) return told;
+    const message = error instanceof Error ? error.message : String(error);
+    return withFailure(told, { ...(action.type === 'create' ? creating : updating), error: message }, former, now);
+  }, faulty);
+}

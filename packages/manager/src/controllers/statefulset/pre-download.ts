@@ -1,0 +1,43 @@
+import { type Action, optional, remove } from '@kruise/client/actions';
+import { updateSpecOf } from '../../inplace/update-spec.ts';
+import { annotatedStrategy, minUpdatedReadyPods } from '../../predownload/annotations.ts';
+import {
+  ignorePreDownload,
+  isPreDownloadSettled,
+  minimumReplicas,
+  preDownload,
+} from '../../predownload/pre-download.ts';
+import { maxUnavailableOf, partitionOf } from './numbers.ts';
+import { replicasOf } from './ordinals.ts';
+import { nameOf, type Situation } from './situation.ts';
+
+/** Has the images of the update revision fetched ahead, and tidies up when it is the only one (statefulset.md §9). */
+export function preDownloadImages(situation: Situation): readonly Action[] {
+  const { set, settings, current, update, imagePullJobs } = situation;
+  if (!settings.gates.PreDownloadImageForInPlaceUpdate) return [];
+  if (nameOf(current) === nameOf(update)) return imagePullJobs.map((job) => optional(remove(job)));
+  if (isPreDownloadSettled(update)) return [];
+  // Pods that are ready at the new revision show that its images are good.
+  const { status, metadata } = set;
+  const ready = status?.updateRevision === nameOf(update) ? (status.updatedReadyReplicas ?? 0) : 0;
+  if (ready < minUpdatedReadyPods(metadata.annotations, replicasOf(set))) return [];
+  if (!isWorthwhile(situation)) return [ignorePreDownload(update)];
+  return preDownload({
+    workload: set,
+    owner: set,
+    selector: set.spec.selector,
+    from: current,
+    to: update,
+    strategy: annotatedStrategy(metadata.annotations),
+  });
+}
+
+/** Not where Pods are replaced anyway, nor where there are few of them, or all are updated at once. */
+function isWorthwhile({ set, settings, current, update }: Situation): boolean {
+  const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
+  const { podUpdatePolicy = 'ReCreate' } = rollingUpdate ?? {};
+  const replicas = replicasOf(set);
+  if (type === 'OnDelete' || podUpdatePolicy === 'ReCreate' || replicas <= minimumReplicas) return false;
+  if (partitionOf(set) === 0 && maxUnavailableOf(set) >= replicas) return false;
+  return updateSpecOf(current, update, { gates: settings.gates }) !== undefined;
+}

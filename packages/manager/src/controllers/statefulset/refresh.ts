@@ -1,0 +1,41 @@
+import type { Pod } from '@kruise/api/core/pod';
+import type { Action } from '@kruise/client/actions';
+import { refreshUpdate } from '../../inplace/update.ts';
+import { advanceState } from '../../lifecycle/advance.ts';
+import { nameOf, type Situation } from './situation.ts';
+
+/** Brings on what has begun with Pods, each once in a pass whoever asks (statefulset.md §7.3). */
+export type Refresher = {
+  /** What is due on a Pod, the first time it is asked about. */
+  refresh(pod: Pod): readonly Action[];
+  /** Whether anything was due on any Pod so far. */
+  hasChanged(): boolean;
+  /** When to look again at those asked about. */
+  seconds(): readonly number[];
+};
+
+export function refresherOf(situation: Situation): Refresher {
+  const { set, settings, revisionLabels, update, now } = situation;
+  const progress = {
+    lifecycle: set.spec.lifecycle,
+    gates: settings.gates,
+    isUpdated: (pod: Pod) => revisionLabels.isAt(pod, nameOf(update)),
+    isMade: () => true,
+  };
+  const seen = new Set<Pod>();
+  const seconds: number[] = [];
+  let hasChanged = false;
+  return {
+    refresh(pod) {
+      if (seen.has(pod)) return [];
+      seen.add(pod);
+      const { actions, requeueAfterSeconds } = refreshUpdate(pod, situation, now);
+      if (requeueAfterSeconds !== undefined) seconds.push(requeueAfterSeconds);
+      const due = [...actions, ...advanceState(pod, progress, now)];
+      hasChanged ||= due.length > 0;
+      return due;
+    },
+    hasChanged: () => hasChanged,
+    seconds: () => seconds,
+  };
+}

@@ -1,0 +1,142 @@
+/** Volume claims that are enlarged as their Pods are updated (statefulset.md §8). None is ever made smaller. */
+import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import type { Pod } from '@kruise/api/core/pod';
+import type { StatefulSetStatus } from '@kruise/api/kruise/statefulset';
+import { ownedByStatefulSetAnnotation } from '@kruise/api/kruise/well-known';
+import { type Action, announced, isBeingDeleted, record, update } from '@kruise/client/actions';
+import { claimName } from '@kruise/controlplane/controllers/statefulset/identity';
+import { isConditionTrue } from '@kruise/machinery/conditions';
+import { compareQuantities, parseQuantity, zeroQuantity } from '@kruise/values/quantity';
+import type { Situation, Slot } from './situation.ts';
+
+/** Whether claims are enlarged as Pods are updated. */
+export function resizesClaims({ set, settings }: Situation): boolean {
+  return (
+    settings.gates.StatefulSetAutoResizePVCGate && set.spec.volumeClaimUpdateStrategy?.type === 'OnPodRollingUpdate'
+  );
+}
+
+type Pair = { readonly claim: PersistentVolumeClaim; readonly template: PersistentVolumeClaim };
+
+/** The claims of a number that are there to stay, each with its template. */
+function pairsOf({ set, findClaim }: Situation, { ordinal }: Pick<Slot, 'ordinal'>): readonly Pair[] {
+  return (set.spec.volumeClaimTemplates ?? []).flatMap((template) => {
+    const claim = findClaim(claimName(set, template.metadata.name, ordinal));
+    return claim && !isBeingDeleted(claim) ? [{ claim, template }] : [];
+  });
+}
+
+/** Whether all claims of a Pod are of the kind the templates ask for, and large enough. */
+export function areClaimsCompatible(situation: Situation, slot: Slot): boolean {
+  return pairsOf(situation, slot).every(isCompatible);
+}
+
+/** Whether all volumes of a Pod are as large as their claims ask for. */
+export function areClaimsReady(situation: Situation, slot: Slot): boolean {
+  return pairsOf(situation, slot).every((pair) => isSameKind(pair) && isGrown(pair));
+}
+
+/** Whether nothing more is to be done about a Pod's claims but what takes the Pod itself. */
+export function areClaimsDone(situation: Situation, slot: Slot): boolean {
+  return pairsOf(situation, slot).every((pair) => isCompatible(pair) && (isGrown(pair) || waitsForPod(pair)));
+}
+
+/** Whether a claim is of the class and the access modes that a template asks for. */
+export function isSameKind({ claim, template }: Pair): boolean {
+  const [has, wants] = [claim, template].map(({ spec }) => spec ?? {});
+  if (has!.storageClassName != null && wants!.storageClassName != null) {
+    if (has!.storageClassName !== wants!.storageClassName) return false;
+  }
+  const [modes, wanted] = [has!.accessModes ?? [], wants!.accessModes ?? []];
+  return modes.length === wanted.length && modes.every((mode, index) => mode === wanted[index]);
+}
+
+function isTooSmall({ claim, template }: Pair): boolean {
+  return compareQuantities(requestOf(claim), requestOf(template)) < 0;
+}
+
+function isCompatible(pair: Pair): boolean {
+  return isSameKind(pair) && !isTooSmall(pair);
+}
+
+function isGrown({ claim }: Pair): boolean {
+  return compareQuantities(quantity(claim.status?.capacity?.['storage']), requestOf(claim)) >= 0;
+}
+
+/** The volume has grown, and its file system does as soon as a Pod uses it. */
+function waitsForPod({ claim }: Pair): boolean {
+  return isConditionTrue(claim.status?.conditions, 'FileSystemResizePending');
+}
+
+function requestOf({ spec }: PersistentVolumeClaim) {
+  return quantity(spec?.resources?.requests?.['storage']);
+}
+
+function quantity(text: string | undefined) {
+  return text === undefined ? zeroQuantity : parseQuantity(text);
+}
+
+/** What enlarges claims; where it cannot be done, why, and then what was enlarged so far. */
+export type Resizing = { readonly actions: readonly Action[]; readonly fault?: string };
+
+/** Enlarges the claims of a Pod to what the templates ask for. */
+export function resizeClaims(situation: Situation, slot: Slot): Resizing {
+  const { set } = situation;
+  const actions: Action[] = [];
+  for (const pair of pairsOf(situation, slot).filter((each) => !isCompatible(each))) {
+    const { name } = pair.claim.metadata;
+    if (!isSameKind(pair)) {
+      const why = `pvc ${name}: contains diff other than spec resource, wait pvc to be deleted`;
+      const message = `failed to update ${why}`;
+      actions.push(record({ about: set, type: 'Warning', reason: 'FailedUpdatePVC', message }));
+      return { actions, fault: `can not patch ${why}` };
+    }
+    const fault = expansionFault(situation, pair.claim, slot.pod);
+    if (fault) return { actions, fault };
+    actions.push(resize(situation, pair, slot.pod));
+  }
+  return { actions };
+}
+
+function expansionFault({ findStorageClass }: Situation, { spec }: PersistentVolumeClaim, { metadata }: Pod) {
+  const name = spec?.storageClassName;
+  if (name == null) return undefined;
+  const found = findStorageClass(name);
+  if (!found) return `could not get sc ${name} for ${metadata.name} when checking PVC spec`;
+  if (found.allowVolumeExpansion) return undefined;
+  return `storage class ${name} for ${metadata.name} does not support volume expansion`;
+}
+
+function resize({ set }: Situation, { claim, template }: Pair, pod: Pod): Action {
+  const { metadata, spec } = claim;
+  const { name: setName = '' } = set.metadata;
+  const annotations = { ...metadata.annotations, [ownedByStatefulSetAnnotation]: setName };
+  const resources = template.spec?.resources;
+  const enlarged = {
+    ...claim,
+    metadata: { ...metadata, annotations },
+    spec: { ...spec, ...(resources ? { resources } : {}) },
+  };
+  const inSet = `Pod ${pod.metadata.name} in StatefulSet ${setName}`;
+  return announced(update(enlarged), {
+    about: set,
+    done: { reason: 'SuccessfulResize', message: `resize Claim ${metadata.name} ${inSet} success` },
+    failed: { reason: 'FailedResize', message: `resize Claim ${metadata.name} for ${inSet} failed error: {error}` },
+  });
+}
+
+/** How far each template has been carried out on the claims of Pods. */
+export function volumeClaimsOf(
+  situation: Situation,
+  slots: readonly Pick<Slot, 'ordinal'>[],
+): NonNullable<StatefulSetStatus['volumeClaims']> {
+  const pairs = slots.flatMap((slot) => pairsOf(situation, slot));
+  return (situation.set.spec.volumeClaimTemplates ?? []).map((template) => {
+    const compatible = pairs.filter((pair) => pair.template === template && isCompatible(pair));
+    return {
+      volumeClaimName: template.metadata.name ?? '',
+      compatibleReplicas: compatible.length,
+      compatibleReadyReplicas: compatible.filter(isGrown).length,
+    };
+  });
+}

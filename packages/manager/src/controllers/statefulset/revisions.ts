@@ -1,0 +1,110 @@
+/** Which revision the Pods of a StatefulSet are of, and new ones are made from (statefulset.md §4.3, §5.4). */
+import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
+import type { Pod } from '@kruise/api/core/pod';
+import type { StatefulSet } from '@kruise/api/kruise/statefulset';
+import { type Action, create, patch, remove } from '@kruise/client/actions';
+import { memberOf } from '@kruise/controlplane/controllers/statefulset/identity';
+import {
+  outdatedRevisions,
+  podTemplateData,
+  podTemplateOf,
+  type RevisionContent,
+  type RevisionPlan,
+} from '@kruise/machinery/controller-revision';
+import type { Instant } from '@kruise/values/time';
+import { isAllHooked, lifecycleStateOf, stateMarks } from '../../lifecycle/lifecycle.ts';
+import { revisionLabelOf, shortHash } from '../../revision/pod-revision.ts';
+import type { ManagerSettings } from '../../settings.ts';
+import { partitionOf } from './numbers.ts';
+import { startOrdinalOf } from './ordinals.ts';
+import { nameOf, type Situation, type Slot } from './situation.ts';
+
+/** What the present template makes a revision of. */
+export function revisionContent({ metadata, spec }: StatefulSet): RevisionContent {
+  const { template } = spec;
+  return { data: podTemplateData(template), labels: template.metadata?.labels, annotations: metadata.annotations };
+}
+
+/** Writes the update revision where it is new, or has come back. */
+export function writeRevision({ change, update }: RevisionPlan): readonly Action[] {
+  switch (change) {
+    case 'create':
+      return [create(update)];
+    case 'renumber':
+      return [patch(update, { revision: update.revision })];
+    case 'none':
+      return [];
+  }
+}
+
+/** Deletes revisions that neither the set nor a Pod has any use for, beyond those kept to go back to. */
+export function truncateHistory({ set, pods, revisions, current, update }: Situation): readonly Action[] {
+  const inUse = new Set([nameOf(current), nameOf(update), ...pods.map(revisionLabelOf)]);
+  return outdatedRevisions(revisions, { inUse, limit: set.spec.revisionHistoryLimit ?? 10 }).map(remove);
+}
+
+/** Where new Pods come from. */
+export type Blueprints = {
+  readonly set: StatefulSet;
+  readonly settings: ManagerSettings;
+  readonly current: ControllerRevision;
+  readonly update: ControllerRevision;
+  readonly now: Instant;
+};
+
+/** Whether a Pod is at the update revision, or, if it counts as such, about to be. */
+export function isUpdatedForScaling({ settings, update }: Blueprints, pod: Pod): boolean {
+  if (settings.gates.PreparingUpdateAsUpdate && lifecycleStateOf(pod) === 'PreparingUpdate') return true;
+  return shortHash(revisionLabelOf(pod)) === shortHash(nameOf(update));
+}
+
+/** The numbers that are wanted, each with its Pod; those that have none get a new one of the revision that is due. */
+export function fillSlots(
+  blueprints: Blueprints,
+  wanted: readonly number[],
+  present: ReadonlyMap<number, Pod>,
+): readonly Slot[] {
+  const isOld = (pod: Pod) => !isUpdatedForScaling(blueprints, pod);
+  let old = [...present.values()].filter(isOld).length;
+  return wanted.map((ordinal, index) => {
+    const pod = present.get(ordinal);
+    if (pod) return { ordinal, pod, isNew: false };
+    const revision = isKept(blueprints, { ordinal, index, old }) ? blueprints.current : blueprints.update;
+    const made = newPod(blueprints, ordinal, revision);
+    if (isOld(made)) old++;
+    return { ordinal, pod: made, isNew: true };
+  });
+}
+
+type Place = {
+  readonly ordinal: number;
+  /** How many numbers come before it. */
+  readonly index: number;
+  /** How many Pods with other numbers are at an old revision. */
+  readonly old: number;
+};
+
+/** Whether a number belongs to those that stay at the current revision. */
+function isKept({ set, settings }: Blueprints, { ordinal, index, old }: Place): boolean {
+  const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
+  if (type !== 'RollingUpdate') return false;
+  if (!rollingUpdate) return ordinal < startOrdinalOf(set, settings.gates) + (set.status?.currentReplicas ?? 0);
+  return (rollingUpdate.unorderedUpdate ? old : index) < partitionOf(set);
+}
+
+function newPod({ set, settings, now }: Blueprints, ordinal: number, revision: ControllerRevision): Pod {
+  const template = podTemplateOf(revision) ?? set.spec.template;
+  const isIndexed = settings.gates.PodIndexLabel;
+  const pod = memberOf(set, ordinal, template, nameOf(revision), { isIndexed });
+  const { preNormal } = set.spec.lifecycle ?? {};
+  const marks = stateMarks(preNormal && !isAllHooked(preNormal, pod) ? 'PreparingNormal' : 'Normal', now);
+  const { metadata } = pod;
+  return {
+    ...pod,
+    metadata: {
+      ...metadata,
+      labels: { ...metadata.labels, ...marks.labels },
+      annotations: { ...metadata.annotations, ...marks.annotations },
+    },
+  };
+}

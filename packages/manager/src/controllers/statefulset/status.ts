@@ -1,0 +1,62 @@
+/** What a StatefulSet reports of itself (statefulset.md §10). */
+import type { Pod } from '@kruise/api/core/pod';
+import type { StatefulSetStatus } from '@kruise/api/kruise/statefulset';
+import { isBeingDeleted } from '@kruise/client/actions';
+import { findCondition } from '@kruise/machinery/conditions';
+import { formatLabelSelector } from '@kruise/machinery/label-selector';
+import { formatTime, type Instant } from '@kruise/values/time';
+import { volumeClaimsOf } from './resize.ts';
+import { isAvailable, isRunningAndReady, nameOf, type Situation } from './situation.ts';
+
+/** The figures, and the revision that counts as current: once every Pod is of the update revision and ready, that one. */
+export function statusOf(
+  situation: Situation,
+  { collisionCount, outgoing }: { readonly collisionCount: number; readonly outgoing: ReadonlySet<Pod> },
+): StatefulSetStatus {
+  const { set, pods, slots, current, update, revisionLabels } = situation;
+  const { metadata, spec } = set;
+  const made = pods.filter(({ status }) => Boolean(status?.phase));
+  const ready = pods.filter(isRunningAndReady);
+  const staying = made.filter((pod) => !isBeingDeleted(pod) && !outgoing.has(pod));
+  const isAt = (revision: typeof update) => (pod: Pod) => revisionLabels.isAt(pod, nameOf(revision));
+  const updatedReady = ready.filter(isAt(update));
+  const available = (pod: Pod) => isAvailable(pod, situation);
+  const updatedReplicas = staying.filter(isAt(update)).length;
+  const isComplete =
+    spec.updateStrategy?.type === 'RollingUpdate' && updatedReplicas === made.length && ready.length === made.length;
+  const volumeClaims = volumeClaimsOf(situation, slots);
+  return {
+    ...(metadata.generation ? { observedGeneration: metadata.generation } : {}),
+    replicas: made.length,
+    readyReplicas: ready.length,
+    availableReplicas: ready.filter(available).length,
+    currentReplicas: isComplete ? updatedReplicas : staying.filter(isAt(current)).length,
+    updatedReplicas,
+    ...present('updatedReadyReplicas', updatedReady.length),
+    ...present('updatedAvailableReplicas', updatedReady.filter(available).length),
+    currentRevision: nameOf(isComplete ? update : current),
+    updateRevision: nameOf(update),
+    collisionCount,
+    labelSelector: formatLabelSelector(spec.selector),
+    ...(volumeClaims.length > 0 ? { volumeClaims } : {}),
+  };
+}
+
+/** A figure that is left out where it is zero. */
+function present<K extends string>(name: K, figure: number): { readonly [name in K]?: number } {
+  return figure === 0 ? {} : ({ [name]: figure } as { readonly [name in K]?: number });
+}
+
+/** What kept a Pod from being made or put right. It is told as long as it lasts, and from when it began. */
+export function withFailure(
+  status: StatefulSetStatus,
+  { type, error, verb }: { readonly type: string; readonly error: string; readonly verb: string },
+  former: StatefulSetStatus | undefined,
+  now: Instant,
+): StatefulSetStatus {
+  if (findCondition(status.conditions, type)) return status;
+  const lastTransitionTime = findCondition(former?.conditions, type)?.lastTransitionTime ?? formatTime(now);
+  const message = `StatefulPodControl failed to ${verb} Pod error: ${error}`;
+  const condition = { type, status: 'True' as const, lastTransitionTime, message };
+  return { ...status, conditions: [...(status.conditions ?? []), condition] };
+}

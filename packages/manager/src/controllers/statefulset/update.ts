@@ -1,0 +1,140 @@
+/** Bringing Pods to another revision (statefulset.md §5.8). */
+import type { Pod } from '@kruise/api/core/pod';
+import { type Action, isBeingDeleted } from '@kruise/client/actions';
+import { attemptUpdate } from '../../inplace/attempt.ts';
+import { updateObstacle } from '../../inplace/completion.ts';
+import { updateSpecOf } from '../../inplace/update-spec.ts';
+import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
+import { isSpecifiedDelete } from '../../specified-delete.ts';
+import { byPriority } from '../../update-order/priority.ts';
+import { maxUnavailableOf, partitionOf } from './numbers.ts';
+import { replicasOf } from './ordinals.ts';
+import { areClaimsCompatible, areClaimsDone, areClaimsReady, resizeClaims, resizesClaims } from './resize.ts';
+import { isUpdatedForScaling } from './revisions.ts';
+import { isAvailable, isHealthy, nameOf, type Situation, type Slot } from './situation.ts';
+import { deletePod } from './slots.ts';
+
+export type Rollout = {
+  readonly actions: readonly Action[];
+  /** Pods that are about to leave the revision they are at. */
+  readonly outgoing: ReadonlySet<Pod>;
+  readonly requeueAfterSeconds?: number;
+};
+
+export const nothingToUpdate: Rollout = { actions: [], outgoing: new Set() };
+
+/** Deletes Pods that somebody chose, then updates others, as many as may be unavailable. */
+export function rollOut(situation: Situation): Rollout {
+  const { set, slots } = situation;
+  const limit = maxUnavailableOf(set);
+  const down = new Set(slots.filter((slot) => isDown(situation, slot)));
+  const mayTake = (slot: Slot) => down.size < limit || down.has(slot);
+  const actions: Action[] = [];
+  const outgoing = new Set<Pod>();
+  const seconds: number[] = [];
+
+  const chosen = new Set<Slot>();
+  for (const slot of slots.toReversed()) {
+    if (slot.isNew || !isSpecifiedDelete(slot.pod) || !mayTake(slot)) continue;
+    chosen.add(slot);
+    down.add(slot);
+    if (isBeingDeleted(slot.pod)) continue;
+    const deletion = deletePod(situation, slot.pod);
+    actions.push(...deletion);
+    if (isDeletion(deletion)) outgoing.add(slot.pod);
+  }
+
+  let isFull = false;
+  for (const slot of candidates(situation)) {
+    const task = taskFor(situation, slot);
+    if (task === 'none') continue;
+    // In order, nobody is passed over. Only what was begun is brought to an end: its Pod is unavailable already, and
+    // would stay so for good if those before it waited for it.
+    isFull ||= !mayTake(slot);
+    if (isFull && lifecycleStateOf(slot.pod) !== 'PreparingDelete') continue;
+    if (task === 'resize') {
+      const resizing = resizeClaims(situation, slot);
+      actions.push(...resizing.actions);
+      if (resizing.fault !== undefined) break;
+    }
+    const isWaiting = task === 'resize' || task === 'wait';
+    if (!isWaiting && (chosen.has(slot) || isBeingDeleted(slot.pod))) continue;
+    down.add(slot);
+    if (isWaiting) continue;
+    const step = updatePod(situation, slot.pod);
+    if (step.fault !== undefined) break;
+    actions.push(...step.actions);
+    if (step.leaves) outgoing.add(slot.pod);
+    if (step.requeueAfterSeconds !== undefined) seconds.push(step.requeueAfterSeconds);
+  }
+  return { actions, outgoing, ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}) };
+}
+
+function isDown(situation: Situation, slot: Slot): boolean {
+  const { pod } = slot;
+  return (
+    !isHealthy(pod) ||
+    updateObstacle(pod, situation.settings.gates) !== undefined ||
+    !isAvailable(pod, situation) ||
+    (resizesClaims(situation) && !areClaimsReady(situation, slot))
+  );
+}
+
+/** The Pods that are to be at the update revision, in the order in which they get there. */
+export function candidates(situation: Situation): readonly Slot[] {
+  const { set, slots } = situation;
+  const count = replicasOf(set) - partitionOf(set);
+  if (count <= 0) return [];
+  const descending = slots.toReversed();
+  const { unorderedUpdate } = set.spec.updateStrategy?.rollingUpdate ?? {};
+  if (!unorderedUpdate) return descending.slice(0, count);
+  const isAhead = ({ pod }: Slot) => isBeingDeleted(pod) || isUpdatedForScaling(situation, pod);
+  const bySlot = new Map(descending.map((slot) => [slot.pod, slot]));
+  const waiting = descending.filter((slot) => !isAhead(slot)).map(({ pod }) => pod);
+  const ranked = byPriority(waiting, unorderedUpdate.priorityStrategy).map((pod) => bySlot.get(pod)!);
+  return [...descending.filter(isAhead), ...ranked].slice(0, count);
+}
+
+/** What a number still lacks: larger claims, time for them to become so, or another revision. */
+function taskFor(situation: Situation, slot: Slot): 'none' | 'resize' | 'wait' | 'update' {
+  const { revisionLabels, update } = situation;
+  if (slot.isNew) return 'none';
+  const resizes = resizesClaims(situation);
+  if (resizes && !areClaimsCompatible(situation, slot)) return 'resize';
+  if (revisionLabels.isAt(slot.pod, nameOf(update))) return 'none';
+  return resizes && !areClaimsDone(situation, slot) ? 'wait' : 'update';
+}
+
+type UpdateStep = {
+  readonly actions: readonly Action[];
+  /** Whether the Pod leaves the revision it is at. */
+  readonly leaves: boolean;
+  readonly requeueAfterSeconds?: number;
+  /** Why it cannot be updated, and nor can those after it. */
+  readonly fault?: string;
+};
+
+function updatePod(situation: Situation, pod: Pod): UpdateStep {
+  const { set, settings, revisions, revisionLabels, update: to, now } = situation;
+  const { podUpdatePolicy = 'ReCreate', inPlaceUpdateStrategy } = set.spec.updateStrategy?.rollingUpdate ?? {};
+  if (podUpdatePolicy !== 'ReCreate') {
+    const from = revisions.find((each) => revisionLabels.isAt(pod, nameOf(each)));
+    const graceSeconds = inPlaceUpdateStrategy?.gracePeriodSeconds ?? 0;
+    const spec = updateSpecOf(from, to, { gates: settings.gates, graceSeconds });
+    if (spec) {
+      const hook = set.spec.lifecycle?.inPlaceUpdate;
+      const attempt = { workload: set, to, spec, hook, marksEveryPod: false };
+      return { ...attemptUpdate(pod, attempt, situation, now), leaves: true };
+    }
+    if (podUpdatePolicy === 'InPlaceOnly') {
+      const fault = `find strategy is InPlaceOnly but Pod ${pod.metadata.name} can not update in-place`;
+      return { actions: [], leaves: false, fault };
+    }
+  }
+  const deletion = deletePod(situation, pod);
+  return { actions: deletion, leaves: isDeletion(deletion) };
+}
+
+function isDeletion(actions: readonly Action[]): boolean {
+  return actions.some(({ type }) => type === 'remove');
+}

@@ -1,0 +1,69 @@
+/** What a StatefulSet is taken to mean where it says nothing (statefulset.md §3.1). */
+import type {
+  StatefulSet,
+  StatefulSetV1alpha1,
+  statefulSet,
+  statefulSetV1alpha1,
+} from '@kruise/api/kruise/statefulset';
+import { isSame } from '@kruise/machinery/json-value';
+import type { FeatureGates } from '../../feature-gates.ts';
+import { typed } from '../../typed.ts';
+import { withClaimDefaults, withTemplateDefaults } from '../pod-template.default.ts';
+
+type AnyKind = typeof statefulSet | typeof statefulSetV1alpha1;
+type AnySet = StatefulSet | StatefulSetV1alpha1;
+
+/** The set with what was left out. What v1alpha1 has no words for is left out of its sets again. */
+export function defaultStatefulSet(
+  kind: AnyKind,
+  object: AnySet,
+  old: AnySet | undefined,
+  gates: FeatureGates,
+): AnySet {
+  const given = typed(kind, object);
+  const { template, volumeClaimTemplates, updateStrategy = {}, replicas = 1, revisionHistoryLimit = 10 } = given.spec;
+  const isTemplateNew = old === undefined || !isSame(template, typed(kind, old).spec.template);
+  const templates =
+    isTemplateNew && !gates.TemplateNoDefaults
+      ? {
+          template: withTemplateDefaults(template, gates),
+          ...(volumeClaimTemplates ? { volumeClaimTemplates: volumeClaimTemplates.map(withClaimDefaults) } : {}),
+        }
+      : {};
+  const filled = {
+    ...given,
+    spec: {
+      ...given.spec,
+      podManagementPolicy: given.spec.podManagementPolicy || ('OrderedReady' as const),
+      updateStrategy: strategyDefaults(updateStrategy),
+      ...claimDefaults(given.spec, gates),
+      replicas,
+      revisionHistoryLimit,
+      ...templates,
+    },
+  };
+  const known = typed(kind, filled);
+  // Where nothing had to be filled in, the object stays as it came, with all it has.
+  return isSame(given, known) ? object : known;
+}
+
+type Strategy = NonNullable<AnySet['spec']['updateStrategy']>;
+
+function strategyDefaults(strategy: Strategy): Strategy {
+  const type = strategy.type || 'RollingUpdate';
+  if (type !== 'RollingUpdate') return { ...strategy, type };
+  const { partition = 0, maxUnavailable = 1, podUpdatePolicy, minReadySeconds = 0 } = strategy.rollingUpdate ?? {};
+  const limits = { partition, maxUnavailable, podUpdatePolicy: podUpdatePolicy || 'ReCreate', minReadySeconds };
+  return { ...strategy, type, rollingUpdate: { ...strategy.rollingUpdate, ...limits } };
+}
+
+/** What becomes of volume claims, where the gates let anything become of them. */
+function claimDefaults(spec: Partial<StatefulSet['spec']>, gates: FeatureGates) {
+  const { whenDeleted, whenScaled } = spec.persistentVolumeClaimRetentionPolicy ?? {};
+  const retention = { whenDeleted: whenDeleted || 'Retain', whenScaled: whenScaled || 'Retain' } as const;
+  const type = spec.volumeClaimUpdateStrategy?.type || ('OnDelete' as const);
+  return {
+    ...(gates.StatefulSetAutoDeletePVC ? { persistentVolumeClaimRetentionPolicy: retention } : {}),
+    ...(gates.StatefulSetAutoResizePVCGate ? { volumeClaimUpdateStrategy: { type } } : {}),
+  };
+}

@@ -1,0 +1,179 @@
+/** What a StatefulSet must be to be taken in (statefulset.md §3.2, §3.3). */
+import {
+  validateClaimRetention,
+  validateManagementPolicy,
+  validateNumberedTemplate,
+} from '@kruise/api/apps/statefulset.validate';
+import { validateIntOrPercent, validateOwnSelector } from '@kruise/api/core/workload.validate';
+import type { RollingUpdateStatefulSetStrategy, StatefulSet } from '@kruise/api/kruise/statefulset';
+import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
+import { invalidIntOrString, invalidStructure } from '@kruise/api/meta/go-value';
+import { labelName } from '@kruise/api/meta/name-rules';
+import { validateObjectMeta, validateObjectMetaUpdate } from '@kruise/api/meta/object-meta.validate';
+import { isSame } from '@kruise/api/meta/same';
+import { nonNegative } from '@kruise/api/meta/value.validate';
+import { jsonPatchOf } from '@kruise/client/json-patch-diff';
+import { type Cause, forbidden, invalid, notSupported, required } from '@kruise/schema/field-error';
+import { ParseError } from '@kruise/values/parse-error';
+import { parseOrdinalRange } from '../../controllers/statefulset/ordinals.ts';
+import { wholePercentValue } from '../../percent.ts';
+import { priorityFault } from '../update-order.validate.ts';
+
+export function* validateStatefulSet({ metadata, spec }: StatefulSet): Generator<Cause> {
+  yield* validateObjectMeta(metadata, { namespaced: true, name: labelName });
+  yield* validateManagementPolicy(spec.podManagementPolicy);
+  yield* validateReserved(spec);
+  const scaleLimit = spec.scaleStrategy?.maxUnavailable;
+  if (scaleLimit !== undefined) yield* validateMaxUnavailable(scaleLimit, spec, 'spec.scaleStrategy.maxUnavailable');
+  yield* validateUpdateStrategy(spec);
+  yield* validateClaimRetention(spec.persistentVolumeClaimRetentionPolicy);
+  yield* nonNegative('spec.replicas', spec.replicas);
+  const rules = { kind: 'statefulset', ifInvalid: '' };
+  const isSelectorValid = yield* validateOwnSelector(spec.selector, rules, 'spec.selector');
+  if (isSelectorValid) yield* validateNumberedTemplate(spec.selector, spec.template);
+  const { restartPolicy, activeDeadlineSeconds } = spec.template.spec ?? {};
+  if (restartPolicy && restartPolicy !== 'Always') {
+    yield notSupported('spec.template.spec.restartPolicy', restartPolicy, ['Always']);
+  }
+  if (activeDeadlineSeconds !== undefined) {
+    yield forbidden(
+      'spec.template.spec.activeDeadlineSeconds',
+      'activeDeadlineSeconds in StatefulSet is not Supported',
+    );
+  }
+}
+
+type Spec = StatefulSet['spec'];
+
+function* validateReserved({ reserveOrdinals = [] }: Spec): Generator<Cause> {
+  const refused = (index: number, detail: string) =>
+    invalid('spec', reserveOrdinals, `${index} th reserve ordinal is ${detail}`);
+  for (const [index, ordinal] of reserveOrdinals.entries()) {
+    if (typeof ordinal === 'number') {
+      if (ordinal < 0) yield refused(index, `negative: ${ordinal}`);
+      continue;
+    }
+    if (!/^\d+-\d+$/.test(ordinal)) yield refused(index, `not a valid range: ${ordinal}`);
+    try {
+      parseOrdinalRange(ordinal);
+    } catch (error) {
+      if (!(error instanceof ParseError)) throw error;
+      yield refused(index, `invalid: ${ordinal}, err = ${error.message}`);
+    }
+  }
+}
+
+function* validateMaxUnavailable(
+  value: number | string,
+  { podManagementPolicy }: Spec,
+  path: string,
+): Generator<Cause> {
+  yield* validateIntOrPercent(value, path);
+  const least = wholePercentValue(value, 1, Math.ceil);
+  if (least < 1) yield invalid(path, least, 'should not be less than 1');
+  if (podManagementPolicy !== 'Parallel' && value !== 1) {
+    yield invalidIntOrString(path, value, 'can only work with Parallel PodManagementPolicyType');
+  }
+}
+
+function* validateUpdateStrategy(spec: Spec): Generator<Cause> {
+  const path = 'spec.updateStrategy';
+  const { type = '', rollingUpdate } = (spec.updateStrategy ?? {}) as {
+    // What came in may be anything.
+    readonly type?: string;
+    readonly rollingUpdate?: RollingUpdateStatefulSetStrategy;
+  };
+  switch (type) {
+    case '':
+      yield required(path);
+      break;
+    case 'OnDelete':
+      if (rollingUpdate) {
+        const detail = "only allowed for updateStrategy 'RollingUpdate'";
+        yield invalidStructure(
+          `${path}.rollingUpdate`,
+          'v1beta1.RollingUpdateStatefulSetStrategy',
+          rollingUpdate,
+          detail,
+        );
+      }
+      break;
+    case 'RollingUpdate':
+      if (rollingUpdate) yield* validateRollingUpdate(rollingUpdate, spec, `${path}.rollingUpdate`);
+      break;
+    default:
+      yield invalidStructure(
+        path,
+        'v1beta1.StatefulSetUpdateStrategy',
+        spec.updateStrategy,
+        "must be 'RollingUpdate' or 'OnDelete'",
+      );
+  }
+}
+
+/** A Pod that takes longer to be relied on could keep an update from ever ending. */
+const maxMinReadySeconds = 300;
+
+function* validateRollingUpdate(rolling: RollingUpdateStatefulSetStrategy, spec: Spec, path: string): Generator<Cause> {
+  const { partition, minReadySeconds = 0, maxUnavailable, unorderedUpdate } = rolling;
+  yield* nonNegative(`${path}.partition`, partition);
+  yield* nonNegative(`${path}.minReadySeconds`, minReadySeconds);
+  if (minReadySeconds > maxMinReadySeconds) {
+    const detail = `must be no more than ${maxMinReadySeconds} seconds`;
+    yield invalid(`${path}.minReadySeconds`, minReadySeconds, detail);
+  }
+  if (maxUnavailable === undefined) yield required(`${path}.maxUnavailable`);
+  else yield* validateMaxUnavailable(maxUnavailable, spec, `${path}.maxUnavailable`);
+  yield* validatePodUpdatePolicy(rolling.podUpdatePolicy ?? '', spec, `${path}.podUpdatePolicy`);
+  if (!unorderedUpdate) return;
+  if (spec.podManagementPolicy !== 'Parallel') {
+    yield required(`${path}.unorderedUpdate`, 'unorderedUpdate can only work with Parallel PodManagementPolicyType');
+  }
+  const fault = priorityFault(unorderedUpdate.priorityStrategy);
+  if (fault) yield required(`${path}.unorderedUpdate.priorityStrategy`, fault);
+}
+
+function* validatePodUpdatePolicy(policy: string, { template }: Spec, path: string): Generator<Cause> {
+  switch (policy) {
+    case '':
+      yield required(path);
+      break;
+    case 'ReCreate':
+      break;
+    case 'InPlaceIfPossible':
+    case 'InPlaceOnly': {
+      const gates = template.spec?.readinessGates ?? [];
+      if (gates.some(({ conditionType }) => conditionType === inPlaceUpdateReadyCondition)) break;
+      const detail = `must contains ${inPlaceUpdateReadyCondition} when podUpdatePolicy is ${policy}`;
+      yield invalidStructure('spec.template.spec.readinessGates', 'v1.PodReadinessGate', gates, detail);
+      break;
+    }
+    default:
+      yield invalid(path, policy, "must be 'ReCreate', InPlaceIfPossible or 'InPlaceOnly'");
+  }
+}
+
+export function* validateStatefulSetUpdate(set: StatefulSet, old: StatefulSet): Generator<Cause> {
+  yield* validateObjectMetaUpdate(set.metadata, old.metadata);
+  if (!isSame(immutablePart(set.spec), immutablePart(old.spec))) {
+    yield forbidden(
+      'spec',
+      "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'reserveOrdinals', 'lifecycle', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy', `volumeClaimTemplates`, `VolumeClaimUpdateStrategy` and 'updateStrategy' are forbidden",
+    );
+  }
+  yield* nonNegative('spec.replicas', set.spec.replicas);
+  yield* validateClaimRetention(set.spec.persistentVolumeClaimRetentionPolicy);
+}
+
+function immutablePart({ selector, serviceName = '', podManagementPolicy }: Spec): unknown {
+  return { selector, serviceName, podManagementPolicy };
+}
+
+/** What keeps a template from being changed where Pods are never to be recreated; nothing if it may be. */
+export function inPlaceOnlyFault(set: StatefulSet, old: StatefulSet): string | undefined {
+  if (set.spec.updateStrategy?.rollingUpdate?.podUpdatePolicy !== 'InPlaceOnly') return undefined;
+  const changes = jsonPatchOf(old.spec.template.spec ?? {}, set.spec.template.spec ?? {});
+  const found = changes.find(({ op, path }) => op !== 'replace' || !/\/containers\/\d+\/image/.test(path));
+  if (!found) return undefined;
+  return `invalid template modified with InPlaceOnly strategy: ${found.op} ${found.path}, currently only image update is allowed for InPlaceOnly`;
+}

@@ -1,0 +1,50 @@
+import {
+  type StatefulSet,
+  type StatefulSetV1alpha1,
+  statefulSet,
+  statefulSetV1alpha1,
+} from '@kruise/api/kruise/statefulset';
+import { storageClass } from '@kruise/api/storage/storageclass';
+import { change, type Webhook } from '@kruise/client/webhook';
+import { typed } from '../../typed.ts';
+import { handler, refuse, refuseFaults, unsupportedVersion, versionOf, type WebhookContext } from '../context.ts';
+import { protectFromDeletion } from '../deletion-protection.ts';
+import { validateClaimTemplatesUpdate } from './claim-templates.validate.ts';
+import { defaultStatefulSet } from './default.ts';
+import { inPlaceOnlyFault, validateStatefulSet, validateStatefulSetUpdate } from './validate.ts';
+
+type AnySet = StatefulSet | StatefulSetV1alpha1;
+
+const kinds = new Map([
+  ['v1beta1', statefulSet],
+  ['v1alpha1', statefulSetV1alpha1],
+]);
+
+export function statefulSetDefaulting({ settings: { gates } }: WebhookContext): Webhook {
+  return handler<AnySet>((request) => {
+    const { object, oldObject } = request;
+    const kind = kinds.get(versionOf(request));
+    // Whoever creates or updates something sends it along.
+    return kind ? change(defaultStatefulSet(kind, object!, oldObject, gates)) : unsupportedVersion(request);
+  });
+}
+
+/** All that can be said in v1alpha1 is said the same way in v1beta1, and so held to the same rules. */
+export function statefulSetValidating(context: WebhookContext): Webhook {
+  return handler<AnySet>((request) => {
+    if (!kinds.has(versionOf(request))) return unsupportedVersion(request);
+    if (request.operation === 'DELETE') return protectFromDeletion(context, request);
+    const set = typed(statefulSet, request.object);
+    if (!request.oldObject) return refuseFaults(validateStatefulSet(set));
+    const old = typed(statefulSet, request.oldObject);
+    const refusal = refuseFaults([...validateStatefulSet(set), ...validateStatefulSetUpdate(set, old)]);
+    if (refusal.refusal) return refusal;
+    if (context.settings.gates.StatefulSetAutoResizePVCGate) {
+      const classes = context.caches.of(storageClass).list();
+      const claims = refuseFaults(validateClaimTemplatesUpdate(set, old, classes));
+      if (claims.refusal) return claims;
+    }
+    const fault = inPlaceOnlyFault(set, old);
+    return fault ? refuse(422, fault) : refusal;
+  });
+}
