@@ -219,9 +219,25 @@ function mainOutput(container: SimulatedContainer, host: ContainerHost, stream: 
   return {
     write(bytes) {
       void host.logOf(container).output(stream).write(bytes);
-      for (const attached of container.attached) void attached[stream]?.write(bytes);
+      return container.attached.size > 0 ? showAttached(container, stream, bytes) : undefined;
     },
   };
+}
+
+/** Whoever is attached slows the container down, as with a real one; who is gone does not. */
+async function showAttached(
+  { attached }: SimulatedContainer,
+  stream: 'stdout' | 'stderr',
+  bytes: Uint8Array,
+): Promise<void> {
+  for (const each of [...attached]) {
+    try {
+      await each[stream]?.write(bytes);
+    } catch (error) {
+      if (!(error instanceof BrokenPipe)) throw error;
+      attached.delete(each);
+    }
+  }
 }
 
 export function worldOf(container: SimulatedContainer, host: ContainerHost): ContainerWorld {

@@ -54,6 +54,24 @@ describe('a terminal', () => {
   });
 });
 
+test('a container outlives whoever was attached to it', async () => {
+  const node = simulatedNode();
+  const { containerId } = await node.runContainer({ command: ['sh', '-c', 'while true; do sleep 1; echo tick; done'] });
+  const stdout = new PassThrough();
+  const session = await node.runtime.attach({ containerId, stdout: true });
+  const client = new AbortController();
+  const { signal } = client;
+  const attached = session.connect({ stdin: undefined, stdout, stderr: undefined, onResize: () => {}, signal });
+  await node.pass(1000);
+  assert.equal(String(stdout.read()), 'tick\n');
+  stdout.destroy();
+  await node.pass(2000);
+  client.abort();
+  await attached;
+  assert.equal((await node.status(containerId)).state, 'CONTAINER_RUNNING');
+  assert.equal(await node.log(containerId), 'tick\ntick\ntick\n');
+});
+
 test('a container with a terminal can be typed into', async () => {
   const node = simulatedNode();
   const { containerId } = await node.runContainer({ config: { tty: true, stdin: true } });
