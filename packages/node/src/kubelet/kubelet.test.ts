@@ -681,3 +681,13 @@ test('a runtime that tells nothing by itself is asked every second', async () =>
   await node.until('web', isReady);
   await node.until('web', hasRestarted(1));
 });
+
+test('a node that is deleted stays so until its kubelet starts anew', async () => {
+  await using node = await startTestNode();
+  const { client } = node.server;
+  await client.delete(nodeKind, { name: 'node-1' });
+  await node.pass(400);
+  assert.deepEqual((await client.list(nodeKind)).items, []);
+  await node.restart();
+  assert.equal((await client.list(nodeKind)).items.length, 1);
+});

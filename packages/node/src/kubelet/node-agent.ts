@@ -228,12 +228,15 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
       isDirty = false;
       for (let attempt = 1; !signal.aborted; attempt++) {
         try {
-          if (known) await report();
-          else await register();
+          await report();
           break;
         } catch (error) {
           if (signal.aborted) break;
-          if (isNotFound(error)) known = undefined;
+          // Whoever deleted the node had a reason; it comes back when its kubelet starts anew.
+          if (isNotFound(error)) {
+            known = undefined;
+            break;
+          }
           if (attempt < maxAttempts) continue;
           log.warn({ node: name, error }, 'the node could not say how it is');
           break;
@@ -280,6 +283,7 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
     const spec = { holderIdentity: name, leaseDurationSeconds: leaseSeconds, renewTime };
     for (let attempt = 1; ; attempt++) {
       try {
+        if (!known) return;
         if (lease) lease = await client.update(leaseKind, { ...lease, spec: { ...lease.spec, ...spec } }, { signal });
         else lease = await createLease(spec);
         return;
@@ -298,10 +302,8 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
   }
 
   function createLease(spec: Lease['spec']): Promise<Lease> {
-    const uid = known?.metadata.uid;
-    const ownerReferences =
-      uid === undefined ? {} : { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid }] };
-    const metadata = { name, namespace: leaseNamespace, ...ownerReferences };
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name, uid: known?.metadata.uid ?? '' }];
+    const metadata = { name, namespace: leaseNamespace, ownerReferences };
     return client.create(leaseKind, { metadata, spec: spec ?? {} }, { signal });
   }
 
@@ -312,7 +314,6 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
     await untilDone(register);
     announceRegistered();
     sources.followNode((found) => {
-      if (found === undefined) return;
       learn(found);
       changed();
     });
