@@ -47,6 +47,11 @@ const unheeded = [
   '--controller-cache-sync-timeout <duration>',
   '--leader-election-resource-lock <type>',
   '--allow-privileged [yes]',
+  '--default-ttlseconds-for-always-nodeimage <seconds>',
+  '--nodeimage-creation-delay <duration>',
+  '--assign-bcj-pods-by-scheduler [yes]',
+  '--assign-pods-by-scheduler [yes]',
+  '--ws-enabled-versioned-status <kinds>',
 ] as const;
 
 /** Adds kruise-manager's flags to a command, those of Go's libraries included. */

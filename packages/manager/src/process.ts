@@ -117,7 +117,7 @@ export async function runManagerProcess(options: ManagerProcessOptions, signal: 
           ...controllerMetrics,
           overdue(controller, key) {
             const { namespace = '', name } = referenceOf(key);
-            if (controller === 'cloneset') leaks.of(namespace, name).increase();
+            if (controller === 'cloneset-controller') leaks.of(namespace, name).increase();
           },
           leading(lease, isLeading) {
             controllerMetrics.leading(lease, isLeading);

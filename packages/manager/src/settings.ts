@@ -29,9 +29,16 @@ export function managerSettings(settings: Partial<ManagerSettings> = {}): Manage
   };
 }
 
-/** How the controller of a workload works through its objects. */
-export function workSettings({ workers, rateLimiter }: ManagerSettings, name: string) {
-  return { workers: workers[name] ?? 3, ...(rateLimiter ? { rateLimiter } : {}) };
+/** What the controller of a workload is called by, and how it works through its objects. */
+export function workSettings({ workers, rateLimiter }: ManagerSettings, workload: string) {
+  const name = `${workload}-controller`;
+  return {
+    name,
+    component: name,
+    fieldManager: 'kruise-manager',
+    workers: workers[workload] ?? 3,
+    ...(rateLimiter ? { rateLimiter } : {}),
+  };
 }
 
 /**

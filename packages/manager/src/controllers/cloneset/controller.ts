@@ -19,8 +19,7 @@ export function cloneSetController(settings: ManagerSettings): Controller {
   const { PreDownloadImageForInPlaceUpdate: fetchesAhead, PodUnavailableBudgetUpdateGate: asksBudgets } =
     settings.gates;
   return defineController({
-    name: 'cloneset',
-    component: 'cloneset-controller',
+    ...workSettings(settings, 'cloneset'),
     for: cloneSet,
     owns: [persistentVolumeClaim],
     watches: [watch(pod, settings.gates.CloneSetEventHandlerOptimization ? ownersConcerned(settings) : ownersOfPod)],
@@ -30,7 +29,6 @@ export function cloneSetController(settings: ManagerSettings): Controller {
       ...(fetchesAhead ? [imagePullJob] : []),
       ...(asksBudgets ? [podUnavailableBudget] : []),
     ],
-    ...workSettings(settings, 'cloneset'),
     observe: (caches, key) => observe(caches, key, fetchesAhead),
     decide: (observed, now) => decide(observed, settings, now),
   });

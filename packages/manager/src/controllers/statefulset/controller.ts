@@ -16,8 +16,7 @@ import { decide, type Observed } from './decide.ts';
 export function statefulSetController(settings: ManagerSettings): Controller {
   const fetchesAhead = settings.gates.PreDownloadImageForInPlaceUpdate;
   return defineController({
-    name: 'statefulset',
-    component: 'statefulset-controller',
+    ...workSettings(settings, 'statefulset'),
     for: statefulSet,
     owns: [pod],
     watches: [
@@ -29,7 +28,6 @@ export function statefulSetController(settings: ManagerSettings): Controller {
       watch(persistentVolumeClaim, setsThatClaim(statefulSet)),
     ],
     uses: [controllerRevision, storageClass, ...(fetchesAhead ? [imagePullJob] : [])],
-    ...workSettings(settings, 'statefulset'),
     observe: (caches, key) => observe(caches, key, fetchesAhead),
     decide: (observed, now) => decide(observed, settings, now),
   });
