@@ -39,6 +39,8 @@ export type ComponentOptions = {
   };
   /** What is left to someone else. */
   readonly without?: readonly ComponentName[];
+  /** Tells a person what is started, as it is. */
+  readonly step?: <T>(title: string, work: () => Promise<T>) => Promise<T>;
 };
 
 /** The components of a cluster at work. */
@@ -61,43 +63,57 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   const shared = { clock, random, caches, log };
   const accounts = { clientOf: (account: string) => clientOf(core, serviceAccount('kube-system', account)) };
   const running: Promise<void>[] = [];
+  const step = options.step ?? ((_title, work) => work());
+  const has = (name: ComponentName) => !without.includes(name);
 
-  if (!without.includes('cloud-controller-manager')) {
-    const { runCloudControllerManager } = await import('@kruise/controlplane/cloud/cloud-controller-manager');
-    const { localProvider } = await import('@kruise/controlplane/cloud/local/provider');
-    const client = clientOf(core, serviceAccount('kube-system', 'cloud-controller-manager'));
-    const provider = localProvider({ addressRanges: loadBalancerRanges });
-    running.push(runCloudControllerManager({ ...shared, ...accounts, client, provider }, stopping.signal));
+  if (has('controller-manager') || has('cloud-controller-manager')) {
+    await step('Controllers', async () => {
+      if (has('controller-manager')) {
+        const { runControllerManager } = await import('@kruise/controlplane/controllers/controller-manager');
+        const client = clientOf(core, component('system:kube-controller-manager'));
+        running.push(runControllerManager({ ...shared, ...accounts, client, settings }, stopping.signal));
+      }
+      if (has('cloud-controller-manager')) {
+        const { runCloudControllerManager } = await import('@kruise/controlplane/cloud/cloud-controller-manager');
+        const { localProvider } = await import('@kruise/controlplane/cloud/local/provider');
+        const client = clientOf(core, serviceAccount('kube-system', 'cloud-controller-manager'));
+        const provider = localProvider({ addressRanges: loadBalancerRanges });
+        running.push(runCloudControllerManager({ ...shared, ...accounts, client, provider }, stopping.signal));
+      }
+    });
   }
-  if (!without.includes('controller-manager')) {
-    const { runControllerManager } = await import('@kruise/controlplane/controllers/controller-manager');
-    const client = clientOf(core, component('system:kube-controller-manager'));
-    running.push(runControllerManager({ ...shared, ...accounts, client, settings }, stopping.signal));
+  if (has('scheduler')) {
+    await step('Scheduler', async () => {
+      const { runScheduler } = await import('@kruise/controlplane/scheduler/scheduler');
+      const client = clientOf(core, component('system:kube-scheduler'));
+      running.push(runScheduler({ ...shared, client, host }, stopping.signal));
+    });
   }
-  if (!without.includes('manager')) {
-    const { runManager } = await import('@kruise/manager/manager');
-    const { managerSettings } = await import('@kruise/manager/settings');
-    const gates = await import('@kruise/manager/feature-gates');
-    const client = clientOf(core, manager);
-    const serving = Promise.withResolvers<void>();
-    const managerOptions = {
-      ...shared,
-      client,
-      settings: managerSettings({ gates: gates.featureGates(gates.parseFeatureGates(featureGates)) }),
-      inProcessWebhooks: webhooks,
-      onServing: serving.resolve,
-    };
-    const managing = runManager(managerOptions, stopping.signal);
-    await Promise.race([serving.promise, managing]);
-    running.push(managing);
+  if (has('manager')) {
+    await step('kruise-manager', async () => {
+      const { runManager } = await import('@kruise/manager/manager');
+      const { managerSettings } = await import('@kruise/manager/settings');
+      const { grantRights, managerAccount } = await import('@kruise/manager/bootstrap/rights');
+      const gates = await import('@kruise/manager/feature-gates');
+      const managing = managerSettings({ gates: gates.featureGates(gates.parseFeatureGates(featureGates)) });
+      await grantRights(clientOf(core, serverItself), managing.namespace);
+      const serving = Promise.withResolvers<void>();
+      const managed = runManager(
+        {
+          ...shared,
+          client: clientOf(core, serviceAccount(managing.namespace, managerAccount)),
+          settings: managing,
+          inProcessWebhooks: webhooks,
+          onServing: serving.resolve,
+        },
+        stopping.signal,
+      );
+      await Promise.race([serving.promise, managed]);
+      running.push(managed);
+    });
   }
 
-  if (!without.includes('scheduler')) {
-    const { runScheduler } = await import('@kruise/controlplane/scheduler/scheduler');
-    const client = clientOf(core, component('system:kube-scheduler'));
-    running.push(runScheduler({ ...shared, client, host }, stopping.signal));
-  }
-
+  const { count } = options.nodes;
   const { startNodes } = await import('@kruise/node/nodes');
   const nodes = startNodes(
     {
@@ -108,7 +124,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
     },
     stopping.signal,
   );
-  await nodes.registered;
+  if (count > 0) await step(count === 1 ? 'A node' : `${count} nodes`, () => nodes.registered);
 
   return {
     caches,
@@ -124,12 +140,6 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
 function clientOf(core: Core, user: User): Client {
   return createClient(inProcessTransport(core, user, user.username));
 }
-
-/** kruise-manager watches and writes whatever workloads there are, as the rights its chart gives it allow. */
-const manager: User = {
-  ...serviceAccount('kruise-system', 'kruise-manager'),
-  groups: ['system:masters', 'system:authenticated'],
-};
 
 function component(username: string, ...groups: readonly string[]): User {
   return { username, groups: [...groups, 'system:authenticated'] };

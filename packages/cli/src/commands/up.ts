@@ -102,26 +102,25 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
   const log = jsonLog(systemClock.now, (line) => process.stderr.write(line));
   const components =
     options.command === 'up'
-      ? await steps.step('Controllers', () =>
-          startComponents({
-            core: server.core,
-            log,
-            host: hostname(),
-            webhooks,
-            nodes: { count: nodeCount(options.nodes), directory: nodeDirectory },
-            ...(options.featureGates === undefined ? {} : { featureGates: options.featureGates }),
-            settings: {
-              rootAuthorities: pki.ca.certificate,
-              signer: pki.ca,
-              serviceAccountKey: pki.serviceAccountKey,
-              clusterRanges: ['10.244.0.0/16'],
-              serviceRanges: ['10.96.0.0/16'],
-              // Behind an etcd there may be other API servers, which have to hear of a deletion first.
-              ...(options.etcd ? {} : { namespaceDeletionDelaySeconds: 0 }),
-            },
-            without,
-          }),
-        )
+      ? await startComponents({
+          core: server.core,
+          log,
+          host: hostname(),
+          webhooks,
+          nodes: { count: nodeCount(options.nodes), directory: nodeDirectory },
+          ...(options.featureGates === undefined ? {} : { featureGates: options.featureGates }),
+          settings: {
+            rootAuthorities: pki.ca.certificate,
+            signer: pki.ca,
+            serviceAccountKey: pki.serviceAccountKey,
+            clusterRanges: ['10.244.0.0/16'],
+            serviceRanges: ['10.96.0.0/16'],
+            // Behind an etcd there may be other API servers, which have to hear of a deletion first.
+            ...(options.etcd ? {} : { namespaceDeletionDelaySeconds: 0 }),
+          },
+          without,
+          step: steps.step,
+        })
       : undefined;
   const listener = await steps.step('HTTPS', () => listen(server, directory, options, pki));
   const url = `https://${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${listener.port}`;
@@ -140,6 +139,7 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
   steps.say('');
   steps.say(`Ready in ${Math.round(performance.now() - begun)} ms at ${url}`);
   steps.say(`kubectl uses it: context ${styleText('bold', context)} in ${file}`);
+  if (options.command === 'up') steps.say('Try: kubectl get nodes; kubectl create deployment web --image=nginx');
   if (!process.env[detachedMark]) steps.say('Stop with Ctrl-C. What it stores stays.');
 
   await new Promise<void>((resolve) => {

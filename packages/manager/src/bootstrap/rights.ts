@@ -1,0 +1,160 @@
+/**
+ * What kruise-manager may do, and the objects that say so (manager.md §14): its ServiceAccount, its roles and their
+ * bindings, and what users of Kruise's kinds gain through the roles everybody knows.
+ */
+import { namespace as namespaceKind } from '@kruise/api/core/namespace';
+import { serviceAccount } from '@kruise/api/core/serviceaccount';
+import { kruiseKinds } from '@kruise/api/kruise/crds';
+import { clusterRole } from '@kruise/api/rbac/clusterrole';
+import { clusterRoleBinding } from '@kruise/api/rbac/clusterrolebinding';
+import { role } from '@kruise/api/rbac/role';
+import { roleBinding } from '@kruise/api/rbac/rolebinding';
+import type { Client } from '@kruise/client/client';
+import type { Kind } from '@kruise/schema/kind';
+import { mutatingConfigurationName, validatingConfigurationName } from '../webhooks/configurations.ts';
+
+/** The account kruise-manager acts as. */
+export const managerAccount = 'kruise-manager';
+
+const all = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
+const read = ['get', 'list', 'watch'];
+const write = ['get', 'patch', 'update'];
+const apps = 'apps.kruise.io';
+const policy = 'policy.kruise.io';
+
+const managed = [
+  'advancedcronjobs',
+  'broadcastjobs',
+  'clonesets',
+  'containerrecreaterequests',
+  'daemonsets',
+  'imagelistpulljobs',
+  'imagepulljobs',
+  'nodeimages',
+  'nodepodprobes',
+  'persistentpodstates',
+  'podprobemarkers',
+  'sidecarsets',
+  'statefulsets',
+  'uniteddeployments',
+];
+const alsoWithStatus = ['ephemeraljobs', 'resourcedistributions', 'workloadspreads'];
+const below = (plurals: readonly string[], part: string) => plurals.map((plural) => `${plural}/${part}`);
+
+type Rule = {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
+};
+
+function rule(group: string, resources: readonly string[], verbs: readonly string[]): Rule {
+  return { apiGroups: [group], resources, verbs };
+}
+
+const configurations = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'];
+
+const managerRules: readonly Rule[] = [
+  rule('', ['configmaps', 'events', 'persistentvolumeclaims', 'pods'], all),
+  rule('', ['namespaces', 'nodes'], read),
+  rule('', ['pods/status', 'pods/ephemeralcontainers', 'pods/resize'], write),
+  rule('', ['secrets'], ['create', 'delete', 'get', 'list', 'update', 'watch']),
+  // What stands in the way of deleting a definition may be of any kind.
+  rule('*', ['*'], ['list']),
+  rule('*', ['*/scale'], read),
+  rule('admissionregistration.k8s.io', configurations, read),
+  {
+    ...rule('admissionregistration.k8s.io', configurations, ['patch', 'update']),
+    resourceNames: [mutatingConfigurationName, validatingConfigurationName],
+  },
+  rule('admissionregistration.k8s.io', configurations, ['create']),
+  rule('apiextensions.k8s.io', ['customresourcedefinitions'], read),
+  {
+    ...rule('apiextensions.k8s.io', ['customresourcedefinitions'], ['patch', 'update']),
+    resourceNames: kruiseKinds.map(({ stored }) => `${stored.plural}.${stored.group}`),
+  },
+  rule('apps', ['controllerrevisions', 'deployments', 'statefulsets'], all),
+  rule('apps', ['deployments/status', 'statefulsets/status'], write),
+  rule('apps', ['replicasets'], read),
+  rule('apps', ['replicasets/status'], ['get']),
+  rule(apps, managed, all),
+  rule(apps, below([...managed, ...alsoWithStatus], 'finalizers'), ['update']),
+  rule(apps, below([...managed, ...alsoWithStatus], 'status'), write),
+  rule(apps, ['ephemeraljobs'], ['delete', 'get', 'list', 'patch', 'update', 'watch']),
+  rule(apps, ['resourcedistributions'], read),
+  rule(apps, ['workloadspreads'], ['get', 'list', 'patch', 'update', 'watch']),
+  rule('batch', ['jobs'], all),
+  rule('batch', ['jobs/status'], write),
+  rule(policy, ['podunavailablebudgets'], all),
+  rule(policy, ['podunavailablebudgets/finalizers'], ['update']),
+  rule(policy, ['podunavailablebudgets/status'], write),
+  rule('storage.k8s.io', ['storageclasses'], read),
+];
+
+const electionRules: readonly Rule[] = [rule('coordination.k8s.io', ['leases'], all), rule('', ['events'], ['create'])];
+
+const rbac = 'rbac.authorization.k8s.io';
+
+/** The objects, by kind, in the order they are made in. */
+function rightsIn(namespace: string): readonly { readonly kind: Kind; readonly object: object }[] {
+  const subjects = [{ kind: 'ServiceAccount', name: managerAccount, namespace }];
+  const bound = (kind: 'ClusterRole' | 'Role', name: string) => ({
+    roleRef: { apiGroup: rbac, kind, name },
+    subjects,
+  });
+  return [
+    { kind: namespaceKind, object: { metadata: { name: namespace } } },
+    { kind: serviceAccount, object: { metadata: { name: managerAccount, namespace } } },
+    { kind: clusterRole, object: { metadata: { name: 'kruise-manager-role' }, rules: managerRules } },
+    {
+      kind: clusterRoleBinding,
+      object: { metadata: { name: 'kruise-manager-rolebinding' }, ...bound('ClusterRole', 'kruise-manager-role') },
+    },
+    { kind: role, object: { metadata: { name: 'kruise-leader-election-role', namespace }, rules: electionRules } },
+    {
+      kind: roleBinding,
+      object: {
+        metadata: { name: 'kruise-leader-election-rolebinding', namespace },
+        ...bound('Role', 'kruise-leader-election-role'),
+      },
+    },
+    ...userRoles(),
+  ];
+}
+
+/** What readers, editors and administrators of a namespace may do with Kruise's kinds. */
+function userRoles(): readonly { readonly kind: Kind; readonly object: object }[] {
+  const ofUsers = managed.filter((plural) => plural !== 'nodeimages' && plural !== 'nodepodprobes');
+  const scaled = ['clonesets', 'statefulsets', 'uniteddeployments'];
+  const aggregated = (name: string, rules: readonly Rule[]) => ({
+    kind: clusterRole,
+    object: {
+      metadata: {
+        name: `aggregate-kruise-${name}`,
+        labels: { [`${rbac}/aggregate-to-${name}`]: 'true' },
+      },
+      rules,
+    },
+  });
+  const changes = ['create', 'delete', 'deletecollection', 'patch', 'update'];
+  return [
+    aggregated('view', [
+      rule(apps, [...ofUsers, 'workloadspreads', ...below([...ofUsers, 'workloadspreads'], 'status')], read),
+      rule(apps, below(scaled, 'scale'), read),
+      rule(policy, ['podunavailablebudgets', 'podunavailablebudgets/status'], read),
+    ]),
+    aggregated('edit', [
+      rule(apps, [...ofUsers, 'workloadspreads', ...below(scaled, 'scale')], changes),
+      rule(policy, ['podunavailablebudgets'], changes),
+    ]),
+    aggregated('admin', [rule(apps, ['resourcedistributions'], [...all, 'deletecollection'])]),
+  ];
+}
+
+/** Gives kruise-manager its rights, by someone who may do that. */
+export async function grantRights(client: Client, namespace: string): Promise<void> {
+  for (const { kind, object } of rightsIn(namespace)) {
+    // Made of the kind's own fields.
+    await client.apply(kind, object as never, { fieldManager: 'kruise-bootstrap', force: true });
+  }
+}
