@@ -3,6 +3,7 @@ import type { Program } from '../program.ts';
 import { shell } from '../shell/shell.ts';
 import { archiveCommands } from './archive.ts';
 import { controlCommands } from './control.ts';
+import { editCommands } from './edit.ts';
 import { fileCommands } from './files.ts';
 import { networkCommands } from './network.ts';
 import { systemCommands } from './system.ts';
@@ -15,6 +16,7 @@ export const commands: Readonly<Record<string, Program>> = {
   dash: shell,
   ...archiveCommands,
   ...controlCommands,
+  ...editCommands,
   ...fileCommands,
   ...networkCommands,
   ...systemCommands,

@@ -337,13 +337,10 @@ export const killCommand: Program = tool(({ argv, container }) => {
     signal = signalOf((words.shift() as string).slice(1));
   }
   if (signal === undefined) throw new ToolError('bad signal name');
-  let exitCode = 0;
   for (const word of words) {
     const pid = Number(word);
     const isThere = isQuestion ? container.processes().some((each) => each.pid === pid) : container.signal(pid, signal);
-    if (isThere) continue;
-    exitCode = 1;
-    throw new ToolError(`can't kill pid ${word}: No such process`);
+    if (!isThere) throw new ToolError(`can't kill pid ${word}: No such process`);
   }
-  return exitCode;
+  return 0;
 });
