@@ -120,6 +120,18 @@ const cases: { is: string; pod: Pod; obstacle?: RegExp }[] = [
     obstacle: /invalid/,
   },
   {
+    is: 'whose daemon says little of a container is judged by its image',
+    pod: podOf([c1], {
+      annotations: { ...written(), [runtimeContainersMetaAnnotation]: '{"containers":[{"name":"c1"}]}' },
+      ...runs('app:v2', 'new-id'),
+    }),
+  },
+  {
+    is: 'whose state has another form is not',
+    pod: podOf([c1], { annotations: { [inPlaceUpdateStateAnnotation]: '{"revision":7}' } }),
+    obstacle: /cannot be read/,
+  },
+  {
     is: 'whose state cannot be read is not',
     pod: podOf([c1], { annotations: { [inPlaceUpdateStateAnnotation]: '[' } }),
     obstacle: /cannot be read/,

@@ -60,9 +60,9 @@ function readRuntimeMeta({ metadata }: Pod): readonly RuntimeContainer[] | 'inva
   const text = metadata.annotations?.[runtimeContainersMetaAnnotation];
   if (text === undefined) return undefined;
   try {
-    // Kruise's daemon writes it; that what it writes is a structure of this form is checked where it is used.
-    const { containers } = JSON.parse(text) as { readonly containers?: readonly RuntimeContainer[] };
-    return containers ?? [];
+    // Kruise's daemon writes it. What has another form fails here, or agrees with nothing.
+    const { containers = [] } = JSON.parse(text) as { readonly containers?: readonly Partial<RuntimeContainer>[] };
+    return containers.map(({ name = '', containerID = '', hashes = {} }) => ({ name, containerID, hashes }));
   } catch {
     return 'invalid';
   }
@@ -74,7 +74,9 @@ function areConsistent(pod: Pod, told: readonly RuntimeContainer[], isConsistent
   return (pod.spec?.containers ?? []).every((container) => {
     const status = pod.status?.containerStatuses?.find(({ name }) => name === container.name);
     const meta = told.find(({ name }) => name === container.name);
-    return status !== undefined && meta?.containerID === status.containerID && isConsistent(container, meta!, pod);
+    return (
+      status !== undefined && meta?.containerID === (status.containerID ?? '') && isConsistent(container, meta!, pod)
+    );
   });
 }
 

@@ -13,6 +13,7 @@ import {
 } from '@kruise/api/kruise/well-known';
 import { isObject } from '@kruise/machinery/json-value';
 import { stringify, stringifySorted } from '@kruise/values/go-json';
+import { canonicalTime, formatTime, zeroInstant } from '@kruise/values/time';
 
 type ByContainer<T> = { readonly [container: string]: T };
 
@@ -72,24 +73,21 @@ export function readState(pod: Pod): InPlaceUpdateState | undefined {
   const text = annotationOf(pod, inPlaceUpdateStateAnnotation, inPlaceUpdateStateLegacyAnnotation);
   if (!text) return undefined;
   const read = objectIn(text);
+  const { lastContainerStatuses: last, preCheckBeforeNext: check } = read;
   return {
-    revision: read['revision'] as string,
-    updateTimestamp: read['updateTimestamp'] as string,
-    ...(isObject(read['lastContainerStatuses'])
-      ? { lastContainerStatuses: read['lastContainerStatuses'] as ByContainer<{ imageID?: string }> }
-      : {}),
+    revision: textIn(read, 'revision'),
+    updateTimestamp: canonicalTime(textIn(read, 'updateTimestamp')) ?? formatTime(zeroInstant),
+    ...(isObject(last) ? { lastContainerStatuses: mapIn<{ readonly imageID?: string }>(last) } : {}),
     updatesEnv: read['updateEnvFromMetadata'] === true,
     updatesResources: read['updateResources'] === true,
     updatesImages: read['updateImages'] === true,
     next: {
-      images: (read['nextContainerImages'] ?? {}) as ContainerChanges['images'],
-      refMetadata: (read['nextContainerRefMetadata'] ?? {}) as ContainerChanges['refMetadata'],
-      resources: (read['nextContainerResources'] ?? {}) as ContainerChanges['resources'],
+      images: mapIn(read['nextContainerImages']),
+      refMetadata: mapIn(read['nextContainerRefMetadata']),
+      resources: mapIn(read['nextContainerResources']),
     },
-    ...(isObject(read['preCheckBeforeNext'])
-      ? { requiredReady: (read['preCheckBeforeNext']['containersRequiredReady'] ?? []) as readonly string[] }
-      : {}),
-    batches: (read['containerBatchesRecord'] ?? []) as InPlaceUpdateState['batches'],
+    ...(isObject(check) ? { requiredReady: listIn(check['containersRequiredReady']) } : {}),
+    batches: listIn(read['containerBatchesRecord']),
   };
 }
 
@@ -117,13 +115,13 @@ export function readGrace(pod: Pod): UpdateSpec | undefined {
   const read = objectIn(text);
   const patch = read['metaDataPatch'];
   return {
-    revision: read['revision'] as string,
-    images: (read['containerImages'] ?? {}) as UpdateSpec['images'],
-    refMetadata: (read['containerRefMetadata'] ?? {}) as UpdateSpec['refMetadata'],
-    resources: (read['containerResources'] ?? {}) as UpdateSpec['resources'],
+    revision: textIn(read, 'revision'),
+    images: mapIn(read['containerImages']),
+    refMetadata: mapIn(read['containerRefMetadata']),
+    resources: mapIn(read['containerResources']),
     ...(typeof patch === 'string' ? { metadataPatch: objectIn(Buffer.from(patch, 'base64').toString()) } : {}),
     updatesEnv: read['updateEnvFromMetadata'] === true,
-    graceSeconds: (read['graceSeconds'] ?? 0) as number,
+    graceSeconds: Number(read['graceSeconds'] ?? 0) || 0,
   };
 }
 
@@ -153,6 +151,21 @@ function objectIn(text: string): { readonly [name: string]: unknown } {
   const value: unknown = JSON.parse(text);
   if (!isObject(value)) throw new SyntaxError('not a JSON object');
   return value;
+}
+
+function textIn(read: { readonly [name: string]: unknown }, name: string): string {
+  const text = read[name];
+  if (typeof text !== 'string') throw new SyntaxError(`${name} is no text`);
+  return text;
+}
+
+/** Workloads wrote it; what somebody else put there instead of a map counts as an empty one. */
+function mapIn<T>(value: unknown): ByContainer<T> {
+  return isObject(value) ? (value as ByContainer<T>) : {};
+}
+
+function listIn<T>(value: unknown): readonly T[] {
+  return Array.isArray(value) ? (value as readonly T[]) : [];
 }
 
 /** A structure as Go writes it: fields in their own order, those without a text left out. */

@@ -101,9 +101,9 @@ export function replicasOf({ replicas = 1 }: CloneSet['spec']): number {
 }
 
 /** The limits of an update in Pods. */
-function limitsOf({ updateStrategy, ...spec }: CloneSet['spec']) {
-  const replicas = replicasOf(spec as CloneSet['spec']);
-  const rolling = updateStrategy?.rollingUpdate;
+function limitsOf(spec: CloneSet['spec']) {
+  const replicas = replicasOf(spec);
+  const rolling = spec.updateStrategy?.rollingUpdate;
   if (!rolling) {
     return {
       partition: 0,
