@@ -691,3 +691,25 @@ test('a node that is deleted stays so until its kubelet starts anew', async () =
   await node.restart();
   assert.equal((await client.list(nodeKind)).items.length, 1);
 });
+
+test('a kubelet that stops leaves things as they are, and the next goes on from there', async () => {
+  await using node = await startTestNode();
+  await node.create({
+    annotations: { 'sim.kruise.io/start-latency': '5s', 'sim.kruise.io/answers': '503 for 60s, 200' },
+    containers: ['a', 'b'].map((name) => ({ name, image: 'nginx:1.25', readinessProbe: { httpGet: { port: 80 } } })),
+  });
+  await node.pass(7);
+  await node.restart();
+  const pod = await node.until('web', isReady);
+  assert.equal(containerOf(pod, 'a')?.restartCount, 0);
+  const { containers } = await node.runtime.listContainers({ filter: { state: 'CONTAINER_RUNNING' } });
+  assert.deepEqual(containers.map(({ metadata }) => metadata.name).sort(), ['a', 'b']);
+});
+
+test('a quiet kubelet records warnings alone', async () => {
+  await using node = await startTestNode({ kubelet: { quiet: true } });
+  await node.create({ annotations: { 'sim.kruise.io/run-for': '1s' } });
+  await node.until('web', isWaiting('CrashLoopBackOff'));
+  const events = await node.events('web');
+  assert.ok(events.length > 0 && events.every((each) => each.startsWith('Warning')));
+});

@@ -70,6 +70,8 @@ export type KubeletOptions = {
   readonly evictionHard?: readonly Threshold[];
   /** What the machine has left; by default what it has without what containers use. */
   readonly supplies?: () => Promise<Supplies>;
+  /** Records no events but warnings: three for each Pod are much where there are very many. */
+  readonly quiet?: boolean;
   /** Where it counts; by default where nobody else does. */
   readonly metrics?: MetricRegistry;
 };
@@ -173,7 +175,14 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
   const workers = new Map<string, PodWorker>();
   const byName = new Map<string, PodWorker>();
   const delays = createDelays<string>(clock, (uid) => workers.get(uid)?.wake());
-  signal.addEventListener('abort', () => delays.clear(), { once: true });
+  signal.addEventListener(
+    'abort',
+    () => {
+      delays.clear();
+      for (const worker of workers.values()) worker.halt();
+    },
+    { once: true },
+  );
   const statuses = createStatusWriter(client, clock, log, signal);
   const allocations = createAllocations();
   const memoryCapacity = quantityValue(parseQuantity(capacity.memory));
@@ -194,6 +203,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     metrics,
     settings: { ...defaultSettings, ...options.settings },
     record(about, type, reason, message, fieldPath) {
+      if (options.quiet && type === 'Normal') return;
       recorder.record({ about, type, reason, message, ...(fieldPath === undefined ? {} : { fieldPath }) });
     },
     hostIPs: () => description.addresses,

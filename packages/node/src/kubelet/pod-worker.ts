@@ -57,6 +57,8 @@ export type PodWorker = {
   runtimeChanged(): void;
   /** Something the Pod depends on has changed, or its time has come. */
   wake(): void;
+  /** The kubelet stops: whatever is under way is left as it is, for the next one to go on from. */
+  halt(): void;
   /** Resolves when nothing of the Pod runs any more, and others may have what it had. */
   readonly ended: Promise<void>;
   /** Resolves when nothing of the Pod is left on the node. */
@@ -471,6 +473,11 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
       end({ graceSeconds: pod.metadata.deletionTimestamp == null ? 1 : (graceSeconds ?? 1) });
     },
     end,
+    halt() {
+      pass?.abort();
+      probes.stop();
+      cancelLook?.();
+    },
     runtimeChanged() {
       isWoken = true;
       if (!isBusy) return wake();
