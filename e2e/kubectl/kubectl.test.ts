@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { createRequest, generateKey } from '@kruise/machinery/x509/certificate';
 import { hasTool } from '../cluster.ts';
-import { type Kubectl, startKubectl, table } from './kubectl.ts';
+import { type Kubectl, nobodyElse, startKubectl, table } from './kubectl.ts';
 
 const deployment = (namespace: string, replicas: number, image = 'nginx:1.27') => `apiVersion: apps/v1
 kind: Deployment
@@ -33,7 +33,7 @@ if (hasTool('kubectl', 'what kubectl makes of the API server')) {
     let kubectl: Kubectl;
     let spaces = 0;
     before(async () => {
-      kubectl = await startKubectl();
+      kubectl = await startKubectl('up', nobodyElse);
     });
     after(() => kubectl.close());
 

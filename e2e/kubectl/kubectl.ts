@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { componentNames } from '@kruise/cluster/components';
 import { type Cluster, freshEnvironment, type Outcome, run, startCluster, temporaryHome } from '../cluster.ts';
 
 /** kubectl, and the cluster it talks to. */
@@ -32,10 +33,13 @@ export type Kubectl = {
   close(): Promise<void>;
 };
 
+/** Kruise's kinds, and nobody who acts on those of Kubernetes: for what the API server itself does. */
+export const nobodyElse = ['--nodes=0', '--without', ...componentNames.filter((name) => name !== 'manager')];
+
 /** Starts a cluster, or the API server alone, and kubectl with a home and a kubeconfig of its own. */
-export async function startKubectl(command: 'up' | 'apiserver' = 'up'): Promise<Kubectl> {
+export async function startKubectl(command: 'up' | 'apiserver' = 'up', args: readonly string[] = []): Promise<Kubectl> {
   const home = temporaryHome();
-  const cluster = await startCluster(home, [], { command });
+  const cluster = await startCluster(home, args, { command });
   const env = { ...freshEnvironment(home), KUBECONFIG: cluster.kubeconfig, TZ: 'UTC' };
   const argumentsOf = (command: string | readonly string[]) =>
     typeof command === 'string' ? command.split(' ') : command;
