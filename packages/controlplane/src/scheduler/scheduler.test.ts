@@ -281,39 +281,37 @@ test('a Pod that gets a node from someone else is left there', async (t) => {
   assert.equal((await until('p', isPlaced)).spec?.nodeName, 'elsewhere');
 });
 
-const using = (claimName: string): PodTraits => ({ volumes: [{ name: 'v', persistentVolumeClaim: { claimName } }] });
-const claimSpec = (storageClassName: string) => ({
-  storageClassName,
+const claimSpec = {
+  storageClassName: 'late',
   accessModes: ['ReadWriteOnce' as const],
   resources: { requests: { storage: '1Gi' } },
-});
+};
+/** A node, a claim that waits for a Pod, and the Pod, which waits for its volume. */
+async function addWaitingPod(client: Client, provisioner: string): Promise<void> {
+  await addNode(client, 'n');
+  const volumeBindingMode = 'WaitForFirstConsumer';
+  await client.create(storageClass, { metadata: { name: 'late' }, provisioner, volumeBindingMode });
+  await client.create(persistentVolumeClaim, { metadata: { name: 'data', namespace }, spec: claimSpec });
+  await addPod(client, 'p', { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }] });
+}
+const volumeSpec = {
+  capacity: { storage: '1Gi' },
+  accessModes: ['ReadWriteOnce' as const],
+  hostPath: { path: '/x' },
+  storageClassName: 'late',
+};
 const bindCompleted = { annotations: { 'pv.kubernetes.io/bind-completed': 'yes' } };
 
 test('a claim that waits for a Pod is given its node, and the Pod follows when the volume is there', async (t) => {
   const { client, pass, until, read } = await startCluster(t);
-  await addNode(client, 'n');
-  const volumeBindingMode = 'WaitForFirstConsumer';
-  await client.create(storageClass, {
-    metadata: { name: 'made' },
-    provisioner: 'example.com/driver',
-    volumeBindingMode,
-  });
-  await client.create(persistentVolumeClaim, { metadata: { name: 'data', namespace }, spec: claimSpec('made') });
-  await addPod(client, 'p', using('data'));
+  await addWaitingPod(client, 'example.com/driver');
   await pass(2);
   const reference = { name: 'data', namespace };
   const claim = await client.get(persistentVolumeClaim, reference);
   assert.equal(claim.metadata.annotations?.['volume.kubernetes.io/selected-node'], 'n');
   assert.equal(isPlaced(await read('p')), false);
 
-  const capacity = { storage: '1Gi' };
-  const spec = {
-    capacity,
-    accessModes: ['ReadWriteOnce' as const],
-    hostPath: { path: '/x' },
-    storageClassName: 'made',
-  };
-  await client.create(persistentVolume, { metadata: { name: 'v' }, spec: { ...spec, claimRef: reference } });
+  await client.create(persistentVolume, { metadata: { name: 'v' }, spec: { ...volumeSpec, claimRef: reference } });
   await client.patch(
     persistentVolumeClaim,
     reference,
@@ -325,15 +323,7 @@ test('a claim that waits for a Pod is given its node, and the Pod follows when t
 
 test('a claim for which no volume can be made after all is given up, and the Pod is tried again', async (t) => {
   const { client, pass, until, told } = await startCluster(t);
-  await addNode(client, 'n');
-  const volumeBindingMode = 'WaitForFirstConsumer';
-  await client.create(storageClass, {
-    metadata: { name: 'made' },
-    provisioner: 'example.com/driver',
-    volumeBindingMode,
-  });
-  await client.create(persistentVolumeClaim, { metadata: { name: 'data', namespace }, spec: claimSpec('made') });
-  await addPod(client, 'p', using('data'));
+  await addWaitingPod(client, 'example.com/driver');
   await pass(2);
   const annotations = { 'volume.kubernetes.io/selected-node': null, 'example.com/tried': 'yes' };
   await client.patch(
@@ -352,15 +342,7 @@ test('a claim for which no volume can be made after all is given up, and the Pod
 
 test('a scheduler that is told to stop says nothing of Pods that wait for their volumes', async (t) => {
   const { client, pass, told, stop } = await startCluster(t);
-  await addNode(client, 'n');
-  const volumeBindingMode = 'WaitForFirstConsumer';
-  await client.create(storageClass, {
-    metadata: { name: 'made' },
-    provisioner: 'example.com/driver',
-    volumeBindingMode,
-  });
-  await client.create(persistentVolumeClaim, { metadata: { name: 'data', namespace }, spec: claimSpec('made') });
-  await addPod(client, 'p', using('data'));
+  await addWaitingPod(client, 'example.com/driver');
   await pass(2);
   stop();
   await pass(2);
@@ -369,23 +351,9 @@ test('a scheduler that is told to stop says nothing of Pods that wait for their 
 
 test('a volume that exists is bound to a claim that waits for a Pod', async (t) => {
   const { client, pass, until } = await startCluster(t);
-  await addNode(client, 'n');
-  const provisioner = 'kubernetes.io/no-provisioner';
-  await client.create(storageClass, {
-    metadata: { name: 'local' },
-    provisioner,
-    volumeBindingMode: 'WaitForFirstConsumer',
-  });
-  const spec = {
-    capacity: { storage: '1Gi' },
-    accessModes: ['ReadWriteOnce' as const],
-    hostPath: { path: '/x' },
-    storageClassName: 'local',
-  };
-  const volume = await client.create(persistentVolume, { metadata: { name: 'v' }, spec });
+  const volume = await client.create(persistentVolume, { metadata: { name: 'v' }, spec: volumeSpec });
   await client.update(persistentVolume, { ...volume, status: { phase: 'Available' } }, { subresource: 'status' });
-  await client.create(persistentVolumeClaim, { metadata: { name: 'data', namespace }, spec: claimSpec('local') });
-  await addPod(client, 'p', using('data'));
+  await addWaitingPod(client, 'kubernetes.io/no-provisioner');
   await pass(2);
   assert.equal((await client.get(persistentVolume, { name: 'v' })).spec?.claimRef?.name, 'data');
   const patch = { metadata: bindCompleted, spec: { volumeName: 'v' } };
