@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Container } from '@kruise/api/core/container';
+import type { Pod } from '@kruise/api/core/pod';
+import fc from 'fast-check';
+import { containerHash } from './containers.ts';
+import { aContainer, aPod, aSandbox, found, sidecar } from './fixtures.ts';
+import { decideActions, type PodActions } from './pod-actions.ts';
+import { newestOf, type RuntimeContainer, type RuntimePod } from './runtime-pod.ts';
+
+const noProbes = { liveness: () => undefined, startup: () => undefined };
+const decide = (pod: Pod, runtimePod: RuntimePod) =>
+  decideActions({ pod, runtimePod, probes: noProbes, resizeNeed: () => 'none' });
+
+const policies = ['Always', 'OnFailure', 'Never'] as const;
+const anyState = fc.constantFrom<RuntimeContainer['state']>('created', 'running', 'exited', 'unknown');
+const anyInit = fc.array(fc.constantFrom('init', 'sidecar'), { maxLength: 3 });
+
+/** A Pod, and anything at all that a runtime may have of it. */
+const anyWorld = fc
+  .record({
+    restartPolicy: fc.constantFrom(...policies),
+    roles: anyInit,
+    count: fc.integer({ min: 1, max: 3 }),
+    sandbox: fc.constantFrom('none', 'ready', 'dead'),
+    states: fc.array(
+      fc.option(fc.record({ state: anyState, exitCode: fc.constantFrom(0, 1, 137), isOld: fc.boolean() })),
+      { minLength: 6, maxLength: 6 },
+    ),
+  })
+  .map(({ restartPolicy, roles, count, sandbox, states }) => {
+    const initContainers = roles.map((role, index) =>
+      role === 'sidecar' ? sidecar(`i${index}`) : aContainer(`i${index}`),
+    );
+    const containers = Array.from({ length: count }, (_, index) => aContainer(`c${index}`));
+    const pod = aPod({ restartPolicy, initContainers, containers });
+    const made = [...initContainers, ...containers].flatMap(({ name }, index) => {
+      const given = states[index];
+      if (!given || sandbox === 'none') return [];
+      const { state, exitCode, isOld } = given;
+      const isEnded = state === 'exited' || sandbox === 'dead';
+      return [
+        found(name, {
+          state: isEnded ? 'exited' : state,
+          exitCode: isEnded ? exitCode : 0,
+          ...(isOld ? { hash: 'old' } : {}),
+        }),
+      ];
+    });
+    const sandboxes = sandbox === 'none' ? [] : [aSandbox({ isReady: sandbox === 'ready' })];
+    return { pod, runtimePod: { sandboxes, containers: made } };
+  });
+
+/** What a runtime has after all was done, and every init container that ran has come to its end. */
+function carryOut(pod: Pod, { sandboxes, containers }: RuntimePod, actions: PodActions, exitCode: number): RuntimePod {
+  const { killsPod, createsSandbox, attempt, kills, init, regular } = actions;
+  const killed = new Set(kills.map(({ target }) => target.id));
+  const left = containers.map((each) =>
+    killsPod || killed.has(each.id) ? { ...each, state: 'exited' as const, exitCode: 137 } : each,
+  );
+  const stopped = killsPod ? sandboxes.map((each) => ({ ...each, isReady: false })) : sandboxes;
+  const standing = createsSandbox ? [aSandbox({ id: `s${attempt}`, attempt }), ...stopped] : stopped;
+  const sandboxId = standing[0]?.id ?? '';
+  const start = (container: Container): RuntimeContainer => {
+    const before = newestOf({ sandboxes, containers: left }, container.name);
+    const isOver = pod.spec?.initContainers?.some(
+      ({ name, restartPolicy }) => name === container.name && !restartPolicy,
+    );
+    return found(container.name, {
+      id: `${container.name}-${(before?.restartCount ?? -1) + 1}`,
+      sandboxId,
+      restartCount: (before?.restartCount ?? -1) + 1,
+      hash: containerHash(container),
+      ...(isOver ? { state: 'exited', exitCode } : {}),
+    });
+  };
+  return { sandboxes: standing, containers: [...init.map(start), ...regular.map(start), ...left] };
+}
+
+function wantsNothing({ killsPod, createsSandbox, kills, init, regular, ephemeral }: PodActions): boolean {
+  return !killsPod && !createsSandbox && kills.length + init.length + regular.length + ephemeral.length === 0;
+}
+
+const maxPasses = 12;
+
+function settled(pod: Pod, runtimePod: RuntimePod): RuntimePod {
+  let world = runtimePod;
+  for (let pass = 0; pass < maxPasses; pass++) {
+    const actions = decide(pod, world);
+    if (wantsNothing(actions)) return world;
+    // A Pod that is only killed is over.
+    if (actions.killsPod && !actions.createsSandbox) return carryOut(pod, world, actions, 0);
+    world = carryOut(pod, world, actions, 0);
+  }
+  throw new Error('it goes on for ever');
+}
+
+test('from anything a runtime may have a Pod comes to rest', () => {
+  fc.assert(fc.property(anyWorld, ({ pod, runtimePod }) => void settled(pod, runtimePod)));
+});
+
+test('a Pod that always restarts comes to rest with all that is to run running, once each', () => {
+  const restarting = anyWorld.filter(({ pod }) => pod.spec?.restartPolicy === 'Always');
+  fc.assert(
+    fc.property(restarting, ({ pod, runtimePod }) => {
+      const world = settled(pod, runtimePod);
+      const sidecars = (pod.spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
+      for (const { name } of [...sidecars, ...(pod.spec?.containers ?? [])]) {
+        const alive = world.containers.filter((each) => each.name === name && each.state === 'running');
+        assert.deepEqual(
+          alive.map((each) => each.hash),
+          [containerHash({ name, image: `${name}:1` })],
+          name,
+        );
+      }
+    }),
+  );
+});
+
+test('regular containers never start before init containers are through', () => {
+  fc.assert(
+    fc.property(anyWorld, ({ pod, runtimePod }) => {
+      const actions = decide(pod, runtimePod);
+      const hasRun = (pod.spec?.containers ?? []).some(({ name }) =>
+        ['created', 'running'].includes(newestOf(runtimePod, name)?.state ?? ''),
+      );
+      const last = pod.spec?.initContainers?.at(-1);
+      if (!last || hasRun || actions.regular.length === 0) return;
+      const newest = newestOf(runtimePod, last.name);
+      const isThrough =
+        last.restartPolicy === 'Always'
+          ? newest?.state === 'running'
+          : newest?.state === 'exited' && newest.exitCode === 0;
+      assert.ok(isThrough);
+    }),
+  );
+});
