@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
+import { selectorOfLabels } from '@kruise/machinery/label-selector';
 import fc from 'fast-check';
 import { clusterOf, nodeOf, podOf } from '../testing/fixtures.ts';
 import { type Cluster, createCluster } from './cluster.ts';
@@ -9,6 +10,13 @@ import { podInfoOf } from './pod-info.ts';
 import { type PodQuery, termRoles } from './tally.ts';
 
 const query: PodQuery = { id: 'web', namespaces: new Set(['default']), matches: ({ labels }) => labels?.app === 'web' };
+const selector = selectorOfLabels({ app: 'web' });
+const bySelector: PodQuery = {
+  id: 'selected',
+  namespaces: 'all',
+  selector,
+  matches: ({ labels }) => selector.matches(labels),
+};
 const zone = 'topology.kubernetes.io/zone';
 
 const plain = <K, V>(map: ReadonlyMap<K, V>) => [...map].sort().filter(([, value]) => value !== 0);
@@ -30,6 +38,7 @@ function summary(cluster: Cluster) {
       }))
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
     web: plain(tally.byNode),
+    selected: plain(cluster.tallies.of(bySelector).byNode),
     webByZone: plain(tally.byDomain(zone)),
     zones: plain(cluster.domains(zone)),
     terms: termRoles.map((role) =>

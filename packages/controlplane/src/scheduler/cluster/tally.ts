@@ -2,7 +2,7 @@
  * How many Pods of some sort are on each node and in each of its domains (zones, racks, whatever a label of nodes says).
  * Kept up to date by every Pod that comes or goes, so that asking costs the same however many Pods there are.
  */
-import type { Labels } from '@kruise/machinery/label-selector';
+import type { Labels, Selector } from '@kruise/machinery/label-selector';
 import { count, type NodeInfo } from './node-info.ts';
 import type { AffinityTerm, PodInfo, WeightedTerm } from './pod-info.ts';
 
@@ -55,6 +55,8 @@ export type PodQuery = {
   /** The same for queries that mean the same. */
   readonly id: string;
   readonly namespaces: ReadonlySet<string> | 'all';
+  /** What the labels must be like at least, if anything is known of that: it spares asking for all other Pods. */
+  readonly selector?: Selector;
   readonly matches: (pod: PodInfo) => boolean;
 };
 
@@ -80,14 +82,32 @@ export type Tallies = {
   relabel(name: string, before: Labels, after: Labels): void;
 };
 
-/** Queries that are kept: each costs a comparison whenever a Pod of its namespaces comes or goes. */
+/** Queries that are kept: more than there are workloads being rolled out, as a rule. */
 const maxQueries = 512;
 
 export function createTallies(nodes: ReadonlyMap<string, NodeInfo>): Tallies {
-  const queries = new Map<string, { readonly query: PodQuery; readonly tally: OwnTally }>();
+  const queries = new Map<string, KeptQuery>();
+  // By a label that all of its Pods have, so that a Pod is compared with few; those without are under no label.
+  const byLabel = new Map<string, Set<KeptQuery>>();
   const carried = new Map<TermRole, Map<string, CarriedTerm & { readonly tally: OwnTally }>>();
   for (const role of termRoles) carried.set(role, new Map());
   const labelsOf = (name: string) => nodes.get(name)?.labels;
+
+  const keep = (entry: KeptQuery) => {
+    queries.set(entry.query.id, entry);
+    const found = byLabel.get(entry.label);
+    if (found) found.add(entry);
+    else byLabel.set(entry.label, new Set([entry]));
+  };
+  const forget = (entry: KeptQuery) => {
+    queries.delete(entry.query.id);
+    const found = byLabel.get(entry.label);
+    found?.delete(entry);
+    if (found?.size === 0) byLabel.delete(entry.label);
+  };
+  const changeQueries = (label: string, node: NodeInfo, pod: PodInfo, by: 1 | -1) => {
+    for (const { query, tally } of byLabel.get(label) ?? none) if (isAskedFor(query, pod)) tally.add(node, by);
+  };
 
   const changeTerm = (role: TermRole, term: AffinityTerm | WeightedTerm, node: NodeInfo, by: 1 | -1) => {
     const terms = carried.get(role)!;
@@ -102,20 +122,21 @@ export function createTallies(nodes: ReadonlyMap<string, NodeInfo>): Tallies {
   return {
     of(query) {
       const found = queries.get(query.id);
+      const entry = found ?? { query, label: labelOf(query), tally: createTally(labelsOf) };
       // The one asked for last is the last to be forgotten.
-      if (found) queries.delete(query.id);
-      const entry = found ?? { query, tally: createTally(labelsOf) };
-      queries.set(query.id, entry);
+      if (found) forget(found);
+      keep(entry);
       if (found) return found.tally;
       for (const node of nodes.values()) {
         for (const pod of node.pods.values()) if (isAskedFor(query, pod)) entry.tally.add(node, 1);
       }
-      if (queries.size > maxQueries) queries.delete(queries.keys().next().value!);
+      if (queries.size > maxQueries) forget(queries.values().next().value!);
       return entry.tally;
     },
     carried: (role) => carried.get(role)!.values(),
     change(node, pod, by) {
-      for (const { query, tally } of queries.values()) if (isAskedFor(query, pod)) tally.add(node, by);
+      changeQueries(anyLabel, node, pod, by);
+      for (const key in pod.labels) changeQueries(`${key}=${pod.labels[key]}`, node, pod, by);
       for (const role of termRoles) for (const term of pod[role]) changeTerm(role, term, node, by);
     },
     relabel(name, before, after) {
@@ -123,6 +144,19 @@ export function createTallies(nodes: ReadonlyMap<string, NodeInfo>): Tallies {
       for (const terms of carried.values()) for (const { tally } of terms.values()) tally.relabel(name, before, after);
     },
   };
+}
+
+type KeptQuery = { readonly query: PodQuery; readonly label: string; readonly tally: OwnTally };
+
+const none: readonly KeptQuery[] = [];
+const anyLabel = '';
+
+/** A label that all Pods of a query have. The last by name is that of a revision, where there is one. */
+function labelOf({ selector }: PodQuery): string {
+  const required = selector?.requirements.findLast(({ operator, values }) => {
+    return operator === '=' || operator === '==' || (operator === 'in' && values.length === 1);
+  });
+  return required ? `${required.key}=${required.values[0]}` : anyLabel;
 }
 
 function isAskedFor({ namespaces, matches }: PodQuery, pod: PodInfo): boolean {

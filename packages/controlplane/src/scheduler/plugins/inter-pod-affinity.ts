@@ -79,7 +79,7 @@ function resolve(term: AffinityTerm, lookup: Lookup): Resolved {
   }
   const named = namespaces === 'all' ? '*' : [...namespaces].sort().join();
   const id = `affinity|${named}|${selector.requirements.length === 0 ? selector.matches({}) : selector.text}`;
-  return { topologyKey, query: { id, namespaces, matches: ({ labels }) => selector.matches(labels) } };
+  return { topologyKey, query: { id, namespaces, selector, matches: ({ labels }) => selector.matches(labels) } };
 }
 
 function isAskedFor({ namespaces, matches }: PodQuery, pod: PodInfo): boolean {
@@ -88,7 +88,9 @@ function isAskedFor({ namespaces, matches }: PodQuery, pod: PodInfo): boolean {
 
 /** The Pods that all terms are about. */
 function queryOfAll(terms: readonly Resolved[]): PodQuery {
+  const selector = terms[0]?.query.selector;
   return {
+    ...(selector ? { selector } : {}),
     id: terms.map(({ query }) => query.id).join('&'),
     namespaces: 'all',
     matches: (pod) => terms.every(({ query }) => isAskedFor(query, pod)),

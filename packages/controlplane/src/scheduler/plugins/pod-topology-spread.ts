@@ -148,6 +148,7 @@ function queryOf({ selector }: Constraint, { namespace }: PodInfo): PodQuery {
   return {
     id: `spread|${namespace}|${isCounting ? selector.text : ''}`,
     namespaces: new Set([namespace]),
+    selector,
     matches: isCounting ? ({ isTerminating, labels }) => !isTerminating && selector.matches(labels) : () => false,
   };
 }
