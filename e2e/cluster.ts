@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Connected, connect } from '@kruise/client/connect';
+import { componentNames } from '@kruise/cluster/components';
 import { systemClock } from '@kruise/values/system';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -68,6 +69,9 @@ export type Cluster = {
   /** Ends it as a power failure does. */
   kill(): Promise<void>;
 };
+
+/** Kruise's kinds, and nobody who acts on those of Kubernetes: for what the API server itself does. */
+export const nobodyElse = ['--nodes=0', '--without', ...componentNames.filter((name) => name !== 'manager')];
 
 const patienceMs = 20_000;
 

@@ -12,7 +12,7 @@ import {
   type V1ConfigMap,
   Watch,
 } from '@kubernetes/client-node';
-import { type Cluster, startCluster, temporaryHome } from './cluster.ts';
+import { type Cluster, nobodyElse, startCluster, temporaryHome } from './cluster.ts';
 
 // What programs written with the official JavaScript client do, against our server.
 let cluster: Cluster;
@@ -20,7 +20,7 @@ let config: KubeConfig;
 let core: CoreV1Api;
 const home = temporaryHome();
 before(async () => {
-  cluster = await startCluster(home);
+  cluster = await startCluster(home, nobodyElse);
   config = new KubeConfig();
   config.loadFromFile(cluster.kubeconfig);
   core = config.makeApiClient(CoreV1Api);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { createRequest, generateKey } from '@kruise/machinery/x509/certificate';
-import { hasTool } from '../cluster.ts';
-import { type Kubectl, nobodyElse, startKubectl, table } from './kubectl.ts';
+import { hasTool, nobodyElse } from '../cluster.ts';
+import { type Kubectl, startKubectl, table } from './kubectl.ts';
 
 const deployment = (namespace: string, replicas: number, image = 'nginx:1.27') => `apiVersion: apps/v1
 kind: Deployment

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { componentNames } from '@kruise/cluster/components';
 import { type Cluster, freshEnvironment, type Outcome, run, startCluster, temporaryHome } from '../cluster.ts';
 
 /** kubectl, and the cluster it talks to. */
@@ -32,9 +31,6 @@ export type Kubectl = {
   editor(script: string): string;
   close(): Promise<void>;
 };
-
-/** Kruise's kinds, and nobody who acts on those of Kubernetes: for what the API server itself does. */
-export const nobodyElse = ['--nodes=0', '--without', ...componentNames.filter((name) => name !== 'manager')];
 
 /** Starts a cluster, or the API server alone, and kubectl with a home and a kubeconfig of its own. */
 export async function startKubectl(command: 'up' | 'apiserver' = 'up', args: readonly string[] = []): Promise<Kubectl> {
