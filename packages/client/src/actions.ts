@@ -151,6 +151,19 @@ export function removeFinalizer(object: KubernetesObject, finalizer: string): Pa
   );
 }
 
+/** The object with a finalizer more, to be written whole where patches are not allowed. */
+export function withFinalizer<T extends KubernetesObject>(object: T, finalizer: string): T {
+  return withFinalizers(object, [...(object.metadata.finalizers ?? []), finalizer]);
+}
+
+/** The object without a finalizer, to be written whole where patches are not allowed. */
+export function withoutFinalizer<T extends KubernetesObject>(object: T, finalizer: string): T {
+  return withFinalizers(
+    object,
+    (object.metadata.finalizers ?? []).filter((present) => present !== finalizer),
+  );
+}
+
 /** Whether an object has a finalizer. */
 export function hasFinalizer({ metadata }: KubernetesObject, finalizer: string): boolean {
   return metadata.finalizers?.includes(finalizer) ?? false;
@@ -159,6 +172,10 @@ export function hasFinalizer({ metadata }: KubernetesObject, finalizer: string):
 /** Whether an object is on its way out. */
 export function isBeingDeleted({ metadata }: KubernetesObject): boolean {
   return metadata.deletionTimestamp != null;
+}
+
+function withFinalizers<T extends KubernetesObject>(object: T, finalizers: readonly string[]): T {
+  return { ...object, metadata: { ...object.metadata, finalizers } };
 }
 
 function patchFinalizers(object: KubernetesObject, finalizers: readonly string[]): PatchAction {

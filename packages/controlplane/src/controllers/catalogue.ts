@@ -11,6 +11,7 @@ import { disruptionControllers } from './disruption/controller.ts';
 import { endpointsController } from './endpoints/controller.ts';
 import { endpointSliceController } from './endpointslice/controller.ts';
 import { endpointSliceMirroringController } from './endpointslice-mirroring/controller.ts';
+import { ephemeralVolumeController } from './ephemeral-volume/controller.ts';
 import { garbageCollector } from './garbage-collector/controller.ts';
 import { horizontalPodAutoscalerController } from './horizontal-pod-autoscaler/controller.ts';
 import { jobController } from './job/controller.ts';
@@ -19,6 +20,9 @@ import { legacyServiceAccountTokenCleaner } from './legacy-serviceaccount-token-
 import { namespaceController } from './namespace/controller.ts';
 import { nodeIpamController } from './node-ipam/controller.ts';
 import { nodeLifecycleControllers } from './node-lifecycle/controller.ts';
+import { persistentVolumeBinder } from './persistentvolume-binder/controller.ts';
+import { persistentVolumeProtectionController } from './persistentvolume-protection/controller.ts';
+import { persistentVolumeClaimProtectionController } from './persistentvolumeclaim-protection/controller.ts';
 import { podGarbageCollector } from './pod-garbage-collector/controller.ts';
 import { replicaSetController } from './replicaset/controller.ts';
 import { replicationControllerController } from './replicationcontroller/controller.ts';
@@ -91,6 +95,11 @@ export const catalogue: readonly CatalogueEntry[] = [
     make: () => [endpointSliceMirroringController],
   },
   {
+    name: 'ephemeral-volume-controller',
+    serviceAccount: 'ephemeral-volume-controller',
+    make: () => [ephemeralVolumeController],
+  },
+  {
     name: 'garbage-collector-controller',
     serviceAccount: 'generic-garbage-collector',
     make: () => [garbageCollector()],
@@ -125,6 +134,21 @@ export const catalogue: readonly CatalogueEntry[] = [
     name: 'node-lifecycle-controller',
     serviceAccount: 'node-controller',
     make: ({ nodeMonitor }) => nodeLifecycleControllers(nodeMonitor),
+  },
+  {
+    name: 'persistentvolume-binder-controller',
+    serviceAccount: 'persistent-volume-binder',
+    make: () => persistentVolumeBinder(),
+  },
+  {
+    name: 'persistentvolume-protection-controller',
+    serviceAccount: 'pv-protection-controller',
+    make: () => [persistentVolumeProtectionController],
+  },
+  {
+    name: 'persistentvolumeclaim-protection-controller',
+    serviceAccount: 'pvc-protection-controller',
+    make: () => [persistentVolumeClaimProtectionController],
   },
   {
     name: 'pod-garbage-collector-controller',

@@ -2,6 +2,7 @@
 import { type Pod, pod } from '@kruise/api/core/pod';
 import type { Caches } from '@kruise/client/informer';
 import { requiredValue, type Selector } from '@kruise/machinery/label-selector';
+import { claimNames } from '@kruise/machinery/pod-claims';
 
 /** By the name of the node a Pod is on. */
 export function byNode({ spec }: Pod): readonly string[] {
@@ -28,4 +29,9 @@ export function podsMatching(caches: Caches, namespace: string, selector: Select
     ? pods.byIndex(byLabel, labelId(namespace, found.key, found.value ?? ''))
     : pods.list({ namespace });
   return candidates.filter(({ metadata }) => selector.matches(metadata.labels));
+}
+
+/** By each claim it has, as `namespace/name`. */
+export function byClaim(pod: Pod): readonly string[] {
+  return claimNames(pod).map(({ name }) => `${pod.metadata.namespace}/${name}`);
 }

@@ -1,0 +1,28 @@
+import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import { type Pod, pod } from '@kruise/api/core/pod';
+import { type Controller, defineController, watch } from '@kruise/client/controller';
+import { keyOf } from '@kruise/client/object-key';
+import { byClaim } from '../pod-indexes.ts';
+import { decide } from './decide.ts';
+
+const hasEphemeralVolumes = ({ spec }: Pod) => spec?.volumes?.some(({ ephemeral }) => ephemeral) ?? false;
+
+/** Makes claims for volumes that live as long as their Pods. */
+export const ephemeralVolumeController: Controller = defineController({
+  name: 'ephemeral-volume',
+  component: 'ephemeral_volume',
+  for: pod,
+  wakes: ({ object }) => hasEphemeralVolumes(object),
+  watches: [
+    // A claim that was deleted by mistake, or was in the way.
+    watch(persistentVolumeClaim, ({ type, object }, caches) =>
+      type === 'deleted' ? caches.of(pod).byIndex(byClaim, keyOf(object)).filter(hasEphemeralVolumes).map(keyOf) : [],
+    ),
+  ],
+  observe(caches, key) {
+    const found = caches.of(pod).get(key);
+    const { namespace = '' } = found?.metadata ?? {};
+    return found && { pod: found, claimOf: (name) => caches.of(persistentVolumeClaim).get({ name, namespace }) };
+  },
+  decide,
+});

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import type { Pod } from '@kruise/api/core/pod';
+import { inWords } from '../../testing/in-words.ts';
+import { decide } from './decide.ts';
+
+const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } as const;
+const pod = (more = {}): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web', namespace: 'default', uid: 'p1', ...more },
+  spec: {
+    containers: [],
+    volumes: [
+      { name: 'tmp', emptyDir: {} },
+      { name: 'a', ephemeral: { volumeClaimTemplate: { metadata: { labels: { app: 'web' } }, spec } } },
+      { name: 'b', ephemeral: { volumeClaimTemplate: { spec } } },
+    ],
+  },
+});
+const claim = (name: string, uid: string): PersistentVolumeClaim => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: {
+    name,
+    namespace: 'default',
+    ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'web', uid, controller: true }],
+  },
+});
+const decided = (given: Pod, ...claims: readonly PersistentVolumeClaim[]) =>
+  decide({ pod: given, claimOf: (name) => claims.find(({ metadata }) => metadata.name === name) });
+
+const cases: readonly (readonly [string, Pod, readonly PersistentVolumeClaim[], readonly string[]])[] = [
+  ['a claim is made for each volume', pod(), [], ['create web-a', 'create web-b']],
+  ['those there are stay', pod(), [claim('web-a', 'p1')], ['create web-b']],
+  ['those of a Pod before stand in the way', pod(), [claim('web-a', 'p0')], ['tell FailedBinding']],
+  ['nothing is made for Pods that are to go', pod({ deletionTimestamp: '2026-01-01T00:00:00Z' }), [], []],
+];
+for (const [name, given, claims, words] of cases) {
+  test(name, () => assert.deepEqual(inWords(decided(given, ...claims).actions), words));
+}
+
+test('a claim is as its template says, and goes with the Pod', () => {
+  const [action] = decided(pod()).actions;
+  assert.deepEqual(action?.type === 'create' && action.object, {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      name: 'web-a',
+      namespace: 'default',
+      labels: { app: 'web' },
+      ownerReferences: [
+        { apiVersion: 'v1', kind: 'Pod', name: 'web', uid: 'p1', controller: true, blockOwnerDeletion: true },
+      ],
+    },
+    spec,
+  });
+});
+
+test('who is in the way is named', () => {
+  const [action] = decided(pod(), claim('web-a', 'p0')).actions;
+  assert.equal(
+    action?.type === 'record' && action.event.message,
+    'ephemeral volume a: PVC default/web-a was not created for pod default/web (pod is not owner)',
+  );
+});

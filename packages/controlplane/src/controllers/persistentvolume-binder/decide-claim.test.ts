@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
+import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import type { Decision } from '@kruise/client/controller';
+import fc from 'fast-check';
+import { inWords } from '../../testing/in-words.ts';
+import type { ClaimStatus } from './bind.ts';
+import { type ClaimObserved, decideClaim } from './decide-claim.ts';
+import {
+  anotherClaim,
+  bindCompleted,
+  boundByController,
+  claimWith,
+  classWith,
+  named,
+  theClaim,
+  volumeWith,
+} from './fixtures.ts';
+
+const world = (more: Partial<ClaimObserved> = {}): ClaimObserved => ({
+  claim: claimWith(),
+  storageClass: classWith(),
+  defaultClass: undefined,
+  volume: undefined,
+  kept: [],
+  free: [],
+  waitingPods: [],
+  ...more,
+});
+const delayed = classWith({ volumeBindingMode: 'WaitForFirstConsumer' });
+const selected = { 'volume.kubernetes.io/selected-node': 'node-1' };
+const asked = {
+  'volume.beta.kubernetes.io/storage-provisioner': 'example.com/disks',
+  'volume.kubernetes.io/storage-provisioner': 'example.com/disks',
+};
+const unclassed = (() => {
+  const { storageClassName: _, ...spec } = claimWith().spec ?? {};
+  return { ...claimWith(), spec };
+})();
+const wants = claimWith({ volumeName: 'disk' });
+const bound = claimWith({ volumeName: 'disk' }, bindCompleted, {
+  phase: 'Bound',
+  accessModes: ['ReadWriteOnce'],
+  capacity: { storage: '10Gi' },
+});
+const small = { capacity: { storage: '1Gi' } };
+
+const externalProvisioning =
+  "Normal ExternalProvisioning Waiting for a volume to be created either by the external provisioner 'example.com/disks' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.";
+
+const cases: readonly (readonly [name: string, observed: ClaimObserved, comes: string])[] = [
+  [
+    'a claim and the volume that fits it are bound, the volume first',
+    world({ free: [volumeWith()] }),
+    'update disk, update data; Bound',
+  ],
+  [
+    'a volume that is kept for the claim goes before one that is free',
+    world({ kept: [named(volumeWith(theClaim), 'mine')], free: [volumeWith({ capacity: { storage: '5Gi' } })] }),
+    'update data; Bound',
+  ],
+  [
+    'a kept volume without the uid of the claim gets it',
+    world({ kept: [volumeWith({ claimRef: { namespace: 'default', name: 'data' } })] }),
+    'update disk, update data; Bound',
+  ],
+  [
+    'no volume and a class: its provisioner is asked',
+    world({ free: [volumeWith(small)] }),
+    `update data; Pending; ${externalProvisioning}`,
+  ],
+  [
+    'a provisioner that was asked is waited for',
+    world({ claim: claimWith({}, asked) }),
+    `Pending; ${externalProvisioning}`,
+  ],
+  [
+    'a class that does not exist',
+    world({ storageClass: undefined }),
+    'Pending; Warning ProvisioningFailed storageclass.storage.k8s.io "fast" not found',
+  ],
+  [
+    'a class of volumes nobody makes',
+    world({ storageClass: classWith({ provisioner: 'kubernetes.io/no-provisioner' }) }),
+    'Pending; Warning ProvisioningFailed no volume plugin matched name: kubernetes.io/no-provisioner',
+  ],
+  [
+    'no class, no volume',
+    world({ claim: claimWith({ storageClassName: '' }), storageClass: undefined, defaultClass: classWith() }),
+    'Pending; Normal FailedBinding no persistent volumes available for this claim and no storage class is set',
+  ],
+  [
+    'a claim that names no class is given the default one',
+    world({ claim: unclassed, storageClass: undefined, defaultClass: classWith() }),
+    'update data',
+  ],
+  [
+    'a class that waits for Pods waits though a volume would fit',
+    world({ storageClass: delayed, free: [volumeWith()] }),
+    'Pending; Normal WaitForFirstConsumer waiting for first consumer to be created before binding',
+  ],
+  [
+    'a Pod without node is waited for by name',
+    world({ storageClass: delayed, waitingPods: ['web-0'] }),
+    'Pending; Normal WaitForPodScheduled waiting for pod web-0 to be scheduled',
+  ],
+  [
+    'several Pods without node are waited for',
+    world({ storageClass: delayed, waitingPods: ['a', 'b'] }),
+    'Pending; Normal WaitForPodScheduled waiting for pods a,b to be scheduled',
+  ],
+  [
+    'the scheduler has chosen a node: the provisioner is asked',
+    world({ storageClass: delayed, claim: claimWith({}, selected) }),
+    `update data; Pending; ${externalProvisioning}`,
+  ],
+  [
+    'the scheduler has chosen a volume: it is bound',
+    world({ storageClass: delayed, kept: [volumeWith(theClaim)] }),
+    'update data; Bound',
+  ],
+  ['a volume that is named and does not exist yet', world({ claim: wants }), 'Pending'],
+  [
+    'a volume that is named, and free',
+    world({ claim: wants, volume: volumeWith() }),
+    'update disk, update data; Bound',
+  ],
+  ['a volume that is named, and kept', world({ claim: wants, volume: volumeWith(theClaim) }), 'update data; Bound'],
+  [
+    'a volume that is named, and someone else’s',
+    world({ claim: wants, volume: volumeWith(anotherClaim) }),
+    'Pending; Warning FailedBinding volume "disk" already bound to a different claim.',
+  ],
+  ...(
+    [
+      ['too small', small, 'requested PV is too small'],
+      ['of another class', { storageClassName: 'slow' }, 'storageClassName does not match'],
+      ['a device', { volumeMode: 'Block' }, 'incompatible volumeMode'],
+      ['read by many', { accessModes: ['ReadOnlyMany'] }, 'incompatible accessMode'],
+    ] as const
+  ).map(
+    ([what, spec, why]) =>
+      [
+        `a volume that is named, but ${what}`,
+        world({ claim: wants, volume: volumeWith(spec) }),
+        `Pending; Warning VolumeMismatch Cannot bind to requested volume "disk": ${why}`,
+      ] as const,
+  ),
+  ['what is bound stays as it is', world({ claim: bound, volume: volumeWith(theClaim) }), 'Bound'],
+  ['a bound claim whose volume has forgotten it', world({ claim: bound, volume: volumeWith() }), 'update disk; Bound'],
+  [
+    'a bound claim without its volume',
+    world({ claim: bound }),
+    'Lost; Warning ClaimLost Bound claim has lost its PersistentVolume. Data on the volume is lost!',
+  ],
+  [
+    'a bound claim that names no volume',
+    world({ claim: claimWith({}, bindCompleted, { phase: 'Bound' }) }),
+    'Lost; Warning ClaimLost Bound claim has lost reference to PersistentVolume. Data on the volume is lost!',
+  ],
+  [
+    'a bound claim whose volume is someone else’s',
+    world({ claim: bound, volume: volumeWith(anotherClaim) }),
+    'Lost; Warning ClaimMisbound Two claims are bound to the same volume, this one is bound incorrectly',
+  ],
+  ['a lost claim is lost once', world({ claim: { ...bound, status: { phase: 'Lost' } } }), ''],
+  [
+    'a lost claim whose volume is back is bound again',
+    world({ claim: { ...bound, status: { phase: 'Lost' } }, volume: volumeWith(theClaim) }),
+    'Bound',
+  ],
+];
+for (const [name, observed, comes] of cases) {
+  test(name, () => assert.equal(told(decideClaim(observed)), comes));
+}
+
+function told({ actions, status, told: events = [] }: Decision<ClaimStatus>): string {
+  const words = inWords(actions).join(', ');
+  const phase = (status as ClaimStatus)?.phase;
+  const news = events.map(({ type, reason, message }) => `${type} ${reason} ${message}`);
+  return [words, phase ?? '', ...news].filter(Boolean).join('; ');
+}
+
+const updated = (decision: Decision<ClaimStatus>, kind: string) =>
+  decision.actions.flatMap((action) =>
+    action.type === 'update' && action.object.kind === kind ? [action.object] : [],
+  );
+
+test('a volume that was chosen says so, and names the claim', () => {
+  const [volume] = updated(decideClaim(world({ free: [volumeWith()] })), 'PersistentVolume') as [PersistentVolume];
+  assert.deepEqual(volume.metadata.annotations, boundByController);
+  assert.deepEqual(volume.spec?.claimRef, {
+    kind: 'PersistentVolumeClaim',
+    apiVersion: 'v1',
+    namespace: 'default',
+    name: 'data',
+    uid: 'c1',
+    resourceVersion: '7',
+  });
+});
+
+test('a claim that named its volume is not said to have been bound by a program', () => {
+  const decision = decideClaim(world({ claim: wants, volume: volumeWith() }));
+  const [claim] = updated(decision, 'PersistentVolumeClaim') as [PersistentVolumeClaim];
+  assert.deepEqual(claim.metadata.annotations, bindCompleted);
+});
+
+test('of two that are large enough the one with fewer ways to mount it is taken', () => {
+  const many = named(
+    volumeWith({ accessModes: ['ReadWriteOnce', 'ReadOnlyMany'], capacity: { storage: '5Gi' } }),
+    'many',
+  );
+  const decision = decideClaim(world({ free: [many, volumeWith()] }));
+  assert.equal(updated(decision, 'PersistentVolume')[0]?.metadata.name, 'disk');
+});
+
+test('the size of a claim that is bound is not touched', () => {
+  const grown = volumeWith({ ...theClaim, capacity: { storage: '20Gi' } });
+  const { status } = decideClaim(world({ claim: bound, volume: grown }));
+  assert.deepEqual((status as ClaimStatus)?.capacity, { storage: '10Gi' });
+});
+
+test('a volume whose filesystem has yet to grow gives the size it had', () => {
+  const growing = volumeWith({}, { 'volume.alpha.kubernetes.io/pre-resize-capacity': '8Gi' });
+  const { status } = decideClaim(world({ free: [growing] }));
+  assert.deepEqual((status as ClaimStatus)?.capacity, { storage: '8Gi' });
+});
+
+test('has nothing to add to its own decision', () => {
+  const sizes = fc.constantFrom('1Gi', '5Gi', '10Gi');
+  const volumes = fc.array(
+    fc.record({ storage: sizes, isMine: fc.boolean() }).map(({ storage, isMine }) => ({
+      ...volumeWith({ capacity: { storage }, ...(isMine ? theClaim : {}) }),
+    })),
+    { maxLength: 3 },
+  );
+  fc.assert(
+    fc.property(volumes, fc.constantFrom(undefined, classWith(), delayed), (all, storageClass) => {
+      const there = all.map((volume, index) => named(volume, `disk-${index}`));
+      const start = world({
+        storageClass,
+        kept: there.filter(({ spec }) => spec?.claimRef),
+        free: there.filter(({ spec }) => !spec?.claimRef),
+      });
+      const settled = carryOut(start, decideClaim(start));
+      assert.deepEqual(decideClaim(settled).actions, []);
+      assert.deepEqual(decideClaim(settled).status, settled.claim.status);
+    }),
+  );
+});
+
+function carryOut(observed: ClaimObserved, decision: Decision<ClaimStatus>): ClaimObserved {
+  const [claim = observed.claim] = updated(decision, 'PersistentVolumeClaim') as PersistentVolumeClaim[];
+  const [written] = updated(decision, 'PersistentVolume') as PersistentVolume[];
+  const there = [...observed.kept, ...observed.free].map((volume) =>
+    volume.metadata.name === written?.metadata.name ? (written as PersistentVolume) : volume,
+  );
+  const volume = there.find(({ metadata }) => metadata.name === claim.spec?.volumeName);
+  return {
+    ...observed,
+    claim: { ...claim, status: (decision.status as ClaimStatus) ?? {} },
+    volume,
+    kept: there.filter(({ spec }) => spec?.claimRef),
+    free: there.filter(({ spec }) => !spec?.claimRef),
+  };
+}

@@ -1,0 +1,98 @@
+import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
+import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import { isBeingDeleted, type NewEvent, remove, update } from '@kruise/client/actions';
+import type { Decision, StatusOf } from '@kruise/client/controller';
+import { boundByControllerAnnotation, hasSameMode, provisionedByAnnotation } from '@kruise/machinery/volume-binding';
+import { deletionOf, isMigrated } from './reclaim.ts';
+
+export type VolumeObserved = {
+  readonly volume: PersistentVolume;
+  /** The claim of the name the volume gives, whether it is the very one or a later one. */
+  readonly claim: PersistentVolumeClaim | undefined;
+};
+
+type VolumeStatus = StatusOf<PersistentVolume>;
+type Phase = NonNullable<NonNullable<VolumeStatus>['phase']>;
+
+const nothing: Decision<VolumeStatus> = { actions: [] };
+
+/** What phase a volume is in, and what becomes of it when its claim is gone. */
+export function decideVolume({ volume, claim }: VolumeObserved): Decision<VolumeStatus> {
+  const { claimRef } = volume.spec ?? {};
+  if (!claimRef?.uid) return enter(volume, 'Available');
+  if (!claim || claim.metadata.uid !== claimRef.uid) return release(volume);
+  const { volumeName } = claim.spec ?? {};
+  // The claim binds itself, unless it cannot.
+  if (!volumeName) return hasSameMode(claim, volume) ? nothing : { actions: [], told: modeMismatch(volume, claim) };
+  if (volumeName === volume.metadata.name) return enter(volume, 'Bound');
+  return isMadeToBeDeleted(volume) ? release(volume) : unbind(volume);
+}
+
+function enter(volume: PersistentVolume, phase: Phase, message?: string): Decision<VolumeStatus> {
+  if (volume.status?.phase === phase) return nothing;
+  const { message: _, ...rest } = volume.status ?? {};
+  return { actions: [], status: { ...rest, phase, ...(message === undefined ? {} : { message }) } };
+}
+
+/** Says that it is nobody's any more; then does with it what is to be done then. */
+function release(volume: PersistentVolume): Decision<VolumeStatus> {
+  if (!isLetGo(volume)) return enter(volume, 'Released');
+  if (isMigrated(volume)) return nothing;
+  switch (volume.spec?.persistentVolumeReclaimPolicy) {
+    case 'Delete': {
+      const deletion = deletionOf(volume);
+      if (deletion === 'elsewhere') return nothing;
+      if (deletion === 'here') return isBeingDeleted(volume) ? nothing : { actions: [remove(volume)] };
+      return fail(volume, 'VolumeFailedDelete', deletion.fault);
+    }
+    case 'Recycle':
+      return fail(volume, 'VolumeFailedRecycle', 'No recycler plugin found for the volume!');
+    default:
+      return nothing;
+  }
+}
+
+/** Whether everyone has been told that the volume is nobody's. A failure is not covered up by saying so again. */
+export function isLetGo({ status }: PersistentVolume): boolean {
+  return status?.phase === 'Released' || status?.phase === 'Failed';
+}
+
+function fail(volume: PersistentVolume, reason: string, message: string): Decision<VolumeStatus> {
+  if (volume.status?.phase === 'Failed') return nothing;
+  return { ...enter(volume, 'Failed', message), told: [{ about: volume, type: 'Warning', reason, message }] };
+}
+
+function isMadeToBeDeleted({ metadata, spec }: PersistentVolume): boolean {
+  return (
+    metadata.annotations?.[provisionedByAnnotation] !== undefined && spec?.persistentVolumeReclaimPolicy === 'Delete'
+  );
+}
+
+/** Its claim has another volume: it is free again, or kept for the claim's name where someone wanted that. */
+function unbind(volume: PersistentVolume): Decision<VolumeStatus> {
+  const { [boundByControllerAnnotation]: byController, ...annotations } = volume.metadata.annotations ?? {};
+  const { claimRef, ...spec } = volume.spec ?? {};
+  const { uid: _, ...kept } = claimRef ?? {};
+  const unbound =
+    byController === undefined
+      ? { ...volume, spec: { ...spec, claimRef: kept } }
+      : { ...volume, metadata: { ...volume.metadata, annotations }, spec };
+  return { ...enter(volume, 'Available'), actions: [update(unbound)] };
+}
+
+function modeMismatch(volume: PersistentVolume, claim: PersistentVolumeClaim): readonly NewEvent[] {
+  const why = 'due to incompatible volumeMode.';
+  const told = { type: 'Warning', reason: 'VolumeMismatch' } as const;
+  return [
+    {
+      ...told,
+      about: volume,
+      message: `Cannot bind PersistentVolume to requested PersistentVolumeClaim "${claim.metadata.name}" ${why}`,
+    },
+    {
+      ...told,
+      about: claim,
+      message: `Cannot bind PersistentVolume "${volume.metadata.name}" to requested PersistentVolumeClaim ${why}`,
+    },
+  ];
+}

@@ -1,0 +1,12 @@
+import { persistentVolume } from '@kruise/api/core/persistentvolume';
+import { type Controller, defineController } from '@kruise/client/controller';
+import { decide } from './decide.ts';
+
+/** Keeps volumes from vanishing while claims have them. */
+export const persistentVolumeProtectionController: Controller = defineController({
+  name: 'persistentvolume-protection',
+  component: 'pv-protection-controller',
+  for: persistentVolume,
+  observe: (caches, key) => caches.of(persistentVolume).get(key),
+  decide,
+});

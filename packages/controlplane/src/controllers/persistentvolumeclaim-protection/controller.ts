@@ -1,0 +1,38 @@
+import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import { type Pod, pod } from '@kruise/api/core/pod';
+import type { Client } from '@kruise/client/client';
+import { type Controller, defineController, watch } from '@kruise/client/controller';
+import type { Caches, Change } from '@kruise/client/informer';
+import type { Key } from '@kruise/client/object-key';
+import { byClaim } from '../pod-indexes.ts';
+import { decide, isToGo, isUsed, type Observed } from './decide.ts';
+
+/** Keeps claims from vanishing while Pods use them. */
+export const persistentVolumeClaimProtectionController: Controller = defineController({
+  name: 'persistentvolumeclaim-protection',
+  component: 'pvc-protection-controller',
+  for: persistentVolumeClaim,
+  watches: [watch(pod, goingClaims)],
+  observe(caches, key) {
+    const claim = caches.of(persistentVolumeClaim).get(key);
+    return claim && { claim, pods: isToGo(claim) ? caches.of(pod).byIndex(byClaim, key) : [] };
+  },
+  inquire: askForPods,
+  decide,
+});
+
+function goingClaims({ object, previous }: Change<Pod>, caches: Caches): readonly Key[] {
+  const keys = new Set([object, ...(previous ? [previous] : [])].flatMap(byClaim));
+  return [...keys].filter((key) => {
+    const claim = caches.of(persistentVolumeClaim).get(key);
+    return claim && isToGo(claim);
+  });
+}
+
+/** A Pod may be too new for the cache: before a claim is let go, the Pods are asked for. */
+async function askForPods(observed: Observed, client: Client): Promise<Observed> {
+  const { claim, pods } = observed;
+  if (!isToGo(claim) || isUsed(claim, pods)) return observed;
+  const { items } = await client.list(pod, { namespace: claim.metadata.namespace ?? '' });
+  return { claim, pods: items };
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import type { Pod } from '@kruise/api/core/pod';
+import { decide } from './decide.ts';
+
+const ours = 'kubernetes.io/pvc-protection';
+const claim = (isGoing: boolean, finalizers: readonly string[], owner?: string): PersistentVolumeClaim => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: {
+    name: 'web-data',
+    namespace: 'default',
+    finalizers,
+    ...(isGoing ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
+    ...(owner
+      ? { ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'web', uid: owner, controller: true }] }
+      : {}),
+  },
+});
+const going = claim(true, [ours]);
+const pod = (volume: object, more: { nodeName?: string; phase?: 'Succeeded'; metadata?: object } = {}): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web', namespace: 'default', uid: 'p1', ...more.metadata },
+  spec: { containers: [], volumes: [{ name: 'data', ...volume }], nodeName: more.nodeName ?? 'node-1' },
+  ...(more.phase ? { status: { phase: more.phase } } : {}),
+});
+const named = { persistentVolumeClaim: { claimName: 'web-data' } };
+const ephemeral = { ephemeral: { volumeClaimTemplate: { spec: {} } } };
+const deletionTimestamp = '2026-01-01T00:00:00Z';
+
+const cases: readonly (readonly [
+  name: string,
+  claim: PersistentVolumeClaim,
+  pods: readonly Pod[],
+  finalizers: readonly string[] | undefined,
+])[] = [
+  ['a claim is held', claim(false, []), [], [ours]],
+  ['a claim that is held is left alone', claim(false, [ours]), [], undefined],
+  ['a claim that is to go goes when nobody uses it', claim(true, ['a', ours]), [], ['a']],
+  ['a claim that is to go stays while a Pod uses it', going, [pod(named)], undefined],
+  ['a Pod that has ended uses it still', going, [pod(named, { phase: 'Succeeded' })], undefined],
+  ['a Pod without node does not use it', going, [pod(named, { nodeName: '' })], []],
+  ['a Pod that uses another', going, [pod({ persistentVolumeClaim: { claimName: 'other' } })], []],
+  ['a Pod it was made for uses it', claim(true, [ours], 'p1'), [pod(ephemeral)], undefined],
+  ['a Pod it was not made for does not', claim(true, [ours], 'p0'), [pod(ephemeral)], []],
+  [
+    'a Pod it was made for that is shut down does not',
+    claim(true, [ours], 'p1'),
+    [pod(ephemeral, { metadata: { deletionTimestamp, deletionGracePeriodSeconds: 0 } })],
+    [],
+  ],
+  [
+    'a Pod that is shutting down does',
+    claim(true, [ours], 'p1'),
+    [pod(ephemeral, { metadata: { deletionTimestamp, deletionGracePeriodSeconds: 30 } })],
+    undefined,
+  ],
+  ['a claim that others hold is left to them', claim(true, ['a']), [], undefined],
+];
+for (const [name, given, pods, finalizers] of cases) {
+  test(name, () => {
+    const [action] = decide({ claim: given, pods }).actions;
+    assert.deepEqual(action?.type === 'update' ? action.object.metadata.finalizers : undefined, finalizers);
+  });
+}
