@@ -68,7 +68,7 @@ export function decide(observed: Observed, now: Instant): Decision<StatefulSetSt
     ],
     status: statusOf({ ...world, pods: pods.claimed, collisionCount: plan.collisionCount, outgoing }, now),
     ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }),
-    restMs: hasShortLived(world) ? restAfterFailureMs : actions.length > 0 ? 0 : restBetweenLooks(pods.claimed.length),
+    restMs: restAfter(world, actions),
   };
 }
 
@@ -76,11 +76,11 @@ export function decide(observed: Observed, now: Instant): Decision<StatefulSetSt
 const shortLifeMs = 10_000;
 const restAfterFailureMs = 1000;
 
-function hasShortLived({ wanted, now }: World): boolean {
-  return wanted.some(({ pod }) => {
-    const madeAt = pod && isPodFinished(pod) ? pod.metadata.creationTimestamp : undefined;
-    return madeAt != null && now - parseTime(madeAt) < shortLifeMs;
-  });
+function restAfter({ wanted, condemned, now }: World, actions: readonly Action[]): number {
+  const isShortLived = ({ metadata }: Pod) =>
+    metadata.creationTimestamp != null && now - parseTime(metadata.creationTimestamp) < shortLifeMs;
+  if (wanted.some(({ pod }) => pod && isPodFinished(pod) && isShortLived(pod))) return restAfterFailureMs;
+  return actions.length > 0 ? 0 : restBetweenLooks(wanted.length + condemned.length);
 }
 
 function contentOf({ metadata, spec }: StatefulSet) {
