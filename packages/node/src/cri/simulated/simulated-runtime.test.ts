@@ -227,6 +227,42 @@ describe('signals', () => {
   });
 });
 
+describe('programs of images', () => {
+  test('nginx can be told to quit, as hooks do', async () => {
+    const node = simulatedNode();
+    const { containerId } = await node.runContainer({ image: 'nginx' });
+    assert.equal((await node.sh(containerId, 'nginx -t; killall -0 nginx')).exitCode, 0);
+    await node.sh(containerId, 'nginx -s quit; while killall -0 nginx; do sleep 1; done');
+    const { state, exitCode } = await node.status(containerId);
+    assert.deepEqual([state, exitCode], ['CONTAINER_EXITED', 0]);
+  });
+
+  const cases: readonly [image: string, command: readonly string[], state: string][] = [
+    ['python', ['python', 'server.py'], 'CONTAINER_RUNNING'],
+    ['python', ['python3', '-c', 'print(1)'], 'CONTAINER_EXITED'],
+    ['perl', ['perl', '-Mbignum=bpi', '-wle', 'print bpi(2000)'], 'CONTAINER_EXITED'],
+    ['node', ['node', 'index.js'], 'CONTAINER_RUNNING'],
+  ];
+  for (const [image, command, expected] of cases) {
+    test(`${command.slice(0, 2).join(' ')} is ${expected}`, async () => {
+      const node = simulatedNode();
+      const { containerId } = await node.runContainer({ image, command });
+      await node.pass(1000);
+      const { state, exitCode } = await node.status(containerId);
+      assert.deepEqual([state, exitCode], [expected, 0]);
+    });
+  }
+
+  test('a database is probed by its own client', async () => {
+    const node = simulatedNode();
+    const redis = await node.runContainer({ image: 'redis:7' });
+    assert.equal((await node.sh(redis.containerId, 'redis-cli ping')).stdout, 'PONG\n');
+    const postgres = await node.runContainer({ image: 'postgres:16' });
+    assert.equal((await node.sh(postgres.containerId, 'pg_isready -U postgres')).exitCode, 0);
+    assert.equal((await node.sh(postgres.containerId, 'redis-cli ping')).exitCode, 127);
+  });
+});
+
 describe('images without a word of what to run', () => {
   test('a shell without input ends at once', async () => {
     const node = simulatedNode();

@@ -13,6 +13,9 @@ export type ImageDefinition = {
   readonly stopSignal?: SignalName;
   /** Which tools are in it: those of BusyBox, those of a distribution (with bash), or none. */
   readonly tools: 'busybox' | 'distribution' | 'none';
+  /** Programs of its own beside the one it starts with: clients that do their work, and interpreters. */
+  readonly clients?: readonly string[];
+  readonly interpreters?: readonly string[];
   /** The ports its server listens on. */
   readonly ports?: readonly number[];
   /** Tags that are the same image, one list an image. */
@@ -127,11 +130,7 @@ const testImages: readonly ImageDefinition[] = [
     tools: 'busybox',
   },
   {
-    repositories: [
-      'registry.k8s.io/e2e-test-images/jessie-dnsutils',
-      'registry.k8s.io/e2e-test-images/perl',
-      library('perl'),
-    ],
+    repositories: ['registry.k8s.io/e2e-test-images/jessie-dnsutils'],
     megabytes: 120,
     command: ['bash'],
     tools: 'distribution',
@@ -142,16 +141,6 @@ const testImages: readonly ImageDefinition[] = [
     entrypoint: ['/agnhost'],
     command: ['test-webserver'],
     tools: 'busybox',
-  },
-  {
-    repositories: [
-      'registry.k8s.io/e2e-test-images/sample-apiserver',
-      'registry.k8s.io/etcd',
-      'registry.k8s.io/coredns/coredns',
-    ],
-    megabytes: 40,
-    entrypoint: ['/server'],
-    tools: 'none',
   },
 ];
 
@@ -166,44 +155,45 @@ const shells: readonly ImageDefinition[] = [
       tools: 'distribution',
     }),
   ),
-  ...[
-    'golang',
-    'gcc',
-    'rust',
-    'maven',
-    'gradle',
-    'eclipse-temurin',
-    'openjdk',
-    'php',
-    'ruby',
-    'node',
-    'python',
-    'docker',
-  ].map(
-    (name): ImageDefinition => ({
-      repositories: [library(name)],
-      megabytes: 350,
-      command: ['bash'],
-      tools: 'distribution',
-    }),
-  ),
+  language('golang', [], ['go', 'gofmt', 'make', 'git']),
+  language('gcc', [], ['gcc', 'g++', 'make']),
+  language('rust', [], ['cargo', 'rustc']),
+  language('maven', ['java'], ['mvn']),
+  language('gradle', ['java'], ['gradle']),
+  language('eclipse-temurin', ['java'], ['javac']),
+  language('openjdk', ['java'], ['javac']),
+  language('php', ['php'], ['composer']),
+  language('ruby', ['ruby', 'rails'], ['gem', 'bundle']),
+  language('node', ['node', 'npm', 'npx', 'yarn'], []),
+  language('python', ['python', 'python3', 'gunicorn', 'uvicorn', 'flask'], ['pip', 'pip3']),
+  language('docker', [], ['docker']),
+  {
+    repositories: [library('perl'), 'registry.k8s.io/e2e-test-images/perl'],
+    megabytes: 120,
+    command: ['bash'],
+    tools: 'distribution',
+    clients: ['perl'],
+  },
   { repositories: [library('hello-world')], megabytes: 0.01, command: ['/hello'], tools: 'none' },
 ];
 
 const servers: readonly ImageDefinition[] = [
-  server('redis', 52, ['redis-server'], 6379),
-  server('valkey', 50, ['valkey-server'], 6379),
+  server('redis', 52, ['redis-server'], 6379, ['redis-cli']),
+  server('valkey', 50, ['valkey-server'], 6379, ['valkey-cli']),
   server('memcached', 30, ['memcached'], 11211),
-  server('mysql', 240, ['mysqld'], 3306),
-  server('mariadb', 120, ['mariadbd'], 3306),
-  { ...server('postgres', 150, ['postgres'], 5432), stopSignal: 'SIGINT' },
-  server('mongo', 270, ['mongod'], 27017),
-  server('rabbitmq', 100, ['rabbitmq-server'], 5672),
+  server('mysql', 240, ['mysqld'], 3306, ['mysql', 'mysqladmin', 'mysqldump']),
+  server('mariadb', 120, ['mariadbd'], 3306, ['mariadb', 'mariadb-admin', 'mysql', 'mysqladmin', 'healthcheck.sh']),
+  {
+    ...server('postgres', 150, ['postgres'], 5432, ['psql', 'pg_isready', 'pg_dump', 'createdb']),
+    stopSignal: 'SIGINT',
+  },
+  server('mongo', 270, ['mongod'], 27017, ['mongo', 'mongosh']),
+  server('rabbitmq', 100, ['rabbitmq-server'], 5672, ['rabbitmqctl', 'rabbitmq-diagnostics']),
   server('nats', 10, ['nats-server'], 4222),
-  server('zookeeper', 120, ['zkServer.sh', 'start-foreground'], 2181),
+  server('zookeeper', 120, ['zkServer.sh', 'start-foreground'], 2181, ['zkCli.sh', 'zookeeper-ready']),
   server('elasticsearch', 600, ['elasticsearch'], 9200),
   server('kibana', 500, ['kibana'], 5601),
-  server('influxdb', 140, ['influxd'], 8086),
+  server('influxdb', 140, ['influxd'], 8086, ['influx']),
   server('traefik', 50, ['traefik'], 80),
   server('haproxy', 40, ['haproxy', '-f', '/usr/local/etc/haproxy/haproxy.cfg'], 80),
   server('caddy', 20, ['caddy', 'run'], 80),
@@ -215,11 +205,30 @@ const servers: readonly ImageDefinition[] = [
   server('consul', 50, ['consul', 'agent', '-dev'], 8500),
   server('vault', 80, ['vault', 'server', '-dev'], 8200),
   server('telegraf', 100, ['telegraf'], 8125),
-  server('cassandra', 150, ['cassandra'], 9042),
+  server('cassandra', 150, ['cassandra'], 9042, ['cqlsh', 'nodetool']),
 ];
 
-function server(name: string, megabytes: number, command: readonly string[], port: number): ImageDefinition {
-  return { repositories: [library(name)], megabytes, command, tools: 'distribution', ports: [port] };
+/** With the clients its users probe it with. */
+function server(
+  name: string,
+  megabytes: number,
+  command: readonly string[],
+  port: number,
+  clients: readonly string[] = [],
+): ImageDefinition {
+  return { repositories: [library(name)], megabytes, command, tools: 'distribution', ports: [port], clients };
+}
+
+/** An image to run programs of one's own with, or to build them. */
+function language(name: string, interpreters: readonly string[], clients: readonly string[]): ImageDefinition {
+  return {
+    repositories: [library(name)],
+    megabytes: 350,
+    command: ['bash'],
+    tools: 'distribution',
+    interpreters,
+    clients,
+  };
 }
 
 export const wellKnownImages: readonly ImageDefinition[] = [...webServers, ...testImages, ...shells, ...servers];

@@ -1,4 +1,5 @@
 /** Commands about the system: who, where, when. */
+import { signalOf } from '../process.ts';
 import { type Program, writeText } from '../program.ts';
 import { parseArguments, ToolError, tool } from './arguments.ts';
 import { killCommand } from './control.ts';
@@ -100,9 +101,11 @@ function matching(argv: readonly string[], container: World, self: number): read
 }
 
 async function signalAll(argv: readonly string[], container: World, self: number): Promise<number> {
-  const isKill = argv.some((word) => /^-(9|KILL|SIGKILL)$/.test(word));
+  const option = argv.find((word) => /^-(\d+|[A-Z]+\d*)$/.test(word))?.slice(1) ?? 'TERM';
   const found = matching(argv, container, self);
-  for (const { pid } of found) container.signal(pid, isKill ? 'SIGKILL' : 'SIGTERM');
+  // Signal 0 only asks whether there is anyone.
+  const signal = option === '0' ? undefined : signalOf(option);
+  for (const { pid } of found) if (signal) container.signal(pid, signal);
   return found.length > 0 ? 0 : 1;
 }
 

@@ -43,20 +43,52 @@ async function runRest(context: Parameters<Program>[0]): Promise<number> {
 
 /** The program of an image behind a name; undefined if the image has none of that name. */
 export function imageProgram(definition: ImageDefinition, name: string): Program | undefined {
-  const baseName = name.slice(name.lastIndexOf('/') + 1);
+  const baseName = baseNameOf(name);
+  if (definition.clients?.includes(baseName)) return baseName.endsWith('-cli') ? pong : () => 0;
+  if (definition.interpreters?.includes(baseName)) return interpreter;
   const own = [definition.entrypoint?.[0], definition.command?.[0]];
-  const isOwn = own.some(
-    (path) => path !== undefined && (path === name || path.slice(path.lastIndexOf('/') + 1) === baseName),
-  );
-  if (!isOwn) return undefined;
+  if (!own.some((path) => path !== undefined && baseNameOf(path) === baseName)) return undefined;
   const ports = definition.ports ?? [];
   const webServer = webServers[baseName];
-  if (webServer) return webServerProgram(ports, webServer);
+  if (webServer) return controllable(webServerProgram(ports, webServer));
   const known = programs[name] ?? programs[baseName];
   if (known) return known;
   if (baseName === 'sh' || baseName === 'bash') return undefined;
-  const isHttp = ports.some((port) => port === 80 || port === 8080 || port === 9200 || port === 5000);
+  const isHttp = ports.some((port) => httpPorts.has(port));
   return isHttp || ports.length === 0
     ? serverProgram({ ports: ports.length === 0 ? [0] : ports })
     : databaseProgram(ports, `${baseName}: ready to accept connections`);
+}
+
+const httpPorts: ReadonlySet<number> = new Set([80, 2368, 5000, 5601, 8080, 8086, 8200, 8500, 9200]);
+
+function baseNameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+/** What probes of Redis and its kin wait to hear. */
+const pong: Program = async ({ stdout }) => {
+  await writeText(stdout, 'PONG\n');
+  return 0;
+};
+
+/** Given its program on the command line it runs it and is done; given a file it is taken for a server. */
+const interpreter: Program = (context) => {
+  const isBrief = context.argv
+    .slice(1)
+    .some((word) => /^(-[a-z]*[ce]|-V|-v|--version|--eval|-version|--help)$/.test(word));
+  return isBrief ? 0 : serverProgram({ ports: [0] })(context);
+};
+
+/** A web server that, called again with `-s`, tells the one that runs what to do. */
+function controllable(server: Program): Program {
+  return (context) => {
+    const { argv, container } = context;
+    if (argv.includes('-t') || argv.includes('-v') || argv.includes('-V')) return 0;
+    const at = argv.indexOf('-s');
+    if (at < 0) return server(context);
+    const order = argv[at + 1];
+    if (order === 'quit' || order === 'stop') container.signal(1, order === 'quit' ? 'SIGQUIT' : 'SIGTERM');
+    return 0;
+  };
 }
