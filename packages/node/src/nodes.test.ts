@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { event } from '@kruise/api/core/event';
 import { namespace } from '@kruise/api/core/namespace';
 import { node as nodeKind } from '@kruise/api/core/node';
 import { type Pod, pod as podKind } from '@kruise/api/core/pod';
@@ -105,6 +106,10 @@ test('what ran on a node that was switched off starts anew with it', async () =>
   await cluster.nodes.start('node-1');
   const after = await restarted;
   assert.equal(after?.status?.containerStatuses?.[0]?.lastState?.terminated?.exitCode, 137);
+  const reboots = async () =>
+    (await cluster.client.list(event, { namespace: 'default' })).items.filter(({ reason }) => reason === 'Rebooted');
+  const [reboot] = await reboots();
+  assert.match(reboot?.message ?? '', /^Node node-1 has been rebooted, boot id: [0-9a-f-]{36}$/);
 });
 
 test('the API server reaches a kubelet without a socket', async () => {

@@ -2,6 +2,8 @@
  * Many nodes in one process. They share one copy of what they see of the cluster, one network and one set of images, so
  * that a node more costs a lease to renew and little else.
  */
+
+import { createHash } from 'node:crypto';
 import { service } from '@kruise/api/core/service';
 import { endpointSlice } from '@kruise/api/discovery/endpointslice';
 import type { Client } from '@kruise/client/client';
@@ -98,6 +100,8 @@ type Entry = {
   kubelet: Kubelet | undefined;
   stop: AbortController;
   delayMs: number;
+  /** How often it has been switched on. */
+  boots: number;
 };
 
 const kubeletPort = 10250;
@@ -150,6 +154,7 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
       kubelet: undefined,
       stop: new AbortController(),
       delayMs: 0,
+      boots: 1,
     };
     entries.set(name, entry);
     return entry;
@@ -164,6 +169,7 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
     const kubelet = createKubelet(
       {
         ...wanted,
+        info: { ...identityOf(name, entry.boots), ...wanted.info },
         client: slowed(clientOf(name), clock, () => entry.delayMs),
         clock,
         random,
@@ -206,6 +212,7 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
     async stop(name) {
       const entry = known(name);
       await halt(entry);
+      entry.boots++;
       const { runtime } = entry.node;
       const { items } = await runtime.listPodSandbox({ filter: { state: 'SANDBOX_READY' } });
       for (const { id } of items) await runtime.stopPodSandbox({ podSandboxId: id });
@@ -222,5 +229,18 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
     async stopped() {
       await Promise.all([...entries.values()].map(({ kubelet }) => kubelet?.stopped));
     },
+  };
+}
+
+/** What tells one machine from another, and one life of it from the next; the same whenever it is asked for. */
+function identityOf(name: string, boots: number) {
+  const digest = (text: string) => createHash('md5').update(text).digest('hex');
+  const uuid = (text: string) => digest(text).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  return {
+    machineID: digest(name),
+    systemUUID: uuid(name),
+    bootID: uuid(`${name}/${boots}`),
+    kernelVersion: '6.12.0-simulated',
+    osImage: 'Simulated Linux',
   };
 }

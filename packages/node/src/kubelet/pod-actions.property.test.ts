@@ -81,13 +81,29 @@ function wantsNothing({ killsPod, createsSandbox, kills, init, regular, ephemera
   return !killsPod && !createsSandbox && kills.length + init.length + regular.length + ephemeral.length === 0;
 }
 
-const maxPasses = 12;
+const maxPasses = 20;
+
+/** The same world later: init containers that ran have come to their end. */
+function withInitEnded(pod: Pod, world: RuntimePod): RuntimePod {
+  const passing = new Set(
+    (pod.spec?.initContainers ?? []).filter((each) => !each.restartPolicy).map(({ name }) => name),
+  );
+  const isPassing = ({ name, state }: RuntimeContainer) => state === 'running' && passing.has(name);
+  if (!world.containers.some(isPassing)) return world;
+  const containers = world.containers.map((each) => (isPassing(each) ? { ...each, state: 'exited' as const } : each));
+  return { ...world, containers };
+}
 
 function settled(pod: Pod, runtimePod: RuntimePod): RuntimePod {
   let world = runtimePod;
   for (let pass = 0; pass < maxPasses; pass++) {
     const actions = decide(pod, world);
-    if (wantsNothing(actions)) return world;
+    if (wantsNothing(actions)) {
+      const waited = withInitEnded(pod, world);
+      if (waited === world) return world;
+      world = waited;
+      continue;
+    }
     // A Pod that is only killed is over.
     if (actions.killsPod && !actions.createsSandbox) return carryOut(pod, world, actions, 0);
     world = carryOut(pod, world, actions, 0);

@@ -145,8 +145,9 @@ export function createStatusWriter(client: Client, clock: Clock, log: Log, signa
   };
 }
 
-function isNewer(one: Pod, other: Pod): boolean {
-  return one !== other && isAtLeast(one.metadata.resourceVersion, other.metadata.resourceVersion ?? '');
+/** What was written comes back as it was answered: that is no news. */
+function isNewer({ metadata: one }: Pod, { metadata: other }: Pod): boolean {
+  return one.resourceVersion !== other.resourceVersion && isAtLeast(one.resourceVersion, other.resourceVersion ?? '');
 }
 
 function differs({ status = {} }: Pod, report: Report, now: number): boolean {
