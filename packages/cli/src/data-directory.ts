@@ -45,6 +45,8 @@ export type Running = {
   readonly server: string;
   readonly startedAt: string;
   readonly command: string;
+  /** Where its process can be spoken to. */
+  readonly control?: string | undefined;
 };
 
 /** The cluster of a folder, if its process is alive. */

@@ -123,6 +123,49 @@ program
   });
 
 program
+  .command('logs [component]')
+  .description('Show what the components of the cluster have logged, or one of them.')
+  .option('--data <dir>', 'the folder of the cluster')
+  .option('-f, --follow', 'go on as more comes')
+  .option('--json', 'for programs')
+  .action(async (component, options) => {
+    const { logs } = await import('./commands/logs.ts');
+    process.exitCode = await logs(component, options);
+  });
+
+const node = program.command('node').description('The simulated nodes of a cluster that runs.');
+const nodeCommand = (usage: string, description: string) =>
+  node.command(usage).description(description).option('--data <dir>', 'the folder of the cluster');
+nodeCommand('list', 'List them.').action(async (options) => {
+  const { listNodes } = await import('./commands/node.ts');
+  process.exitCode = await listNodes(options);
+});
+nodeCommand('add [name]', 'Add one, or several.')
+  .option('--count <number>', 'how many', '1')
+  .option('--label <key=value...>', 'labels they have')
+  .action(async (name, options) => {
+    const { addNodes } = await import('./commands/node.ts');
+    process.exitCode = await addNodes(name, options);
+  });
+for (const [what, description] of [
+  ['stop', 'Switch one off: all that runs on it ends, and nothing is said.'],
+  ['lose', 'Cut one off: what runs on it goes on, but nobody hears of it.'],
+  ['start', 'Switch one on again, or let it be heard again.'],
+] as const) {
+  nodeCommand(`${what} <name>`, description).action(async (name, options) => {
+    const { changeNode } = await import('./commands/node.ts');
+    process.exitCode = await changeNode(`${what}-node`, name, options);
+  });
+}
+nodeCommand(
+  'slow <name> <delay>',
+  'Have all that one says and asks take so much longer: 500ms, 2s; 0s for no longer.',
+).action(async (name, delay, options) => {
+  const { slowNode } = await import('./commands/node.ts');
+  process.exitCode = await slowNode(name, delay, options);
+});
+
+program
   .command('sim')
   .description('Run whole clusters on virtual time, from seeds, under faults, and see whether they hold.')
   .option('--seeds <count>', 'how many worlds', '100')

@@ -8,6 +8,15 @@ export type Log = {
 /** Says nothing. */
 export const silentLog: Log = { info() {}, warn() {}, error() {} };
 
+/** The same log, with some fields in every message: who is speaking, say. */
+export function withFields(log: Log, fields: object): Log {
+  return {
+    info: (more, message) => log.info({ ...fields, ...more }, message),
+    warn: (more, message) => log.warn({ ...fields, ...more }, message),
+    error: (more, message) => log.error({ ...fields, ...more }, message),
+  };
+}
+
 /** Writes a line of JSON for each message: `jsonLog(clock, (line) => process.stdout.write(line))`. */
 export function jsonLog(now: () => number, write: (line: string) => void): Log {
   const say = (level: string) => (fields: object, message: string) => {

@@ -9,7 +9,7 @@ import { serviceAccountGroups, serviceAccountUsername } from '@kruise/apiserver/
 import { serverItself, type User } from '@kruise/apiserver/user';
 import { type Client, createClient } from '@kruise/client/client';
 import { type Caches, createCaches } from '@kruise/client/informer';
-import type { Log } from '@kruise/client/log';
+import { type Log, withFields } from '@kruise/client/log';
 import type { Webhook } from '@kruise/client/webhook';
 import type { ControllerSettings } from '@kruise/controlplane/controllers/settings';
 import type { NodeDirectory } from '@kruise/node/node-directory';
@@ -60,7 +60,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   const served = new AbortController();
   const onError = (error: unknown) => log.warn({ error }, 'something failed in the background, and is tried again');
   const caches = createCaches(clientOf(core, serverItself), clock, random, { newest: true, onError }, served.signal);
-  const shared = { clock, random, caches, log };
+  const shared = (name: string) => ({ clock, random, caches, log: withFields(log, { component: name }) });
   const accounts = { clientOf: (account: string) => clientOf(core, serviceAccount('kube-system', account)) };
   const running: Promise<void>[] = [];
   const step = options.step ?? ((_title, work) => work());
@@ -71,14 +71,21 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
       if (has('controller-manager')) {
         const { runControllerManager } = await import('@kruise/controlplane/controllers/controller-manager');
         const client = clientOf(core, component('system:kube-controller-manager'));
-        running.push(runControllerManager({ ...shared, ...accounts, client, settings }, stopping.signal));
+        running.push(
+          runControllerManager({ ...shared('controller-manager'), ...accounts, client, settings }, stopping.signal),
+        );
       }
       if (has('cloud-controller-manager')) {
         const { runCloudControllerManager } = await import('@kruise/controlplane/cloud/cloud-controller-manager');
         const { localProvider } = await import('@kruise/controlplane/cloud/local/provider');
         const client = clientOf(core, serviceAccount('kube-system', 'cloud-controller-manager'));
         const provider = localProvider({ addressRanges: loadBalancerRanges });
-        running.push(runCloudControllerManager({ ...shared, ...accounts, client, provider }, stopping.signal));
+        running.push(
+          runCloudControllerManager(
+            { ...shared('cloud-controller-manager'), ...accounts, client, provider },
+            stopping.signal,
+          ),
+        );
       }
     });
   }
@@ -86,7 +93,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
     await step('Scheduler', async () => {
       const { runScheduler } = await import('@kruise/controlplane/scheduler/scheduler');
       const client = clientOf(core, component('system:kube-scheduler'));
-      running.push(runScheduler({ ...shared, client, host }, stopping.signal));
+      running.push(runScheduler({ ...shared('scheduler'), client, host }, stopping.signal));
     });
   }
   if (has('manager')) {
@@ -100,7 +107,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
       const serving = Promise.withResolvers<void>();
       const managed = runManager(
         {
-          ...shared,
+          ...shared('manager'),
           client: clientOf(core, serviceAccount(managing.namespace, managerAccount)),
           settings: managing,
           inProcessWebhooks: webhooks,
@@ -117,7 +124,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   const { startNodes } = await import('@kruise/node/nodes');
   const nodes = startNodes(
     {
-      ...shared,
+      ...shared('nodes'),
       ...options.nodes,
       clientOf: (name) => clientOf(core, component(`system:node:${name}`, 'system:nodes')),
       reader: clientOf(core, serverItself),

@@ -1,10 +1,14 @@
+import { askControl, type ProcessState } from '../control.ts';
 import { dataDirectory, runningCluster } from '../data-directory.ts';
 
 export async function status(options: { readonly data?: string; readonly json?: boolean }): Promise<number> {
   const directory = dataDirectory(options.data);
   const running = runningCluster(directory);
+  const state = running?.control && (await askControl<ProcessState>(running.control, { ask: 'status' }));
   if (options.json) {
-    console.log(JSON.stringify({ data: directory.path, running: running !== undefined, ...running }));
+    console.log(
+      JSON.stringify({ data: directory.path, running: running !== undefined, ...running, ...(state ? { state } : {}) }),
+    );
     return running ? 0 : 1;
   }
   if (!running) {
@@ -12,7 +16,13 @@ export async function status(options: { readonly data?: string; readonly json?: 
     return 1;
   }
   console.log(`Running since ${running.startedAt}, process ${running.pid}`);
-  console.log(`API:  ${running.server}`);
-  console.log(`Data: ${directory.path}`);
+  console.log(`API:        ${running.server}`);
+  console.log(`Data:       ${directory.path}`);
+  if (!state) return 0;
+  console.log(`Components: ${state.components.join(', ') || 'none'}`);
+  console.log(`Nodes:      ${state.nodes}`);
+  console.log(`Objects:    ${state.objects}`);
+  console.log(`Memory:     ${Math.round(state.memoryBytes / 2 ** 20)} MiB`);
+  console.log(`Processor:  ${state.processorSeconds.toFixed(1)} s`);
   return 0;
 }

@@ -1,17 +1,19 @@
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, createWriteStream, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { networkConnector } from '@kruise/apiserver/connect/node-connector';
+import type { Core } from '@kruise/apiserver/core';
 import { startApiServer } from '@kruise/apiserver/server';
 import { jsonLog } from '@kruise/client/log';
 import type { Webhook } from '@kruise/client/webhook';
-import { type ComponentName, componentNames, startComponents } from '@kruise/cluster/components';
+import { type ComponentName, type Components, componentNames, startComponents } from '@kruise/cluster/components';
 import { installKruiseKinds, kruiseConverterOf } from '@kruise/cluster/kruise-kinds';
 import { createNodeDirectory } from '@kruise/node/node-directory';
 import { systemClock, systemRandom } from '@kruise/values/system';
 import { type AuditOptions, openAudit } from '../audit.ts';
+import { answerAboutNodes, controlSocket, type ProcessState, serveControl } from '../control.ts';
 import {
   beginOf,
   createDataDirectory,
@@ -99,7 +101,8 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
     }),
   );
   if (options.command === 'up') await steps.step('Kruise kinds', () => installKruiseKinds(server.core));
-  const log = jsonLog(systemClock.now, (line) => process.stderr.write(line));
+  const logFile = createWriteStream(directory.log, { flags: 'a', mode: 0o600 });
+  const log = jsonLog(systemClock.now, (line) => logFile.write(line));
   const components =
     options.command === 'up'
       ? await startComponents({
@@ -127,12 +130,14 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
   const file = options.kubeconfig ?? usualKubeconfigFile();
   const context = await mergeKubeconfig(file, 'kruise', url, pki);
   writeWhole(directory.kubeconfig, kubeconfigText(kubeconfigOf('kruise', url, pki)));
+  const control = components && (await openControl(directory, { server, components, without }));
   const running: Running = {
     pid: process.pid,
     begun: beginOf(process.pid),
     server: url,
     startedAt: new Date().toISOString(),
     command: options.command,
+    ...(control ? { control: control.socket } : {}),
   };
   writeWhole(directory.running, JSON.stringify(running));
 
@@ -145,11 +150,43 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
   });
+  control?.close();
   await components?.stop();
   await server.close();
+  logFile.end();
   rmSync(directory.running, { force: true });
   steps.say('Stopped.');
   return 0;
+}
+
+type Parts = {
+  readonly server: Awaited<ReturnType<typeof startApiServer>>;
+  readonly components: Components;
+  readonly without: readonly ComponentName[];
+};
+
+/** Lets other commands ask how the cluster is doing, and change its nodes. */
+async function openControl(directory: DataDirectory, { server, components, without }: Parts) {
+  const socket = controlSocket(directory);
+  const { close } = await serveControl(socket, async (question) => {
+    if (question.ask !== 'status') return answerAboutNodes(components.nodes, question);
+    const { user, system } = process.cpuUsage();
+    const state: ProcessState = {
+      components: ['apiserver', ...componentNames.filter((name) => !without.includes(name))],
+      nodes: components.nodes.list().length,
+      objects: countObjects(server.core),
+      memoryBytes: process.memoryUsage.rss(),
+      processorSeconds: (user + system) / 1e6,
+    };
+    return state;
+  });
+  return { socket, close };
+}
+
+/** How many objects are stored; one that is served in several versions counts once. */
+function countObjects({ resources }: Core): number {
+  const caches = new Set([...resources.all()].map(({ storage }) => storage.cache));
+  return [...caches].reduce((sum, { size }) => sum + size, 0);
 }
 
 function nodeCount(text = '3'): number {

@@ -1,0 +1,110 @@
+/**
+ * How other commands speak to the process that runs a cluster: one question, one answer, over a socket in the cluster's
+ * folder, which only its owner can open.
+ */
+import { createHash } from 'node:crypto';
+import { chmodSync, rmSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { Nodes } from '@kruise/node/nodes';
+import type { DataDirectory } from './data-directory.ts';
+
+/** What can be asked of a cluster's process. */
+export type Question =
+  | { readonly ask: 'status' }
+  | { readonly ask: 'nodes' }
+  | { readonly ask: 'add-node'; readonly name?: string; readonly labels?: { readonly [key: string]: string } }
+  | { readonly ask: 'stop-node' | 'lose-node' | 'start-node'; readonly name: string }
+  | { readonly ask: 'slow-node'; readonly name: string; readonly delayMs: number };
+
+/** A node of the cluster's process. */
+export type NodeState = { readonly name: string; readonly address: string; readonly isUp: boolean };
+
+/** How a cluster's process is doing. */
+export type ProcessState = {
+  readonly components: readonly string[];
+  readonly nodes: number;
+  readonly objects: number;
+  readonly memoryBytes: number;
+  readonly processorSeconds: number;
+};
+
+/** The longest name a socket may have on every system. */
+const maxSocketName = 100;
+
+/** Where the socket of a folder is. */
+export function controlSocket({ path }: DataDirectory): string {
+  const usual = join(path, 'control.sock');
+  if (usual.length <= maxSocketName) return usual;
+  return join(tmpdir(), `kruise-${createHash('sha256').update(path).digest('hex').slice(0, 16)}.sock`);
+}
+
+/** Answers questions until it is closed. */
+export async function serveControl(
+  socket: string,
+  answer: (question: Question) => Promise<unknown>,
+): Promise<{ close(): void }> {
+  rmSync(socket, { force: true });
+  const server = createServer(async (incoming, outgoing) => {
+    try {
+      const value = await answer(JSON.parse(await text(incoming)));
+      outgoing.end(JSON.stringify({ value: value ?? null }));
+    } catch (error) {
+      outgoing.statusCode = 400;
+      outgoing.end(JSON.stringify({ error: error instanceof Error ? error.message : String(error) }));
+    }
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(socket, resolve);
+  });
+  chmodSync(socket, 0o600);
+  server.unref();
+  return {
+    close() {
+      server.close();
+      server.closeAllConnections();
+      rmSync(socket, { force: true });
+    },
+  };
+}
+
+/** Asks a cluster's process; throws what it refuses with. */
+export function askControl<T>(socket: string, question: Question): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ socketPath: socket, method: 'POST', path: '/' }, async (incoming) => {
+      const { value, error } = JSON.parse(await text(incoming));
+      if (error === undefined) resolve(value);
+      else reject(new Error(error));
+    });
+    outgoing.once('error', reject);
+    outgoing.end(JSON.stringify(question));
+  });
+}
+
+/** What a process answers about its nodes. */
+export async function answerAboutNodes(nodes: Nodes, question: Question): Promise<unknown> {
+  switch (question.ask) {
+    case 'nodes':
+      return nodes
+        .list()
+        .map(({ name, address, kubelet }): NodeState => ({ name, address, isUp: kubelet() !== undefined }));
+    case 'add-node': {
+      const { name, labels } = question;
+      const added = await nodes.add({ ...(name ? { name } : {}), ...(labels ? { labels } : {}) });
+      return added.name;
+    }
+    case 'stop-node':
+      return nodes.stop(question.name);
+    case 'lose-node':
+      return nodes.lose(question.name);
+    case 'start-node':
+      return nodes.start(question.name);
+    case 'slow-node':
+      return nodes.slow(question.name, question.delayMs);
+    default:
+      throw new Error(`nobody knows what ${JSON.stringify(question)} is`);
+  }
+}
