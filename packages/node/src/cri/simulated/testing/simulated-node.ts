@@ -2,7 +2,9 @@
 import { seededRandom } from '@kruise/values/random';
 import { type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
 import type { ContainerConfig, ContainerStatus, PodSandboxConfig, StringMap } from '../../messages.ts';
+import { instantOfNanoseconds } from '../../nanoseconds.ts';
 import type { NodeRuntime } from '../../runtime.ts';
+import { annotationPrefix } from '../script.ts';
 import { createSimulatedRuntime, type SimulatedRuntimeOptions } from '../simulated-runtime.ts';
 
 export type SimulatedNode = {
@@ -99,4 +101,14 @@ export function simulatedNode(options: Partial<SimulatedRuntimeOptions> = {}): S
       return { stdout: Buffer.from(stdout).toString(), stderr: Buffer.from(stderr).toString(), exitCode };
     },
   };
+}
+
+/** Annotations that script a Pod. */
+export function scripted(values: StringMap): StringMap {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [`${annotationPrefix}${key}`, value]));
+}
+
+/** To the millisecond: each time is later than the last by a nanosecond at least. */
+export function lastedMs({ startedAt, finishedAt }: ContainerStatus): number {
+  return Math.round(instantOfNanoseconds(finishedAt) - instantOfNanoseconds(startedAt));
 }

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { lastedMs, simulatedNode } from '../testing/simulated-node.ts';
+
+describe('signals', () => {
+  const cases: readonly [what: string, image: string, args: readonly string[] | undefined, exitCode: number][] = [
+    ['nginx ends well', 'nginx', undefined, 0],
+    ['httpd ends well', 'httpd', undefined, 0],
+    ['redis ends well', 'redis', undefined, 0],
+    ['pause ends well', 'registry.k8s.io/pause:3.10', undefined, 0],
+    ['agnhost pause ends with 2', 'registry.k8s.io/e2e-test-images/agnhost:2.53', ['pause'], 2],
+    ['agnhost netexec ends well', 'registry.k8s.io/e2e-test-images/agnhost:2.53', ['netexec'], 0],
+    ['an unknown image ends well', 'acme/shop:v1', undefined, 0],
+  ];
+  for (const [what, image, args, exitCode] of cases) {
+    test(`${what} when it is stopped`, async () => {
+      const node = simulatedNode();
+      const { containerId } = await node.runContainer({ image, ...(args && { args }) });
+      await node.pass(3_600_000);
+      assert.equal((await node.status(containerId)).state, 'CONTAINER_RUNNING');
+      await node.runtime.stopContainer({ containerId, timeout: 30 });
+      assert.equal((await node.status(containerId)).exitCode, exitCode);
+    });
+  }
+
+  test('a trap runs once the command before it is over', async () => {
+    const node = simulatedNode();
+    const command = ['sh', '-c', 'trap "echo bye; exit 0" TERM; while true; do sleep 5; done'];
+    const { containerId } = await node.runContainer({ command });
+    await node.pass(12_000);
+    const stop = node.runtime.stopContainer({ containerId, timeout: 30 });
+    await node.pass(3000);
+    await stop;
+    const status = await node.status(containerId);
+    assert.deepEqual([status.exitCode, lastedMs(status)], [0, 15_000]);
+    assert.equal(await node.log(containerId), 'bye\n');
+  });
+});
+
+describe('programs of images', () => {
+  test('nginx can be told to quit, as hooks do', async () => {
+    const node = simulatedNode();
+    const { containerId } = await node.runContainer({ image: 'nginx' });
+    assert.equal((await node.sh(containerId, 'nginx -t; killall -0 nginx')).exitCode, 0);
+    await node.sh(containerId, 'nginx -s quit; while killall -0 nginx; do sleep 1; done');
+    const { state, exitCode } = await node.status(containerId);
+    assert.deepEqual([state, exitCode], ['CONTAINER_EXITED', 0]);
+  });
+
+  const cases: readonly [image: string, command: readonly string[], state: string][] = [
+    ['python', ['python', 'server.py'], 'CONTAINER_RUNNING'],
+    ['python', ['python3', '-c', 'print(1)'], 'CONTAINER_EXITED'],
+    ['perl', ['perl', '-Mbignum=bpi', '-wle', 'print bpi(2000)'], 'CONTAINER_EXITED'],
+    ['node', ['node', 'index.js'], 'CONTAINER_RUNNING'],
+  ];
+  for (const [image, command, expected] of cases) {
+    test(`${command.slice(0, 2).join(' ')} is ${expected}`, async () => {
+      const node = simulatedNode();
+      const { containerId } = await node.runContainer({ image, command });
+      await node.pass(1000);
+      const { state, exitCode } = await node.status(containerId);
+      assert.deepEqual([state, exitCode], [expected, 0]);
+    });
+  }
+
+  test('a database is probed by its own client', async () => {
+    const node = simulatedNode();
+    const redis = await node.runContainer({ image: 'redis:7' });
+    assert.equal((await node.sh(redis.containerId, 'redis-cli ping')).stdout, 'PONG\n');
+    const postgres = await node.runContainer({ image: 'postgres:16' });
+    assert.equal((await node.sh(postgres.containerId, 'pg_isready -U postgres')).exitCode, 0);
+    assert.equal((await node.sh(postgres.containerId, 'redis-cli ping')).exitCode, 127);
+  });
+});
+
+describe('images without a word of what to run', () => {
+  test('a shell without input ends at once', async () => {
+    const node = simulatedNode();
+    const { containerId } = await node.runContainer({ image: 'busybox' });
+    await node.pass(0);
+    assert.deepEqual(
+      [(await node.status(containerId)).state, (await node.status(containerId)).exitCode],
+      ['CONTAINER_EXITED', 0],
+    );
+  });
+
+  test('a shell someone may type into waits', async () => {
+    const node = simulatedNode();
+    const { containerId } = await node.runContainer({ image: 'busybox', config: { stdin: true, tty: true } });
+    await node.pass(60_000);
+    assert.equal((await node.status(containerId)).state, 'CONTAINER_RUNNING');
+  });
+});
