@@ -66,6 +66,8 @@ export function createAttempts(means: Means): (queued: QueuedPod) => Promise<voi
   const { client, clock, random, log, recorder, profiles, cluster, queue, lookup, extenders, pods } = means;
   const { limit, waits, metrics, signal } = means;
   const memory = createMemory();
+  // What is being written of Pods that were rejected, by uid: it must not come after their binding.
+  const telling = new Map<string, Promise<void>>();
   let start = 0;
   // Pods of other schedulers do not come into the queue.
   const profileOf = ({ spec }: PodInfo): Profile => profiles.get(spec.schedulerName ?? '')!;
@@ -193,6 +195,7 @@ export function createAttempts(means: Means): (queued: QueuedPod) => Promise<voi
 
   async function send(pod: PodInfo, node: string, reservations: readonly Reservation[]): Promise<void> {
     const { name, namespace, uid } = pod;
+    await telling.get(uid);
     for (const { preBind } of reservations) await preBind(signal);
     const binder = extenders.find((extender) => extender.bind && extender.isInterested(pod));
     await (binder?.bind?.(pod, node) ?? bind(client, { name, namespace, uid }, node));
@@ -225,7 +228,14 @@ export function createAttempts(means: Means): (queued: QueuedPod) => Promise<voi
     };
     if (Object.keys(patch).length === 0) return;
     const onError = (error: unknown) => log.warn({ pod: key, error }, 'the status of a Pod could not be written');
-    limit.run(() => patchStatus(client, current, patch), onError);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    telling.set(uid, promise);
+    limit.run(async () => {
+      await patchStatus(client, current, patch).finally(() => {
+        if (telling.get(uid) === promise) telling.delete(uid);
+        resolve();
+      });
+    }, onError);
   }
 
   function warn(pod: Pod, note: string): void {

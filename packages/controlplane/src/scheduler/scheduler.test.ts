@@ -10,8 +10,9 @@ import { podDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
 import { priorityClass } from '@kruise/api/scheduling/priorityclass';
 import { storageClass } from '@kruise/api/storage/storageclass';
 import { startTestServer } from '@kruise/apiserver/testing/test-server';
-import type { Client } from '@kruise/client/client';
+import { type Client, createClient } from '@kruise/client/client';
 import { bind } from '@kruise/client/subresources';
+import type { Transport } from '@kruise/client/transport';
 import { seededRandom } from '@kruise/values/random';
 import { instantOf } from '@kruise/values/time';
 import { virtualClock } from '@kruise/values/virtual-clock';
@@ -22,8 +23,17 @@ import { type NodeTraits, nodeOf, type PodTraits, podOf } from './testing/fixtur
 
 const namespace = 'default';
 
+type ClusterOptions = {
+  readonly configuration: SchedulerConfiguration;
+  /** How extenders are asked. */
+  readonly post: Post;
+  /** What comes between the scheduler and the server. */
+  readonly through: (transport: Transport) => Transport;
+};
+
 /** A server, and a scheduler with no more rights than its own, on a time that passes when it is told to. */
-async function startCluster(t: TestContext, configuration: SchedulerConfiguration = defaultConfiguration, post?: Post) {
+async function startCluster(t: TestContext, options: Partial<ClusterOptions> = {}) {
+  const { configuration = defaultConfiguration, post, through = (transport) => transport } = options;
   const clock = virtualClock(instantOf(2026, 1, 1));
   const random = seededRandom(1);
   const server = await startTestServer({ clock, random });
@@ -40,9 +50,9 @@ async function startCluster(t: TestContext, configuration: SchedulerConfiguratio
   const stop = new AbortController();
   const user = { username: 'system:kube-scheduler', groups: ['system:authenticated'] };
   const log = { info() {}, warn: complain, error: complain };
-  const own = server.clientOf(user);
-  const options = { client: own, clock, random, log, host: 'here', configuration, ...(post ? { post } : {}) };
-  const done = runScheduler(options, stop.signal);
+  const own = createClient(through(server.clientOf(user).transport));
+  const parts = { client: own, clock, random, log, host: 'here', configuration, ...(post ? { post } : {}) };
+  const done = runScheduler(parts, stop.signal);
   t.after(async () => {
     stop.abort();
     await clock.advanceAsync(1000);
@@ -139,6 +149,28 @@ test('a Pod waits while there are no nodes, and is bound within ten seconds of t
   await until('p', isPlaced, 11);
 });
 
+test('a Pod is not bound before the server has heard that it could not be', async (t) => {
+  const held: (() => void)[] = [];
+  const through = (transport: Transport): Transport => ({
+    ...transport,
+    async request(request) {
+      if (request.path.endsWith('/p/status')) await new Promise<void>((resolve) => held.push(resolve));
+      return transport.request(request);
+    },
+  });
+  const { client, pass, read, until } = await startCluster(t, { through });
+  await addPod(client, 'p');
+  await pass(1);
+  assert.equal(held.length, 1);
+  await addNode(client, 'n');
+  await pass(30);
+  assert.equal(isPlaced(await read('p')), false);
+  held[0]?.();
+  await until('p', isPlaced);
+  await pass(1);
+  assert.equal(condition(await read('p'))?.status, 'True');
+});
+
 test('of two Pods that wait for one place the more important gets it, though it came later', async (t) => {
   const { client, until, read } = await startCluster(t);
   await addPod(client, 'first', { ...big, priorityClassName: 'low' });
@@ -224,7 +256,7 @@ test('a scheduler can have several names, each with rules of its own', async (t)
   const [profile] = defaultConfiguration.profiles;
   const careless = { filter: { enabled: [], disabled: ['TaintToleration'] } };
   const profiles = [profile!, { ...profile!, schedulerName: 'careless', plugins: careless }];
-  const { client, until } = await startCluster(t, { ...defaultConfiguration, profiles });
+  const { client, until } = await startCluster(t, { configuration: { ...defaultConfiguration, profiles } });
   await addNode(client, 'n', { taints: [{ key: 'k', effect: 'NoSchedule' }] });
   await addPod(client, 'careful');
   await addPod(client, 'careless', { schedulerName: 'careless' });
@@ -241,11 +273,10 @@ test('an extender decides where a Pod goes, and what happens meanwhile is not mi
   };
   const extender = { urlPrefix: 'http://e', filterVerb: 'filter', prioritizeVerb: '', preemptVerb: '', bindVerb: '' };
   const rest = { weight: 1, nodeCacheCapable: true, managedResources: [], ignorable: false, httpTimeoutMs: 1000 };
-  const { client, pass, until } = await startCluster(
-    t,
-    { ...defaultConfiguration, extenders: [{ ...extender, ...rest }] },
+  const { client, pass, until } = await startCluster(t, {
+    configuration: { ...defaultConfiguration, extenders: [{ ...extender, ...rest }] },
     post,
-  );
+  });
   await addNode(client, 'n');
   await addPod(client, 'p');
   await pass(1);
