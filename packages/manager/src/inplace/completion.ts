@@ -7,8 +7,17 @@ import type { FeatureGates } from '../feature-gates.ts';
 import { envFromMetadataHash, plainHash, plainHashBefore131 } from './container-hash.ts';
 import { hasChanges, type InPlaceUpdateState, isInGrace, readState } from './state.ts';
 
-/** Why an update is not complete yet; nothing if it is, or if there was none. */
+const judged = new WeakMap<FeatureGates, WeakMap<Pod, string | undefined>>();
+
+/** Why an update is not complete yet; nothing if it is, or if there was none. A Pod is judged once, until it changes. */
 export function updateObstacle(pod: Pod, gates: FeatureGates): string | undefined {
+  let known = judged.get(gates);
+  if (!known) judged.set(gates, (known = new WeakMap()));
+  if (!known.has(pod)) known.set(pod, findObstacle(pod, gates));
+  return known.get(pod);
+}
+
+function findObstacle(pod: Pod, gates: FeatureGates): string | undefined {
   if (isInGrace(pod)) return 'still in grace period of in-place update';
   let state: InPlaceUpdateState | undefined;
   try {
