@@ -29,9 +29,17 @@ export function invalidStringMap(
 
 /** `Invalid value: intstr.IntOrString{Type:1, IntVal:0, StrVal:"x"}: detail`. */
 export function invalidIntOrString(field: string, value: number | string, detail: string): Cause {
+  return invalidBare(field, goIntOrString(value), detail);
+}
+
+/** `Invalid value: []intstr.IntOrString{…}: detail`. */
+export function invalidIntOrStrings(field: string, values: readonly (number | string)[], detail: string): Cause {
+  return invalidBare(field, `[]intstr.IntOrString{${values.map(goIntOrString).join(', ')}}`, detail);
+}
+
+function goIntOrString(value: number | string): string {
   const [type, integer, text] = typeof value === 'number' ? [0, value, ''] : [1, 0, value];
-  const structure = `intstr.IntOrString{Type:${type}, IntVal:${integer}, StrVal:${quote(text)}}`;
-  return { ...invalid(field, '', ''), message: withDetail(`Invalid value: ${structure}`, detail) };
+  return `intstr.IntOrString{Type:${type}, IntVal:${integer}, StrVal:${quote(text)}}`;
 }
 
 /** `Invalid value: cpu: detail`, of the names of resources, which know how to print themselves. */

@@ -40,7 +40,17 @@ export function withTemplateDefaults(template: PodTemplateSpec, gates: FeatureGa
   return templates.canonical(draft as PodTemplateSpec);
 }
 
+/** A template as Go's types write it, with nothing filled in. */
+export function templateAsWritten(template: PodTemplateSpec): PodTemplateSpec {
+  return templates.canonical(templates.fromJson(template));
+}
+
 /** A template of a volume claim, likewise. */
+export function claimAsWritten(template: PersistentVolumeClaim): PersistentVolumeClaim {
+  return claims.canonical(claims.fromJson(template));
+}
+
+/** A template of a volume claim with what was left out. */
 export function withClaimDefaults(template: PersistentVolumeClaim): PersistentVolumeClaim {
   const draft = claims.fromJson(template) as Draft<PersistentVolumeClaim>;
   const status = (draft.status ??= {});

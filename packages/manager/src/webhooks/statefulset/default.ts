@@ -1,19 +1,19 @@
 /** What a StatefulSet is taken to mean where it says nothing (statefulset.md §3.1). */
-import type {
-  StatefulSet,
-  StatefulSetV1alpha1,
+import {
+  type StatefulSet,
+  type StatefulSetV1alpha1,
   statefulSet,
-  statefulSetV1alpha1,
+  type statefulSetV1alpha1,
 } from '@kruise/api/kruise/statefulset';
 import { isSame } from '@kruise/machinery/json-value';
 import type { FeatureGates } from '../../feature-gates.ts';
 import { typed } from '../../typed.ts';
-import { withClaimDefaults, withTemplateDefaults } from '../pod-template.default.ts';
+import { claimAsWritten, templateAsWritten, withClaimDefaults, withTemplateDefaults } from '../pod-template.default.ts';
 
 type AnyKind = typeof statefulSet | typeof statefulSetV1alpha1;
 type AnySet = StatefulSet | StatefulSetV1alpha1;
 
-/** The set with what was left out. What v1alpha1 has no words for is left out of its sets again. */
+/** The set with what was left out. Of what v1alpha1 has no words for, nothing is filled in in its sets. */
 export function defaultStatefulSet(
   kind: AnyKind,
   object: AnySet,
@@ -23,28 +23,23 @@ export function defaultStatefulSet(
   const given = typed(kind, object);
   const { template, volumeClaimTemplates, updateStrategy = {}, replicas = 1, revisionHistoryLimit = 10 } = given.spec;
   const isTemplateNew = old === undefined || !isSame(template, typed(kind, old).spec.template);
-  const templates =
-    isTemplateNew && !gates.TemplateNoDefaults
-      ? {
-          template: withTemplateDefaults(template, gates),
-          ...(volumeClaimTemplates ? { volumeClaimTemplates: volumeClaimTemplates.map(withClaimDefaults) } : {}),
-        }
-      : {};
+  const fills = isTemplateNew && !gates.TemplateNoDefaults;
+  const claimOf = fills ? withClaimDefaults : claimAsWritten;
   const filled = {
     ...given,
     spec: {
       ...given.spec,
       podManagementPolicy: given.spec.podManagementPolicy || ('OrderedReady' as const),
       updateStrategy: strategyDefaults(updateStrategy),
-      ...claimDefaults(given.spec, gates),
+      ...(kind === statefulSet ? claimDefaults(given.spec, gates) : {}),
       replicas,
       revisionHistoryLimit,
-      ...templates,
+      template: fills ? withTemplateDefaults(template, gates) : templateAsWritten(template),
+      ...(volumeClaimTemplates ? { volumeClaimTemplates: volumeClaimTemplates.map(claimOf) } : {}),
     },
   };
-  const known = typed(kind, filled);
-  // Where nothing had to be filled in, the object stays as it came, with all it has.
-  return isSame(given, known) ? object : known;
+  // Whoever writes a set leaves the status out. Where nothing else is filled in, it stays as it came, with all it has.
+  return object.status === undefined && isSame(given, filled) ? object : filled;
 }
 
 type Strategy = NonNullable<AnySet['spec']['updateStrategy']>;

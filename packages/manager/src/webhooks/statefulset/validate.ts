@@ -7,13 +7,15 @@ import {
 import { validateIntOrPercent, validateOwnSelector } from '@kruise/api/core/workload.validate';
 import type { RollingUpdateStatefulSetStrategy, StatefulSet } from '@kruise/api/kruise/statefulset';
 import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
-import { invalidIntOrString, invalidStructure } from '@kruise/api/meta/go-value';
+import { invalidIntOrString, invalidIntOrStrings, invalidStructure } from '@kruise/api/meta/go-value';
 import { labelName } from '@kruise/api/meta/name-rules';
 import { validateObjectMeta, validateObjectMetaUpdate } from '@kruise/api/meta/object-meta.validate';
 import { isSame } from '@kruise/api/meta/same';
 import { nonNegative } from '@kruise/api/meta/value.validate';
 import { jsonPatchOf } from '@kruise/client/json-patch-diff';
 import { type Cause, forbidden, invalid, notSupported, required } from '@kruise/schema/field-error';
+import { tryParseInteger } from '@kruise/values/go-integer';
+import { quote } from '@kruise/values/go-syntax';
 import { ParseError } from '@kruise/values/parse-error';
 import { parseOrdinalRange } from '../../controllers/statefulset/ordinals.ts';
 import { wholePercentValue } from '../../percent.ts';
@@ -47,7 +49,7 @@ type Spec = StatefulSet['spec'];
 
 function* validateReserved({ reserveOrdinals = [] }: Spec): Generator<Cause> {
   const refused = (index: number, detail: string) =>
-    invalid('spec', reserveOrdinals, `${index} th reserve ordinal is ${detail}`);
+    invalidIntOrStrings('spec', reserveOrdinals, `${index} th reserve ordinal is ${detail}`);
   for (const [index, ordinal] of reserveOrdinals.entries()) {
     if (typeof ordinal === 'number') {
       if (ordinal < 0) yield refused(index, `negative: ${ordinal}`);
@@ -70,7 +72,11 @@ function* validateMaxUnavailable(
 ): Generator<Cause> {
   yield* validateIntOrPercent(value, path);
   const least = wholePercentValue(value, 1, Math.ceil);
-  if (least < 1) yield invalid(path, least, 'should not be less than 1');
+  const digits = typeof value === 'string' ? value.replaceAll('%', '') : '0';
+  if (tryParseInteger(digits) === undefined) {
+    const why = `invalid value ${quote(String(value))}: strconv.Atoi: parsing ${quote(digits)}: invalid syntax`;
+    yield invalid(path, 0, `getValueFromIntOrPercent error: invalid value for IntOrString: ${why}`);
+  } else if (least < 1) yield invalid(path, least, 'should not be less than 1');
   if (podManagementPolicy !== 'Parallel' && value !== 1) {
     yield invalidIntOrString(path, value, 'can only work with Parallel PodManagementPolicyType');
   }
