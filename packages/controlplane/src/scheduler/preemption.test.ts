@@ -4,8 +4,10 @@ import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type { PodDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
 import { seededRandom } from '@kruise/values/random';
+import fc from 'fast-check';
 import { podInfoOf } from './cluster/pod-info.ts';
 import { decide } from './decide.ts';
+import { prepareFilters } from './filter.ts';
 import { findPreemption, leastHarmful, type PreemptionArgs } from './preemption.ts';
 import { clusterOf, nodeIn, nodeOf, type PodTraits, podOf } from './testing/fixtures.ts';
 import { profileIn } from './testing/judge.ts';
@@ -261,6 +263,48 @@ const rows: readonly (readonly [name: string, scene: Scene, outcome: string])[] 
   ],
 ];
 for (const [name, scene, outcome] of rows) test(name, () => assert.equal(preempt(scene), outcome));
+
+test('the Pod fits once its victims have left, and would not if any of them stayed', () => {
+  const cpus = fc.constantFrom('250m', '500m', '1', '2');
+  const arbitraryPod = fc.record({
+    cpu: cpus,
+    priority: fc.integer({ min: 0, max: 120 }),
+    on: fc.constantFrom('m', 'n'),
+  });
+  fc.assert(
+    fc.property(fc.array(arbitraryPod, { minLength: 1, maxLength: 12 }), cpus, (others, cpu) => {
+      const pods = others.map(({ priority, on, ...each }, index) => x(`x${index}`, on, each.cpu, { priority }));
+      const cluster = clusterOf(two, pods);
+      const pod = podInfoOf(important({ requests: { cpu } }));
+      const random = seededRandom(1);
+      const nominations = { onNode: () => [] };
+      const { decision } = decide(profileIn(), pod, { cluster, nominations, random, start: 0 });
+      if (decision.type !== 'rejected') return;
+      const found = findPreemption(pod, decision.diagnosis, decision.filters, {
+        cluster,
+        nominations,
+        budgets: [],
+        random,
+        now,
+      });
+      if (found.type !== 'found') return;
+      for (const { node, victims } of found.candidates) {
+        const fitsWithout = (gone: readonly string[]) => {
+          const left = clusterOf(
+            two,
+            pods.filter(({ metadata }) => !gone.includes(metadata.uid ?? '')),
+          );
+          const { filters } = prepareFilters(profileIn().filters, pod, left);
+          return filters.check(left.node(node)!) === undefined;
+        };
+        const uids = victims.map(({ uid }) => uid);
+        assert.equal(fitsWithout(uids), true);
+        for (const uid of uids) assert.equal(fitsWithout(uids.filter((other) => other !== uid)), false);
+        for (const { priority } of victims) assert.ok(priority < pod.priority);
+      }
+    }),
+  );
+});
 
 const leaving = (name: string, reason = 'PreemptionByScheduler') =>
   podOf(name, {

@@ -195,6 +195,42 @@ test('the node a Pod is to come to is known from its status, and from what was n
   assert.deepEqual(on('noted'), []);
 });
 
+type Step = 'add' | 'delete' | 'reject' | 'fail' | 'node' | 'label' | 'wait' | 'update';
+const arbitrarySteps = fc.array(
+  fc.tuple(fc.constantFrom<Step>('add', 'delete', 'reject', 'fail', 'node', 'label', 'wait', 'update'), fc.nat(5)),
+  { maxLength: 60 },
+);
+
+test('no Pod is lost, whatever happens: all that are there are tried again in time, each once at a time', () => {
+  fc.assert(
+    fc.property(arbitrarySteps, (steps) => {
+      const { clock, queue, reject } = createQueue();
+      const live = new Set<string>();
+      for (const [step, index] of steps) {
+        const pod = podOf(`p${index}`, { priority: index % 3 });
+        const { uid = '' } = pod.metadata;
+        if (step === 'add' && !live.has(uid)) queue.add(pod);
+        if (step === 'add') live.add(uid);
+        if (step === 'delete') queue.delete(uid);
+        if (step === 'delete') live.delete(uid);
+        if (step === 'update' && live.has(uid))
+          queue.update(pod, podOf(`p${index}`, { tolerations: [{ operator: 'Exists' }] }));
+        if (step === 'node') queue.move(nodeAdded);
+        if (step === 'label') queue.move(labelled);
+        if (step === 'wait') clock.advance(index * 1000);
+        const queued = step === 'reject' || step === 'fail' ? queue.pop() : undefined;
+        if (queued) reject(queued, ...(step === 'fail' ? [] : [fit, 'TaintToleration']));
+      }
+      const tried: string[] = [];
+      for (let minute = 0; minute < 7; minute++) {
+        clock.advance(60_000);
+        for (let queued = queue.pop(); queued; queued = queue.pop()) tried.push(queued.pod.uid);
+      }
+      assert.deepEqual(tried.sort(), [...live].sort());
+    }),
+  );
+});
+
 test('a heap gives its items in order, whichever were taken out between', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 20 }), fc.boolean())), (values) => {
