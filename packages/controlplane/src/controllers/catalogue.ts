@@ -20,7 +20,9 @@ import { legacyServiceAccountTokenCleaner } from './legacy-serviceaccount-token-
 import { namespaceController } from './namespace/controller.ts';
 import { nodeIpamController } from './node-ipam/controller.ts';
 import { nodeLifecycleControllers } from './node-lifecycle/controller.ts';
+import { attachDetachController } from './persistentvolume-attach-detach/controller.ts';
 import { persistentVolumeBinder } from './persistentvolume-binder/controller.ts';
+import { persistentVolumeExpanderController } from './persistentvolume-expander/controller.ts';
 import { persistentVolumeProtectionController } from './persistentvolume-protection/controller.ts';
 import { persistentVolumeClaimProtectionController } from './persistentvolumeclaim-protection/controller.ts';
 import { podGarbageCollector } from './pod-garbage-collector/controller.ts';
@@ -136,9 +138,19 @@ export const catalogue: readonly CatalogueEntry[] = [
     make: ({ nodeMonitor }) => nodeLifecycleControllers(nodeMonitor),
   },
   {
+    name: 'persistentvolume-attach-detach-controller',
+    serviceAccount: 'attachdetach-controller',
+    make: () => [attachDetachController()],
+  },
+  {
     name: 'persistentvolume-binder-controller',
     serviceAccount: 'persistent-volume-binder',
     make: () => persistentVolumeBinder(),
+  },
+  {
+    name: 'persistentvolume-expander-controller',
+    serviceAccount: 'expand-controller',
+    make: () => [persistentVolumeExpanderController],
   },
   {
     name: 'persistentvolume-protection-controller',

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Node } from '@kruise/api/core/node';
+import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
+import type { Pod } from '@kruise/api/core/pod';
+import type { VolumeAttachment } from '@kruise/api/storage/volumeattachment';
+import { type Instant, instantOf } from '@kruise/values/time';
+import { decide, type Observed, type WantedVolume } from './decide.ts';
+
+const now = instantOf(2026, 1, 1);
+const unique = 'kubernetes.io/csi/disks.example.com^h1';
+/** Of h1, disks.example.com and node-1, by sha256. */
+const name = 'csi-ba67b5af3aef857c138e2fea32e4429dbfb6ccfbdbc625fd31f418ad5d8e4fa6';
+
+const volume: PersistentVolume = {
+  apiVersion: 'v1',
+  kind: 'PersistentVolume',
+  metadata: { name: 'disk' },
+  spec: { accessModes: ['ReadWriteOnce'], csi: { driver: 'disks.example.com', volumeHandle: 'h1' } },
+};
+const shared: PersistentVolume = { ...volume, spec: { ...volume.spec, accessModes: ['ReadWriteMany'] } };
+const pod = (podName: string, namespace = 'default'): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: podName, namespace },
+});
+const node = (status: Node['status'] = {}, more: Partial<Node> = {}): Node => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name: 'node-1', annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' } },
+  status,
+  ...more,
+});
+const attachment = (status?: VolumeAttachment['status'], metadata = {}): VolumeAttachment => ({
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'VolumeAttachment',
+  metadata: { name, ...metadata },
+  spec: { attacher: 'disks.example.com', nodeName: 'node-1', source: { persistentVolumeName: 'disk' } },
+  ...(status ? { status } : {}),
+});
+const wanted = (more: Partial<WantedVolume> = {}): WantedVolume => ({
+  volume,
+  pods: [pod('web')],
+  elsewhere: [],
+  podsElsewhere: [],
+  ...more,
+});
+const world = (more: Partial<Observed> = {}): Observed => ({
+  nodeName: 'node-1',
+  node: node(),
+  wanted: [],
+  attachments: [],
+  volumeOf: () => volume,
+  idleSince: new Map(),
+  ...more,
+});
+const reported = { volumesAttached: [{ name: unique, devicePath: '' }] };
+const silent = { ...reported, volumesInUse: [unique], conditions: [{ type: 'Ready', status: 'Unknown' }] } as const;
+const idleFor = (minutes: number) => new Map<string, Instant>([[name, now - minutes * 60_000]]);
+const attached = [attachment({ attached: true })];
+
+const cases: readonly (readonly [name: string, observed: Observed, comes: string])[] = [
+  ['a volume a Pod needs is attached', world({ wanted: [wanted()] }), 'attach'],
+  [
+    'a node that attaches volumes itself is left to it',
+    world({ wanted: [wanted()], node: node({}, { metadata: { name: 'node-1' } }) }),
+    '',
+  ],
+  ['what is being attached is waited for', world({ wanted: [wanted()], attachments: [attachment()] }), ''],
+  [
+    'what is attached is reported, and the Pods are told',
+    world({ wanted: [wanted()], attachments: attached }),
+    'report 1; web: SuccessfulAttachVolume AttachVolume.Attach succeeded for volume "disk" ',
+  ],
+  ['what is reported is left alone', world({ wanted: [wanted()], attachments: attached, node: node(reported) }), ''],
+  [
+    'a driver that fails is quoted',
+    world({
+      wanted: [wanted()],
+      attachments: [attachment({ attached: false, attachError: { message: 'no such disk' } })],
+    }),
+    'web: FailedAttachVolume AttachVolume.Attach failed for volume "disk" : no such disk',
+  ],
+  [
+    'a volume that is at another node is waited for',
+    world({ wanted: [wanted({ elsewhere: ['node-2'] })] }),
+    'web: FailedAttachVolume Multi-Attach error for volume "disk" Volume is already exclusively attached to one node and can\'t be attached to another',
+  ],
+  [
+    'those who have it there are named',
+    world({ wanted: [wanted({ elsewhere: ['node-2'], podsElsewhere: [pod('a'), pod('b'), pod('c', 'other')] })] }),
+    'web: FailedAttachVolume Multi-Attach error for volume "disk" Volume is already used by pod(s) a, b and 1 pod(s) in different namespaces',
+  ],
+  [
+    'those of other namespaces are not',
+    world({ wanted: [wanted({ elsewhere: ['node-2'], podsElsewhere: [pod('c', 'other')] })] }),
+    'web: FailedAttachVolume Multi-Attach error for volume "disk" Volume is already used by 1 pod(s) in different namespaces',
+  ],
+  [
+    'a volume for many is attached to many',
+    world({ wanted: [wanted({ volume: shared, elsewhere: ['node-2'] })] }),
+    'attach',
+  ],
+  [
+    'what nobody needs is taken back before it is detached',
+    world({ attachments: attached, node: node(reported) }),
+    'report 0; detach',
+  ],
+  [
+    'what the node still uses stays',
+    world({
+      attachments: attached,
+      node: node({ ...reported, volumesInUse: [unique], conditions: [{ type: 'Ready', status: 'True' }] }),
+      idleSince: idleFor(60),
+    }),
+    '',
+  ],
+  [
+    'a node that is silent is given six minutes',
+    world({ attachments: attached, node: node(silent), idleSince: idleFor(6) }),
+    'look again in 1',
+  ],
+  ['and no more', world({ attachments: attached, node: node(silent), idleSince: idleFor(7) }), 'report 0; detach'],
+  [
+    'a node that is out of service is not waited for',
+    world({
+      attachments: attached,
+      node: node(silent, { spec: { taints: [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }] } }),
+    }),
+    'report 0; detach',
+  ],
+  [
+    'a node that is gone is given six minutes, too',
+    world({ attachments: attached, node: undefined, idleSince: idleFor(7) }),
+    'detach',
+  ],
+  [
+    'what is being detached is waited for',
+    world({ attachments: [attachment({ attached: true }, { deletionTimestamp: '2026-01-01T00:00:00Z' })] }),
+    '',
+  ],
+  [
+    'attachments of others are none of ours',
+    world({ attachments: [attachment({ attached: true }, { name: 'somebody-elses' })] }),
+    '',
+  ],
+];
+for (const [what, observed, comes] of cases) {
+  test(what, () => assert.equal(inShort(observed), comes));
+}
+
+function inShort(observed: Observed): string {
+  const { actions, told = [], requeueAfterSeconds } = decide(observed, now);
+  const words = actions.map((action) => {
+    if (action.type === 'create') return 'attach';
+    if (action.type === 'remove') return 'detach';
+    return action.type === 'patch' ? `report ${(action.patch as Node).status?.volumesAttached?.length}` : action.type;
+  });
+  const news = told.map(({ about, reason, message }) => `${about.metadata.name}: ${reason} ${message}`);
+  const again = requeueAfterSeconds === undefined ? [] : [`look again in ${requeueAfterSeconds}`];
+  return [...words, ...news, ...again].join('; ');
+}
+
+test('an attachment names the driver, the node and the volume', () => {
+  const [action] = decide(world({ wanted: [wanted()] }), now).actions;
+  assert.deepEqual(action?.type === 'create' && action.object, attachment());
+});
