@@ -37,14 +37,15 @@ clusterOptions(program.command('up'))
   .option('--feature-gates <gates>', 'of kruise-manager: Name=true,Other=false')
   .action(async (options) => {
     const { up } = await import('./commands/up.ts');
-    process.exitCode = await up({ ...options, command: 'up' });
+    // Everything has come to a stop; whatever still lingers keeps nobody waiting.
+    process.exit(await up({ ...options, command: 'up' }));
   });
 
 clusterOptions(program.command('apiserver'))
   .description('Start the API server alone.')
   .action(async (options) => {
     const { up } = await import('./commands/up.ts');
-    process.exitCode = await up({ ...options, command: 'apiserver' });
+    process.exit(await up({ ...options, command: 'apiserver' }));
   });
 
 program

@@ -153,7 +153,7 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
   control?.close();
   await components?.stop();
   await server.close();
-  logFile.end();
+  await new Promise<void>((resolve) => logFile.end(resolve));
   rmSync(directory.running, { force: true });
   steps.say('Stopped.');
   return 0;
