@@ -713,3 +713,50 @@ test('a quiet kubelet records warnings alone', async () => {
   const events = await node.events('web');
   assert.ok(events.length > 0 && events.every((each) => each.startsWith('Warning')));
 });
+
+test('images that someone else has pulled are told, too', async () => {
+  await using node = await startTestNode();
+  void node.runtime.pullImage({ image: { image: 'redis:7' } });
+  await node.pass(60);
+  const { images } = (await node.server.client.get(nodeKind, { name: 'node-1' })).status ?? {};
+  assert.ok(images?.some(({ names }) => names?.includes('docker.io/library/redis:7')));
+});
+
+test('a log that is a file is found by the names of its container', async () => {
+  await using node = await startTestNode();
+  const { files } = node.runtime;
+  const { startContainer } = node.runtime;
+  Object.assign(node.runtime, {
+    // A runtime that keeps logs in files, as real ones do.
+    async startContainer(request: { containerId: string }, options?: object) {
+      await startContainer(request, options);
+      const { status } = await node.runtime.containerStatus(request);
+      await files.makeDirectory(status.logPath.slice(0, status.logPath.lastIndexOf('/')));
+      await files.writeFile(status.logPath, 'hello');
+    },
+  });
+  await node.create({});
+  const pod = await node.until('web', isReady);
+  const [link, ...others] = await files.list('/var/log/containers');
+  assert.equal(link, `web_default_c-${containerOf(pod)!.containerID!.slice('simulated://'.length)}.log`);
+  assert.deepEqual(others, []);
+  assert.equal(Buffer.from(await files.readFile(`/var/log/containers/${link}`)).toString(), 'hello');
+  await node.server.client.delete(podKind, reference);
+  await node.until('web', isGone);
+  await node.pass(1);
+  assert.deepEqual(await files.list('/var/log/containers'), []);
+});
+
+test('what is left of a Pod that went while no kubelet was there is cleared away', async () => {
+  await using node = await startTestNode();
+  const { client } = node.server;
+  await node.create({ volumes: [{ name: 'v', emptyDir: {} }] });
+  await node.until('web', isReady);
+  await node.stop();
+  await client.delete(podKind, reference, { gracePeriodSeconds: 0 });
+  await node.restart();
+  await node.pass(1);
+  assert.deepEqual((await node.runtime.listPodSandbox({})).items, []);
+  assert.deepEqual(await node.runtime.files.list('/var/lib/kubelet/pods'), []);
+  assert.deepEqual(await node.runtime.files.list('/var/log/pods'), []);
+});

@@ -314,13 +314,23 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     await removeOrphans();
   }
 
-  /** What runs of Pods that are gone has nobody left to end it. */
+  /** What runs of Pods that are gone, and what they left, has nobody else to clear it away. */
   async function removeOrphans(): Promise<void> {
     const { items } = await runtime.listPodSandbox({}, { signal });
     for (const { id, metadata } of items) {
       if (workers.has(metadata.uid)) continue;
       await runtime.stopPodSandbox({ podSandboxId: id }, { signal });
       await runtime.removePodSandbox({ podSandboxId: id }, { signal });
+    }
+    const { rootDirectory, podLogsDirectory } = context.settings;
+    await removeFolders(`${rootDirectory}/pods`, (name) => name);
+    await removeFolders(podLogsDirectory, (name) => name.slice(name.lastIndexOf('_') + 1));
+  }
+
+  async function removeFolders(path: string, uidOf: (name: string) => string): Promise<void> {
+    if (!(await runtime.files.stat(path))) return;
+    for (const name of await runtime.files.list(path)) {
+      if (!workers.has(uidOf(name))) await runtime.files.remove(`${path}/${name}`);
     }
   }
 

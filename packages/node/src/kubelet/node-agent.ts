@@ -6,7 +6,7 @@ import { GrpcError } from '@kruise/client/grpc/status';
 import type { Log } from '@kruise/client/log';
 import { isAtLeast } from '@kruise/client/object-key';
 import { findCondition } from '@kruise/machinery/conditions';
-import type { JsonObject } from '@kruise/machinery/json-value';
+import { isSame, type JsonObject } from '@kruise/machinery/json-value';
 import type { ResourceList } from '@kruise/machinery/resource-list';
 import { isAlreadyExists, isConflict, isNotFound } from '@kruise/machinery/status';
 import { createTwoWayMergePatch } from '@kruise/machinery/strategic-merge-diff';
@@ -78,6 +78,8 @@ const renewMs = 10_000;
 const reportMs = 300_000;
 const checkMs = 5000;
 const downAfterMs = 30_000;
+/** Others may pull images, too. */
+const imagesMs = 30_000;
 const maxAttempts = 5;
 const mergeType = mergeTypeOf(nodeStatus);
 
@@ -278,6 +280,17 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
     images = (await runtime.listImages({}, { signal })).images;
   }
 
+  const imagesUnknown = (error: unknown) => {
+    if (!signal.aborted) log.warn({ node: name, error }, 'images could not be listed');
+  };
+
+  async function lookForImages(): Promise<void> {
+    const before = images;
+    await readImages();
+    const names = (all: readonly Image[]) => all.map(({ id, repoTags }) => `${id} ${repoTags.join(' ')}`);
+    if (!isSame(names(before), names(images))) changed();
+  }
+
   async function renew(): Promise<void> {
     const renewTime = formatMicroTime(clock.now());
     const spec = { holderIdentity: name, leaseDurationSeconds: leaseSeconds, renewTime };
@@ -310,7 +323,7 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
   async function start(): Promise<void> {
     await untilDone(async () => void (version = await runtime.version({ version: '0.1.0' }, { signal })));
     await checkRuntime();
-    await readImages().catch((error: unknown) => log.warn({ node: name, error }, 'images could not be listed'));
+    await readImages().catch(imagesUnknown);
     await untilDone(register);
     announceRegistered();
     sources.followNode((found) => {
@@ -324,6 +337,7 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
     };
     repeat();
     every(clock, checkMs, () => void checkRuntime(), signal);
+    every(clock, imagesMs, () => void lookForImages().catch(imagesUnknown), signal);
   }
 
   /** Tries at growing intervals, as whatever else could be done needs it done. */
@@ -356,7 +370,7 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
       changed();
     },
     changed,
-    imagesChanged: () => void readImages().then(changed, () => {}),
+    imagesChanged: () => void readImages().then(changed, imagesUnknown),
     registered,
   };
 }

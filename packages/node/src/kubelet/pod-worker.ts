@@ -23,7 +23,7 @@ import { createPodProbes, hasProbes, noProbes, type PodProbes } from './probes.t
 import { readRuntimePod, sandboxIdsOf } from './read-runtime-pod.ts';
 import { descriptionOf, isGone } from './runtime-error.ts';
 import { addressesOf, isHostNetwork, newestOf, nothingRuns, type RuntimePod } from './runtime-pod.ts';
-import { logDirectoryOf, sandboxConfigOf } from './sandbox-config.ts';
+import { logDirectoryOf, logLinkOf, sandboxConfigOf } from './sandbox-config.ts';
 import { referencesOf } from './volume-content.ts';
 import { createPodVolumes, type MountedVolume, type PodVolumes } from './volumes.ts';
 
@@ -355,7 +355,9 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     for (const { id, name, state } of runtimePod.containers) {
       const count = seen.get(name) ?? 0;
       seen.set(name, count + 1);
-      if (count >= 1 && state === 'exited') await runtime.removeContainer({ containerId: id });
+      if (count === 0 || state !== 'exited') continue;
+      await runtime.removeContainer({ containerId: id });
+      await runtime.files.remove(logLinkOf(pod, name, id));
     }
   }
 
@@ -427,6 +429,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
         if (!isGone(error)) throw error;
       });
     }
+    for (const { id, name } of runtimePod.containers) await runtime.files.remove(logLinkOf(pod, name, id));
     await runtime.files.remove(logDirectoryOf(pod, node.settings));
     node.statuses.forget(uid);
     stage = 'gone';

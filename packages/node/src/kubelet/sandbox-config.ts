@@ -75,6 +75,14 @@ export function logDirectoryOf({ metadata }: Pod, { podLogsDirectory }: NodeSett
   return `${podLogsDirectory}/${metadata.namespace}_${metadata.name}_${metadata.uid}`;
 }
 
+/** Where those who collect logs find that of a container, by the names that are in it. */
+export function logLinkOf({ metadata }: Pod, containerName: string, containerId: string): string {
+  const name = `${metadata.name}_${metadata.namespace}_${containerName}-${containerId}`.slice(0, maxFileName - 4);
+  return `/var/log/containers/${name}.log`;
+}
+
+const maxFileName = 255;
+
 function portMappingsOf({ spec }: Pod): PortMapping[] {
   return (spec?.containers ?? []).flatMap(({ ports = [] }) =>
     ports.map(({ containerPort, hostPort, hostIP, protocol }) => ({

@@ -15,7 +15,7 @@ import type { NodeContext } from './node-context.ts';
 import { runHook } from './probe-handlers.ts';
 import { descriptionOf } from './runtime-error.ts';
 import { newestOf, type RuntimePod } from './runtime-pod.ts';
-import { logDirectoryOf } from './sandbox-config.ts';
+import { logDirectoryOf, logLinkOf } from './sandbox-config.ts';
 import type { MountedVolume } from './volumes.ts';
 
 /** The Pod a container starts in. */
@@ -83,6 +83,7 @@ export async function startContainer(
     throw fail('RunContainerError', error);
   });
   record('Normal', 'Started', `Started container ${container.name}`);
+  await linkLog(node, scene, { containerName: container.name, containerId, restartCount });
   const postStart = container.lifecycle?.postStart;
   if (!postStart) return;
   const podIP = facts.podIPs[0] ?? '';
@@ -118,6 +119,19 @@ export async function startContainer(
       targetId: target ? newestOf(runtimePod, target)?.id : undefined,
     });
   }
+}
+
+type Started = { readonly containerName: string; readonly containerId: string; readonly restartCount: number };
+
+/** Logs that are files are found under another name, too. */
+async function linkLog({ runtime, settings }: NodeContext, { pod }: StartScene, started: Started): Promise<void> {
+  const { containerName, containerId, restartCount } = started;
+  const target = `${logDirectoryOf(pod, settings)}/${containerName}/${restartCount}.log`;
+  if (!(await runtime.files.stat(target))) return;
+  const link = logLinkOf(pod, containerName, containerId);
+  await runtime.files.makeDirectory('/var/log/containers', { mode: 0o755 });
+  await runtime.files.remove(link);
+  await runtime.files.symlink(link, { target });
 }
 
 const notYetSeen = {

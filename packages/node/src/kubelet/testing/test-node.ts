@@ -31,7 +31,9 @@ export type TestNode = {
   pass(seconds: number): Promise<void>;
   /** Events of a Pod, oldest first: `Normal Started: Started container c`. */
   events(name: string): Promise<readonly string[]>;
-  /** Ends the kubelet and starts another on the same runtime. */
+  /** Ends the kubelet. */
+  stop(): Promise<void>;
+  /** Ends the kubelet, if it is there, and starts another on the same runtime. */
   restart(): Promise<Kubelet>;
   [Symbol.asyncDispose](): Promise<void>;
 };
@@ -150,9 +152,12 @@ export async function startTestNode(options: TestNodeOptions = {}): Promise<Test
         .sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
         .map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
     },
-    async restart() {
+    async stop() {
       stop.abort();
       await kubelet.stopped;
+    },
+    async restart() {
+      await node.stop();
       stop = new AbortController();
       kubelet = boot();
       await settle(clock, () => kubelet.registered);
