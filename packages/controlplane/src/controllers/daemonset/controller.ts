@@ -1,16 +1,17 @@
 import { controllerRevision } from '@kruise/api/apps/controllerrevision';
 import { type DaemonSet, daemonSet } from '@kruise/api/apps/daemonset';
-import { type Node, node } from '@kruise/api/core/node';
+import { node } from '@kruise/api/core/node';
 import { pod } from '@kruise/api/core/pod';
 import { adopters, candidatesFor } from '@kruise/client/adoption';
 import { type BackOff, createBackOff } from '@kruise/client/back-off';
 import { type Controller, defineController, watch } from '@kruise/client/controller';
-import type { Caches, Change } from '@kruise/client/informer';
-import { type Key, keyOf, referenceOf } from '@kruise/client/object-key';
-import { type Placement, placementOf } from '@kruise/machinery/daemon-pods';
-import { isSame } from '@kruise/machinery/json-value';
+import type { Caches } from '@kruise/client/informer';
+import { type Key, referenceOf } from '@kruise/client/object-key';
+import { placementOf } from '@kruise/machinery/daemon-pods';
 import { selectorOf } from '@kruise/machinery/label-selector';
-import { decide, type Failure, type Observed } from './decide.ts';
+import { decide, type Observed } from './decide.ts';
+import { failureEffects } from './ended.ts';
+import { setsThatSeeNodes } from './wake.ts';
 
 /**
  * Keeps a Pod of each DaemonSet on every node that fits. It alone remembers something between passes: where Pods failed,
@@ -26,17 +27,14 @@ export function daemonSetController(): Controller {
     watches: [
       watch(pod, adopters(daemonSet, selector)),
       watch(controllerRevision, adopters(daemonSet, selector)),
-      watch(node, setsThatFitDifferently),
+      watch(
+        node,
+        setsThatSeeNodes(daemonSet, ({ spec }) => placementOf(spec?.template?.spec)),
+      ),
     ],
     observe: (caches, key) => observe(caches, key, backOff),
     decide,
-    effects: {
-      async noteFailure(input) {
-        // It is what `decide` has put there.
-        const { key, now } = input as Failure;
-        backOff.begin(key, now);
-      },
-    },
+    effects: failureEffects(backOff),
     workers: 2,
   });
 }
@@ -55,26 +53,3 @@ function observe(caches: Caches, key: Key, backOff: BackOff): Observed | undefin
     remainingBackOffMs: backOff.remainingMs,
   };
 }
-
-/** A node's heartbeat must not wake every DaemonSet: only those do something that fit it now, and did not, or did. */
-function setsThatFitDifferently({ type, object, previous, cause }: Change<Node>, caches: Caches): readonly Key[] {
-  // At the start every DaemonSet looks at all nodes.
-  if (cause === 'initial') return [];
-  if (
-    previous &&
-    isSame(previous.metadata.labels, object.metadata.labels) &&
-    isSame(previous.spec?.taints, object.spec?.taints)
-  ) {
-    return [];
-  }
-  const before = type === 'deleted' ? object : previous;
-  const after = type === 'deleted' ? undefined : object;
-  const differs = ({ spec }: DaemonSet) => {
-    const placement = placementOf(spec?.template?.spec);
-    const placed = (state: Node | undefined): Placement | undefined => state && placement(state);
-    return !isSame(placed(before) ?? nowhere, placed(after) ?? nowhere);
-  };
-  return caches.of(daemonSet).list().filter(differs).map(keyOf);
-}
-
-const nowhere: Placement = { shouldRun: false, shouldContinue: false };

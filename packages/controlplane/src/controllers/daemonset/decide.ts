@@ -3,7 +3,7 @@ import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { DaemonSet, DaemonSetStatus } from '@kruise/api/apps/daemonset';
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
-import { type Action, effect, record } from '@kruise/client/actions';
+import { type Action, record } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import { claimsOf } from '@kruise/machinery/claims';
@@ -14,12 +14,13 @@ import { secondsUntilAvailable } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
 import { restBetweenLooks } from '../pace.ts';
 import { createPod, deletePod } from '../pod-control.ts';
+import { backOffKey, tellOfEnded } from './ended.ts';
 import { hashOf, historyOf, outlived } from './history.ts';
 import { isUpdatedBy, podsByNode, podsFor } from './pods.ts';
 import { updateStep } from './rolling-update.ts';
 import { type Situation, updateBudget } from './situation.ts';
 import { statusOf } from './status.ts';
-import { type Chores, type Tending, tend } from './tend.ts';
+import { type Chores, tend } from './tend.ts';
 
 export type Observed = {
   readonly set: DaemonSet;
@@ -33,9 +34,6 @@ export type Observed = {
   /** How long failures under a key are yet to be waited out. */
   readonly remainingBackOffMs: (key: string, now: Instant) => number;
 };
-
-/** What has failed, for the effect that takes note of it. */
-export type Failure = { readonly key: string; readonly now: Instant };
 
 type Decided = Decision<DaemonSetStatus | undefined>;
 
@@ -84,7 +82,7 @@ export function decide(observed: Observed, now: Instant): Decided {
       ...claimActions(set, revisionClaims),
       ...history.actions,
       ...claimActions(set, podClaims),
-      ...tell(set, tending, now),
+      ...tellOfEnded(set, tending, now),
       ...carryOut(set, hash, chores),
       ...outlived(set, history.old, pods),
     ],
@@ -102,38 +100,6 @@ export function decide(observed: Observed, now: Instant): Decided {
 function refuseToSelectAll(set: DaemonSet): Decided {
   const message = 'This daemon set is selecting all pods. A non-empty selector is required.';
   return { actions: [record({ about: set, type: 'Warning', reason: 'SelectingAll', message })] };
-}
-
-/** A new template gets a new chance on every node. */
-function backOffKey({ metadata, status }: DaemonSet, node: string): string {
-  return `${metadata.uid}/${status?.observedGeneration ?? 0}/${node}`;
-}
-
-/** Says what was found on nodes, and takes note of failures before anything is done about them. */
-function tell(set: DaemonSet, { ended }: Tending, now: Instant): readonly Action[] {
-  return ended.flatMap(({ pod: { metadata, status }, node }) => {
-    const hasFailed = status?.phase === 'Failed';
-    const what = `${metadata.namespace}/${metadata.name} on node ${node}`;
-    const failure: Failure = { key: backOffKey(set, node), now };
-    return hasFailed
-      ? [
-          effect('noteFailure', failure),
-          record({
-            about: set,
-            type: 'Warning',
-            reason: 'FailedDaemonPod',
-            message: `Found failed daemon pod ${what}, will try to kill it`,
-          }),
-        ]
-      : [
-          record({
-            about: set,
-            type: 'Normal',
-            reason: 'SucceededDaemonPod',
-            message: `Found succeeded daemon pod ${what}, will try to delete it`,
-          }),
-        ];
-  });
 }
 
 /** Pods go before others come: what cannot be made must not keep what is not wanted. */

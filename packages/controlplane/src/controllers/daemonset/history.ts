@@ -1,6 +1,5 @@
 /** The revisions of a DaemonSet's template (kcm.md §4). Pods carry the hash of theirs. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
-import type { DaemonSet } from '@kruise/api/apps/daemonset';
 import type { Pod } from '@kruise/api/core/pod';
 import { type Action, create, patch, remove, update } from '@kruise/client/actions';
 import {
@@ -12,11 +11,14 @@ import {
 import { isSame } from '@kruise/machinery/json-value';
 import { controllerReference } from '@kruise/machinery/owner-references';
 import { templateHash } from '@kruise/machinery/template-hash';
+import type { NodeSet } from './situation.ts';
 
 /** Where a DaemonSet stands in its history. */
 export type History = {
   /** The hash that Pods of the present template carry. */
   readonly hash: string;
+  /** The revision of the present template. */
+  readonly current: ControllerRevision;
   /** The revisions of other templates. */
   readonly old: readonly ControllerRevision[];
   /** What has to be written first. */
@@ -26,7 +28,7 @@ export type History = {
 
 /** Finds the revision of the present template, or makes one. */
 export function historyOf(
-  set: DaemonSet,
+  set: NodeSet,
   revisions: readonly ControllerRevision[],
   pods: readonly Pod[],
   find: (name: string) => ControllerRevision | undefined,
@@ -44,6 +46,7 @@ export function historyOf(
     const made = newRevision(set, number, find);
     return {
       hash: hashOf(made.revision),
+      current: made.revision,
       old,
       actions: [...labelling, create(made.revision)],
       collisionCount: made.collisionCount,
@@ -55,7 +58,7 @@ export function historyOf(
   const writes = isBehind
     ? [...labelling.filter(({ object }) => object !== current), update(renumbered(current, number))]
     : labelling;
-  return { hash: hashOf(current), old, actions: [...writes, ...merging], collisionCount };
+  return { hash: hashOf(current), current, old, actions: [...writes, ...merging], collisionCount };
 }
 
 function renumbered(current: ControllerRevision, revision: number): ControllerRevision {
@@ -77,7 +80,7 @@ export function hashOf({ metadata }: ControllerRevision | Pod): string {
   return metadata.labels?.[podRevisionLabel] ?? '';
 }
 
-function newRevision(set: DaemonSet, revision: number, find: (name: string) => ControllerRevision | undefined) {
+function newRevision(set: NodeSet, revision: number, find: (name: string) => ControllerRevision | undefined) {
   const { metadata, spec } = set;
   const { namespace, annotations } = metadata;
   for (let collisionCount = set.status?.collisionCount; ; collisionCount = (collisionCount ?? 0) + 1) {
@@ -115,7 +118,7 @@ function merge(
 }
 
 /** Deletes the oldest revisions beyond the limit that no Pod is of. */
-export function outlived(set: DaemonSet, old: readonly ControllerRevision[], pods: readonly Pod[]): readonly Action[] {
+export function outlived(set: NodeSet, old: readonly ControllerRevision[], pods: readonly Pod[]): readonly Action[] {
   const surplus = old.length - (set.spec?.revisionHistoryLimit ?? 10);
   if (surplus <= 0) return [];
   const live = new Set(pods.map(hashOf));

@@ -1,6 +1,5 @@
 /** What a DaemonSet asks of its Pods, and how it makes them. */
 
-import type { DaemonSet } from '@kruise/api/apps/daemonset';
 import { templateGeneration } from '@kruise/api/apps/daemonset.default';
 import type { Pod } from '@kruise/api/core/pod';
 import { podRevisionLabel } from '@kruise/machinery/controller-revision';
@@ -9,11 +8,12 @@ import { podFromTemplate } from '@kruise/machinery/pod-template';
 import { isPodFinished } from '@kruise/machinery/pods';
 import { tryParseInteger } from '@kruise/values/go-integer';
 import { hashOf } from './history.ts';
+import type { NodeSet } from './situation.ts';
 
 const generationLabel = 'pod-template-generation';
 
 /** Makes the Pods of a template, each for a node. */
-export function podsFor(set: DaemonSet, hash: string): (nodeName: string) => Pod {
+export function podsFor(set: NodeSet, hash: string): (nodeName: string) => Pod {
   const { template } = set.spec ?? {};
   const generation = generationOf(set);
   const labels = {
@@ -31,13 +31,13 @@ export function podsFor(set: DaemonSet, hash: string): (nodeName: string) => Pod
 }
 
 /** Whether Pods are of the present template, by its hash or by what was counted before there were hashes. */
-export function isUpdatedBy(set: DaemonSet, hash: string): (pod: Pod) => boolean {
+export function isUpdatedBy(set: NodeSet, hash: string): (pod: Pod) => boolean {
   const generation = generationOf(set);
   return (pod) =>
     hashOf(pod) === hash || (generation !== undefined && pod.metadata.labels?.[generationLabel] === generation);
 }
 
-function generationOf({ metadata }: DaemonSet): string | undefined {
+function generationOf({ metadata }: NodeSet): string | undefined {
   return tryParseInteger(metadata.annotations?.[templateGeneration] ?? '')?.toString();
 }
 

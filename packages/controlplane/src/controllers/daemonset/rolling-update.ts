@@ -17,14 +17,18 @@ export function updateStep(situation: Situation): Chores {
 }
 
 /** What a node has of either template; more than one of either is not settled yet. */
-type NodeState = {
+export type NodeState = {
   readonly name: string;
   readonly newPod?: Pod | undefined;
   readonly oldPod?: Pod | undefined;
   readonly isCrowded: boolean;
 };
 
-function statesOf({ byNode, isUpdated }: Situation, wanted: readonly Node[]): readonly NodeState[] {
+/** The nodes that have Pods or are to have one. */
+export function statesOf(
+  { byNode, isUpdated }: Pick<Situation, 'byNode' | 'isUpdated'>,
+  wanted: readonly Node[],
+): readonly NodeState[] {
   const names = new Set([...byNode.keys(), ...wanted.map(({ metadata }) => metadata.name ?? '')]);
   return [...names].map((name) => {
     const staying = (byNode.get(name) ?? []).filter(({ metadata }) => metadata.deletionTimestamp == null);

@@ -1,11 +1,22 @@
 import type { DaemonSetStatus } from '@kruise/api/apps/daemonset';
+import type { Pod } from '@kruise/api/core/pod';
 import { compareDaemonPods } from '@kruise/machinery/daemon-pods';
 import { isPodAvailable, isPodReady } from '@kruise/machinery/pods';
-import type { Situation } from './situation.ts';
+import type { NodeSituation, Situation } from './situation.ts';
+
+export function statusOf(situation: Situation, collisionCount: number | undefined): DaemonSetStatus {
+  const { set, minReadySeconds, now } = situation;
+  const { generation } = set.metadata;
+  return {
+    ...set.status,
+    ...countNodes(situation, (pod) => isPodAvailable(pod, minReadySeconds, now)),
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    ...(collisionCount === undefined ? {} : { collisionCount }),
+  };
+}
 
 /** Counts nodes: those that are to have a Pod by the one that is kept there, and those that have one all the same. */
-export function statusOf(situation: Situation, collisionCount: number | undefined): DaemonSetStatus {
-  const { set, nodes, byNode, placement, isUpdated, minReadySeconds, now } = situation;
+export function countNodes({ nodes, byNode, placement, isUpdated }: NodeSituation, isAvailable: (pod: Pod) => boolean) {
   const counts = { desired: 0, current: 0, misscheduled: 0, ready: 0, updated: 0, available: 0 };
   for (const node of nodes) {
     const [pod] = (byNode.get(node.metadata.name ?? '') ?? []).toSorted(compareDaemonPods);
@@ -17,12 +28,10 @@ export function statusOf(situation: Situation, collisionCount: number | undefine
     if (!pod) continue;
     counts.current++;
     if (isPodReady(pod)) counts.ready++;
-    if (isPodAvailable(pod, minReadySeconds, now)) counts.available++;
+    if (isAvailable(pod)) counts.available++;
     if (isUpdated(pod)) counts.updated++;
   }
-  const { generation } = set.metadata;
   return {
-    ...set.status,
     currentNumberScheduled: counts.current,
     numberMisscheduled: counts.misscheduled,
     desiredNumberScheduled: counts.desired,
@@ -30,7 +39,5 @@ export function statusOf(situation: Situation, collisionCount: number | undefine
     updatedNumberScheduled: counts.updated,
     numberAvailable: counts.available,
     numberUnavailable: counts.desired - counts.available,
-    ...(generation === undefined ? {} : { observedGeneration: generation }),
-    ...(collisionCount === undefined ? {} : { collisionCount }),
   };
 }

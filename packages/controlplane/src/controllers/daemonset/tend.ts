@@ -3,7 +3,7 @@ import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import { compareDaemonPods } from '@kruise/machinery/daemon-pods';
 import { isPodAvailable, isPodReady } from '@kruise/machinery/pods';
-import type { Situation } from './situation.ts';
+import type { NodeSituation } from './situation.ts';
 
 /** What is to be done on nodes. */
 export type Chores = {
@@ -20,7 +20,7 @@ export type Tending = Chores & {
 };
 
 /** Looks after every node by itself. */
-export function tend(situation: Situation): Tending {
+export function tend(situation: NodeSituation): Tending {
   const { nodes, byNode } = situation;
   const starts: string[] = [];
   const stops: Pod[] = [];
@@ -51,22 +51,28 @@ type NodeChores = {
 
 const nothing: NodeChores = { isMissing: false, stops: [], ended: [] };
 
-function tendNode(situation: Situation, node: Node): NodeChores {
+function tendNode(situation: NodeSituation, node: Node): NodeChores {
   const { shouldRun, shouldContinue } = situation.placement(node);
   const pods = situation.byNode.get(node.metadata.name ?? '');
   if (!pods) return { ...nothing, isMissing: shouldRun };
   const staying = pods.filter(({ metadata }) => metadata.deletionTimestamp == null);
   if (!shouldContinue) return { ...nothing, stops: staying };
 
-  const { running, ended, waitMs } = sortOut(situation, node, staying);
+  const { isLeaving = () => false } = situation;
+  const { running, ended, waitMs } = sortOut(
+    situation,
+    node,
+    staying.filter((pod) => !isLeaving(pod)),
+  );
+  const leaving = staying.filter(isLeaving);
   const sorted = running.toSorted(compareDaemonPods);
   const isMissing = situation.allowsSurge && sorted.length === 0 && shouldRun;
   const surplus = situation.allowsSurge ? outdone(situation, sorted) : sorted.slice(1);
-  return { isMissing, stops: [...ended, ...surplus], ended, waitMs };
+  return { isMissing, stops: [...ended, ...leaving, ...surplus], ended, waitMs };
 }
 
 /** Tells Pods that run from those that have ended. One that failed stays for a while if others did so before it. */
-function sortOut({ remainingBackOffMs }: Situation, { metadata }: Node, pods: readonly Pod[]) {
+function sortOut({ remainingBackOffMs }: NodeSituation, { metadata }: Node, pods: readonly Pod[]) {
   const running: Pod[] = [];
   const ended: Pod[] = [];
   let waitMs: number | undefined;
@@ -89,7 +95,7 @@ function sortOut({ remainingBackOffMs }: Situation, { metadata }: Node, pods: re
  * The Pods of a node that are to go where an old one may stay until the new one can take over: all but the oldest of
  * each, and the old one as soon as it serves nobody, or the new one does.
  */
-function outdone({ hasHash, minReadySeconds, now }: Situation, sorted: readonly Pod[]): readonly Pod[] {
+function outdone({ hasHash, minReadySeconds, now }: NodeSituation, sorted: readonly Pod[]): readonly Pod[] {
   if (sorted.length <= 1) return [];
   const [newPod, ...surplusNew] = sorted.filter(hasHash);
   const [oldPod, ...surplusOld] = sorted.filter((pod) => !hasHash(pod));
