@@ -35,6 +35,9 @@ type ContainerCalls = Pick<
   | 'checkpointContainer'
 >;
 
+/** How many turns a program is given to end before it counts as one that runs. */
+const turnsToEnd = 100;
+
 export function containerCalls(node: NodeState): ContainerCalls {
   const { clock, containers, images, files, scripting, host, newId, sandboxOf, containerOf, removeContainer, emit } =
     node;
@@ -170,6 +173,9 @@ export function containerCalls(node: NodeState): ContainerCalls {
       container.world = undefined;
       run(container, host, program);
       emit(sandbox, containerId, 'CONTAINER_STARTED_EVENT');
+      // What ends at once has ended by the time anyone looks: nobody takes it for something that runs.
+      const runs = () => container.state === 'CONTAINER_RUNNING';
+      for (let turn = 0; turn < turnsToEnd && runs(); turn++) await undefined;
     },
 
     async stopContainer({ containerId, timeout = 0 }, { signal: abortSignal } = {}) {
