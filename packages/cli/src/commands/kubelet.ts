@@ -21,6 +21,7 @@ import {
 } from '@kruise/node/kubelet/certificates';
 import { createKubelet, type KubeletOptions } from '@kruise/node/kubelet/kubelet';
 import {
+  hasUnifiedCgroups,
   machineAddress,
   machineCapacity,
   machineDns,
@@ -203,6 +204,7 @@ async function machineOf(
     clusterDns: flags.clusterDns.split(','),
     clusterDomain: flags.clusterDomain,
     hostDns: machineDns(),
+    hasUnifiedCgroups: hasUnifiedCgroups(),
   };
   const capacity = await machineCapacity(rootDirectory, Number(flags.maxPods));
   const common = { capacity, info: machineInfo() };

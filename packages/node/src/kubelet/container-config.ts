@@ -57,7 +57,10 @@ export function containerConfigOf(facts: ContainerFacts): ContainerConfig {
     stdinOnce: stdinOnce ?? false,
     tty: tty ?? false,
     linux: {
-      resources: linuxResourcesOf(pod, container, facts.memoryCapacity),
+      resources: linuxResourcesOf(pod, container, {
+        memoryCapacity: facts.memoryCapacity,
+        hasUnifiedCgroups: facts.settings.hasUnifiedCgroups,
+      }),
       securityContext: securityOf(facts),
     },
   };

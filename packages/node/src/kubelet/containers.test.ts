@@ -67,11 +67,13 @@ test('a Pod has its place among control groups', () => {
 
 const settings: NodeSettings = {
   cgroupDriver: 'CGROUPFS',
+  hasUnifiedCgroups: true,
   clusterDns: ['10.96.0.10'],
   clusterDomain: 'cluster.local',
   hostDns: { servers: ['1.1.1.1'], searches: ['example.com'], options: ['ndots:1'] },
   rootDirectory: '/var/lib/kubelet',
   podLogsDirectory: '/var/log/pods',
+  containerLogsDirectory: '/var/log/containers',
 };
 
 test('a Pod asks the cluster for names, unless it is on the network of its node', () => {

@@ -119,11 +119,13 @@ const defaultInfo = {
 
 const defaultSettings: NodeSettings = {
   cgroupDriver: 'CGROUPFS',
+  hasUnifiedCgroups: false,
   clusterDns: ['10.96.0.10'],
   clusterDomain: 'cluster.local',
   hostDns: { servers: [], searches: [], options: [] },
   rootDirectory: '/var/lib/kubelet',
   podLogsDirectory: '/var/log/pods',
+  containerLogsDirectory: '/var/log/containers',
 };
 
 /** Runs a kubelet until the signal is aborted. Containers go on running. */

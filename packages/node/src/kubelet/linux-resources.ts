@@ -29,11 +29,15 @@ const milli = (quantity: string | undefined) => (quantity === undefined ? 0 : mi
 const whole = (quantity: string | undefined) => (quantity === undefined ? 0 : quantityValue(parseQuantity(quantity)));
 
 /** What a container may use. */
-export function linuxResourcesOf(pod: Pod, container: Container, memoryCapacity: number): LinuxContainerResources {
+export function linuxResourcesOf(
+  pod: Pod,
+  container: Container,
+  { memoryCapacity, hasUnifiedCgroups }: { readonly memoryCapacity: number; readonly hasUnifiedCgroups: boolean },
+): LinuxContainerResources {
   return {
     ...resizableResources(container.resources ?? undefined),
     oomScoreAdj: oomScoreOf(pod, container, memoryCapacity),
-    unified: { 'memory.oom.group': '1' },
+    ...(hasUnifiedCgroups ? { unified: { 'memory.oom.group': '1' } } : {}),
   };
 }
 

@@ -59,6 +59,11 @@ export function machineAddress(): string | undefined {
   return undefined;
 }
 
+/** Whether the kernel has one tree of control groups for everything. */
+export function hasUnifiedCgroups(): boolean {
+  return existsSync('/sys/fs/cgroup/cgroup.controllers');
+}
+
 /** Whom the machine asks for names. */
 export function machineDns(path = '/etc/resolv.conf'): Required<DnsConfig> {
   const lines = contentOf(path)

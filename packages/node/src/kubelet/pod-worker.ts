@@ -357,7 +357,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
       seen.set(name, count + 1);
       if (count === 0 || state !== 'exited') continue;
       await runtime.removeContainer({ containerId: id });
-      await runtime.files.remove(logLinkOf(pod, name, id));
+      await runtime.files.remove(logLinkOf(pod, { name, id }, node.settings));
     }
   }
 
@@ -429,7 +429,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
         if (!isGone(error)) throw error;
       });
     }
-    for (const { id, name } of runtimePod.containers) await runtime.files.remove(logLinkOf(pod, name, id));
+    for (const each of runtimePod.containers) await runtime.files.remove(logLinkOf(pod, each, node.settings));
     await runtime.files.remove(logDirectoryOf(pod, node.settings));
     node.statuses.forget(uid);
     stage = 'gone';

@@ -15,6 +15,8 @@ import { isHostNetwork } from './runtime-pod.ts';
 /** What the node adds to it. */
 export type NodeSettings = {
   readonly cgroupDriver: 'SYSTEMD' | 'CGROUPFS';
+  /** Whether the kernel has one tree of control groups for everything (version 2). */
+  readonly hasUnifiedCgroups: boolean;
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
   /** What the node's own resolv.conf says. */
@@ -23,6 +25,8 @@ export type NodeSettings = {
   readonly rootDirectory: string;
   /** Where logs of Pods are: `/var/log/pods`. */
   readonly podLogsDirectory: string;
+  /** Where those who collect logs look for them: `/var/log/containers`. */
+  readonly containerLogsDirectory: string;
 };
 
 /** Labels by which the runtime finds a Pod's sandboxes and containers. */
@@ -76,9 +80,13 @@ export function logDirectoryOf({ metadata }: Pod, { podLogsDirectory }: NodeSett
 }
 
 /** Where those who collect logs find that of a container, by the names that are in it. */
-export function logLinkOf({ metadata }: Pod, containerName: string, containerId: string): string {
-  const name = `${metadata.name}_${metadata.namespace}_${containerName}-${containerId}`.slice(0, maxFileName - 4);
-  return `/var/log/containers/${name}.log`;
+export function logLinkOf(
+  { metadata }: Pod,
+  { name: containerName, id }: { readonly name: string; readonly id: string },
+  { containerLogsDirectory }: NodeSettings,
+): string {
+  const name = `${metadata.name}_${metadata.namespace}_${containerName}-${id}`.slice(0, maxFileName - 4);
+  return `${containerLogsDirectory}/${name}.log`;
 }
 
 const maxFileName = 255;

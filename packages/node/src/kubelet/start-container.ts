@@ -128,8 +128,8 @@ async function linkLog({ runtime, settings }: NodeContext, { pod }: StartScene, 
   const { containerName, containerId, restartCount } = started;
   const target = `${logDirectoryOf(pod, settings)}/${containerName}/${restartCount}.log`;
   if (!(await runtime.files.stat(target))) return;
-  const link = logLinkOf(pod, containerName, containerId);
-  await runtime.files.makeDirectory('/var/log/containers', { mode: 0o755 });
+  const link = logLinkOf(pod, { name: containerName, id: containerId }, settings);
+  await runtime.files.makeDirectory(settings.containerLogsDirectory, { mode: 0o755 });
   await runtime.files.remove(link);
   await runtime.files.symlink(link, { target });
 }
