@@ -165,6 +165,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
           send,
           signal: stopped.signal,
           inProcessWebhooks: parts.inProcessWebhooks,
+          dial: parts.nodes?.dial,
         }),
     ),
     authorizer: parts.authorizer ?? authorizer,
@@ -185,7 +186,11 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
   });
   followFlowSchemas(core, parts.onError);
   const serving = createCustomServing(core, {
-    converterOf: createConverters(core, { override: parts.converterOf, inProcess: parts.inProcessWebhooks }),
+    converterOf: createConverters(core, {
+      override: parts.converterOf,
+      inProcess: parts.inProcessWebhooks,
+      dial: parts.nodes?.dial,
+    }),
     changed: createAnnouncer(core, parts.onError),
   });
   await followDefinitions(core, serving, parts.onError);

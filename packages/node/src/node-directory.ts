@@ -58,6 +58,16 @@ export function createNodeDirectory(elsewhere: NodeConnector): NodeDirectory {
       const [first] = nodes.values();
       return first ? connected(first.network, location) : elsewhere.address(location);
     },
+    async dial(target) {
+      const [first] = nodes.values();
+      try {
+        return await first?.network.connect(target);
+      } catch (error) {
+        // A simulated network ends where the simulation does; what lies beyond may well be there.
+        if ((error as NodeJS.ErrnoException).code === 'EHOSTUNREACH') return undefined;
+        throw error;
+      }
+    },
     close: () => elsewhere.close(),
   };
 }

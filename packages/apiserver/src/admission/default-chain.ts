@@ -1,6 +1,7 @@
 import { type ResourceQuota, resourceQuota } from '@kruise/api/core/resourcequota';
 import type { ApiAnswer, ApiRequest } from '@kruise/client/transport';
 import type { Rbac } from '../authorization/rbac.ts';
+import type { Dial } from '../connect/node-connector.ts';
 import type { Core } from '../core.ts';
 import { createWebhookCaller, type InProcessWebhooks, type WebhookCaller } from '../webhook/caller.ts';
 import { createServiceResolver } from '../webhook/service-resolver.ts';
@@ -32,6 +33,8 @@ export type AdmissionParts = Pick<Core, 'resources' | 'feed' | 'authorizer' | 'c
   /** Sends a request to the server itself, as the server. */
   readonly send: (request: ApiRequest) => Promise<ApiAnswer>;
   readonly inProcessWebhooks?: InProcessWebhooks | undefined;
+  /** The way to webhooks behind Services. */
+  readonly dial?: Dial | undefined;
 };
 
 /** The plugins Kubernetes v1.33 runs unless told otherwise, in the order it runs them. */
@@ -69,12 +72,16 @@ export function defaultPlugins(parts: AdmissionParts): readonly AdmissionPlugin[
   ];
 }
 
-function webhookCaller({ clock, random, signal, inProcessWebhooks }: AdmissionParts, lookup: Lookup): WebhookCaller {
+function webhookCaller(
+  { clock, random, signal, inProcessWebhooks, dial }: AdmissionParts,
+  lookup: Lookup,
+): WebhookCaller {
   const resolve = createServiceResolver(lookup, random);
   const caller = createWebhookCaller({
     clock,
     resolve,
     ...(inProcessWebhooks ? { inProcess: inProcessWebhooks } : {}),
+    ...(dial ? { dial } : {}),
   });
   signal.addEventListener('abort', () => caller.close(), { once: true });
   return caller;

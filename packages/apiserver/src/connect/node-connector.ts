@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Node } from '@kruise/api/core/node';
 import { badRequest, unclassified } from '@kruise/machinery/status';
 import type { Clock } from '@kruise/values/clock';
@@ -13,8 +14,13 @@ export type NodeConnector = {
   proxy(node: Node, port: { readonly scheme: string; readonly port: string }): Promise<Backend>;
   /** What listens in the network of the cluster. */
   address(location: Location): Backend;
+  /** Where the network of the cluster is not this machine's: the way into it. */
+  readonly dial?: Dial;
   close(): void;
 };
+
+/** A bare connection into the network of the cluster; undefined for an address that is not of that network. */
+export type Dial = (target: { readonly host: string; readonly port: number }) => Promise<Duplex | undefined>;
 
 const preferredAddresses = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'];
 const defaultKubeletPort = 10250;

@@ -1,4 +1,5 @@
 import { createLookup } from '../admission/lookup.ts';
+import type { Dial } from '../connect/node-connector.ts';
 import type { Core } from '../core.ts';
 import { createWebhookCaller, type InProcessWebhooks, type WebhookCaller } from '../webhook/caller.ts';
 import { createServiceResolver } from '../webhook/service-resolver.ts';
@@ -11,12 +12,14 @@ export type ConvertersOptions = {
   readonly override?: ((definition: Definition) => Converter | undefined) | undefined;
   /** Webhooks in the same process. */
   readonly inProcess?: InProcessWebhooks | undefined;
+  /** The way to webhooks behind Services. */
+  readonly dial?: Dial | undefined;
 };
 
 /** Finds out how the versions of a definition are converted. */
 export function createConverters(
   core: Core,
-  { override, inProcess }: ConvertersOptions,
+  { override, inProcess, dial }: ConvertersOptions,
 ): (definition: Definition) => Converter {
   const { clock, random, signal } = core;
   let caller: WebhookCaller | undefined;
@@ -24,7 +27,12 @@ export function createConverters(
   function webhookCaller(): WebhookCaller {
     if (!caller) {
       const resolve = createServiceResolver(createLookup(core.resources, core.feed), random);
-      const made = createWebhookCaller({ clock, resolve, ...(inProcess ? { inProcess } : {}) });
+      const made = createWebhookCaller({
+        clock,
+        resolve,
+        ...(inProcess ? { inProcess } : {}),
+        ...(dial ? { dial } : {}),
+      });
       signal.addEventListener('abort', () => made.close(), { once: true });
       caller = made;
     }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { test } from 'node:test';
+import { type AddressInfo, connect } from 'node:net';
+import { describe, test } from 'node:test';
 import { endpoints } from '@kruise/api/core/endpoints';
 import { service } from '@kruise/api/core/service';
 import { endpointSlice } from '@kruise/api/discovery/endpointslice';
@@ -64,6 +64,42 @@ for (const { name, webhook, message } of broken) {
     await calling;
   });
 }
+
+describe('a webhook behind a Service in a network of its own', () => {
+  const client = { service: { namespace: 'n', name: 's', path: '/x' } };
+  const resolve = () => ({ host: '10.244.0.3', port: 8443 });
+
+  test('is reached by the way into it', async () => {
+    await using server = await startWebhookServer(() => ({ allowed: true }), ['s.n.svc']);
+    const dialled: object[] = [];
+    const dial = async (target: object) => {
+      dialled.push(target);
+      return connect(server.port, '127.0.0.1');
+    };
+    const caller = createWebhookCaller({ clock: systemClock, resolve, dial });
+    await caller.call({ ...client, caBundle: server.caBundle }, review, options);
+    assert.deepEqual(dialled, [{ host: '10.244.0.3', port: 8443 }]);
+    await assert.rejects(caller.call(client, review, options), /x509: certificate signed by unknown authority$/);
+    caller.close();
+  });
+
+  test('is reached as any other where the network does not know it', async () => {
+    await using server = await startWebhookServer(() => ({ allowed: true }), ['s.n.svc']);
+    const here = () => ({ host: '127.0.0.1', port: server.port });
+    const caller = createWebhookCaller({ clock: systemClock, resolve: here, dial: async () => undefined });
+    await caller.call({ ...client, caBundle: server.caBundle }, review, options);
+    assert.equal(server.requests.length, 1);
+    caller.close();
+  });
+
+  test('that refuses connections is said to', async () => {
+    const refusal = Object.assign(new Error(), { code: 'ECONNREFUSED', address: '10.244.0.3', port: 8443 });
+    const caller = createWebhookCaller({ clock: systemClock, resolve, dial: () => Promise.reject(refusal) });
+    await assert.rejects(caller.call(client, review, options), {
+      message: 'Post "https://s.n.svc:443/x?timeout=10s": dial tcp 10.244.0.3:8443: connect: connection refused',
+    });
+  });
+});
 
 test('says that nobody listens as Go does', async () => {
   const caller = createWebhookCaller({ clock: systemClock, resolve: nobody });

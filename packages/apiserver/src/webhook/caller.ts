@@ -6,6 +6,7 @@ import { JsonSyntaxError, parseJson } from '@kruise/schema/json-text';
 import type { Clock } from '@kruise/values/clock';
 import { stringify } from '@kruise/values/go-json';
 import { quote } from '@kruise/values/go-syntax';
+import type { Dial } from '../connect/node-connector.ts';
 import { connectionFault, statusFault } from './go-faults.ts';
 import type { ServiceResolver } from './service-resolver.ts';
 
@@ -45,15 +46,17 @@ export function createWebhookCaller(parts: {
   readonly clock: Clock;
   readonly resolve: ServiceResolver;
   readonly inProcess?: InProcessWebhooks;
+  /** The way to what is behind Services, where it is not the network of this machine. */
+  readonly dial?: Dial;
 }): WebhookCaller {
-  const { clock, resolve, inProcess } = parts;
+  const { clock, resolve, inProcess, dial } = parts;
   const agents = new Map<string, Agent>();
 
-  function agentFor({ url }: Address, caBundle = ''): Agent {
-    const key = `${url} ${caBundle}`;
+  function agentFor({ url }: Address, { service, caBundle = '' }: WebhookClientConfig): Agent {
+    const key = `${service ? 'service' : 'url'} ${url} ${caBundle}`;
+    const trust = caBundle === '' ? {} : { ca: Buffer.from(caBundle, 'base64') };
     const agent =
-      agents.get(key) ??
-      new Agent({ keepAlive: true, ...(caBundle === '' ? {} : { ca: Buffer.from(caBundle, 'base64') }) });
+      agents.get(key) ?? (service && dial ? dialingAgent(dial, trust) : new Agent({ keepAlive: true, ...trust }));
     agents.delete(key);
     agents.set(key, agent);
     if (agents.size > maxAgents) {
@@ -78,7 +81,7 @@ export function createWebhookCaller(parts: {
         ...(client.service ? resolve({ ...client.service, port: client.service.port ?? 443 }) : {}),
         query: `?timeout=${timeoutSeconds}s`,
         body,
-        agent: agentFor(address, client.caBundle),
+        agent: agentFor(address, client),
         signal: AbortSignal.any([signal, expiry.signal]),
       });
     } catch (error) {
@@ -102,6 +105,21 @@ export function createWebhookCaller(parts: {
       agents.clear();
     },
   };
+}
+
+/** Connects by `dial` to whatever that knows, and over the network to the rest. */
+function dialingAgent(dial: Dial, trust: { readonly ca?: Buffer }): Agent {
+  const agent = new Agent({ keepAlive: true, ...trust });
+  const connectTls = agent.createConnection.bind(agent);
+  agent.createConnection = (options, connected) => {
+    dial({ host: options.host ?? '', port: Number(options.port) }).then(
+      (socket) => connected?.(null, connectTls({ ...options, ...(socket && { socket }) })!),
+      // Node never looks at the stream where there is an error.
+      (error: Error) => connected?.(error, undefined as never),
+    );
+    return undefined;
+  };
+  return agent;
 }
 
 /** What a function answers, if it does so in time; to whoever asks, one that throws is a webhook that broke down. */
