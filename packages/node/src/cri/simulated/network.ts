@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Duplex, duplexPair } from 'node:stream';
+import { type SecureContext, TLSSocket } from 'node:tls';
 import type { HostNetwork, HttpAnswer, HttpRequest, NetworkTarget } from '../runtime.ts';
 import { runtimeError } from './runtime-error.ts';
 
@@ -11,6 +12,8 @@ import { runtimeError } from './runtime-error.ts';
 export type Listener = {
   http?(request: ServedRequest): HttpAnswer | 'hang' | Promise<HttpAnswer | 'hang'>;
   connection?(connection: Duplex): void;
+  /** What it shows to those who connect, where its HTTP is HTTPS. */
+  readonly certificate?: SecureContext;
   health?(service: string): 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN';
   /** While it gives false, nobody is let in. */
   isListening?(): boolean;
@@ -58,6 +61,8 @@ export type NetworkInterface = {
 export class ConnectError extends Error {
   override readonly name = 'ConnectError';
   readonly code: 'ECONNREFUSED' | 'EHOSTUNREACH' | 'ENOTFOUND';
+  readonly address: string;
+  readonly port: number;
 
   constructor(code: ConnectError['code'], { host, port }: NetworkTarget) {
     const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
@@ -67,6 +72,8 @@ export class ConnectError extends Error {
         : `dial tcp ${address}: connect: ${code === 'ECONNREFUSED' ? 'connection refused' : 'no route to host'}`,
     );
     this.code = code;
+    this.address = host;
+    this.port = port;
   }
 }
 
@@ -106,7 +113,7 @@ export function createSimulatedNetwork({ services }: { readonly services?: Servi
         const listener = find(locate(target));
         const [near, far] = duplexPair();
         if (listener.connection) listener.connection(far);
-        else if (listener.http) httpServer.serve(listener.http, far, address);
+        else if (listener.http) httpServer.serve(listener.http, secured(far, listener.certificate), address);
         else far.destroy();
         return near;
       },
@@ -151,6 +158,11 @@ export function createSimulatedNetwork({ services }: { readonly services?: Servi
     },
     seenFrom,
   };
+}
+
+function secured(connection: Duplex, certificate: SecureContext | undefined): Duplex {
+  if (!certificate) return connection;
+  return new TLSSocket(connection, { isServer: true, secureContext: certificate });
 }
 
 function isName(host: string): boolean {

@@ -29,6 +29,10 @@ rows('text', [
   ['echo x > /s; sed -i s/x/y/ /s; cat /s', 'y\n'],
   ['echo "a b c" | awk \'{print $2, $NF}\'', 'b c\n'],
   ['echo hi | base64 | base64 -d', 'hi\n'],
+  [
+    'printf "0123456789\\n" | hexdump -C',
+    '00000000  30 31 32 33 34 35 36 37  38 39 0a                 |0123456789.|\n0000000b\n',
+  ],
   ['echo hi | tee /t | cat; cat /t', 'hi\nhi\n'],
   ['printf "" | md5sum', 'd41d8cd98f00b204e9800998ecf8427e  -\n'],
 ]);

@@ -63,6 +63,13 @@ export const textCommands: Readonly<Record<string, Program>> = {
       }
     });
   }),
+  hexdump: tool(async (context) => {
+    const { flags, operands } = parseArguments(context.argv.slice(1));
+    if (!flags.has('C')) throw new ToolError('only -C is known here');
+    return eachInput(context, operands, async (input) => {
+      await writeText(context.stdout, hexDump(await readAll(input, context.process)));
+    });
+  }),
   tail: tool(tail),
   tac: tool(async (context) => {
     const { operands } = parseArguments(context.argv.slice(1));
@@ -177,6 +184,19 @@ export const textCommands: Readonly<Record<string, Program>> = {
     return 0;
   }),
 };
+
+/** Sixteen bytes a line: where they are, what they are, and as text. */
+function hexDump(bytes: Buffer): string {
+  const offset = (position: number) => position.toString(16).padStart(8, '0');
+  let text = '';
+  for (let start = 0; start < bytes.length; start += 16) {
+    const row = bytes.subarray(start, start + 16);
+    const pairs = [...row].map((byte, index) => `${index === 8 ? ' ' : ''}${byte.toString(16).padStart(2, '0')}`);
+    const shown = [...row].map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.')).join('');
+    text += `${offset(start)}  ${pairs.join(' ').padEnd(48)}  |${shown}|\n`;
+  }
+  return bytes.length === 0 ? '' : `${text}${offset(bytes.length)}\n`;
+}
 
 /** `-5` for `-n 5`. */
 function numericOption(words: readonly string[]): string[] {

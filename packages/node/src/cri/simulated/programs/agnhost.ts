@@ -1,13 +1,15 @@
 /** Kubernetes' test image: one program with many subcommands, of which those that run in a Pod on its own are here. */
+import { createSecureContext, type SecureContext } from 'node:tls';
 import { parseDuration, toMilliseconds } from '@kruise/values/duration';
 import { quote } from '@kruise/values/go-syntax';
 import { ParseError } from '@kruise/values/parse-error';
 import type { HttpAnswer } from '../../runtime.ts';
 import { collectingOutput, emptyInput } from '../byte-streams.ts';
 import { FileError } from '../file-tree.ts';
-import { type ServedRequest, textAnswer } from '../network.ts';
+import { type Listener, type ServedRequest, textAnswer } from '../network.ts';
 import { ProcessKilled } from '../process.ts';
 import { type Program, type ProgramContext, writeText } from '../program.ts';
+import { conversionAnswer, webhookAnswer } from './agnhost-webhooks.ts';
 import { serverProgram } from './servers.ts';
 
 /** Go ends with 2 on a signal nobody handles. */
@@ -40,6 +42,11 @@ const subcommands: Readonly<Record<string, Program>> = {
   },
   mounttest,
   'logs-generator': generateLogs,
+  webhook: (context) => {
+    const sidecarImage = flag(context, 'sidecar-image') ?? '';
+    return httpsProgram((request) => webhookAnswer(request, { clock: context.container.clock, sidecarImage }))(context);
+  },
+  'crd-conversion-webhook': httpsProgram(conversionAnswer),
   porter: async (context) => {
     const ports = [...context.environment].flatMap(([name, text]) => {
       const port = /^SERVE_PORT_(\d+)$/.exec(name)?.[1];
@@ -76,6 +83,26 @@ function flag({ argv }: ProgramContext, name: string): string | undefined {
 
 function portOf(context: ProgramContext, name: string, otherwise: number): number {
   return Number(flag(context, name) ?? otherwise);
+}
+
+/** Serves HTTPS with the certificate its flags name. */
+function httpsProgram(answer: NonNullable<Listener['http']>): Program {
+  return (context) => {
+    const { files } = context.container;
+    const read = (name: string) => Buffer.from(files.read(flag(context, name) ?? ''));
+    let certificate: SecureContext;
+    try {
+      certificate = createSecureContext({ cert: read('tls-cert-file'), key: read('tls-private-key-file') });
+    } catch (error) {
+      void writeText(context.stderr, `${(error as Error).message}\n`);
+      return 255;
+    }
+    return serverProgram({
+      ports: [portOf(context, 'port', 443)],
+      stops: unhandled,
+      listener: () => ({ certificate, http: answer }),
+    })(context);
+  };
 }
 
 async function netexec(context: ProgramContext): Promise<number> {
@@ -190,6 +217,8 @@ function healthListener(context: ProgramContext) {
   };
 }
 
+const newFileContent = 'mount-tester new file\n';
+
 /** Says what it finds at paths, as the tests of volumes expect to read it. */
 async function mounttest(context: ProgramContext): Promise<number> {
   const { files } = context.container;
@@ -209,6 +238,15 @@ async function mounttest(context: ProgramContext): Promise<number> {
     files.stat(path);
     return print(`mount type of ${quote(path)}: tmpfs`);
   });
+  const content = (path: string) =>
+    print(`content of file ${quote(path)}: ${Buffer.from(files.read(path)).toString()}`);
+  // Files are written before they are looked at, and shown as soon as they are there.
+  for (const mode of ['0644', '0666', '0660', '0777']) {
+    await attempt(flag(context, `new_file_${mode}`), 'error writing new file', (path) => {
+      files.write(path, newFileContent, { mode: Number.parseInt(mode, 8) });
+      return content(path);
+    });
+  }
   await attempt(flag(context, 'file_mode'), 'error from Lstat', (path) =>
     print(`mode of file ${quote(path)}: ${goMode(files.stat(path))}`),
   );
@@ -220,34 +258,34 @@ async function mounttest(context: ProgramContext): Promise<number> {
     await print(`owner UID of ${quote(path)}: ${uid}`);
     await print(`owner GID of ${quote(path)}: ${gid}`);
   });
-  for (const mode of ['0644', '0666', '0660', '0777']) {
-    await attempt(flag(context, `new_file_${mode}`), 'error writing new file', (path) =>
-      files.write(path, 'mount-tester new file\n', { mode: Number.parseInt(mode, 8) }),
-    );
-  }
-  const content = (path: string) =>
-    print(`content of file ${quote(path)}: ${Buffer.from(files.read(path)).toString()}`);
   await attempt(flag(context, 'file_content'), 'error reading file content for', content);
   const loopPath = flag(context, 'file_content_in_loop');
-  if (loopPath !== undefined) await readInLoop(context, loopPath, content, print);
+  if (loopPath !== undefined) failures += await readInLoop(context, loopPath);
   return failures > 0 ? 1 : 0;
 }
 
-async function readInLoop(
-  context: ProgramContext,
-  path: string,
-  content: (path: string) => void | Promise<void>,
-  print: (text: string) => void | Promise<void>,
-): Promise<void> {
-  for (let left = Number(flag(context, 'retry_time') ?? 180); left > 0; left--) {
+/** Reads a file until it is as expected, or time is up. */
+async function readInLoop(context: ProgramContext, path: string): Promise<number> {
+  const { files, clock } = context.container;
+  const print = (text: string) => writeText(context.stdout, `${text}\n`);
+  const stopsEarly = flag(context, 'break_on_expected_content') !== 'false';
+  const end = clock.now() + 1000 * Number(flag(context, 'retry_time') ?? 180);
+  let failed = false;
+  while (clock.now() < end) {
     try {
-      await content(path);
+      const content = Buffer.from(files.read(path)).toString();
+      failed = false;
+      await print(`content of file ${quote(path)}: ${content}`);
+      if (stopsEarly && content === newFileContent) break;
+      if (stopsEarly) await print(`Unexpected content. Expected: ${newFileContent}. Retrying`);
     } catch (error) {
       if (!(error instanceof FileError)) throw error;
+      failed = true;
       await print(`Error reading file ${path}: open ${path}: ${error.description.toLowerCase()}, retrying`);
     }
-    await context.process.sleep(1000);
+    await context.process.sleep(2000);
   }
+  return failed ? 1 : 0;
 }
 
 /** As Go prints a file's mode: `-rw-r--r--`, `drwxrwxrwx`, `dtrwxrwxrwx`. */
