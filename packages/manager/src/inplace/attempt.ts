@@ -74,10 +74,10 @@ export function announceUpdate(
   actions: readonly PatchAction[],
   about: KubernetesObject,
   how: string,
+  howDone = how,
 ): readonly PatchAction[] {
-  const what = `update pod {name} ${how}`;
-  const failed = { reason: 'FailedUpdatePodInPlace', message: `failed to ${what}: {error}` };
-  const done = { reason: 'SuccessfulUpdatePodInPlace', message: `successfully ${what}` };
+  const failed = { reason: 'FailedUpdatePodInPlace', message: `failed to update pod {name} ${how}: {error}` };
+  const done = { reason: 'SuccessfulUpdatePodInPlace', message: `successfully update pod {name} ${howDone}` };
   return actions.map((action, index) =>
     announced(action, { about, failed, ...(index === actions.length - 1 ? { done } : {}) }),
   );

@@ -13,7 +13,8 @@ export type PreDownload = {
   readonly workload: KubernetesObject;
   readonly owner: Owner;
   readonly selector: LabelSelector;
-  readonly from: ControllerRevision;
+  /** The revisions Pods come from. */
+  readonly from: readonly ControllerRevision[];
   readonly to: ControllerRevision;
   readonly strategy: InPlaceUpdateStrategy | undefined;
 };
@@ -51,8 +52,11 @@ export function preDownload(download: PreDownload): readonly Action[] {
 function newImages({ from, to }: PreDownload) {
   const imagesOf = (revision: ControllerRevision) =>
     (podTemplateOf(revision)?.spec?.containers ?? []).map(({ name, image = '' }) => ({ container: name, image }));
-  const known = new Map(imagesOf(from).map(({ container, image }) => [container, image]));
-  return imagesOf(to).filter(({ container, image }) => known.get(container) !== image);
+  const former = Map.groupBy(from.flatMap(imagesOf), ({ container }) => container);
+  // Nodes with Pods of a revision that had another image may not have this one.
+  return imagesOf(to).filter(
+    ({ container, image }) => former.get(container)?.some((each) => each.image !== image) ?? true,
+  );
 }
 
 function jobFor(

@@ -7,6 +7,7 @@ import { convertObject } from '../conversion/catalogue.ts';
 import type { ManagerSettings } from '../settings.ts';
 import { cloneSetDefaulting, cloneSetValidating } from './cloneset/webhooks.ts';
 import type { WebhookContext } from './context.ts';
+import { daemonSetDefaulting, daemonSetValidating } from './daemonset/webhooks.ts';
 import { podMutating } from './pod/webhooks.ts';
 import { statefulSetDefaulting, statefulSetValidating } from './statefulset/webhooks.ts';
 
@@ -62,6 +63,26 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
     resource: 'clonesets',
     operations: ['CREATE', 'UPDATE', 'DELETE'],
     make: cloneSetValidating,
+  },
+  {
+    name: 'mdaemonset.kb.io',
+    type: 'mutating',
+    path: '/mutate-apps-kruise-io-daemonset',
+    group: 'apps.kruise.io',
+    versions: both,
+    resource: 'daemonsets',
+    operations: ['CREATE', 'UPDATE'],
+    make: daemonSetDefaulting,
+  },
+  {
+    name: 'vdaemonset.kb.io',
+    type: 'validating',
+    path: '/validate-apps-kruise-io-daemonset',
+    group: 'apps.kruise.io',
+    versions: both,
+    resource: 'daemonsets',
+    operations: ['CREATE', 'UPDATE'],
+    make: daemonSetValidating,
   },
   {
     name: 'mstatefulset.kb.io',

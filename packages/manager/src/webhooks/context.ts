@@ -60,10 +60,10 @@ export function refuse(code: number, message: string): Verdict<never> {
   return { refusal };
 }
 
-/** It may be done if there is nothing wrong with it; else 422 and every fault. */
-export function refuseFaults(causes: Iterable<Cause>): Verdict<never> {
+/** It may be done if there is nothing wrong with it; else 422, or another code, and every fault. */
+export function refuseFaults(causes: Iterable<Cause>, code = 422): Verdict<never> {
   const found = [...causes];
-  return found.length === 0 ? allow() : refuse(422, summary(found));
+  return found.length === 0 ? allow() : refuse(code, summary(found));
 }
 
 /** The version a request speaks of. */

@@ -29,7 +29,7 @@ export function preDownloadImages(situation: Situation): readonly Action[] {
     workload: cloneSet,
     owner: ownerOf(cloneSet),
     selector: cloneSet.spec.selector,
-    from: current,
+    from: [current],
     to: update,
     strategy,
   });

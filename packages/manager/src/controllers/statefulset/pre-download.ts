@@ -26,7 +26,7 @@ export function preDownloadImages(situation: Situation): readonly Action[] {
     workload: set,
     owner: set,
     selector: set.spec.selector,
-    from: current,
+    from: [current],
     to: update,
     strategy: annotatedStrategy(metadata.annotations),
   });

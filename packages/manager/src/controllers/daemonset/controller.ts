@@ -1,0 +1,64 @@
+import { controllerRevision } from '@kruise/api/apps/controllerrevision';
+import { node } from '@kruise/api/core/node';
+import { pod } from '@kruise/api/core/pod';
+import { type DaemonSet, daemonSet } from '@kruise/api/kruise/daemonset';
+import { imagePullJob } from '@kruise/api/kruise/imagepulljob';
+import { adopters, candidatesFor } from '@kruise/client/adoption';
+import { type BackOff, createBackOff } from '@kruise/client/back-off';
+import { type Controller, defineController, watch } from '@kruise/client/controller';
+import type { Caches } from '@kruise/client/informer';
+import { type Key, referenceOf } from '@kruise/client/object-key';
+import { failureEffects } from '@kruise/controlplane/controllers/daemonset/ended';
+import { setsThatSeeNodes } from '@kruise/controlplane/controllers/daemonset/wake';
+import { placementOf } from '@kruise/machinery/daemon-pods';
+import { selectorOf } from '@kruise/machinery/label-selector';
+import { type ManagerSettings, workSettings } from '../../settings.ts';
+import { decide, type Observed } from './decide.ts';
+
+/** Remembers between passes where Pods failed, as they leave no trace of it once they are deleted, and nothing else. */
+export function daemonSetController(settings: ManagerSettings): Controller {
+  const fetchesAhead = settings.gates.PreDownloadImageForDaemonSetUpdate;
+  const backOff = createBackOff({ firstMs: 1000, maxMs: 15 * 60_000 });
+  const selector = ({ spec }: DaemonSet) => selectorOf(spec.selector);
+  return defineController({
+    for: daemonSet,
+    owns: [pod],
+    watches: [
+      watch(pod, adopters(daemonSet, selector)),
+      watch(controllerRevision, adopters(daemonSet, selector)),
+      watch(node, setsThatSeeNodes(daemonSet, viewOf)),
+    ],
+    uses: fetchesAhead ? [imagePullJob] : [],
+    ...workSettings(settings, 'daemonset'),
+    observe: (caches, key) => observe(caches, key, { backOff, fetchesAhead }),
+    decide: (observed, now) => decide(observed, settings, now),
+    effects: failureEffects(backOff),
+  });
+}
+
+/** Whether a node is to have a Pod, and whether it is one whose Pod is updated. */
+function viewOf({ spec }: DaemonSet) {
+  const placement = placementOf(spec.template.spec);
+  const { selector } = spec.updateStrategy?.rollingUpdate ?? {};
+  const chosen = selector && selectorOf(selector);
+  return (seen: Parameters<typeof placement>[0]) =>
+    chosen ? { ...placement(seen), isChosen: chosen.matches(seen.metadata.labels) } : placement(seen);
+}
+
+type Means = { readonly backOff: BackOff; readonly fetchesAhead: boolean };
+
+function observe(caches: Caches, key: Key, { backOff, fetchesAhead }: Means): Observed | undefined {
+  const set = caches.of(daemonSet).get(key);
+  if (!set) return undefined;
+  const { namespace = '' } = referenceOf(key);
+  const revisions = caches.of(controllerRevision);
+  return {
+    set,
+    nodes: caches.of(node).list(),
+    candidates: candidatesFor(caches.of(pod), set),
+    revisions: candidatesFor(revisions, set),
+    find: (name) => revisions.get({ namespace, name }),
+    remainingBackOffMs: backOff.remainingMs,
+    imagePullJobs: fetchesAhead ? caches.of(imagePullJob).controlledBy(set) : [],
+  };
+}

@@ -1,0 +1,212 @@
+/**
+ * A Pod on every node that fits, of the present template in the end (daemonset.md §5.3). Nodes that are not as they should
+ * be are seen to first; the update goes on when that has come into sight.
+ */
+import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
+import type { Node } from '@kruise/api/core/node';
+import type { Pod } from '@kruise/api/core/pod';
+import type { DaemonSet, DaemonSetStatus } from '@kruise/api/kruise/daemonset';
+import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
+import { type Action, record } from '@kruise/client/actions';
+import { claimActions } from '@kruise/client/adoption';
+import type { Decision } from '@kruise/client/controller';
+import { backOffKey, tellOfEnded } from '@kruise/controlplane/controllers/daemonset/ended';
+import { hashOf, historyOf, outlived } from '@kruise/controlplane/controllers/daemonset/history';
+import { isUpdatedBy, podsByNode, podsFor } from '@kruise/controlplane/controllers/daemonset/pods';
+import { updateBudget } from '@kruise/controlplane/controllers/daemonset/situation';
+import { countNodes } from '@kruise/controlplane/controllers/daemonset/status';
+import { tend } from '@kruise/controlplane/controllers/daemonset/tend';
+import { restBetweenLooks } from '@kruise/controlplane/controllers/pace';
+import { createPod, deletePod } from '@kruise/controlplane/controllers/pod-control';
+import { claimsOf } from '@kruise/machinery/claims';
+import { findCondition } from '@kruise/machinery/conditions';
+import { placementOf } from '@kruise/machinery/daemon-pods';
+import { isSame } from '@kruise/machinery/json-value';
+import { selectorOf } from '@kruise/machinery/label-selector';
+import { isPodAvailable, secondsUntilAvailable } from '@kruise/machinery/pods';
+import { compareStrings } from '@kruise/values/go-syntax';
+import type { Instant } from '@kruise/values/time';
+import { refreshUpdate } from '../../inplace/update.ts';
+import { changeState, isHooked } from '../../lifecycle/lifecycle.ts';
+import { hasReadinessGate } from '../../readiness/pod-readiness.ts';
+import { literalLabels } from '../../revision/pod-revision.ts';
+import type { ManagerSettings } from '../../settings.ts';
+import { updateInPlace } from './in-place.ts';
+import { burstOf, progressiveLimit } from './numbers.ts';
+import { preDownloadImages } from './pre-download.ts';
+import { isPreDeleting, type Situation } from './situation.ts';
+import { updateStep } from './update.ts';
+
+export type Observed = Pick<Situation, 'set' | 'nodes' | 'imagePullJobs'> & {
+  /** The Pods it may have a claim to. */
+  readonly candidates: readonly Pod[];
+  /** The revisions it may have a claim to. */
+  readonly revisions: readonly ControllerRevision[];
+  /** The revision of a name in its namespace, whoever it belongs to. */
+  readonly find: (name: string) => ControllerRevision | undefined;
+  /** How long failures under a key are yet to be waited out. */
+  readonly remainingBackOffMs: (key: string, now: Instant) => number;
+};
+
+type Decided = Decision<DaemonSetStatus | undefined>;
+
+export function decide(observed: Observed, settings: ManagerSettings, now: Instant): Decided {
+  const { set, candidates, revisions, find } = observed;
+  const { spec, metadata } = set;
+  if (metadata.deletionTimestamp != null) return { actions: [] };
+  if (isSame(spec.selector, {})) return refuseToSelectAll(set);
+
+  const selector = selectorOf(spec.selector);
+  const matches = (child: Pod | ControllerRevision) => selector.matches(child.metadata.labels);
+  const revisionClaims = claimsOf(set, revisions, matches);
+  const podClaims = claimsOf(set, candidates, matches);
+  const pods = podClaims.claimed;
+  const history = historyOf(set, revisionClaims.claimed, pods, find);
+  const situation = situationOf(observed, { pods, ...history }, settings, now);
+
+  const work = workOn(situation);
+  const status = statusOf(situation, history.collisionCount);
+  const seconds = [secondsUntilAvailable(pods, situation.minReadySeconds, now), ...work.seconds].filter(
+    (each) => each !== undefined,
+  );
+  return {
+    actions: [
+      ...claimActions(set, revisionClaims),
+      ...history.actions,
+      ...claimActions(set, podClaims),
+      ...preDownloadImages(situation),
+      ...work.actions,
+      ...outlived(set, history.old, pods),
+    ],
+    // Without the revision nothing is known of who is updated.
+    status: ({ failures }) =>
+      failures.some(({ action }) => 'object' in action && action.object.kind === 'ControllerRevision')
+        ? set.status
+        : status,
+    ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}),
+    restMs: work.actions.length > 0 ? 0 : restBetweenLooks(observed.nodes.length),
+  };
+}
+
+function refuseToSelectAll(set: DaemonSet): Decided {
+  const message = 'This DaemonSet is selecting all pods. A non-empty selector is required.';
+  return { actions: [record({ about: set, type: 'Warning', reason: 'SelectingAll', message })] };
+}
+
+function situationOf(
+  observed: Observed,
+  { pods, hash, current, old }: Pick<Situation, 'pods' | 'hash' | 'current' | 'old'>,
+  settings: ManagerSettings,
+  now: Instant,
+): Situation {
+  const { set, nodes, imagePullJobs } = observed;
+  return {
+    set,
+    settings,
+    nodes,
+    pods,
+    hash,
+    current,
+    old,
+    imagePullJobs,
+    revisionLabels: literalLabels,
+    byNode: podsByNode(pods),
+    placement: placementOf(set.spec.template.spec),
+    hasHash: (pod) => hashOf(pod) === hash,
+    isUpdated: isUpdatedBy(set, hash),
+    isLeaving: isPreDeleting,
+    allowsSurge: updateBudget(set, 1).maxSurge > 0,
+    minReadySeconds: set.spec.minReadySeconds ?? 0,
+    remainingBackOffMs: (node) => observed.remainingBackOffMs(backOffKey(set, node), now),
+    now,
+  };
+}
+
+type Work = { readonly actions: readonly Action[]; readonly seconds: readonly number[] };
+
+function workOn(situation: Situation): Work {
+  const { set, now } = situation;
+  const tending = tend(situation);
+  const starts = heldBack(situation, tending.starts);
+  const chores = [
+    ...tellOfEnded(set, tending, now),
+    ...stopPods(situation, tending.stops),
+    ...startPods(situation, starts),
+  ];
+  const stopping = new Set(tending.stops);
+  const refreshing = situation.pods
+    .filter((pod) => !stopping.has(pod))
+    .map((pod) => refreshUpdate(pod, situation, now));
+  const seconds = refreshing.flatMap(({ requeueAfterSeconds }) => requeueAfterSeconds ?? []);
+  if (tending.waitMs !== undefined) seconds.push(tending.waitMs / 1000);
+  const upkeep = [...chores, ...refreshing.flatMap(({ actions }) => actions)];
+  return { actions: upkeep.length > 0 ? upkeep : update(situation), seconds };
+}
+
+/** The nodes that get a Pod now, in the order of their names. */
+function heldBack(situation: Situation, nodes: readonly string[]): readonly string[] {
+  const { set, placement, byNode, isUpdated } = situation;
+  const wanted = situation.nodes.filter((node) => placement(node).shouldRun);
+  const hasUpdated = ({ metadata }: Node) => byNode.get(metadata.name ?? '')?.some(isUpdated) ?? false;
+  const limit = progressiveLimit(set, { desired: wanted.length, updated: wanted.filter(hasUpdated).length });
+  return nodes.toSorted(compareStrings).slice(0, limit);
+}
+
+function update(situation: Situation): readonly Action[] {
+  const { type, rollingUpdate } = situation.set.spec.updateStrategy ?? {};
+  if (type !== 'RollingUpdate' || rollingUpdate?.paused) return [];
+  const { replaced, starts, stops } = updateStep(situation);
+  const inPlace = updateInPlace(situation, replaced);
+  return [...inPlace.actions, ...stopPods(situation, [...inPlace.rest, ...stops]), ...startPods(situation, starts)];
+}
+
+/** Deletes Pods; one that a hook holds is told that it is about to be deleted instead. */
+function stopPods({ set, now }: Situation, pods: readonly Pod[]): readonly Action[] {
+  const hook = set.spec.lifecycle?.preDelete;
+  const isHeld = (pod: Pod) => isHooked(hook, pod);
+  return [
+    ...pods
+      .filter(isHeld)
+      .flatMap((pod) => changeState(pod, { to: 'PreparingDelete', markNotReady: hook?.markPodNotReady }, now)),
+    ...pods
+      .filter((pod) => !isHeld(pod))
+      .slice(0, burstOf(set))
+      .map((pod) => deletePod(set, pod)),
+  ];
+}
+
+function startPods({ set, hash }: Situation, nodes: readonly string[]): readonly Action[] {
+  const podFor = podsFor(gated(set), hash);
+  return nodes.slice(0, burstOf(set)).map((node) => createPod(set, podFor(node)));
+}
+
+/** Pods that are to be updated in place have the gate that stops traffic meanwhile. */
+function gated(set: DaemonSet): DaemonSet {
+  const { template, updateStrategy } = set.spec;
+  if (updateStrategy?.rollingUpdate?.rollingUpdateType !== 'InPlaceIfPossible') return set;
+  const { spec = { containers: [] } } = template;
+  const readinessGates = [...(spec.readinessGates ?? []), { conditionType: inPlaceUpdateReadyCondition }];
+  return { ...set, spec: { ...set.spec, template: { ...template, spec: { ...spec, readinessGates } } } };
+}
+
+function statusOf(situation: Situation, collisionCount: number | undefined): DaemonSetStatus {
+  const { set, hash, minReadySeconds, now } = situation;
+  const isAvailable = (pod: Pod) => isPodAvailable(pod, minReadySeconds, now) && !isBeingUpdated(pod);
+  const { generation } = set.metadata;
+  const { numberAvailable, numberUnavailable, ...counts } = countNodes(situation, isAvailable);
+  const { numberAvailable: _, numberUnavailable: _former, ...former } = set.status ?? {};
+  return {
+    ...former,
+    ...counts,
+    ...(numberAvailable === 0 ? {} : { numberAvailable }),
+    ...(numberUnavailable === 0 ? {} : { numberUnavailable }),
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    ...(collisionCount === undefined ? {} : { collisionCount }),
+    updateRevision: hash,
+  };
+}
+
+function isBeingUpdated(pod: Pod): boolean {
+  const gate = findCondition(pod.status?.conditions, inPlaceUpdateReadyCondition);
+  return hasReadinessGate(pod, inPlaceUpdateReadyCondition) && gate !== undefined && gate.status !== 'True';
+}

@@ -1,0 +1,39 @@
+/** Pods of nodes that are updated in place (daemonset.md §6). They wait in no hook, and there is no grace period. */
+import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
+import type { Pod } from '@kruise/api/core/pod';
+import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
+import type { Action } from '@kruise/client/actions';
+import { announceUpdate } from '../../inplace/attempt.ts';
+import { startUpdate } from '../../inplace/update.ts';
+import { updateSpecOf } from '../../inplace/update-spec.ts';
+import { hasReadinessGate } from '../../readiness/pod-readiness.ts';
+import { revisionLabelOf, shortHash } from '../../revision/pod-revision.ts';
+import { burstOf } from './numbers.ts';
+import type { Situation } from './situation.ts';
+
+/** What changes Pods in place, and the Pods that have to be deleted instead. */
+export type InPlace = { readonly actions: readonly Action[]; readonly rest: readonly Pod[] };
+
+export function updateInPlace(situation: Situation, pods: readonly Pod[]): InPlace {
+  const { set, settings, current, old, hash, now } = situation;
+  if (set.spec.updateStrategy?.rollingUpdate?.rollingUpdateType !== 'InPlaceIfPossible') {
+    return { actions: [], rest: pods };
+  }
+  const specs = pods.map((pod) => {
+    const isGated = hasReadinessGate(pod, inPlaceUpdateReadyCondition);
+    const from = isGated ? revisionOf(pod, old) : undefined;
+    return { pod, spec: updateSpecOf(from, current, { gates: settings.gates, revisionName: hash }) };
+  });
+  const how = `in-place(revision ${current.metadata.name})`;
+  const actions = specs
+    .flatMap(({ pod, spec }) => (spec ? [{ pod, spec }] : []))
+    .slice(0, burstOf(set))
+    .flatMap(({ pod, spec }) => announceUpdate(startUpdate(pod, spec, situation, now), set, how, 'in-place'));
+  return { actions, rest: specs.filter(({ spec }) => spec === undefined).map(({ pod }) => pod) };
+}
+
+/** Whichever of the two a revision is called by, the hash comes last in it. */
+function revisionOf(pod: Pod, revisions: readonly ControllerRevision[]): ControllerRevision | undefined {
+  const hash = shortHash(revisionLabelOf(pod));
+  return revisions.find(({ metadata }) => shortHash(metadata.name ?? '') === hash);
+}

@@ -1,0 +1,29 @@
+import { type Action, optional, remove } from '@kruise/client/actions';
+import { updateBudget } from '@kruise/controlplane/controllers/daemonset/situation';
+import { annotatedStrategy } from '../../predownload/annotations.ts';
+import { ignorePreDownload, isPreDownloadSettled, preDownload } from '../../predownload/pre-download.ts';
+import { partitionOf } from './numbers.ts';
+import type { Situation } from './situation.ts';
+
+/** Has the images of the present template fetched ahead, and tidies up when every node has it (daemonset.md §8). */
+export function preDownloadImages(situation: Situation): readonly Action[] {
+  const { set, settings, hash, current, old, imagePullJobs } = situation;
+  if (!settings.gates.PreDownloadImageForDaemonSetUpdate) return [];
+  const { updatedNumberScheduled, desiredNumberScheduled = 0, updateRevision } = set.status ?? {};
+  const isEverywhere = updatedNumberScheduled === desiredNumberScheduled && updateRevision === hash;
+  if (isEverywhere) return imagePullJobs.map((job) => optional(remove(job)));
+  if (isPreDownloadSettled(current)) return [];
+  const isOnDelete = set.spec.updateStrategy?.type === 'OnDelete';
+  const { maxUnavailable } = updateBudget(set, desiredNumberScheduled);
+  // Nothing is gained where all nodes are updated at once.
+  const isAtOnce = partitionOf(set) === 0 && maxUnavailable >= desiredNumberScheduled;
+  if (isOnDelete || isAtOnce) return [ignorePreDownload(current)];
+  return preDownload({
+    workload: set,
+    owner: set,
+    selector: set.spec.selector,
+    from: old,
+    to: current,
+    strategy: annotatedStrategy(set.metadata.annotations),
+  });
+}

@@ -1,0 +1,28 @@
+/** All that a DaemonSet's next steps are decided by, worked out once. */
+import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
+import type { Pod } from '@kruise/api/core/pod';
+import type { DaemonSet } from '@kruise/api/kruise/daemonset';
+import type { ImagePullJob } from '@kruise/api/kruise/imagepulljob';
+import type { NodeSituation } from '@kruise/controlplane/controllers/daemonset/situation';
+import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
+import type { RevisionLabels } from '../../revision/pod-revision.ts';
+import type { ManagerSettings } from '../../settings.ts';
+
+export type Situation = NodeSituation & {
+  readonly set: DaemonSet;
+  readonly settings: ManagerSettings;
+  /** The Pods it has. */
+  readonly pods: readonly Pod[];
+  /** The hash that Pods of the present template carry. */
+  readonly hash: string;
+  /** The revision of the present template, and those of others. */
+  readonly current: ControllerRevision;
+  readonly old: readonly ControllerRevision[];
+  readonly revisionLabels: RevisionLabels;
+  readonly imagePullJobs: readonly ImagePullJob[];
+};
+
+/** Whether a Pod waits in the hook before its deletion. */
+export function isPreDeleting(pod: Pod): boolean {
+  return lifecycleStateOf(pod) === 'PreparingDelete';
+}

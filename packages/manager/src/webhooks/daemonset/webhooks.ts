@@ -1,0 +1,31 @@
+import { type DaemonSet, type DaemonSetV1alpha1, daemonSet, daemonSetV1alpha1 } from '@kruise/api/kruise/daemonset';
+import { change, type Webhook } from '@kruise/client/webhook';
+import { typed } from '../../typed.ts';
+import { handler, refuseFaults, unsupportedVersion, versionOf, type WebhookContext } from '../context.ts';
+import { defaultDaemonSet } from './default.ts';
+import { validateDaemonSet, validateDaemonSetUpdate } from './validate.ts';
+
+type AnySet = DaemonSet | DaemonSetV1alpha1;
+
+export function daemonSetDefaulting(_context: WebhookContext): Webhook {
+  return handler<AnySet>((request) => {
+    const version = versionOf(request);
+    if (version !== 'v1beta1' && version !== 'v1alpha1') return unsupportedVersion(request);
+    // Whoever creates or updates something sends it along.
+    return change(defaultDaemonSet(kinds[version], request.object!));
+  });
+}
+
+export function daemonSetValidating({ settings: { gates } }: WebhookContext): Webhook {
+  return handler<AnySet>((request) => {
+    const version = versionOf(request);
+    if (version !== 'v1beta1' && version !== 'v1alpha1') return unsupportedVersion(request);
+    const rules = { version, gates } as const;
+    const set = typed(kinds[version], request.object);
+    // The reference calls what is wrong with a new set its own fault, and clients know it so.
+    if (!request.oldObject) return refuseFaults(validateDaemonSet(set, rules), 500);
+    return refuseFaults(validateDaemonSetUpdate(set, typed(kinds[version], request.oldObject), rules));
+  });
+}
+
+const kinds = { v1beta1: daemonSet, v1alpha1: daemonSetV1alpha1 };
