@@ -32,9 +32,14 @@ export function temporaryHome(): string {
   return mkdtempSync(join(tmpdir(), 'kruise-e2e-'));
 }
 
+/** What Node is started with to run a `kruise` command. */
+export function kruiseArguments(args: readonly string[]): string[] {
+  return [main, ...args];
+}
+
 /** Runs a `kruise` command to its end. */
 export async function kruise(home: string, args: readonly string[]): Promise<Outcome> {
-  return run(process.execPath, [main, ...args], { env: freshEnvironment(home) });
+  return run(process.execPath, kruiseArguments(args), { env: freshEnvironment(home) });
 }
 
 /** Runs a program to its end. */

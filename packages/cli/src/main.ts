@@ -118,6 +118,8 @@ program
   .command('kubeconfig')
   .description("Print the cluster's kubeconfig.")
   .option('--data <dir>', 'the folder of the cluster')
+  .option('--user <name>', 'for someone else than the administrator, by a certificate made for them')
+  .option('--group <name...>', 'the groups they are in: system:nodes, say')
   .action(async (options) => {
     const { printKubeconfig } = await import('./commands/kubeconfig.ts');
     process.exitCode = await printKubeconfig(options);
