@@ -18,7 +18,11 @@ import { hasUnifiedCgroups } from './machine.ts';
 
 const missing = missingForContainerd();
 
-if (missing === undefined) test('a Pod of real containers lives and ends like any other', livesAndEnds);
+test('a Pod of real containers lives and ends like any other', async (context) => {
+  if (missing === undefined) return livesAndEnds();
+  assert(!process.env['CI'], `${missing} is not here`);
+  context.diagnostic(`LEFT OUT: without ${missing} there is no containerd to run them`);
+});
 
 async function livesAndEnds(): Promise<void> {
   const containerd = await startContainerd();

@@ -294,22 +294,18 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
 
   /** Pods that were there before are let in as they came, so that those who had room have it still. */
   async function followPods(): Promise<void> {
-    const early: Pod[] = [];
+    const early = new Map<string, Pod>();
     let isEarly = true;
     const followed = sources.followPods((change) => {
+      const uid = change.object.metadata.uid ?? '';
       if (!isEarly) handle(change);
-      else if (change.type === 'deleted')
-        early.splice(
-          early.findIndex(({ metadata }) => metadata.uid === change.object.metadata.uid),
-          1,
-        );
-      else if (change.type === 'added') early.push(change.object);
-      else early[early.findIndex(({ metadata }) => metadata.uid === change.object.metadata.uid)] = change.object;
+      else if (change.type === 'deleted') early.delete(uid);
+      else early.set(uid, change.object);
     });
     await followed;
     isEarly = false;
     const createdAt = ({ metadata }: Pod) => parseTime(metadata.creationTimestamp ?? '1970-01-01T00:00:00Z');
-    for (const pod of early.sort((a, b) => createdAt(a) - createdAt(b))) {
+    for (const pod of [...early.values()].sort((a, b) => createdAt(a) - createdAt(b))) {
       handle({ type: 'added', object: pod, cause: 'initial' });
     }
     await staticPods?.read;
