@@ -11,7 +11,11 @@ export type Change = {
 };
 
 /** What one watcher is told: a change seen through what it asked for. */
-export type WatchEvent = { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly cached: Cached };
+export type WatchEvent = {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly cached: Cached;
+  readonly change: Change;
+};
 
 /** What a watcher asked for. */
 export type Scope = {
@@ -39,6 +43,6 @@ export function seenFrom({ keyPrefix, matches }: Scope, change: Change): WatchEv
   const { previous, current } = change;
   const before = previous !== undefined && (matches?.(previous.object) ?? true);
   const now = current !== undefined && (matches?.(current.object) ?? true);
-  if (now) return { type: before ? 'MODIFIED' : 'ADDED', cached: current };
-  return before ? { type: 'DELETED', cached: departed(change, previous) } : undefined;
+  if (now) return { type: before ? 'MODIFIED' : 'ADDED', cached: current, change };
+  return before ? { type: 'DELETED', cached: departed(change, previous), change } : undefined;
 }

@@ -48,6 +48,7 @@ export function customConversion(
 
   async function prepare(stored: readonly KubeObject[]): Promise<void> {
     const foreign = stored.filter((object) => object.apiVersion !== version.apiVersion && !known.has(object));
+    await Promise.all(stored.map((object) => known.get(object)));
     if (foreign.length === 0) return;
     const complete = foreign.map((object) => versionNamed(versions, object.apiVersion)?.form(object) ?? object);
     const all = await converter.convert(complete, version.apiVersion);

@@ -35,6 +35,7 @@ const definition = (clientConfig: object): KubeObject => ({
       name,
       served: true,
       storage: name === 'v1',
+      selectableFields: [{ jsonPath: `.${field}` }],
       schema: { openAPIV3Schema: { type: 'object', properties: { [field]: { type: 'integer' } } } },
     })),
     conversion: { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } },
@@ -110,4 +111,42 @@ test('a dry run shows what would be read again', async () => {
   const path = '/apis/example.com/v2/ropes';
   await server.client.transport.request({ method: 'POST', path, body: rope, query: { dryRun: 'All' } });
   assert.deepEqual(asked, ['example.com/v1', 'example.com/v2']);
+});
+
+test('a field of a version that a webhook makes selects', async () => {
+  await using webhook = await startWebhook();
+  await using server = await startTestServer();
+  const { url, caBundle } = webhook;
+  await installDefinitions(server.core, [definition({ url: `${url}/convert`, caBundle })]);
+  const { transport } = server.client;
+  const path = '/apis/example.com/v2/ropes';
+  const over = new AbortController();
+  const query = { watch: true, fieldSelector: 'length=3' };
+  const events = transport.watch({ method: 'GET', path, query, signal: over.signal })[Symbol.asyncIterator]();
+  const next = async () => {
+    const { type, object } = (await events.next()).value as { type: string; object: KubeObject };
+    return `${type} ${object.metadata.name} ${object['length']}`;
+  };
+  const seen = next();
+  await transport.request({ method: 'POST', path, body: rope });
+  await transport.request({ method: 'POST', path, body: { ...rope, metadata: { name: 'b' }, length: 4 } });
+  const { object: list } = await transport.request({ method: 'GET', path, query: { fieldSelector: 'length=3' } });
+  const { items } = list as unknown as { readonly items: readonly KubeObject[] };
+  assert.deepEqual(
+    items.map(({ metadata }) => metadata.name),
+    ['a'],
+  );
+  assert.equal(await seen, 'ADDED a 3');
+  const patch = (name: string, length: number) =>
+    transport.request({
+      method: 'PATCH',
+      path: `${path}/${name}`,
+      body: { length },
+      contentType: 'application/merge-patch+json',
+    });
+  await patch('b', 3);
+  assert.equal(await next(), 'ADDED b 3');
+  await patch('a', 5);
+  assert.equal(await next(), 'DELETED a 3');
+  over.abort();
 });

@@ -76,11 +76,12 @@ export async function readMany(
   }
 
   const start = token ? keyPrefix + token.start : undefined;
+  // Taken together with what memory has: both may move on while objects are converted.
+  const revision = exact ?? core.feed.revision;
   const page =
     exact !== undefined && (resource.storage.cache.changedAt > exact || exact < core.oldestRevision())
       ? await fromPast(resource, { keyPrefix, start, limit, revision: exact, selection })
-      : fromMemory(resource, { keyPrefix, start, limit, selection });
-  const revision = exact ?? core.feed.revision;
+      : await fromMemory(resource, { keyPrefix, start, limit, selection });
   const items: Found[] = [];
   await resource.conversion.prepare?.(page.items.map(({ object }) => object));
   for (const cached of page.items) {
@@ -130,9 +131,18 @@ type PageRequest = {
   readonly selection: Selection;
 };
 
-function fromMemory(resource: Resource, { keyPrefix, start, limit, selection }: PageRequest): Page {
+async function fromMemory(resource: Resource, { keyPrefix, start, limit, selection }: PageRequest): Promise<Page> {
   const all = resource.storage.cache.list({ keyPrefix, ...(start === undefined ? {} : { start }) });
+  await prepareSelection(resource, selection, all);
   return cut(all, limit, selection);
+}
+
+async function prepareSelection(
+  { conversion }: Resource,
+  { needsConversion }: Selection,
+  all: readonly Cached[],
+): Promise<void> {
+  if (needsConversion) await conversion.prepare?.(all.map(({ object }) => object));
 }
 
 /** Nothing is left out of a page because of a selector: it is filled from what follows, as far as that goes. */
@@ -159,6 +169,7 @@ async function fromPast(
       ...readLimit,
       ...(start === undefined ? {} : { start }),
     });
+    await prepareSelection(resource, selection, past.items);
     if (!selection.selectsAll) return cut(past.items, limit, selection);
     if (!past.more) return { items: past.items, remaining: 0 };
     return { items: past.items, next: `${past.items.at(-1)!.key}\0`, remaining: past.count - past.items.length };

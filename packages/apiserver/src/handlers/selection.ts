@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { parseFieldSelector } from '@kruise/machinery/field-selector';
 import { parseSelector } from '@kruise/machinery/label-selector';
 import { badRequest } from '@kruise/machinery/status';
@@ -7,10 +8,13 @@ import type { Resource } from '../resource.ts';
 /** Which objects of a resource are meant. */
 export type Selection = {
   readonly selectsAll: boolean;
+  /** Tells of a stored object. */
   readonly matches: (object: KubeObject) => boolean;
+  /** Whether an object must have been converted before `matches` is asked, since its version may take a webhook. */
+  readonly needsConversion: boolean;
 };
 
-const everything: Selection = { selectsAll: true, matches: () => true };
+const everything: Selection = { selectsAll: true, matches: () => true, needsConversion: false };
 
 /** What the selectors of a request select. */
 export function selectionOf(
@@ -21,7 +25,11 @@ export function selectionOf(
   const labels = labelSelector === '' ? undefined : labelPredicate(labelSelector);
   const fields = fieldSelector === '' ? undefined : fieldPredicate(resource, fieldSelector);
   if (!labels && !fields) return everything;
-  return { selectsAll: false, matches: (object) => (labels?.(object) ?? true) && (fields?.(object) ?? true) };
+  return {
+    selectsAll: false,
+    matches: (object) => (labels?.(object) ?? true) && (fields?.matches(object) ?? true),
+    needsConversion: fields?.needsConversion ?? false,
+  };
 }
 
 function labelPredicate(text: string): ((object: KubeObject) => boolean) | undefined {
@@ -30,20 +38,26 @@ function labelPredicate(text: string): ((object: KubeObject) => boolean) | undef
   return (object) => selector.matches(object.metadata.labels);
 }
 
-function fieldPredicate(resource: Resource, text: string): ((object: KubeObject) => boolean) | undefined {
+function fieldPredicate(resource: Resource, text: string): Omit<Selection, 'selectsAll'> | undefined {
   const terms = asBadRequest(() => parseFieldSelector(text)).terms.map(({ field, operator, value }) => ({
+    field,
     read: readerOf(resource, field),
     wanted: operator !== '!=',
     value,
   }));
   if (terms.length === 0) return undefined;
   const { conversion } = resource;
-  return (stored) => {
-    // A version that only a webhook can make is not waited for: its fields are looked for where the stored object has
-    // them.
-    const converted = conversion.fromStorage(stored);
-    const object = converted instanceof Promise ? stored : converted;
-    return terms.every(({ read, wanted, value }) => (read(object) === value) === wanted);
+  // Metadata is the same in every version.
+  const needsConversion =
+    conversion.prepare !== undefined && terms.some(({ field }) => !/^metadata\.name(space)?$/.test(field));
+  return {
+    needsConversion,
+    matches(stored) {
+      const converted = conversion.fromStorage(stored);
+      assert(!needsConversion || !(converted instanceof Promise), 'objects are converted before they are matched');
+      const object = converted instanceof Promise ? stored : converted;
+      return terms.every(({ read, wanted, value }) => (read(object) === value) === wanted);
+    },
   };
 }
 

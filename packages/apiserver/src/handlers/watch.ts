@@ -2,12 +2,12 @@ import { internalError, StatusError } from '@kruise/machinery/status';
 import { after } from '@kruise/values/clock';
 import { jitter } from '@kruise/values/random';
 import type { Watcher } from '../cache/object-cache.ts';
-import type { Scope, WatchEvent } from '../cache/watchers.ts';
+import { type Change, type Scope, seenFrom, type WatchEvent } from '../cache/watchers.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import type { Found, Resource } from '../resource.ts';
 import { type ListOptions, parseVersion } from './list-options.ts';
-import { collectionPrefix } from './read.ts';
+import { collectionPrefix, inVersion } from './read.ts';
 import { type Selection, selectionOf } from './selection.ts';
 
 /** Who is shown what a watch sees. */
@@ -34,13 +34,42 @@ export function prepareWatch(core: Core, context: RequestContext, resource: Reso
   const keyPrefix = collectionPrefix(resource, context.info.namespace);
   const scope = { keyPrefix, ...(selection.selectsAll ? {} : { matches: selection.matches }) };
   if (options.resourceVersion !== '') parseVersion(options.resourceVersion);
-  return (sink, signal) => watch(core, resource, options, scope, sink, signal);
+  const asked: Asked = selection.needsConversion
+    ? { scope: { keyPrefix }, see: onceConverted(resource, scope) }
+    : { scope, see: (event) => event };
+  return (sink, signal) => watch(core, resource, options, asked, sink, signal);
 }
 
 /** A path may name the one object to be watched. */
 function namedOnly(name: string, selection: Selection): Selection {
   if (name === '') return selection;
-  return { selectsAll: false, matches: (object) => object.metadata.name === name && selection.matches(object) };
+  return {
+    ...selection,
+    selectsAll: false,
+    matches: (object) => object.metadata.name === name && selection.matches(object),
+  };
+}
+
+/** What is asked of the cache, and what a watcher sees of its events: an event, or nothing, at once or later. */
+type Asked = {
+  readonly scope: Scope;
+  readonly see: (event: Seen) => Seen | Promise<Seen | undefined>;
+};
+
+/** An event; one without a change is of the state a watch begins with. */
+type Seen = Omit<WatchEvent, 'change'> & { readonly change?: Change };
+
+/** Whether an object is selected may show only in its version, and that take a webhook: the cache does not wait for it. */
+function onceConverted({ conversion }: Resource, scope: Scope): Asked['see'] {
+  return async (event) => {
+    const { change, cached } = event;
+    if (!change) {
+      await conversion.fromStorage(cached.object);
+      return scope.matches?.(cached.object) === false ? undefined : event;
+    }
+    await Promise.all([change.previous, change.current].map((state) => state && conversion.fromStorage(state.object)));
+    return seenFrom(scope, change);
+  };
 }
 
 /** Shows a client the changes of a resource until either side has had enough. */
@@ -48,7 +77,7 @@ async function watch(
   core: Core,
   resource: Resource,
   options: ListOptions,
-  scope: Scope,
+  { scope, see }: Asked,
   sink: WatchSink,
   signal: AbortSignal,
 ): Promise<void> {
@@ -62,8 +91,8 @@ async function watch(
   };
   core.signal.addEventListener('abort', () => end(), { once: true, signal: over.signal });
 
-  const show = inOrder(resource, sink, end);
-  const watcher: Watcher = { signal: ended, receive: ({ type, cached }) => show(type, cached), end };
+  const { show, bookmark } = inOrder(resource, see, sink, end);
+  const watcher: Watcher = { signal: ended, receive: show, end };
   const { resourceVersion: version } = options;
 
   /** A resource may have come to be served otherwise, or not at all, while this watch was on its way. */
@@ -80,8 +109,8 @@ async function watch(
     await prepareState(resource, scope);
     if (isStale()) return end();
     const { items, revision } = resource.storage.cache.listAndWatch(scope, watcher);
-    for (const cached of items) show('ADDED', cached);
-    if (options.sendInitialEvents && options.allowWatchBookmarks) sink.bookmark(revision, true);
+    for (const cached of items) show({ type: 'ADDED', cached });
+    if (options.sendInitialEvents && options.allowWatchBookmarks) bookmark(revision, true);
     progress = () => core.feed.revision;
   } else {
     let revision = version === '' || version === '0' ? core.feed.revision : parseVersion(version);
@@ -96,7 +125,7 @@ async function watch(
     if (isStale()) return end();
     progress = resource.storage.cache.watch(scope, revision, watcher);
   }
-  keepTime(core, options, { end, ended, bookmark: () => sink.bookmark(progress(), false) });
+  keepTime(core, options, { end, ended, bookmark: () => bookmark(progress(), false) });
 }
 
 /** Ends the watch when its time is up and sends bookmarks until then. */
@@ -129,21 +158,41 @@ async function prepareState({ conversion, storage }: Resource, { keyPrefix, matc
   await conversion.prepare(matches ? objects.filter(matches) : objects).catch(() => {});
 }
 
-type Show = (type: WatchEvent['type'], cached: Found['cached']) => void;
-
-/** Conversions may take time; events keep their order all the same. */
-function inOrder(resource: Resource, sink: WatchSink, end: (reason: unknown) => void): Show {
+/** Conversions may take time; events keep their order all the same, and bookmarks come after what they speak of. */
+function inOrder(
+  resource: Resource,
+  see: Asked['see'],
+  sink: WatchSink,
+  end: (reason: unknown) => void,
+): { show(event: Seen): void; bookmark: WatchSink['bookmark'] } {
   let pending: Promise<void> | undefined;
-  return (type, cached) => {
-    const object = resource.conversion.fromStorage(cached.object);
-    if (!(object instanceof Promise) && !pending) {
-      sink.event(type, { cached, object });
-      return;
-    }
-    const turn = Promise.all([object, pending]).then(([converted]) => {
-      sink.event(type, { cached, object: converted });
-      if (pending === turn) pending = undefined;
-    }, end);
+  const converted = async (seen: Seen | undefined) =>
+    seen && { type: seen.type, found: { cached: seen.cached, object: await inVersion(resource, seen.cached) } };
+  const enqueue = (turn: Promise<void>) => {
     pending = turn;
+    void turn.then(() => {
+      if (pending === turn) pending = undefined;
+    });
+  };
+  return {
+    show(event) {
+      const seen = see(event);
+      if (!(seen instanceof Promise) && !pending) {
+        const object = inVersion(resource, seen.cached);
+        if (!(object instanceof Promise)) {
+          sink.event(seen.type, { cached: seen.cached, object });
+          return;
+        }
+      }
+      enqueue(
+        Promise.all([Promise.resolve(seen).then(converted), pending]).then(([shown]) => {
+          if (shown) sink.event(shown.type, shown.found);
+        }, end),
+      );
+    },
+    bookmark(revision, initialEventsEnd) {
+      if (pending) enqueue(pending.then(() => sink.bookmark(revision, initialEventsEnd)));
+      else sink.bookmark(revision, initialEventsEnd);
+    },
   };
 }
