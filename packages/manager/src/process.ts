@@ -68,7 +68,8 @@ export async function runManagerProcess(options: ManagerProcessOptions, signal: 
   const { watchedNamespace } = options;
   const defaults = watchedNamespace ? { defaults: { namespace: watchedNamespace } } : {};
   const caches = createCaches(client, clock, random, { newest: true, onError, ...defaults }, served.signal);
-  const webhooks = webhooksFor({ settings, caches, onProtected: countProtections(registry, options.onProtected) });
+  const onProtected = countProtections(registry, options.onProtected);
+  const webhooks = webhooksFor({ settings, caches, now: clock.now, onProtected });
   const bootstrap = startBootstrap(options, (path) => path in webhooks, served.signal);
 
   const closers: (() => Promise<void>)[] = [];

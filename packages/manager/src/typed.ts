@@ -1,6 +1,7 @@
 /** Objects as Go's types have them: fields that nobody knows are gone, and the others are written as Go writes them. */
 import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import { podTemplateSpec } from '@kruise/api/core/pod-template';
+import { isSame } from '@kruise/machinery/json-value';
 import { type Codec, codecOf } from '@kruise/schema/codec';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import type { Field, Node } from '@kruise/schema/language';
@@ -30,6 +31,14 @@ export function typed<K extends Kind>(kind: K, object: unknown): ObjectOf<K> {
   };
   // It differs from what was read in how the templates are written.
   return whole as ObjectOf<K>;
+}
+
+/** The object with what `fill` adds to it. Where that is nothing it stays as it came, with fields that nobody knows. */
+export function withDefaults<T>(kind: Kind, object: T, fill: (given: T) => T): T {
+  // Objects of a kind are what they are read as.
+  const given = typed(kind, object) as T;
+  const filled = fill(given);
+  return isSame(given, filled) ? object : filled;
 }
 
 /** What Go writes as null where it is missing, so that the server says what it should be. */

@@ -39,6 +39,30 @@ export function tagOf(image: string): string | undefined {
   return reference && reference.tag === undefined && reference.digest === undefined ? 'latest' : reference?.tag;
 }
 
+/** What is wrong with the name of an image, as container tools say it; nothing where it is one. */
+export function imageReferenceFault(image: string): string | undefined {
+  if (parseImageReference(image)) return undefined;
+  if (identifier.test(image)) {
+    return `invalid repository name (${image}), cannot specify 64-byte hexadecimal strings`;
+  }
+  const [path = ''] = remoteNameOf(image).split(':');
+  if (path !== path.toLowerCase()) return 'invalid reference format: repository name must be lowercase';
+  const [, repository = '', , digest] = whole.exec(withRegistry(image)) ?? [];
+  if (repository.length > maxRepositoryLength) {
+    return `repository name must not be more than ${maxRepositoryLength} characters`;
+  }
+  if (digest === undefined) return 'invalid reference format';
+  const isKnown = digestLengths.has(digest.slice(0, digest.indexOf(':')));
+  return isKnown ? 'invalid checksum digest length' : 'unsupported digest algorithm';
+}
+
+/** What comes after the registry, if there is one. */
+function remoteNameOf(image: string): string {
+  const slash = image.indexOf('/');
+  const first = image.slice(0, Math.max(slash, 0));
+  return /[.:]/.test(first) || first === 'localhost' ? image.slice(slash + 1) : image;
+}
+
 function withRegistry(image: string): string {
   const slash = image.indexOf('/');
   const first = image.slice(0, Math.max(slash, 0));

@@ -8,6 +8,9 @@ import type { ManagerSettings } from '../settings.ts';
 import { cloneSetDefaulting, cloneSetValidating } from './cloneset/webhooks.ts';
 import type { WebhookContext } from './context.ts';
 import { daemonSetDefaulting, daemonSetValidating } from './daemonset/webhooks.ts';
+import { imageListPullJobDefaulting, imageListPullJobValidating } from './imagelistpulljob/webhooks.ts';
+import { imagePullJobDefaulting, imagePullJobValidating } from './imagepulljob/webhooks.ts';
+import { nodeImageDefaulting, nodeImageValidating } from './nodeimage/webhooks.ts';
 import { podMutating } from './pod/webhooks.ts';
 import { statefulSetDefaulting, statefulSetValidating } from './statefulset/webhooks.ts';
 
@@ -28,7 +31,41 @@ export type WebhookEntry = {
   readonly make: (context: WebhookContext) => Webhook;
 };
 
-const both = ['v1alpha1', 'v1beta1'];
+type KindOptions = {
+  readonly versions?: readonly string[];
+  /** Whether it is asked about deletions as well. */
+  readonly guardsDeletion?: boolean;
+  /** What follows the kind in the names of its webhooks. */
+  readonly called?: string;
+};
+
+/** The two webhooks of a kind of Kruise. */
+function ofKind(
+  kind: string,
+  defaulting: WebhookEntry['make'],
+  validating: WebhookEntry['make'],
+  { versions = ['v1alpha1', 'v1beta1'], guardsDeletion = false, called = '' }: KindOptions = {},
+): readonly WebhookEntry[] {
+  const facts = { group: 'apps.kruise.io', versions, resource: `${kind}s` };
+  return [
+    {
+      name: `m${kind}${called}.kb.io`,
+      type: 'mutating',
+      path: `/mutate-apps-kruise-io-${kind}`,
+      ...facts,
+      operations: ['CREATE', 'UPDATE'],
+      make: defaulting,
+    },
+    {
+      name: `v${kind}${called}.kb.io`,
+      type: 'validating',
+      path: `/validate-apps-kruise-io-${kind}`,
+      ...facts,
+      operations: guardsDeletion ? ['CREATE', 'UPDATE', 'DELETE'] : ['CREATE', 'UPDATE'],
+      make: validating,
+    },
+  ];
+}
 
 /** In the order in which they are asked. */
 export const webhookCatalogue: readonly WebhookEntry[] = [
@@ -44,66 +81,12 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
     isOn: ({ gates }) => gates.PodWebhook,
     make: podMutating,
   },
-  {
-    name: 'mcloneset.kb.io',
-    type: 'mutating',
-    path: '/mutate-apps-kruise-io-cloneset',
-    group: 'apps.kruise.io',
-    versions: both,
-    resource: 'clonesets',
-    operations: ['CREATE', 'UPDATE'],
-    make: cloneSetDefaulting,
-  },
-  {
-    name: 'vcloneset.kb.io',
-    type: 'validating',
-    path: '/validate-apps-kruise-io-cloneset',
-    group: 'apps.kruise.io',
-    versions: both,
-    resource: 'clonesets',
-    operations: ['CREATE', 'UPDATE', 'DELETE'],
-    make: cloneSetValidating,
-  },
-  {
-    name: 'mdaemonset.kb.io',
-    type: 'mutating',
-    path: '/mutate-apps-kruise-io-daemonset',
-    group: 'apps.kruise.io',
-    versions: both,
-    resource: 'daemonsets',
-    operations: ['CREATE', 'UPDATE'],
-    make: daemonSetDefaulting,
-  },
-  {
-    name: 'vdaemonset.kb.io',
-    type: 'validating',
-    path: '/validate-apps-kruise-io-daemonset',
-    group: 'apps.kruise.io',
-    versions: both,
-    resource: 'daemonsets',
-    operations: ['CREATE', 'UPDATE'],
-    make: daemonSetValidating,
-  },
-  {
-    name: 'mstatefulset.kb.io',
-    type: 'mutating',
-    path: '/mutate-apps-kruise-io-statefulset',
-    group: 'apps.kruise.io',
-    versions: both,
-    resource: 'statefulsets',
-    operations: ['CREATE', 'UPDATE'],
-    make: statefulSetDefaulting,
-  },
-  {
-    name: 'vstatefulset.kb.io',
-    type: 'validating',
-    path: '/validate-apps-kruise-io-statefulset',
-    group: 'apps.kruise.io',
-    versions: both,
-    resource: 'statefulsets',
-    operations: ['CREATE', 'UPDATE', 'DELETE'],
-    make: statefulSetValidating,
-  },
+  ...ofKind('cloneset', cloneSetDefaulting, cloneSetValidating, { guardsDeletion: true }),
+  ...ofKind('daemonset', daemonSetDefaulting, daemonSetValidating),
+  ...ofKind('imagelistpulljob', imageListPullJobDefaulting, imageListPullJobValidating, { called: '-v1beta1' }),
+  ...ofKind('imagepulljob', imagePullJobDefaulting, imagePullJobValidating, { called: '-v1beta1' }),
+  ...ofKind('nodeimage', nodeImageDefaulting, nodeImageValidating),
+  ...ofKind('statefulset', statefulSetDefaulting, statefulSetValidating, { guardsDeletion: true }),
 ];
 
 /** The webhooks that answer with these settings, by path; the one that converts objects among them. */

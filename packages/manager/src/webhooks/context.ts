@@ -5,6 +5,7 @@ import {
   type AdmissionHandler,
   admission,
   allow,
+  change,
   type RequestFor,
   type Verdict,
   type Webhook,
@@ -12,12 +13,16 @@ import {
 import { failure } from '@kruise/machinery/status';
 import { DecodeError } from '@kruise/schema/codec';
 import { type Cause, summary } from '@kruise/schema/field-error';
+import type { Kind } from '@kruise/schema/kind';
+import type { Instant } from '@kruise/values/time';
 import type { ManagerSettings } from '../settings.ts';
+import { typed, withDefaults } from '../typed.ts';
 
 export type WebhookContext = {
   readonly settings: ManagerSettings;
   /** What is known of the cluster. */
   readonly caches: Caches;
+  readonly now: () => Instant;
   /** Told of deletions that were refused for protection's sake. */
   readonly onProtected?: (event: ProtectionEvent) => void;
 };
@@ -73,4 +78,36 @@ export function versionOf({ resource }: RequestFor<unknown>): string {
 
 export function unsupportedVersion(request: RequestFor<unknown>): Verdict<never> {
   return refuse(400, `unsupported version: ${versionOf(request)}`);
+}
+
+/** The kind in each version that a webhook is asked about. */
+export type Versions = { readonly [version: string]: Kind };
+
+/** A webhook that fills in what objects leave out; `T` is what the versions have in common. */
+export function filling<T>(versions: Versions, fill: (given: T, request: RequestFor<T>) => T): Webhook {
+  return handler<T>((request) => {
+    const kind = versions[versionOf(request)];
+    if (!kind) return unsupportedVersion(request);
+    // Whoever creates or updates something sends it along.
+    return change(withDefaults<T>(kind, request.object as T, (given) => fill(given, request)));
+  });
+}
+
+/** A webhook that looks at objects as they would be, and as they are where there are any. */
+export function judging<T>(
+  versions: Versions,
+  judge: (object: T, old: T | undefined, request: RequestFor<T>) => Verdict<never>,
+): Webhook {
+  return handler<T>((request) => {
+    const kind = versions[versionOf(request)];
+    if (!kind) return unsupportedVersion(request);
+    const { object, oldObject } = request;
+    // What is read as a version of the kind has what all versions have.
+    return judge(typed(kind, object) as T, oldObject && (typed(kind, oldObject) as T), request);
+  });
+}
+
+/** It may be done if there is no fault; else it is refused for it. */
+export function refuseFault(fault: string | undefined, code: number): Verdict<never> {
+  return fault === undefined ? allow() : refuse(code, fault);
 }

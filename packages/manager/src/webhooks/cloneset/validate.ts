@@ -13,10 +13,10 @@ import { nonNegative } from '@kruise/api/meta/value.validate';
 import { jsonPatchOf } from '@kruise/client/json-patch-diff';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { type Cause, forbidden, invalid, notSupported, required } from '@kruise/schema/field-error';
-import { tryParseInteger } from '@kruise/values/go-integer';
 import { compareStrings, quote } from '@kruise/values/go-syntax';
 import { ParseError } from '@kruise/values/parse-error';
 import { scaledValue } from '../../percent.ts';
+import { parallelismFault } from '../parallelism.validate.ts';
 import { priorityFault, scatterFault } from '../update-order.validate.ts';
 
 type AnyCloneSet = CloneSet | CloneSetV1alpha1;
@@ -198,16 +198,6 @@ function* validatePreDownload({ inPlaceUpdateStrategy }: CloneSetRollingUpdate, 
   if (fault) yield invalid(`${path}.imagePreDownloadParallelism`, parallelism, `imagePreDownloadParallelism ${fault}`);
   yield* nonNegative(`${path}.imagePreDownloadTimeoutSeconds`, imagePreDownloadTimeoutSeconds);
   yield* nonNegative(`${path}.imagePreDownloadMinUpdatedReadyPods`, imagePreDownloadMinUpdatedReadyPods);
-}
-
-function parallelismFault(value: number | string): string | undefined {
-  if (typeof value === 'number') return value < 0 ? 'must be non-negative' : undefined;
-  if (value.endsWith('%')) return 'does not support percentage value';
-  const integer = tryParseInteger(value);
-  if (integer === undefined) {
-    return `must be a valid integer: strconv.ParseInt: parsing ${quote(value)}: invalid syntax`;
-  }
-  return integer < 0n ? 'must be non-negative' : undefined;
 }
 
 function* validateUpdate(cloneSet: AnyCloneSet, old: AnyCloneSet): Generator<Cause> {

@@ -18,7 +18,7 @@ const ownedBy = (apiVersion: string | undefined, gates: readonly string[] = []):
 const gatesOf = (pod: Pod, all = false) => {
   const settings = managerSettings({ gates: featureGates({ KruisePodReadinessGate: all }) });
   // This part of the webhook reads nothing from caches.
-  return withReadinessGate(pod, { settings, caches: {} as Caches }).spec?.readinessGates?.map(
+  return withReadinessGate(pod, { settings, caches: {} as Caches, now: () => 0 }).spec?.readinessGates?.map(
     ({ conditionType }) => conditionType,
   );
 };
