@@ -271,6 +271,10 @@ class World implements ContainerWorld {
   get user() {
     return userOf(this.#container);
   }
+  get privileges() {
+    const { privileged = false, noNewPrivs = false } = this.#container.config.linux?.securityContext ?? {};
+    return { isPrivileged: privileged, mayEscalate: !noNewPrivs };
+  }
   get declaredPorts() {
     return declaredPorts(this.#container.config);
   }

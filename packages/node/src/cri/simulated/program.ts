@@ -29,6 +29,8 @@ export type ContainerWorld = {
   readonly hostname: string;
   readonly files: FileTree;
   readonly user: { readonly uid: number; readonly gid: number };
+  /** Whether it may do as it likes with its node, and whether a program may run as its owner rather than its caller. */
+  readonly privileges: { readonly isPrivileged: boolean; readonly mayEscalate: boolean };
   readonly network: NetworkPeer & { listen(port: number, listener: Listener): () => void };
   /** The ports the Pod says the container listens on. */
   readonly declaredPorts: readonly number[];

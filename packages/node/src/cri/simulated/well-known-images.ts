@@ -16,6 +16,8 @@ export type ImageDefinition = {
   /** Programs of its own beside the one it starts with: clients that do their work, and interpreters. */
   readonly clients?: readonly string[];
   readonly interpreters?: readonly string[];
+  /** Those the simulation has of its own. */
+  readonly programs?: readonly string[];
   /** The ports its server listens on. */
   readonly ports?: readonly number[];
   /** Tags that are the same image, one list an image. */
@@ -104,6 +106,7 @@ const testImages: readonly ImageDefinition[] = [
     megabytes: 48,
     entrypoint: ['/agnhost'],
     command: ['pause'],
+    programs: ['/agnhost-2'],
     tools: 'busybox',
   },
   {
@@ -123,7 +126,13 @@ const testImages: readonly ImageDefinition[] = [
     ],
   },
   {
-    repositories: ['registry.k8s.io/e2e-test-images/nonewprivs', 'registry.k8s.io/e2e-test-images/nonroot'],
+    repositories: ['registry.k8s.io/e2e-test-images/nonewprivs'],
+    megabytes: 3,
+    command: ['nnp'],
+    tools: 'busybox',
+  },
+  {
+    repositories: ['registry.k8s.io/e2e-test-images/nonroot'],
     megabytes: 3,
     entrypoint: ['/bin/sh'],
     user: 1234,

@@ -74,6 +74,20 @@ export const networkCommands: Readonly<Record<string, Program>> = {
       );
     }
   }),
+  ip: tool(async (context) => {
+    const { network, privileges } = context.container;
+    const [object = '', verb = 'show'] = parseArguments(context.argv.slice(1)).operands;
+    if (verb !== 'show' && verb !== 'list') {
+      if (!privileges.isPrivileged) throw new ToolError('RTNETLINK answers: Operation not permitted', 2);
+      return 0;
+    }
+    if (!'address'.startsWith(object)) throw new ToolError(`${object} is not known here`);
+    await writeText(
+      context.stdout,
+      `1: lo\n    inet 127.0.0.1/8 scope host lo\n2: eth0\n    inet ${network.address}\n`,
+    );
+    return 0;
+  }),
   nslookup: tool(async (context) => {
     const [, name = ''] = context.argv;
     const address = hostAddress(context, name);

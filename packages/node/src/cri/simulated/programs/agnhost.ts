@@ -62,7 +62,7 @@ export const agnhost: Program = (context) => {
   const [name = 'pause', ...rest] = context.argv.slice(1);
   const program = subcommands[name];
   if (!program) return unknownSubcommand(context, name);
-  return program({ ...context, argv: [`/agnhost ${name}`, ...rest] });
+  return program({ ...context, argv: [`${context.argv[0]} ${name}`, ...rest] });
 };
 
 async function unknownSubcommand({ stderr }: ProgramContext, name: string): Promise<number> {

@@ -17,7 +17,13 @@ const webServers: Readonly<Record<string, WebServerOptions>> = {
 const programs: Readonly<Record<string, Program>> = {
   '/pause': serverProgram({ ports: [], stops: { SIGTERM: 0, SIGINT: 0 } }),
   '/agnhost': agnhost,
+  '/agnhost-2': agnhost,
   agnhost,
+  // Belongs to root, and has the bit that makes it run as that.
+  nnp: async ({ container: { privileges, user }, stdout }) => {
+    await writeText(stdout, `Effective uid: ${privileges.mayEscalate ? 0 : user.uid}\n`);
+    return 0;
+  },
   '/hello': async ({ stdout }) => {
     await writeText(
       stdout,
@@ -46,6 +52,7 @@ export function imageProgram(definition: ImageDefinition, name: string): Program
   const baseName = baseNameOf(name);
   if (definition.clients?.includes(baseName)) return baseName.endsWith('-cli') ? pong : () => 0;
   if (definition.interpreters?.includes(baseName)) return interpreter;
+  if (definition.programs?.includes(name)) return programs[name];
   const own = [definition.entrypoint?.[0], definition.command?.[0]];
   if (!own.some((path) => path !== undefined && baseNameOf(path) === baseName)) return undefined;
   const ports = definition.ports ?? [];

@@ -63,6 +63,45 @@ describe('programs of images', () => {
     });
   }
 
+  const privileges: readonly [noNewPrivs: boolean, output: string][] = [
+    [true, 'Effective uid: 1000\n'],
+    [false, 'Effective uid: 0\n'],
+  ];
+  for (const [noNewPrivs, output] of privileges) {
+    test(`a program of root's ${noNewPrivs ? 'does not run' : 'runs'} as root where that is ${noNewPrivs ? 'not ' : ''}allowed`, async () => {
+      const node = simulatedNode();
+      const image = 'registry.k8s.io/e2e-test-images/nonewprivs:1.3';
+      const linux = { securityContext: { runAsUser: 1000, noNewPrivs } };
+      const { containerId } = await node.runContainer({ image, config: { linux } });
+      await node.pass(0);
+      assert.equal(await node.log(containerId), output);
+    });
+  }
+
+  test('the network is changed by the privileged alone', async () => {
+    const node = simulatedNode();
+    const run = async (privileged: boolean) => {
+      const linux = { securityContext: { privileged } };
+      const { containerId } = await node.runContainer({ command: ['sleep', '9'], config: { linux } });
+      const { stderr, exitCode } = await node.sh(containerId, 'ip link add dummy0 type dummy');
+      return [stderr, exitCode];
+    };
+    assert.deepEqual(await run(false), ['ip: RTNETLINK answers: Operation not permitted\n', 2]);
+    assert.deepEqual(await run(true), ['', 0]);
+  });
+
+  test('agnhost has a second name', async () => {
+    const node = simulatedNode();
+    const image = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
+    const { containerId } = await node.runContainer({
+      image,
+      command: ['/agnhost-2'],
+      args: ['entrypoint-tester', 'a'],
+    });
+    await node.pass(0);
+    assert.equal(await node.log(containerId), '[/agnhost-2 entrypoint-tester a]\n');
+  });
+
   test('a database is probed by its own client', async () => {
     const node = simulatedNode();
     const redis = await node.runContainer({ image: 'redis:7' });
