@@ -182,6 +182,12 @@ test('a revision with the same name and data is taken as it is', () => {
   assert.deepEqual(plan, { update: occupant, change: 'none', collisionCount: 0 });
 });
 
+test('a workload on its way out makes no revision', () => {
+  const leaving = { ...owner, metadata: { ...owner.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+  const plan = planRevision(leaving, { history: [], content: content('a'), collisionCount: 0, find: none });
+  assert.equal(plan.change, 'none');
+});
+
 test('a plan that was carried out leaves nothing to plan', () => {
   const world = fc.record({
     history: fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 4 }),

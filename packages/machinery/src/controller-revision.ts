@@ -158,7 +158,7 @@ export type RevisionSituation = {
  * touches no Pod that is still of it.
  */
 export function planRevision(
-  owner: Owner & { readonly metadata: { readonly namespace?: string } },
+  owner: Owner & { readonly metadata: { readonly namespace?: string; readonly deletionTimestamp?: string | null } },
   { history, content, collisionCount = 0, find }: RevisionSituation,
 ): RevisionPlan {
   const revision = nextRevisionNumber(history);
@@ -171,7 +171,9 @@ export function planRevision(
   for (let count = collisionCount; ; count++) {
     const update = newRevision(owner, content, { revision, collisionCount: count });
     const occupant = find(update.metadata.name ?? '');
-    if (!occupant) return { update, change: 'create', collisionCount: count };
+    // What a workload on its way out made, the garbage collector would delete again, without end.
+    const change = owner.metadata.deletionTimestamp == null ? 'create' : 'none';
+    if (!occupant) return { update, change, collisionCount: count };
     if (isSameRevision(occupant, update)) return { update: occupant, change: 'none', collisionCount: count };
   }
 }

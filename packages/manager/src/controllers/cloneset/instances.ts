@@ -100,8 +100,6 @@ function claimName({ metadata }: CloneSet, template: string, id: string): string
 }
 
 /** A CloneSet as the owner of others: one that is in a cluster has a name and a uid. */
-export function ownerOf(cloneSet: CloneSet): Owner & { readonly metadata: { readonly namespace?: string } } {
-  const { name = '', uid = '', namespace } = cloneSet.metadata;
-  const metadata = { name, uid, ...(namespace === undefined ? {} : { namespace }) };
+export function ownerOf({ metadata }: CloneSet): Owner & Pick<CloneSet, 'metadata'> {
   return { apiVersion: 'apps.kruise.io/v1beta1', kind: 'CloneSet', metadata };
 }
