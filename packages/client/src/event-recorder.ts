@@ -3,7 +3,7 @@
  * only in their message become one; and an object that is told about without end is told about seldom.
  */
 import { type Event, event as eventKind } from '@kruise/api/core/event';
-import { isNotFound, StatusError } from '@kruise/machinery/status';
+import { isAlreadyExists, isNotFound, StatusError } from '@kruise/machinery/status';
 import { after, type Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import { formatTime } from '@kruise/values/time';
@@ -62,9 +62,14 @@ export function createEventRecorder(
         if (!isNotFound(error)) throw error;
       }
     }
-    if (!stored) {
+    while (!stored) {
       const body = eventOf(told, { component, host, message, count, firstAt, lastAt, id: serial(lastAt) });
-      stored = await client.create(eventKind, body, { signal });
+      try {
+        stored = await client.create(eventKind, body, { signal });
+      } catch (error) {
+        // Another recorder, which counts as well, tells of the same object at the same time.
+        if (!isAlreadyExists(error)) throw error;
+      }
     }
     const { name = '', namespace = '' } = stored.metadata;
     entry.stored = { name, namespace };

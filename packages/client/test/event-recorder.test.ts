@@ -50,6 +50,17 @@ test('an event says what happened to what, who says so, and when', async () => {
   await cluster.close();
 });
 
+test('what two tell of one object at the same time is written of both', async () => {
+  const cluster = await startCluster();
+  const [one, other] = [await recording(cluster), await recording(cluster)];
+  one.tell('one');
+  other.tell('other');
+  await Promise.all([one.recorder.flush(), other.recorder.flush()]);
+  assert.deepEqual((await eventsOf(cluster)).map(({ message }) => message).sort(), ['one', 'other']);
+  assert.deepEqual([...one.errors, ...other.errors], []);
+  await cluster.close();
+});
+
 test('the same event again is counted', async () => {
   const cluster = await startCluster();
   const { tell, recorder } = await recording(cluster);
