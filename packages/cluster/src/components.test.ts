@@ -41,7 +41,7 @@ test('a whole cluster in one process runs workloads, everyone with no more than 
       return work();
     },
   });
-  assert.deepEqual(started, ['Controllers', 'Scheduler', 'kruise-manager', '2 nodes']);
+  assert.deepEqual(started, ['Controllers', 'Scheduler', 'kruise-manager', 'Local storage', '2 nodes']);
 
   const { client } = server;
   const template = (app: string) => ({

@@ -10,13 +10,20 @@ import { serverItself, type User } from '@kruise/apiserver/user';
 import { type Client, createClient } from '@kruise/client/client';
 import { type Caches, createCaches } from '@kruise/client/informer';
 import { type Log, withFields } from '@kruise/client/log';
+import { runControllers } from '@kruise/client/manager';
 import type { Webhook } from '@kruise/client/webhook';
 import type { ControllerSettings } from '@kruise/controlplane/controllers/settings';
 import type { NodeDirectory } from '@kruise/node/node-directory';
 import type { Nodes } from '@kruise/node/nodes';
 
 /** The components a cluster has beside its API server. */
-export const componentNames = ['cloud-controller-manager', 'controller-manager', 'manager', 'scheduler'] as const;
+export const componentNames = [
+  'cloud-controller-manager',
+  'controller-manager',
+  'local-storage',
+  'manager',
+  'scheduler',
+] as const;
 export type ComponentName = (typeof componentNames)[number];
 
 /** Of a range that is nobody's on any network: a load balancer of this machine is told by its address. */
@@ -131,7 +138,19 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
     },
     stopping.signal,
   );
+  if (has('local-storage')) await step('Local storage', () => startLocalStorage());
   if (count > 0) await step(count === 1 ? 'A node' : `${count} nodes`, () => nodes.registered);
+
+  async function startLocalStorage(): Promise<void> {
+    const { localStorageControllers } = await import('@kruise/controlplane/local-storage/controller');
+    const { installLocalStorage, localStorageAccount } = await import('@kruise/controlplane/local-storage/manifests');
+    await installLocalStorage(clientOf(core, serverItself));
+    const controllers = localStorageControllers({
+      removeDirectory: async ({ node, path }) => nodes.get(node)?.runtime.files.remove(path),
+    });
+    const client = accounts.clientOf(localStorageAccount);
+    running.push(runControllers(controllers, { ...shared('local-storage'), client }, stopping.signal));
+  }
 
   return {
     caches,

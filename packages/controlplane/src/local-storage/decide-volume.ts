@@ -1,0 +1,23 @@
+import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
+import { effect, hasFinalizer, isBeingDeleted, remove, update, withoutFinalizer } from '@kruise/client/actions';
+import type { Decision } from '@kruise/client/controller';
+import { provisionedByAnnotation } from '@kruise/machinery/volume-binding';
+import { finalizer, nodeAnnotation, provisioner } from './names.ts';
+
+/** A directory on a node. */
+export type Directory = { readonly node: string; readonly path: string };
+
+/** The files of a volume go when nobody claims it any more, then its object; unless it is to be retained. */
+export function decideVolume(volume: PersistentVolume): Decision<never> {
+  const { metadata, spec, status } = volume;
+  const isOurs = metadata.annotations?.[provisionedByAnnotation] === provisioner;
+  if (!isOurs || status?.phase === 'Bound') return { actions: [] };
+  const directory: Directory = { node: metadata.annotations?.[nodeAnnotation] ?? '', path: spec?.hostPath?.path ?? '' };
+  const empty = spec?.persistentVolumeReclaimPolicy === 'Delete' ? [effect('remove directory', directory)] : [];
+  if (isBeingDeleted(volume)) {
+    const isHeld = hasFinalizer(volume, finalizer);
+    return { actions: isHeld ? [...empty, update(withoutFinalizer(volume, finalizer))] : [] };
+  }
+  const isToGo = status?.phase === 'Released' && empty.length > 0;
+  return { actions: isToGo ? [...empty, remove(volume)] : [] };
+}

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Node } from '@kruise/api/core/node';
+import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
+import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import type { StorageClass } from '@kruise/api/storage/storageclass';
+import type { Action } from '@kruise/client/actions';
+import { instantOf } from '@kruise/values/time';
+import { inWords } from '../testing/in-words.ts';
+import { type ClaimObserved, decideClaim } from './decide-claim.ts';
+import { decideVolume } from './decide-volume.ts';
+
+const now = instantOf(2026, 1, 1);
+const finalizer = 'external-provisioner.volume.kubernetes.io/finalizer';
+type ClaimSpec = NonNullable<PersistentVolumeClaim['spec']>;
+type ClaimStatus = NonNullable<PersistentVolumeClaim['status']>;
+
+const asked = {
+  'volume.kubernetes.io/storage-provisioner': 'local.kruise.io',
+  'volume.kubernetes.io/selected-node': 'node-1',
+};
+const claim = (
+  spec: Partial<ClaimSpec> = {},
+  annotations: { [name: string]: string } = asked,
+  status: ClaimStatus = { phase: 'Pending' },
+): PersistentVolumeClaim => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name: 'data', namespace: 'default', uid: 'c1', resourceVersion: '7', annotations },
+  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '5Gi' } }, ...spec },
+  status,
+});
+const storageClass: StorageClass = {
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'StorageClass',
+  metadata: { name: 'standard' },
+  provisioner: 'local.kruise.io',
+};
+const node: Node = {
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name: 'node-1', labels: { 'kubernetes.io/hostname': 'host-1' } },
+};
+const volume = (
+  phase: NonNullable<PersistentVolume['status']>['phase'] & string,
+  more: { policy?: 'Delete' | 'Retain'; by?: string; isGoing?: boolean; finalizers?: string[]; storage?: string } = {},
+): PersistentVolume => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolume',
+  metadata: {
+    name: 'pvc-c1',
+    annotations: {
+      'pv.kubernetes.io/provisioned-by': more.by ?? 'local.kruise.io',
+      'local.kruise.io/node': 'node-1',
+    },
+    finalizers: more.finalizers ?? [finalizer],
+    ...(more.isGoing ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
+  },
+  spec: {
+    persistentVolumeReclaimPolicy: more.policy ?? 'Delete',
+    capacity: { storage: more.storage ?? '5Gi' },
+    claimRef: { name: 'data', namespace: 'default', uid: 'c1' },
+    hostPath: { path: '/volumes/pvc-c1' },
+  },
+  status: { phase },
+});
+const world = (more: Partial<ClaimObserved> = {}): ClaimObserved => ({
+  claim: claim(),
+  storageClass,
+  volume: undefined,
+  node,
+  ...more,
+});
+const said = (actions: readonly Action[]) =>
+  actions.map((action) =>
+    action.type === 'record' && action.event.type === 'Warning' ? action.event.message : inWords([action])[0],
+  );
+const failed = 'failed to provision volume with StorageClass "standard": ';
+
+const provisions: readonly (readonly [name: string, observed: ClaimObserved, words: readonly string[]])[] = [
+  ['a claim with a node gets a volume', world(), ['tell Provisioning', 'create pvc-c1']],
+  ['a claim gets one volume', world({ volume: volume('Available') }), []],
+  ['a claim of another provisioner is left to it', world({ claim: claim({}, {}) }), []],
+  ['a class that has changed hands is left alone', world({ storageClass: { ...storageClass, provisioner: 'x' } }), []],
+  ['a class that is gone is waited for', world({ storageClass: undefined }), []],
+  ['a node that is gone is to be chosen anew', world({ node: undefined }), ['update data']],
+  [
+    'many nodes cannot have one directory',
+    world({ claim: claim({ accessModes: ['ReadWriteMany'] }) }),
+    [`${failed}accessMode ReadWriteMany is not supported: a volume is on one node`],
+  ],
+  [
+    'a directory is no device',
+    world({ claim: claim({ volumeMode: 'Block' }) }),
+    [`${failed}volumeMode Block is not supported: a volume is a directory`],
+  ],
+  [
+    'a claim that nobody waits for has no node',
+    world({ claim: claim({}, { 'volume.kubernetes.io/storage-provisioner': 'local.kruise.io' }) }),
+    [`${failed}no node was selected: the class must have volumeBindingMode WaitForFirstConsumer`],
+  ],
+  [
+    'a volume is not chosen by labels',
+    world({ claim: claim({ selector: {} }) }),
+    [`${failed}claim.spec.selector is not supported`],
+  ],
+];
+for (const [name, observed, words] of provisions) {
+  test(name, () => assert.deepEqual(said(decideClaim(observed, now).actions), words));
+}
+
+test('a volume is a directory that only its node has', () => {
+  const made = decideClaim(world(), now).actions.find(({ type }) => type === 'create');
+  assert.deepEqual(made?.type === 'create' && made.object, {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: {
+      name: 'pvc-c1',
+      annotations: { 'pv.kubernetes.io/provisioned-by': 'local.kruise.io', 'local.kruise.io/node': 'node-1' },
+      finalizers: [finalizer],
+    },
+    spec: {
+      capacity: { storage: '5Gi' },
+      accessModes: ['ReadWriteOnce'],
+      volumeMode: 'Filesystem',
+      storageClassName: 'standard',
+      persistentVolumeReclaimPolicy: 'Delete',
+      claimRef: {
+        kind: 'PersistentVolumeClaim',
+        apiVersion: 'v1',
+        namespace: 'default',
+        name: 'data',
+        uid: 'c1',
+        resourceVersion: '7',
+      },
+      hostPath: { path: '/var/lib/kruise/volumes/pvc-c1_default_data', type: 'DirectoryOrCreate' },
+      nodeAffinity: {
+        required: {
+          nodeSelectorTerms: [
+            { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['host-1'] }] },
+          ],
+        },
+      },
+    },
+  });
+});
+
+const bound = (storage: string, status: Partial<ClaimStatus> = {}) =>
+  claim(
+    { volumeName: 'pvc-c1', resources: { requests: { storage } } },
+    {},
+    {
+      phase: 'Bound',
+      capacity: { storage: '5Gi' },
+      ...status,
+    },
+  );
+const resizing: Partial<ClaimStatus> = {
+  conditions: [{ type: 'Resizing', status: 'True' }],
+  allocatedResources: { storage: '8Gi' },
+  allocatedResourceStatuses: { storage: 'ControllerResizeInProgress' },
+};
+
+test('a claim that asks for more is told that it will have it', () => {
+  const { actions, status, told } = decideClaim(world({ claim: bound('8Gi'), volume: volume('Bound') }), now);
+  assert.deepEqual(actions, []);
+  const { conditions, allocatedResources, capacity } = status as ClaimStatus;
+  assert.deepEqual(
+    [conditions?.[0]?.type, allocatedResources, capacity],
+    ['Resizing', { storage: '8Gi' }, { storage: '5Gi' }],
+  );
+  assert.deepEqual(
+    told?.map(({ reason }) => reason),
+    ['Resizing'],
+  );
+});
+
+test('then it has it, and its volume before', () => {
+  const observed = world({ claim: bound('8Gi', resizing), volume: volume('Bound') });
+  const { actions, status, told } = decideClaim(observed, now);
+  assert.deepEqual(inWords(actions), ['update pvc-c1']);
+  assert.deepEqual(status, {
+    phase: 'Bound',
+    capacity: { storage: '8Gi' },
+    conditions: [],
+    allocatedResources: { storage: '8Gi' },
+    allocatedResourceStatuses: {},
+  });
+  assert.deepEqual(
+    told?.map(({ reason }) => reason),
+    ['VolumeResizeSuccessful'],
+  );
+});
+
+const atRest: readonly (readonly [string, ClaimObserved])[] = [
+  ['a claim that has enough is left alone', world({ claim: bound('5Gi'), volume: volume('Bound') })],
+  [
+    'the volume of another provisioner is left to it',
+    world({ claim: bound('8Gi'), volume: volume('Bound', { by: 'x' }) }),
+  ],
+];
+for (const [name, observed] of atRest) {
+  test(name, () => assert.deepEqual(decideClaim(observed, now), { actions: [] }));
+}
+
+const deletions: readonly (readonly [name: string, volume: PersistentVolume, words: readonly string[]])[] = [
+  ['a volume that is bound stays', volume('Bound', { isGoing: true }), []],
+  [
+    'a volume that nobody claims goes after its files',
+    volume('Released'),
+    ['effect remove directory', 'delete pvc-c1'],
+  ],
+  [
+    'a volume on its way out is let go after its files',
+    volume('Released', { isGoing: true }),
+    ['effect remove directory', 'update pvc-c1'],
+  ],
+  ['a volume that is retained stays', volume('Released', { policy: 'Retain' }), []],
+  [
+    'a volume that is to be retained after all is let go with its files in place',
+    volume('Released', { policy: 'Retain', isGoing: true }),
+    ['update pvc-c1'],
+  ],
+  ['a volume that others hold is left to them', volume('Released', { isGoing: true, finalizers: ['other'] }), []],
+  ['a new volume waits for its claim', volume('Pending'), []],
+  ['the volume of another provisioner stays', volume('Released', { by: 'x' }), []],
+];
+for (const [name, given, words] of deletions) {
+  test(name, () => assert.deepEqual(inWords(decideVolume(given).actions), words));
+}
