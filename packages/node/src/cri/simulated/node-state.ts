@@ -57,6 +57,8 @@ export function createNodeState(options: NodeStateOptions): NodeState {
   const space: Space = { usedBytes: 0, limitBytes: maxFileBytes };
   const now = () => clock.now();
   const files = createFileTree({ now, space });
+  files.makeDirectory('/etc', { parents: true });
+  files.write('/etc/hosts', '127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n', {});
   const events = createEventStream();
   const sandboxes = new Map<string, SimulatedSandbox>();
   const containers = new Map<string, SimulatedContainer>();

@@ -107,7 +107,7 @@ const testImages: readonly ImageDefinition[] = [
     entrypoint: ['/agnhost'],
     command: ['pause'],
     programs: ['/agnhost-2'],
-    tools: 'busybox',
+    tools: 'distribution',
   },
   {
     repositories: [
@@ -144,13 +144,16 @@ const testImages: readonly ImageDefinition[] = [
     command: ['bash'],
     tools: 'distribution',
   },
-  {
-    repositories: ['registry.k8s.io/e2e-test-images/kitten', 'registry.k8s.io/e2e-test-images/nautilus'],
-    megabytes: 20,
-    entrypoint: ['/agnhost'],
-    command: ['test-webserver'],
-    tools: 'busybox',
-  },
+  ...['kitten', 'nautilus'].map(
+    (name): ImageDefinition => ({
+      repositories: [`registry.k8s.io/e2e-test-images/${name}`],
+      megabytes: 20,
+      entrypoint: ['/agnhost'],
+      command: ['test-webserver'],
+      tools: 'distribution',
+      files: { '/data.json': `{\n  "image": "${name}.jpg"\n}\n` },
+    }),
+  ),
 ];
 
 const shells: readonly ImageDefinition[] = [

@@ -10,7 +10,7 @@ import { type Listener, type ServedRequest, textAnswer } from '../network.ts';
 import { ProcessKilled } from '../process.ts';
 import { type Program, type ProgramContext, writeText } from '../program.ts';
 import { conversionAnswer, webhookAnswer } from './agnhost-webhooks.ts';
-import { serverProgram } from './servers.ts';
+import { servedFile, serverProgram } from './servers.ts';
 
 /** Go ends with 2 on a signal nobody handles. */
 const unhandled = { SIGTERM: 2, SIGINT: 2 } as const;
@@ -29,9 +29,14 @@ const subcommands: Readonly<Record<string, Program>> = {
     serverProgram({
       ports: [portOf(context, 'port', 80)],
       stops: unhandled,
-      listener: () => ({
-        http: ({ path }) =>
-          path === '/' ? textAnswer(200, '<html><body>\n</body></html>\n') : textAnswer(404, 'not found'),
+      listener: ({ container: { files } }) => ({
+        http({ path }) {
+          const body = servedFile(files, path);
+          if (body) return { status: 200, headers: { 'content-type': 'application/octet-stream' }, body };
+          return files.exists(path)
+            ? textAnswer(200, `<pre>\n${files.list(path).join('\n')}\n</pre>\n`, { 'content-type': 'text/html' })
+            : textAnswer(404, '404 page not found\n');
+        },
       }),
     })(context),
   'grpc-health-checking': (context) =>

@@ -90,6 +90,19 @@ describe('programs of images', () => {
     assert.deepEqual(await run(true), ['', 0]);
   });
 
+  test('a web server of files serves those of its image', async () => {
+    const node = simulatedNode();
+    const { podSandboxId } = await node.runContainer({ image: 'registry.k8s.io/e2e-test-images/nautilus:1.7' });
+    const host = (await node.runtime.podSandboxStatus({ podSandboxId })).status.network?.ip ?? '';
+    const get = async (path: string) => {
+      const { status, body } = await node.runtime.network.request({ host, port: 80, path });
+      return [status, Buffer.from(body).toString()];
+    };
+    assert.deepEqual(await get('/data.json'), [200, '{\n  "image": "nautilus.jpg"\n}\n']);
+    assert.equal((await get('/'))[0], 200);
+    assert.equal((await get('/none'))[0], 404);
+  });
+
   test('agnhost has a second name', async () => {
     const node = simulatedNode();
     const image = 'registry.k8s.io/e2e-test-images/agnhost:2.53';

@@ -83,7 +83,8 @@ export function webServerProgram(ports: readonly number[], { root, serverName, s
   });
 }
 
-function servedFile(files: FileTree, path: string): Uint8Array | undefined {
+/** What a path of a URL stands for: a file, or the index of a folder. */
+export function servedFile(files: FileTree, path: string): Uint8Array | undefined {
   if (!files.exists(path)) return undefined;
   if (files.stat(path).type !== 'directory') return files.read(path);
   const index = `${path}/index.html`;
