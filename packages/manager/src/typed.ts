@@ -4,7 +4,7 @@ import { podTemplateSpec } from '@kruise/api/core/pod-template';
 import { isSame } from '@kruise/machinery/json-value';
 import { type Codec, codecOf } from '@kruise/schema/codec';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
-import type { Field, Node } from '@kruise/schema/language';
+import type { Field, Fields, Node } from '@kruise/schema/language';
 
 const templates = codecOf(podTemplateSpec);
 const claims = codecOf(persistentVolumeClaim.root);
@@ -23,7 +23,7 @@ export function typed<K extends Kind>(kind: K, object: unknown): ObjectOf<K> {
     spec: {
       ...nullsOf(kind),
       ...spec,
-      ...(template == null ? {} : { template: templates.fromJson(template) }),
+      ...(template == null ? {} : { template: isKeptWhole(kind) ? templates.fromJson(template) : template }),
       ...(Array.isArray(volumeClaimTemplates)
         ? { volumeClaimTemplates: volumeClaimTemplates.map((claim) => claims.fromJson(claim)) }
         : {}),
@@ -41,13 +41,25 @@ export function withDefaults<T>(kind: Kind, object: T, fill: (given: T) => T): T
   return isSame(given, filled) ? object : filled;
 }
 
+/** Whether the template is one of Pods, which the kind does not look into, and not one of its own. */
+function isKeptWhole(kind: Kind): boolean {
+  const template = specFieldsOf(kind)['template'];
+  return template !== undefined && nodeOf(template).type === 'any';
+}
+
 /** What Go writes as null where it is missing, so that the server says what it should be. */
-function nullsOf({ root }: Kind): { readonly [field: string]: null } {
-  const spec = root.fields['spec'];
-  const node = spec && 'node' in spec ? spec.node : spec;
-  if (node?.type !== 'object') return {};
+function nullsOf(kind: Kind): { readonly [field: string]: null } {
   const isNull = (field: Field | Node) => 'node' in field && field.pointer && !field.omitEmpty;
-  return Object.fromEntries(
-    Object.keys(node.fields).flatMap((name) => (isNull(node.fields[name]!) ? [[name, null]] : [])),
-  );
+  const missing = Object.entries(specFieldsOf(kind)).filter(([, field]) => isNull(field));
+  return Object.fromEntries(missing.map(([name]) => [name, null]));
+}
+
+function specFieldsOf({ root }: Kind): Fields {
+  const spec = root.fields['spec'];
+  const node = spec && nodeOf(spec);
+  return node?.type === 'object' ? node.fields : {};
+}
+
+function nodeOf(field: Field | Node): Node {
+  return 'node' in field ? field.node : field;
 }

@@ -51,7 +51,8 @@ function* validateSchedule({ schedule, timeZone }: CronJobSpec, old: CronJobSpec
 
 const zonePart = /^[A-Za-z.\-_0-9+]{1,14}$/;
 
-function* validateTimeZone(zone: string, path: string): Generator<Cause> {
+/** A zone by its name in the IANA database, and not wherever the controller happens to be. */
+export function* validateTimeZone(zone: string, path: string): Generator<Cause> {
   if (zone === '') return yield invalid(path, zone, 'timeZone must be nil or non-empty string');
   const isPath = zone
     .split('/')

@@ -5,6 +5,8 @@
 import { conversion, type Webhook } from '@kruise/client/webhook';
 import { convertObject } from '../conversion/catalogue.ts';
 import type { ManagerSettings } from '../settings.ts';
+import { advancedCronJobDefaulting, advancedCronJobValidating } from './advancedcronjob/webhooks.ts';
+import { broadcastJobDefaulting, broadcastJobValidating } from './broadcastjob/webhooks.ts';
 import { cloneSetDefaulting, cloneSetValidating } from './cloneset/webhooks.ts';
 import type { WebhookContext } from './context.ts';
 import { daemonSetDefaulting, daemonSetValidating } from './daemonset/webhooks.ts';
@@ -81,6 +83,8 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
     isOn: ({ gates }) => gates.PodWebhook,
     make: podMutating,
   },
+  ...ofKind('advancedcronjob', advancedCronJobDefaulting, advancedCronJobValidating),
+  ...ofKind('broadcastjob', broadcastJobDefaulting, broadcastJobValidating),
   ...ofKind('cloneset', cloneSetDefaulting, cloneSetValidating, { guardsDeletion: true }),
   ...ofKind('daemonset', daemonSetDefaulting, daemonSetValidating),
   ...ofKind('imagelistpulljob', imageListPullJobDefaulting, imageListPullJobValidating, { called: '-v1beta1' }),

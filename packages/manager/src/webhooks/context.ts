@@ -84,12 +84,18 @@ export function unsupportedVersion(request: RequestFor<unknown>): Verdict<never>
 export type Versions = { readonly [version: string]: Kind };
 
 /** A webhook that fills in what objects leave out; `T` is what the versions have in common. */
-export function filling<T>(versions: Versions, fill: (given: T, request: RequestFor<T>) => T): Webhook {
+export function filling<T>(
+  versions: Versions,
+  fill: (given: T, old: T | undefined, request: RequestFor<T>) => T,
+): Webhook {
   return handler<T>((request) => {
     const kind = versions[versionOf(request)];
     if (!kind) return unsupportedVersion(request);
+    const { object, oldObject } = request;
+    // What is read as a version of the kind has what all versions have.
+    const old = oldObject && (typed(kind, oldObject) as T);
     // Whoever creates or updates something sends it along.
-    return change(withDefaults<T>(kind, request.object as T, (given) => fill(given, request)));
+    return change(withDefaults<T>(kind, object as T, (given) => fill(given, old, request)));
   });
 }
 

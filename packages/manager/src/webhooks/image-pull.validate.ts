@@ -31,6 +31,15 @@ export function imageFault(image: string): string | undefined {
   return fault && `invalid image ${image}: ${fault}`;
 }
 
+const maxImages = 255;
+
+export function imagesFault(images: readonly string[]): string | undefined {
+  if (images.length === 0) return 'image can not be empty';
+  if (new Set(images).size < images.length) return 'images cannot have duplicate values';
+  if (images.length > maxImages) return `the maximum number of images cannot > ${maxImages}`;
+  return images.map(imageFault).find((fault) => fault !== undefined);
+}
+
 /** What only jobs that end can have. */
 export function completionFault(policy: CompletionPolicy): string | undefined {
   const { type = '', activeDeadlineSeconds, ttlSecondsAfterFinished } = policy;

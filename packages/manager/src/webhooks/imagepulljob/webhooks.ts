@@ -9,7 +9,7 @@ import { imagePullJobFault } from './validate.ts';
 const versions = { v1beta1: imagePullJob, v1alpha1: imagePullJobV1alpha1 };
 
 export function imagePullJobDefaulting(): Webhook {
-  return filling<ImagePullJob>(versions, (job, { operation, resource }) => {
+  return filling<ImagePullJob>(versions, (job, _old, { operation, resource }) => {
     const filled = defaultImagePullJob(job);
     return operation === 'CREATE' && resource.version === 'v1alpha1' ? holdImagePullJob(filled) : filled;
   });

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AdvancedCronJob, CronJobTemplate } from '@kruise/api/kruise/advancedcronjob';
+import { summary } from '@kruise/schema/field-error';
+import { featureGates } from '../../feature-gates.ts';
+import { defaultAdvancedCronJob } from './default.ts';
+import { validateAdvancedCronJob } from './validate.ts';
+
+const gates = featureGates();
+const template = { spec: { restartPolicy: 'Never' as const, containers: [{ name: 'main', image: 'app:v1' }] } };
+const jobs: CronJobTemplate = { jobTemplate: { spec: { template } } };
+const images = (spec: object = {}): CronJobTemplate => ({
+  imageListPullJobTemplate: { spec: { images: ['app:v1'], completionPolicy: {}, ...spec } },
+});
+const given = (spec: Partial<AdvancedCronJob['spec']> = {}): AdvancedCronJob => ({
+  apiVersion: 'apps.kruise.io/v1beta1',
+  kind: 'AdvancedCronJob',
+  metadata: { name: 'nightly', namespace: 'default', uid: 'u', resourceVersion: '1' },
+  spec: { schedule: '0 0 * * *', template: jobs, ...spec },
+});
+const filled = (spec?: Partial<AdvancedCronJob['spec']>) => defaultAdvancedCronJob(given(spec), undefined, gates);
+
+test('a cron job that says little keeps three successes and one failure', () => {
+  const { concurrencyPolicy, paused, successfulJobsHistoryLimit, failedJobsHistoryLimit } = filled().spec;
+  assert.deepEqual(
+    [concurrencyPolicy, paused, successfulJobsHistoryLimit, failedJobsHistoryLimit],
+    ['Allow', false, 3, 1],
+  );
+});
+
+test('Pods of jobs get what Pods of workloads get', () => {
+  assert.equal(filled().spec.template.jobTemplate?.spec?.template.spec?.dnsPolicy, 'ClusterFirst');
+  const { broadcastJobTemplate } = filled({ template: { broadcastJobTemplate: { spec: { template } } } }).spec.template;
+  assert.equal(broadcastJobTemplate?.spec.template.spec?.containers[0]?.imagePullPolicy, 'Always');
+});
+
+test('of a list of images the last fetch counts', () => {
+  const { spec } = filled({ template: images() });
+  assert.equal(spec.concurrencyPolicy, 'Replace');
+  const list = spec.template.imageListPullJobTemplate?.spec;
+  assert.deepEqual(list?.pullPolicy, { timeoutSeconds: 600, backoffLimit: 3 });
+  assert.equal(list?.imagePullPolicy, 'IfNotPresent');
+});
+
+test('a list that says when it is over stays as it is', () => {
+  const { spec } = filled({ template: images({ completionPolicy: { type: 'Always' } }) });
+  assert.equal(spec.template.imageListPullJobTemplate?.spec.pullPolicy, undefined);
+});
+
+const cases: { is: string; spec: Partial<AdvancedCronJob['spec']>; says?: string }[] = [
+  { is: 'that is complete', spec: {} },
+  { is: 'at every hour', spec: { schedule: '@hourly' } },
+  { is: 'for images', spec: { template: images() } },
+  {
+    is: 'without a schedule',
+    spec: { schedule: '' },
+    says: '[spec.schedule: Invalid value: "": schedule cannot be empty, please provide valid cron schedule., spec.schedule: Invalid value: "": empty spec string]',
+  },
+  {
+    is: 'with a zone twice',
+    spec: { schedule: 'TZ=UTC 0 0 * * *', timeZone: 'UTC' },
+    says: 'spec.schedule: Invalid value: "TZ=UTC 0 0 * * *": cannot use both timeZone field and TZ or CRON_TZ in schedule',
+  },
+  {
+    is: 'where nobody lives',
+    spec: { timeZone: 'Nowhere/Land' },
+    says: 'spec.timeZone: Invalid value: "Nowhere/Land": unknown time zone Nowhere/Land',
+  },
+  {
+    is: 'of nothing',
+    spec: { template: {} },
+    says: 'spec.template: Forbidden: spec must have one template, either JobTemplate or BroadcastJobTemplate or ImageListPullJobTemplate should be provided',
+  },
+  {
+    is: 'of two things',
+    spec: { template: { ...jobs, broadcastJobTemplate: { spec: { template } } } },
+    says: 'spec.template: Forbidden: spec can have only one template, either JobTemplate or BroadcastJobTemplate or ImageListPullJobTemplate should be provided',
+  },
+  {
+    is: 'with less than no history',
+    spec: { failedJobsHistoryLimit: -1 },
+    says: 'spec.failedJobsHistoryLimit: Invalid value: -1: must be greater than or equal to 0',
+  },
+  {
+    is: 'that fetches images side by side',
+    spec: { template: images(), concurrencyPolicy: 'Allow' },
+    says: 'spec.spec.concurrencyPolicy: Invalid value: "Allow": concurrencyPolicy should be Replace or Forbid, but current value is: Allow',
+  },
+  {
+    is: 'that fetches images for more than a day',
+    spec: { template: images({ completionPolicy: { activeDeadlineSeconds: 86401 } }) },
+    says: 'spec.template.imageListPullJobTemplate.spec.completionPolicy.activeDeadlineSeconds: Invalid value: 86401: activeDeadlineSeconds must be less than 86400, current value is: 86401',
+  },
+  {
+    is: 'that forgets that it fetched images',
+    spec: { template: images({ completionPolicy: { ttlSecondsAfterFinished: 1 } }) },
+    says: 'spec.template.imageListPullJobTemplate.spec.completionPolicy.ttlSecondsAfterFinished: Invalid value: 1: ttlSecondsAfterFinished is not supported in advancedCronJob',
+  },
+];
+for (const { is, spec, says } of cases) {
+  test(`a cron job ${is} is ${says ? 'refused' : 'taken'}`, () => {
+    const faults = [...validateAdvancedCronJob(filled(spec))];
+    assert.equal(faults.length > 0 ? summary(faults) : undefined, says);
+  });
+}
+
+const updates: { to: string; spec: Partial<AdvancedCronJob['spec']>; from?: CronJobTemplate; isAllowed: boolean }[] = [
+  { to: 'another time', spec: { schedule: '@daily' }, isAllowed: true },
+  { to: 'other images', spec: { template: images({ images: ['b'] }) }, from: images(), isAllowed: true },
+  { to: 'images instead of jobs', spec: { template: images() }, isAllowed: false },
+  { to: 'jobs instead of images', spec: {}, from: images(), isAllowed: false },
+];
+for (const { to, spec, from = jobs, isAllowed } of updates) {
+  test(`a cron job can ${isAllowed ? '' : 'not '}go over to ${to}`, () => {
+    const faults = [...validateAdvancedCronJob(filled(spec), filled({ template: from }))];
+    assert.equal(
+      faults.some(({ message }) => message.includes('are forbidden')),
+      !isAllowed,
+    );
+  });
+}

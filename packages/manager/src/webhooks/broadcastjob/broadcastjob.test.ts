@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BroadcastJob } from '@kruise/api/kruise/broadcastjob';
+import { summary } from '@kruise/schema/field-error';
+import { featureGates } from '../../feature-gates.ts';
+import { defaultBroadcastJob } from './default.ts';
+import { validateBroadcastJob } from './validate.ts';
+
+const gates = featureGates();
+const pods = (restartPolicy: string, labels = {}) => ({
+  metadata: { labels: { app: 'web', ...labels } },
+  spec: { restartPolicy: restartPolicy as 'Never', containers: [{ name: 'main', image: 'app:v1' }] },
+});
+const job = (spec: Partial<BroadcastJob['spec']> = {}, name = 'all'): BroadcastJob => ({
+  apiVersion: 'apps.kruise.io/v1beta1',
+  kind: 'BroadcastJob',
+  metadata: { name, namespace: 'default' },
+  spec: { template: pods('Never'), ...spec },
+});
+const filled = (spec?: Partial<BroadcastJob['spec']>) => defaultBroadcastJob(job(spec), undefined, gates).spec;
+
+test('a job that says little runs everywhere at once, ends, and fails with its first Pod', () => {
+  const { parallelism, completionPolicy, failurePolicy } = filled();
+  assert.equal(parallelism, 2147483647);
+  assert.deepEqual(completionPolicy, { type: 'Always' });
+  assert.deepEqual(failurePolicy, { type: 'FailFast' });
+});
+
+test('a template is filled in when it is new', () => {
+  assert.equal(filled().template.spec?.dnsPolicy, 'ClusterFirst');
+  assert.equal(defaultBroadcastJob(job(), job(), gates).spec.template.spec?.dnsPolicy, undefined);
+});
+
+const cases: { is: string; job: BroadcastJob; says?: RegExp }[] = [
+  { is: 'that is complete', job: job() },
+  { is: 'whose Pods try again', job: job({ template: pods('OnFailure') }) },
+  {
+    is: 'whose Pods never end',
+    job: job({ template: pods('Always') }),
+    says: /^spec.template.spec.restartPolicy: Invalid value: "Always": pod restartPolicy can only be Never or OnFailure$/,
+  },
+  { is: 'with a dot in its name', job: job({}, 'a.b'), says: /BroadcastJob name must consist of alphanumeric/ },
+  { is: 'with a long name', job: job({}, 'n'.repeat(64)), says: /must be no more than 63 characters/ },
+  {
+    is: 'with labels of its own',
+    job: job({ template: pods('Never', { 'broadcastjob-name': 'x' }) }),
+    says: /"broadcastjob-name" and "broadcastjob-controller-uid" are not allowed to preset in pod labels$/,
+  },
+  {
+    is: 'that never ends, in time',
+    job: job({ completionPolicy: { type: 'Never', activeDeadlineSeconds: 5 } }),
+    says: /^spec.completionPolicy.activeDeadlineSeconds: Invalid value: 5: activeDeadlineSeconds can just work with Always/,
+  },
+  {
+    is: 'without containers',
+    job: job({ template: { spec: { restartPolicy: 'Never', containers: [] } } }),
+    says: /containers: Required value/,
+  },
+];
+for (const { is, job, says } of cases) {
+  test(`a job ${is} is ${says ? 'refused' : 'taken'}`, () => {
+    const faults = [...validateBroadcastJob(defaultBroadcastJob(job, undefined, gates))];
+    if (says) assert.match(summary(faults), says);
+    else assert.deepEqual(faults, []);
+  });
+}

@@ -1,0 +1,23 @@
+import type { BroadcastJob } from '@kruise/api/kruise/broadcastjob';
+import { isSame } from '@kruise/machinery/json-value';
+import type { FeatureGates } from '../../feature-gates.ts';
+import { withTemplateDefaults } from '../pod-template.default.ts';
+
+/** As many at once as there are nodes. */
+const unlimited = 2147483647;
+
+/** What a BroadcastJob is taken to mean where it says nothing (jobs.md §1.4). */
+export function defaultBroadcastJob(job: BroadcastJob, old: BroadcastJob | undefined, gates: FeatureGates) {
+  const { template, completionPolicy, failurePolicy, parallelism = unlimited } = job.spec;
+  const isTemplateNew = !old || !isSame(template, old.spec.template);
+  return {
+    ...job,
+    spec: {
+      ...job.spec,
+      parallelism,
+      ...(isTemplateNew && !gates.TemplateNoDefaults ? { template: withTemplateDefaults(template, gates) } : {}),
+      completionPolicy: { ...completionPolicy, type: completionPolicy?.type || ('Always' as const) },
+      failurePolicy: { ...failurePolicy, type: failurePolicy?.type || ('FailFast' as const) },
+    },
+  };
+}

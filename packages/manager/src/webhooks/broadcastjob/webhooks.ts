@@ -1,0 +1,16 @@
+import { type BroadcastJob, broadcastJob, broadcastJobV1alpha1 } from '@kruise/api/kruise/broadcastjob';
+import type { Webhook } from '@kruise/client/webhook';
+import { filling, judging, refuseFaults, type WebhookContext } from '../context.ts';
+import { defaultBroadcastJob } from './default.ts';
+import { validateBroadcastJob } from './validate.ts';
+
+const versions = { v1beta1: broadcastJob, v1alpha1: broadcastJobV1alpha1 };
+
+export function broadcastJobDefaulting({ settings: { gates } }: WebhookContext): Webhook {
+  return filling<BroadcastJob>(versions, (job, old) => defaultBroadcastJob(job, old, gates));
+}
+
+export function broadcastJobValidating(): Webhook {
+  // The reference calls what is wrong with a job its own fault, and clients know it so.
+  return judging<BroadcastJob>(versions, (job) => refuseFaults(validateBroadcastJob(job), 500));
+}
