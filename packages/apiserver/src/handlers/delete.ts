@@ -227,7 +227,7 @@ export async function deleteMany(
   options: DeleteOptions,
 ): Promise<Listed> {
   const list = await readMany(core, context, resource, listed);
-  await someAtATime(list.items, deletionsAtATime, async ({ object }) => {
+  const deleteListed = async ({ object }: Listed['items'][number]): Promise<void> => {
     const { name = '', namespace = '' } = object.metadata;
     const one = { ...context, info: { ...context.info, namespace } };
     try {
@@ -235,6 +235,9 @@ export async function deleteMany(
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
-  });
+  };
+  // Where all would be refused, one is tried.
+  await someAtATime(list.items.slice(0, 1), 1, deleteListed);
+  await someAtATime(list.items.slice(1), deletionsAtATime, deleteListed);
   return list;
 }
