@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { cloudControllerManagerFlags, controllerManagerFlags } from './flags.ts';
 import { kubeletFlags } from './kubelet-flags.ts';
 import { managerFlags } from './manager-flags.ts';
@@ -175,6 +175,10 @@ program
   .option('--seed <seed>', 'this world and no other')
   .option('--minutes <count>', 'how long things go wrong in each', '3')
   .option('--verbose', 'with --seed: tell all that happens')
+  .option('--workers <count>', 'how many processes (default: one for each core)')
+  .option('--coverage', 'list what controllers did, and how often')
+  .option('--mutants', 'see how many worlds it takes to find out each part that is broken on purpose')
+  .addOption(new Option('--worker <kind>').hideHelp())
   .action(async (options) => {
     const { sim } = await import('./commands/sim.ts');
     process.exitCode = await sim(options);

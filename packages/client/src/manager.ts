@@ -27,6 +27,8 @@ export type RunOptions = {
   readonly log?: Log;
   readonly metrics?: ControllerMetrics;
   readonly expectationTimeoutMs?: number;
+  /** Puts something around a controller, or in its place, before it runs: an observer, say, or a fault in a test. */
+  readonly adapt?: (controller: Controller | Runnable) => Controller | Runnable;
   /** How long controllers may take to stop before they are left behind. */
   readonly gracePeriodMs?: number;
   /** Called once the controllers run, with what they read. */
@@ -86,7 +88,8 @@ export async function runControllers(
       ...(metrics ? { metrics } : {}),
       ...(expectationTimeoutMs === undefined ? {} : { expectationTimeoutMs }),
     };
-    await ('run' in controller ? controller.run(context, leading) : runController(controller, context, leading));
+    const adapted = options.adapt?.(controller) ?? controller;
+    await ('run' in adapted ? adapted.run(context, leading) : runController(adapted, context, leading));
     await recorder.flush();
   };
 

@@ -14,15 +14,23 @@ export type DiskOptions = {
   readonly syncMs: () => number;
   /** Told of every write that is. */
   readonly onSafe: (version: SavedVersion) => void;
+  /** Done to what is there before a process opens it: no sound disk does anything. */
+  readonly onOpen?: (saved: Map<number, KeptVersion>) => void;
+  /** Says that writes are safe before they are, as no sound disk does. */
+  readonly isHasty?: boolean;
 };
 
+/** A version as it is on the disk. */
+export type KeptVersion = SavedVersion & { readonly value: Uint8Array | undefined };
+
 /** An empty disk. */
-export function createDisk({ syncMs, onSafe }: DiskOptions): Disk {
-  const saved = new Map<number, SavedVersion & { readonly value: Uint8Array | undefined }>();
+export function createDisk({ syncMs, onSafe, onOpen, isHasty = false }: DiskOptions): Disk {
+  const saved = new Map<number, KeptVersion>();
   let compacted = 0;
 
   return {
     open(life) {
+      onOpen?.(saved);
       const { history, superfluous } = restoreHistory(saved.values(), compacted);
       const { clock } = life;
       let syncing = Promise.resolve();
@@ -34,6 +42,7 @@ export function createDisk({ syncMs, onSafe }: DiskOptions): Disk {
         openJournal: ({ onDurable }) => ({
           append(versions) {
             const batch = versions.map(({ previous: _, ...version }) => version);
+            if (isHasty) queueMicrotask(() => onDurable(batch.at(-1)!.revision));
             // One sync after the other, as a disk does it: a later write is never safe before an earlier one.
             syncing = syncing.then(
               () =>
@@ -43,7 +52,7 @@ export function createDisk({ syncMs, onSafe }: DiskOptions): Disk {
                       saved.set(version.revision, { ...version, value: version.value });
                       onSafe(version);
                     }
-                    onDurable(batch.at(-1)!.revision);
+                    if (!isHasty) onDurable(batch.at(-1)!.revision);
                     resolve();
                   });
                 }),

@@ -16,6 +16,8 @@ export type Machines = {
   readonly kubelets: readonly Program[];
   /** The Pods whose containers run, wherever that is. */
   running(): Iterable<RunningPod>;
+  /** Whether a container of a Pod, by its uid, has ever run. */
+  hasRun(uid: string): boolean;
   /** What runs containers on a machine. */
   runtimeOf(name: string): NodeRuntime;
   /** Ends all that runs on a machine, as a power failure does. */
@@ -23,6 +25,9 @@ export type Machines = {
 };
 
 export type RunningPod = { readonly machine: string; readonly pod: string; readonly uid: string };
+
+/** Small machines, so that there is not always room. */
+const capacity = { cpu: '1600m', memory: '4Gi' };
 
 const never = new AbortController().signal;
 
@@ -52,6 +57,7 @@ export function createMachines(clock: Clock, seed: string, count: number): Machi
             runtime: heardOnlyAlive(runtime, life),
             nodeName: name,
             addresses: [address],
+            capacity,
             // Requests that fail are what this world is about.
             log: silentLog,
           },
@@ -60,11 +66,13 @@ export function createMachines(clock: Clock, seed: string, count: number): Machi
     }),
   );
   const containers = new Map<string, RunningPod>();
-  for (const { name, runtime } of machines) void follow(name, runtime, containers);
+  const haveRun = new Set<string>();
+  for (const { name, runtime } of machines) void follow(name, runtime, containers, haveRun);
   const runtimeOf = (name: string) => machines.find((each) => each.name === name)!.runtime;
   return {
     kubelets,
     running: () => containers.values(),
+    hasRun: (uid) => haveRun.has(uid),
     runtimeOf,
     async switchOff(name) {
       const runtime = runtimeOf(name);
@@ -75,12 +83,18 @@ export function createMachines(clock: Clock, seed: string, count: number): Machi
 }
 
 /** Keeps in mind which containers of a machine run. */
-async function follow(machine: string, runtime: NodeRuntime, containers: Map<string, RunningPod>): Promise<void> {
+async function follow(
+  machine: string,
+  runtime: NodeRuntime,
+  containers: Map<string, RunningPod>,
+  haveRun: Set<string>,
+): Promise<void> {
   for await (const { containerId, containerEventType, podSandboxStatus } of runtime.getContainerEvents({})) {
     const { namespace, name, uid } = podSandboxStatus?.metadata ?? {};
     if (containerEventType !== 'CONTAINER_STARTED_EVENT') containers.delete(containerId);
     else if (containerId !== podSandboxStatus?.id) {
       containers.set(containerId, { machine, pod: `${namespace}/${name}`, uid: uid ?? '' });
+      haveRun.add(uid ?? '');
     }
   }
 }

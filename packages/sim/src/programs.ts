@@ -3,6 +3,7 @@ import { serviceAccountGroups, serviceAccountUsername } from '@kruise/apiserver/
 import type { User } from '@kruise/apiserver/user';
 import { type Client, createClient } from '@kruise/client/client';
 import type { Log } from '@kruise/client/log';
+import type { RunOptions } from '@kruise/client/manager';
 import { runControllerManager } from '@kruise/controlplane/controllers/controller-manager';
 import { runScheduler } from '@kruise/controlplane/scheduler/scheduler';
 import { allFeatureGates, featureGates } from '@kruise/manager/feature-gates';
@@ -21,8 +22,14 @@ function account(namespace: string, name: string): User {
   return user(serviceAccountUsername(namespace, name), serviceAccountGroups(namespace));
 }
 
+/** What may be unusual about a program. */
+export type ProgramOptions = Pick<RunOptions, 'adapt' | 'expectationTimeoutMs'> & {
+  /** Several of a kind share a lease. */
+  readonly name?: string;
+};
+
 /** What every component is run with. */
-function partsOf(context: ProcessContext, name: string, who: User) {
+function partsOf(context: ProcessContext, name: string, who: User, { name: _, ...unusual }: ProgramOptions) {
   const { life, random, transportOf, complain } = context;
   const client = createClient(transportOf(who));
   const told = (fields: object, message: string) => {
@@ -31,13 +38,13 @@ function partsOf(context: ProcessContext, name: string, who: User) {
   };
   const log: Log = { info() {}, warn: told, error: told };
   const leaderElection = { name, namespace: 'kube-system', identity: `${name}-${Math.floor(random.next() * 1e9)}` };
-  return { client, clock: life.clock, random, log, leaderElection };
+  return { client, clock: life.clock, random, log, leaderElection, ...unusual };
 }
 
-/** kube-controller-manager; several of them share a lease. */
-export function controllerManagerProgram(name = 'controller-manager'): Program {
+/** kube-controller-manager. */
+export function controllerManagerProgram(options: ProgramOptions = {}): Program {
   return {
-    name,
+    name: options.name ?? 'controller-manager',
     run: (context) => {
       const clients = new Map<string, Client>();
       const clientOf = (serviceAccount: string): Client => {
@@ -48,25 +55,29 @@ export function controllerManagerProgram(name = 'controller-manager'): Program {
         }
         return client;
       };
-      const parts = partsOf(context, 'kube-controller-manager', user('system:kube-controller-manager'));
+      const parts = partsOf(context, 'kube-controller-manager', user('system:kube-controller-manager'), options);
       return runControllerManager({ ...parts, clientOf, settings: { rootAuthorities: 'authorities' } }, never);
     },
   };
 }
 
 /** kube-scheduler. */
-export function schedulerProgram(name = 'scheduler'): Program {
+export function schedulerProgram(options: ProgramOptions = {}): Program {
+  const { name = 'scheduler' } = options;
   return {
     name,
     run: (context) =>
-      runScheduler({ ...partsOf(context, 'kube-scheduler', user('system:kube-scheduler')), host: name }, never),
+      runScheduler(
+        { ...partsOf(context, 'kube-scheduler', user('system:kube-scheduler'), options), host: name },
+        never,
+      ),
   };
 }
 
 /** kruise-manager, with all its features. */
-export function managerProgram(name = 'manager'): Program {
+export function managerProgram(options: ProgramOptions = {}): Program {
   return {
-    name,
+    name: options.name ?? 'manager',
     run: (context) =>
       runManager(
         {
@@ -74,6 +85,7 @@ export function managerProgram(name = 'manager'): Program {
             context,
             'kruise-manager',
             user('system:serviceaccount:kruise-system:kruise-manager', ['system:masters']),
+            options,
           ),
           settings: managerSettings({ gates: featureGates(allFeatureGates) }),
           inProcessWebhooks: context.webhooks,
@@ -81,4 +93,9 @@ export function managerProgram(name = 'manager'): Program {
         never,
       ),
   };
+}
+
+/** The control plane as it usually is. */
+export function controlPlane(options: ProgramOptions = {}): readonly Program[] {
+  return [controllerManagerProgram(options), schedulerProgram(options), managerProgram(options)];
 }

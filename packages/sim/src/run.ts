@@ -1,34 +1,32 @@
 /** One world from its seed: users act, things go wrong, and then nothing does any more and all must come to rest. */
 import { createHash } from 'node:crypto';
 import { createClient } from '@kruise/client/client';
+import type { Controller, Runnable } from '@kruise/client/controller';
 import { isAlreadyExists, isNotFound } from '@kruise/machinery/status';
+import type { Kind } from '@kruise/schema/kind';
 import { seededRandom } from '@kruise/values/random';
+import { counting, type Reached } from './coverage.ts';
+import type { createDisk } from './disk.ts';
+import { drainer } from './drainer.ts';
 import { drawFaults, type Fault, longestFaultMs, told, weatherOf } from './faults.ts';
 import { unrest } from './invariants/at-rest.ts';
-import type { Invariant } from './invariants/invariant.ts';
-import {
-  cloneSetsAreNotExceeded,
-  deploymentsAreNotExceeded,
-  oneDaemonOnANode,
-  onePodOfAName,
-  podsDoNotTurnBack,
-  replicaSetsAreNotExceeded,
-} from './invariants/pods.ts';
+import { invariants } from './invariants/catalogue.ts';
+import type { Scene } from './invariants/invariant.ts';
 import { fairWeather } from './network.ts';
 import { createMachines, type Machines } from './nodes.ts';
-import { controllerManagerProgram, managerProgram, schedulerProgram } from './programs.ts';
+import { controlPlane, type ProgramOptions } from './programs.ts';
 import { drawSteps, type Step } from './scenario.ts';
 import { type View, viewOf } from './view.ts';
 import { createWorld, type Program, type World, worldStart } from './world.ts';
 
-export const invariants: readonly Invariant[] = [
-  deploymentsAreNotExceeded,
-  replicaSetsAreNotExceeded,
-  cloneSetsAreNotExceeded,
-  oneDaemonOnANode,
-  onePodOfAName,
-  podsDoNotTurnBack,
-];
+/** What a world is made of, where it is not as usual. */
+export type Parts = {
+  /** What the programs of the control plane run with. */
+  readonly control?: ProgramOptions;
+  /** The programs, those of machines included, in place of the usual ones. */
+  readonly programs?: (usual: readonly Program[]) => readonly Program[];
+  readonly createDisk?: typeof createDisk;
+};
 
 export type RunOptions = {
   readonly seed: string;
@@ -38,8 +36,9 @@ export type RunOptions = {
   readonly patienceMinutes?: number;
   /** What goes wrong, in place of what the seed says. */
   readonly faults?: readonly Fault[];
-  /** The programs of the control plane, in place of the usual ones. */
-  readonly programs?: readonly Program[];
+  readonly parts?: Parts;
+  /** The one kind of workload there is, in place of those the seed says. */
+  readonly only?: Kind;
   /** Told what happens, as it happens. */
   readonly tell?: (line: string) => void;
 };
@@ -54,6 +53,8 @@ export type Result = {
   readonly trace: string;
   readonly simulatedMs: number;
   readonly revisions: number;
+  /** What the controllers did, and how often. */
+  readonly reached: Readonly<Reached>;
   /** The cluster as it was in the end, if there was a server to ask. */
   readonly view?: View;
 };
@@ -66,35 +67,48 @@ const machineCount = 3;
 const quietMs = 5000;
 
 export async function run(options: RunOptions): Promise<Result> {
-  const { seed, minutes = defaultMinutes, patienceMinutes = defaultPatienceMinutes, tell = () => {} } = options;
+  const { seed, minutes = defaultMinutes, patienceMinutes = defaultPatienceMinutes, parts = {} } = options;
+  const { tell = () => {} } = options;
   const durationMs = minutes * 60_000;
   let machines: Machines | undefined;
+  const reached: Reached = {};
   const since = () => ((world.clock.now() - worldStart) / 1000).toFixed(3);
   const world = createWorld({
     seed,
     programs: (clock) => {
       machines = createMachines(clock, seed, machineCount);
-      const control = options.programs ?? [controllerManagerProgram(), schedulerProgram(), managerProgram()];
-      return [...control, ...machines.kubelets];
+      const { adapt = (each: Controller | Runnable) => each } = parts.control ?? {};
+      const counted = counting(reached);
+      const control = controlPlane({ ...parts.control, adapt: (each) => counted(adapt(each)) });
+      const usual = [...control, ...machines.kubelets, drainer];
+      return parts.programs?.(usual) ?? usual;
     },
+    ...(parts.createDisk ? { createDisk: parts.createDisk } : {}),
     record: (line) => tell(`${since()} ${line}`),
   });
   const faults = options.faults ?? drawFaults(seededRandom(`${seed} faults`), world.names(), durationMs);
-  const steps = drawSteps(seededRandom(`${seed} steps`), durationMs);
+  const steps = drawSteps(seededRandom(`${seed} steps`), durationMs, options.only);
   const trace = createHash('sha256');
   let revisions = 0;
+  let changes = 0;
   world.onWrite(({ deleted, key, revision }) => {
     revisions++;
+    // Nothing that must hold is about these, and they are most of what is written.
+    if (!/^\/registry\/(?:leases|events)\//.test(key)) changes++;
     const line = `${since()} ${deleted ? 'delete' : 'put'} ${key} ${revision}`;
     trace.update(line);
     tell(line);
   });
 
+  const view = () => world.server() && viewOf(world.server()!.core, world.clock.now());
+  const { onRequest, onServerStart } = world;
+  const scene: Scene = { machines: machines!, view, onRequest, onServerStart };
+  const watchers = invariants.map(({ name, begin: beginOf }) => ({ name, check: beginOf(scene) }));
+
   await world.start();
   const begin = world.clock.now();
   for (const fault of faults) world.clock.setTimer(fault.atMs, () => befall(world, machines!, fault, tell));
   const acting = steps.map((step) => act(world, step, tell));
-  const watchers = invariants.map(({ name, begin: beginOf }) => ({ name, check: beginOf({ machines: machines! }) }));
 
   const broken = (): { readonly invariant: string; readonly why: string } | undefined => {
     const core = world.server()?.core;
@@ -118,6 +132,7 @@ export async function run(options: RunOptions): Promise<Result> {
     trace: trace.digest('hex'),
     simulatedMs: world.clock.now() - worldStart,
     revisions,
+    reached,
     ...(world.server() ? { view: viewOf(world.server()!.core, world.clock.now()) } : {}),
   });
 
@@ -126,8 +141,8 @@ export async function run(options: RunOptions): Promise<Result> {
     while (world.clock.now() < until) {
       const next = world.clock.nextTimer() ?? until;
       await world.clock.advanceAsync(Math.min(Math.max(next, world.clock.now()), until) - world.clock.now());
-      if (revisions === checkedAt) continue;
-      checkedAt = revisions;
+      if (changes === checkedAt) continue;
+      checkedAt = changes;
       const found = broken();
       if (found) return found;
     }

@@ -5,7 +5,9 @@ import { statefulSet } from '@kruise/api/apps/statefulset';
 import { job } from '@kruise/api/batch/job';
 import { pod } from '@kruise/api/core/pod';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { podDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
 import type { Client } from '@kruise/client/client';
+import { evict } from '@kruise/client/subresources';
 import type { Kind } from '@kruise/schema/kind';
 import { pick, type Random, randomInteger } from '@kruise/values/random';
 
@@ -28,12 +30,14 @@ type Workload = {
   readonly changes: readonly ((random: Random) => { readonly what: string; readonly patch: object })[];
 };
 
-function template(name: string, image: string, more: object = {}): object {
-  return {
-    metadata: { labels: { app: name } },
-    spec: { terminationGracePeriodSeconds: 5, containers: [{ name: 'main', image }], ...more },
-  };
+function template(name: string, image: string, more: object = {}) {
+  const containers = [{ name: 'main', image, resources: share, ...more }];
+  return { metadata: { labels: { app: name } }, spec: { terminationGracePeriodSeconds: 5, containers } };
 }
+
+/** Three machines have room for 24 Pods that ask for so much, which is as many as there can be. */
+const share = { requests: { cpu: '200m' } };
+const undemanding = { resources: {} };
 
 const selectorOf = (name: string) => ({ matchLabels: { app: name } });
 
@@ -42,13 +46,36 @@ const scaled = (random: Random) => {
   return { what: `scales to ${replicas}`, patch: { spec: { replicas } } };
 };
 
-const updated = (random: Random) => {
+const updatedWith = (more: object) => (random: Random) => {
   const image = pick(random, images);
   return {
     what: `updates to ${image}`,
-    patch: { spec: { template: { spec: { containers: [{ name: 'main', image }] } } } },
+    patch: { spec: { template: { spec: { containers: [{ name: 'main', image, resources: share, ...more }] } } } },
   };
 };
+const updated = updatedWith({});
+
+/** Does not end when it is asked to, but only when it is made to. */
+const stubborn = { command: ['sleep', '100000'] };
+
+const partitioned = (random: Random) => {
+  const partition = randomInteger(random, 4);
+  return {
+    what: `sets the partition to ${partition}`,
+    patch: { spec: { updateStrategy: { rollingUpdate: { partition } } } },
+  };
+};
+
+/** The label that holds a Pod back from being deleted, until someone takes it off. */
+export const hold = { 'example.com/hold': 'yes' };
+
+function restarted(restartPolicy: string, { metadata, spec }: ReturnType<typeof template>) {
+  return { metadata, spec: { ...spec, restartPolicy } };
+}
+
+function held(template: { readonly metadata: { readonly labels: object }; readonly spec: object }) {
+  return { ...template, metadata: { labels: { ...template.metadata.labels, ...hold } } };
+}
 
 const workloads: readonly Workload[] = [
   {
@@ -56,6 +83,10 @@ const workloads: readonly Workload[] = [
     name: 'web',
     spec: (random) => ({
       replicas: randomInteger(random, 7),
+      strategy: {
+        type: 'RollingUpdate',
+        rollingUpdate: { maxUnavailable: pick(random, [1, '25%']), maxSurge: pick(random, [0, 1, '25%']) },
+      },
       selector: selectorOf('web'),
       template: template('web', images[0]!),
     }),
@@ -69,15 +100,16 @@ const workloads: readonly Workload[] = [
       serviceName: 'db',
       podManagementPolicy: pick(random, ['OrderedReady', 'Parallel']),
       selector: selectorOf('db'),
-      template: template('db', images[0]!),
+      template: template('db', images[0]!, stubborn),
     }),
-    changes: [scaled, updated],
+    changes: [scaled, updatedWith(stubborn)],
   },
   {
     kind: daemonSet,
     name: 'agent',
-    spec: () => ({ selector: selectorOf('agent'), template: template('agent', images[0]!) }),
-    changes: [updated],
+    // A node that others have filled has to have room for these all the same.
+    spec: () => ({ selector: selectorOf('agent'), template: template('agent', images[0]!, undemanding) }),
+    changes: [updatedWith(undemanding)],
   },
   {
     kind: job,
@@ -86,10 +118,10 @@ const workloads: readonly Workload[] = [
       completions: 1 + randomInteger(random, 5),
       parallelism: 1 + randomInteger(random, 3),
       backoffLimit: 1000,
-      template: template('batch', 'busybox:1.36', {
-        restartPolicy: pick(random, ['Never', 'OnFailure']),
-        containers: [{ name: 'main', image: 'busybox:1.36', command: ['sleep', '3'] }],
-      }),
+      template: restarted(
+        pick(random, ['Never', 'OnFailure']),
+        template('batch', 'busybox:1.36', { command: ['sleep', '3'], ...undemanding }),
+      ),
     }),
     changes: [],
   },
@@ -99,25 +131,31 @@ const workloads: readonly Workload[] = [
     spec(random) {
       const podUpdatePolicy = pick(random, ['ReCreate', 'InPlaceIfPossible', 'InPlaceOnly']);
       const maxUnavailable = pick(random, [1, 2, '50%']);
+      const partition = pick(random, [0, 0, 1, 3]);
+      const isHeld = randomInteger(random, 3) === 0;
       // What is never recreated cannot surge.
       const maxSurge = podUpdatePolicy === 'InPlaceOnly' ? 0 : randomInteger(random, 2);
       return {
         replicas: randomInteger(random, 7),
         selector: selectorOf('clones'),
-        template: template('clones', images[0]!),
-        updateStrategy: { type: 'RollingUpdate', rollingUpdate: { podUpdatePolicy, maxUnavailable, maxSurge } },
+        template: isHeld ? held(template('clones', images[0]!)) : template('clones', images[0]!),
+        ...(isHeld ? { lifecycle: { preDelete: { labelsHandler: hold } } } : {}),
+        updateStrategy: {
+          type: 'RollingUpdate',
+          rollingUpdate: { podUpdatePolicy, maxUnavailable, maxSurge, partition },
+        },
       };
     },
-    changes: [scaled, updated],
+    changes: [scaled, updated, updated, partitioned],
   },
 ];
 
 /** How many steps there are for each workload at most. */
 const mostChanges = 5;
 
-/** Draws what users do in so long. */
-export function drawSteps(random: Random, durationMs: number): readonly Step[] {
-  const chosen = workloads.filter(() => randomInteger(random, 2) === 0);
+/** Draws what users do in so long, with any workloads or with those of one kind. */
+export function drawSteps(random: Random, durationMs: number, only?: Kind): readonly Step[] {
+  const chosen = workloads.filter(({ kind }) => (only ? kind === only : randomInteger(random, 2) === 0));
   const steps = (chosen.length > 0 ? chosen : [pick(random, workloads)]).flatMap((workload): Step[] => {
     const { kind, name, changes } = workload;
     const spec = workload.spec(random);
@@ -138,7 +176,8 @@ export function drawSteps(random: Random, durationMs: number): readonly Step[] {
     });
     const killed = Array.from({ length: randomInteger(random, 3) }, () => killOne(random, name, durationMs));
     const ended = randomInteger(random, 4) === 0 ? [deletion(random, kind, name, durationMs)] : [];
-    return [made, ...changed, ...killed, ...ended];
+    const guarded = kind === deployment && randomInteger(random, 2) === 0 ? guard(random, name, durationMs) : [];
+    return [made, ...changed, ...killed, ...guarded, ...ended];
   });
   return steps.sort((a, b) => a.atMs - b.atMs);
 }
@@ -154,6 +193,29 @@ function killOne(random: Random, app: string, durationMs: number): Step {
       if (found) await client.delete(pod, { namespace, name: found.metadata.name! });
     },
   };
+}
+
+/** A budget for a workload, and someone who would evict all of its Pods at once. */
+function guard(random: Random, app: string, durationMs: number): readonly Step[] {
+  const budget: Step = {
+    atMs: randomInteger(random, 5000),
+    what: `creates PodDisruptionBudget ${app}`,
+    act: async (client) =>
+      void (await client.create(podDisruptionBudget, {
+        metadata: { name: app, namespace },
+        spec: { selector: selectorOf(app), maxUnavailable: 1 },
+      })),
+  };
+  const eviction: Step = {
+    atMs: 10_000 + randomInteger(random, durationMs - 10_000),
+    what: `evicts the Pods of ${app}`,
+    async act(client) {
+      const { items } = await client.list(pod, { namespace, labelSelector: `app=${app}` });
+      const attempts = items.map(({ metadata }) => evict(client, { namespace, name: metadata.name! }));
+      await Promise.allSettled(attempts);
+    },
+  };
+  return [budget, eviction];
 }
 
 function deletion(random: Random, kind: Kind, name: string, durationMs: number): Step {

@@ -10,7 +10,6 @@ import { createClient } from '@kruise/client/client';
 import { isPodActive, isPodReady } from '@kruise/machinery/pods';
 import { isAlreadyExists } from '@kruise/machinery/status';
 import { after } from '@kruise/values/clock';
-import { controllerManagerProgram, managerProgram, schedulerProgram } from './programs.ts';
 import { run } from './run.ts';
 import type { View } from './view.ts';
 import type { Program } from './world.ts';
@@ -86,8 +85,7 @@ function* wrongs(view: View): Generator<string> {
 
 for (const seed of ['services', 'more services']) {
   test(`endpoints, budgets and taints come to rest (${seed})`, async () => {
-    const programs = [controllerManagerProgram(), schedulerProgram(), managerProgram(), user];
-    const { failure, view } = await run({ seed, programs, minutes: 1 });
+    const { failure, view } = await run({ seed, parts: { programs: (usual) => [...usual, user] }, minutes: 1 });
     assert.equal(failure, undefined);
     assert.deepEqual([...wrongs(view!)], []);
   });

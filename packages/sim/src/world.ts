@@ -7,7 +7,7 @@ import { inProcessTransport } from '@kruise/apiserver/in-process';
 import { type ApiServer, startApiServer } from '@kruise/apiserver/server';
 import type { SavedVersion } from '@kruise/apiserver/store/history';
 import type { User } from '@kruise/apiserver/user';
-import type { Transport } from '@kruise/client/transport';
+import type { ApiAnswer, ApiRequest, Transport } from '@kruise/client/transport';
 import type { Webhook } from '@kruise/client/webhook';
 import { installKruiseKinds, kruiseConverterOf } from '@kruise/cluster/kruise-kinds';
 import type { Clock } from '@kruise/values/clock';
@@ -51,10 +51,18 @@ export type World = {
   setClock(name: string, aheadMs: number): void;
   /** Reaches the server without a network: for those who only look. */
   observer(user: User): Transport | undefined;
+  /** Tells of every request as it reaches the server; what it returns is told of the answer. */
+  onRequest(witness: Witness): void;
+  /** Tells at which revision a server finds the store when it starts. */
+  onServerStart(listener: (revision: number) => void): void;
   /** Tells of every write once it is durable. */
   onWrite(listener: (version: SavedVersion) => void): void;
   names(): readonly string[];
 };
+
+/** A request, and who sent it. */
+export type Heard = { readonly user: User; readonly request: ApiRequest };
+export type Witness = (heard: Heard) => ((answer: ApiAnswer) => void) | undefined;
 
 export const worldStart = instantOf(2026, 1, 1);
 
@@ -66,6 +74,8 @@ export type WorldOptions = {
   /** What runs, on the world's time. */
   readonly programs: (clock: Clock) => readonly Program[];
   readonly record: (line: string) => void;
+  /** The disk of the API server, where it is not a sound one. */
+  readonly createDisk?: typeof createDisk;
 };
 
 /** Makes a world. Nothing runs until it is started, and time passes only when `clock` is moved. */
@@ -75,7 +85,9 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
   const randomOf = (purpose: string) => seededRandom(`${seed} ${purpose}`);
   const diskRandom = randomOf('disk');
   const writeListeners: ((version: SavedVersion) => void)[] = [];
-  const disk = createDisk({
+  const startListeners: ((revision: number) => void)[] = [];
+  const witnesses: Witness[] = [];
+  const disk = (options.createDisk ?? createDisk)({
     syncMs: () => randomInteger(diskRandom, 3),
     onSafe: (version) => {
       for (const listener of writeListeners) listener(version);
@@ -100,8 +112,11 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
 
   async function startServer(): Promise<void> {
     const { life, random } = beginOf('apiserver');
+    const store = disk.open(life);
+    const revision = await store.currentRevision();
+    for (const listener of startListeners) listener(revision);
     const server = await startApiServer({
-      store: disk.open(life),
+      store,
       clock: life.clock,
       random,
       converterOf: kruiseConverterOf,
@@ -121,6 +136,20 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
     record(`${name} complains: ${error instanceof Error ? error.message : String(error)}`);
   }
 
+  /** The server's own door, with those who watch it. */
+  function doorOf({ core }: ApiServer, user: User, name: string): Transport {
+    const inner = inProcessTransport(core, user, name);
+    return {
+      async request(request) {
+        const told = witnesses.map((witness) => witness({ user, request }));
+        const answer = await inner.request(request);
+        for (const tell of told) tell?.(answer);
+        return answer;
+      },
+      watch: (request) => inner.watch(request),
+    };
+  }
+
   function startProgram({ name, run }: Program): void {
     const { life, random } = beginOf(name);
     const own = new Set<string>();
@@ -128,7 +157,7 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
       const server = (): Server => {
         const found = current;
         if (!found) return undefined;
-        return { life: found.life, transportFor: () => inProcessTransport(found.server.core, user, name) };
+        return { life: found.life, transportFor: () => doorOf(found.server, user, name) };
       };
       return link({ life, random, weather: () => weathers.get(name) ?? fairWeather, server });
     };
@@ -184,7 +213,9 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
     setClock(name, aheadMs) {
       clocks.set(name, aheadMs);
     },
-    observer: (user) => current && inProcessTransport(current.server.core, user, 'observer'),
+    observer: (user) => current && doorOf(current.server, user, 'observer'),
+    onRequest: (witness) => void witnesses.push(witness),
+    onServerStart: (listener) => void startListeners.push(listener),
     onWrite: (listener) => void writeListeners.push(listener),
     names: () => ['apiserver', ...programs.map(({ name }) => name)],
   };

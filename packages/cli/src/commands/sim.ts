@@ -1,48 +1,143 @@
-import { told } from '@kruise/sim/faults';
+import { availableParallelism } from 'node:os';
+import { addReached, type Reached } from '@kruise/sim/coverage';
+import { type FaultKind, told } from '@kruise/sim/faults';
+import { invariants } from '@kruise/sim/invariants/catalogue';
 import { type Result, run } from '@kruise/sim/run';
 import { shrink } from '@kruise/sim/shrink';
+import { inWorkers, serveAsWorker } from '../worker-pool.ts';
 
 export type SimOptions = {
   readonly seeds: string;
   readonly seed?: string;
   readonly minutes: string;
   readonly verbose?: boolean;
+  readonly workers?: string;
+  readonly mutants?: boolean;
+  readonly coverage?: boolean;
+  /** What a process started by another of these is to do. */
+  readonly worker?: 'worlds' | 'mutants';
 };
+
+/** Of a result, what is sent from one process to another. */
+type Outcome = Omit<Result, 'view'>;
+type Order = { readonly seed: string; readonly minutes: number };
 
 /** Runs worlds from seeds until one breaks or all have held. */
 export async function sim(options: SimOptions): Promise<number> {
+  if (options.worker === 'worlds') return serveAsWorker(outcomeOf);
+  if (options.worker === 'mutants') return serveAsWorker(findMutant);
   const minutes = Number(options.minutes);
   if (options.seed !== undefined) return one(options.seed, minutes, options.verbose ?? false);
-  const count = Number(options.seeds);
-  if (!Number.isInteger(count) || count < 1) throw new Error(`--seeds wants a number, not ${options.seeds}`);
+  const count = wholeNumber('--seeds', options.seeds);
+  const workers = wholeNumber('--workers', options.workers ?? String(availableParallelism()));
   const base = Date.now().toString(36);
+  return options.mutants
+    ? searchMutants(base, count, workers)
+    : soak({ base, count, minutes, workers, showsCoverage: options.coverage ?? false });
+}
+
+async function outcomeOf(order: Order): Promise<Outcome> {
+  const { view: _, ...outcome } = await run(order);
+  return outcome;
+}
+
+function wholeNumber(flag: string, text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1) throw new Error(`${flag} wants a number, not ${text}`);
+  return number;
+}
+
+type Soak = {
+  readonly base: string;
+  readonly count: number;
+  readonly minutes: number;
+  readonly workers: number;
+  readonly showsCoverage: boolean;
+};
+
+async function soak({ base, count, minutes, workers, showsCoverage }: Soak): Promise<number> {
   const begun = performance.now();
-  const totals = { simulatedMs: 0, faults: 0, revisions: 0 };
+  const totals = createTotals();
   console.log(`Worlds ${base}-1 to ${base}-${count}, each ${minutes} minutes of faults and then rest.`);
-  for (let number = 1; number <= count; number++) {
-    const result = await run({ seed: `${base}-${number}`, minutes });
-    totals.simulatedMs += result.simulatedMs;
-    totals.faults += result.faults.length;
-    totals.revisions += result.revisions;
+  console.log(`At every write ${invariants.length} invariants are checked, and in the end that all is at rest.`);
+  const orders = Array.from({ length: count }, (_, index) => ({ seed: `${base}-${index + 1}`, minutes }));
+  for await (const { result } of inWorkers<Order, Outcome>(['sim', '--worker', 'worlds'], workers, orders)) {
+    totals.add(result);
     if (result.failure) {
       console.log(`World ${result.seed} broke.`);
       return report(result, minutes);
     }
-    if (number % 50 === 0 || number === count) console.log(progress(number, count, totals, performance.now() - begun));
+    if (totals.worlds % 50 === 0 || totals.worlds === count)
+      console.log(totals.progress(count, performance.now() - begun));
   }
+  console.log(totals.faultsByKind());
+  if (showsCoverage) for (const line of totals.reachedLines()) console.log(line);
+  else console.log(`Controllers did ${Object.keys(totals.reached).length} kinds of things (--coverage lists them).`);
   return 0;
 }
 
-function progress(
-  number: number,
-  count: number,
-  { simulatedMs, faults, revisions }: { simulatedMs: number; faults: number; revisions: number },
-  elapsedMs: number,
-): string {
-  const seconds = elapsedMs / 1000;
-  const rate = (simulatedMs / 60_000 / seconds).toFixed(0);
-  const seedRate = (number / seconds).toFixed(1);
-  return `${number} of ${count} held: ${faults} faults, ${revisions} writes, ${seedRate} worlds and ${rate} simulated minutes a second`;
+/** What many worlds came to. */
+function createTotals() {
+  const reached: Reached = {};
+  const faults = new Map<FaultKind, number>();
+  let [worlds, simulatedMs, revisions] = [0, 0, 0];
+  return {
+    reached,
+    get worlds() {
+      return worlds;
+    },
+    add(result: Outcome) {
+      worlds++;
+      simulatedMs += result.simulatedMs;
+      revisions += result.revisions;
+      addReached(reached, result.reached);
+      for (const { kind } of result.faults) faults.set(kind, (faults.get(kind) ?? 0) + 1);
+    },
+    progress(count: number, elapsedMs: number): string {
+      const seconds = elapsedMs / 1000;
+      const rate = (simulatedMs / 60_000 / seconds).toFixed(0);
+      const all = [...faults.values()].reduce((sum, each) => sum + each, 0);
+      return `${worlds} of ${count} held: ${all} faults, ${revisions} writes, ${(worlds / seconds).toFixed(1)} worlds and ${rate} simulated minutes a second`;
+    },
+    faultsByKind(): string {
+      const shown = [...faults].sort(([, a], [, b]) => b - a).map(([kind, times]) => `${kind} ${times}`);
+      return `Faults: ${shown.join(', ')}.`;
+    },
+    reachedLines: () =>
+      Object.entries(reached)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([what, times]) => `${String(times).padStart(8)}  ${what}`),
+  };
+}
+
+type MutantOrder = { readonly name: string; readonly base: string; readonly count: number };
+type MutantFinding = { readonly worlds: number; readonly seed: string; readonly caughtBy: string } | undefined;
+
+async function findMutant({ name, base, count }: MutantOrder): Promise<MutantFinding | { readonly worlds: undefined }> {
+  const { mutants } = await import('@kruise/sim/mutants/catalogue');
+  const { findOut } = await import('@kruise/sim/mutants/search');
+  const mutant = mutants.find((each) => each.name === name)!;
+  return (await findOut(mutant, seedsOf(base, count))) ?? { worlds: undefined };
+}
+
+function* seedsOf(base: string, count: number): Generator<string> {
+  for (let number = 1; number <= count; number++) yield `${base}-${number}`;
+}
+
+/** Sees how many new worlds it takes to find out each part that is broken on purpose. */
+async function searchMutants(base: string, count: number, workers: number): Promise<number> {
+  const { mutants } = await import('@kruise/sim/mutants/catalogue');
+  const orders = mutants.map(({ name }) => ({ name, base, count }));
+  let missed = 0;
+  const args = ['sim', '--worker', 'mutants'];
+  for await (const { work, result } of inWorkers<MutantOrder, NonNullable<MutantFinding>>(args, workers, orders)) {
+    if (result.worlds === undefined) missed++;
+    const found =
+      result.worlds === undefined ? `not in ${count}` : `${result.worlds} (${result.seed}, ${result.caughtBy})`;
+    console.log(`${work.name}: ${found}`);
+  }
+  console.log(`${mutants.length - missed} of ${mutants.length} found out within ${count} worlds each.`);
+  return missed === 0 ? 0 : 1;
 }
 
 async function one(seed: string, minutes: number, verbose: boolean): Promise<number> {
@@ -53,7 +148,7 @@ async function one(seed: string, minutes: number, verbose: boolean): Promise<num
 }
 
 /** Tells what broke, with as few faults as it takes, and how it came about. */
-async function report(result: Result, minutes: number): Promise<number> {
+async function report(result: Outcome, minutes: number): Promise<number> {
   const { seed, failure } = result;
   console.log(`${failure!.invariant}: ${failure!.why}, ${(failure!.atMs / 1000).toFixed(1)} s in.`);
   const least = await shrink(result, (faults) => run({ seed, minutes, faults }));

@@ -1,4 +1,5 @@
 /** What holds once nothing has gone wrong for a while: everything is as it was asked for, and says so. */
+import { controllerRevision } from '@kruise/api/apps/controllerrevision';
 import { daemonSet } from '@kruise/api/apps/daemonset';
 import { deployment } from '@kruise/api/apps/deployment';
 import { replicaSet } from '@kruise/api/apps/replicaset';
@@ -7,9 +8,11 @@ import { job } from '@kruise/api/batch/job';
 import { node } from '@kruise/api/core/node';
 import { type Pod, pod } from '@kruise/api/core/pod';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { podDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
 import { isConditionTrue } from '@kruise/machinery/conditions';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodActive, isPodReady } from '@kruise/machinery/pods';
+import { scaleUp } from '@kruise/values/int-or-string';
 import type { View } from '../view.ts';
 
 /** What is not as it should be at rest; nothing, if all is. */
@@ -55,11 +58,23 @@ export function* unrest(view: View): Generator<string> {
     yield* figures(`StatefulSet ${metadata.name}`, wanted, { replicas, readyReplicas, updatedReplicas });
   }
   for (const { spec, status, metadata } of view.list(cloneSet)) {
+    const what = `CloneSet ${metadata.name}`;
     const wanted = spec.replicas ?? 1;
     const own = ownedBy(metadata.uid).filter(isPodActive);
-    yield* compare(`CloneSet ${metadata.name}`, wanted, own, imageOf, spec.template.spec?.containers[0]?.image);
-    const { replicas, readyReplicas, updatedReplicas } = status ?? {};
-    yield* figures(`CloneSet ${metadata.name}`, wanted, { replicas, readyReplicas, updatedReplicas });
+    yield* compare(what, wanted, own);
+    const { replicas, readyReplicas } = status ?? {};
+    yield* figures(what, wanted, { replicas, readyReplicas });
+    if (status?.observedGeneration !== metadata.generation) yield `${what} was not looked at`;
+    const kept = scaleUp(spec.updateStrategy?.rollingUpdate?.partition ?? 0, wanted);
+    const image = spec.template.spec?.containers[0]?.image;
+    const updated = own.filter((each) => imageOf(each) === image).length;
+    if (updated < wanted - kept) yield `${what} is to update ${wanted - kept} Pods and has updated ${updated}`;
+    const isHalfDone = status?.currentRevision !== status?.updateRevision;
+    const hash = status?.updateRevision?.split('-').at(-1);
+    const newest = own.filter((each) => each.metadata.labels?.['controller-revision-hash']?.endsWith(hash!)).length;
+    if (isHalfDone && newest > Math.max(0, wanted - kept))
+      yield `${what} is to keep ${kept} Pods and has updated ${newest}`;
+    if (!isHalfDone && newest < wanted) yield `${what} says that all is done, and has updated ${newest}`;
   }
   for (const { spec, status, metadata } of view.list(daemonSet)) {
     const wanted = view.list(node).length;
@@ -70,6 +85,26 @@ export function* unrest(view: View): Generator<string> {
       numberAvailable: status?.numberAvailable,
       updatedNumberScheduled: status?.updatedNumberScheduled,
     });
+  }
+  for (const { metadata, status } of view.list(podDisruptionBudget)) {
+    const own = pods.filter((each) => each.metadata.labels?.['app'] === metadata.name && isPodActive(each));
+    const { currentHealthy = 0, desiredHealthy = 0, disruptionsAllowed = 0 } = status ?? {};
+    const ready = own.filter(isPodReady).length;
+    const spare = Math.max(0, ready - desiredHealthy);
+    if (currentHealthy !== ready) yield `budget ${metadata.name} counts ${currentHealthy} of ${ready}`;
+    if (disruptionsAllowed !== spare)
+      yield `budget ${metadata.name} allows ${disruptionsAllowed} and can spare ${spare}`;
+  }
+  for (const kind of [replicaSet, controllerRevision]) {
+    for (const each of view.list(kind)) {
+      const owner = controllerOf(each);
+      if (owner && !owners.has(owner.uid)) yield `${kind.kind} ${each.metadata.name} is left behind by ${owner.name}`;
+    }
+  }
+  for (const { metadata, status } of pods) {
+    const isOver = status?.phase === 'Succeeded' || status?.phase === 'Failed';
+    if (isOver && metadata.finalizers?.length)
+      yield `Pod ${metadata.name} is over and kept by ${metadata.finalizers.join()}`;
   }
   for (const { spec, status, metadata } of view.list(job)) {
     if (!isConditionTrue(status?.conditions, 'Complete')) yield `Job ${metadata.name} is not complete`;
@@ -83,13 +118,14 @@ function* compare(
   what: string,
   wanted: number,
   pods: readonly Pod[],
-  imageOf: (pod: Pod) => string | undefined,
-  image: string | undefined,
+  imageOf?: (pod: Pod) => string | undefined,
+  image?: string,
 ): Generator<string> {
   if (pods.length !== wanted) yield `${what} wants ${wanted} Pods and has ${pods.length}`;
   for (const each of pods) {
     if (!isPodReady(each)) yield `${what}: Pod ${each.metadata.name} is not ready`;
-    if (imageOf(each) !== image) yield `${what}: Pod ${each.metadata.name} runs ${imageOf(each)}, not ${image}`;
+    const found = imageOf?.(each);
+    if (found !== image) yield `${what}: Pod ${each.metadata.name} runs ${found}, not ${image}`;
   }
 }
 

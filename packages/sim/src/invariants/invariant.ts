@@ -1,11 +1,19 @@
 import type { Machines } from '../nodes.ts';
 import type { View } from '../view.ts';
+import type { World } from '../world.ts';
+
+/** What an invariant can see of a world. */
+export type Scene = Pick<World, 'onRequest' | 'onServerStart'> & {
+  readonly machines: Machines;
+  /** The cluster as it is now, while there is a server. */
+  view(): View | undefined;
+};
 
 /** What must hold at every step of a world, whatever crashes or lags. */
 export type Invariant = {
   readonly name: string;
   /** Looks at one world from its beginning; what it remembers is its own. */
-  begin(world: { readonly machines: Machines }): (view: View) => string | undefined;
+  begin(scene: Scene): (view: View) => string | undefined;
 };
 
 /** An invariant that remembers nothing. */

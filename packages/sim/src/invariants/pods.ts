@@ -4,34 +4,11 @@ import { replicaSet } from '@kruise/api/apps/replicaset';
 import { type Pod, pod } from '@kruise/api/core/pod';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
 import { controllerOf } from '@kruise/machinery/owner-references';
-import { isPodActive } from '@kruise/machinery/pods';
 import { scaleUp } from '@kruise/values/int-or-string';
+import { activeByOwner, ceiling } from './amounts.ts';
 import { type Invariant, invariant } from './invariant.ts';
 
 const nameOf = ({ metadata }: Pod) => `${metadata.namespace}/${metadata.name}`;
-
-/** The active Pods of each controller, by its uid. */
-function activeByOwner(pods: readonly Pod[]): Map<string, Pod[]> {
-  const found = new Map<string, Pod[]>();
-  for (const each of pods) {
-    const uid = controllerOf(each)?.uid;
-    if (uid === undefined || !isPodActive(each)) continue;
-    const list = found.get(uid);
-    if (list) list.push(each);
-    else found.set(uid, [each]);
-  }
-  return found;
-}
-
-/** A number that may be lowered at any time, but is kept to only once what is there has come down to it. */
-function ceiling() {
-  const allowed = new Map<string, number>();
-  return (id: string, wanted: number, actual: number): number => {
-    const limit = Math.max(wanted, allowed.get(id) ?? wanted);
-    allowed.set(id, Math.max(wanted, Math.min(limit, actual)));
-    return limit;
-  };
-}
 
 export const deploymentsAreNotExceeded: Invariant = {
   name: 'the ReplicaSets of a Deployment want no more Pods together than it wants and may surge',
@@ -83,13 +60,18 @@ export const cloneSetsAreNotExceeded: Invariant = {
   name: 'a CloneSet has no more active Pods than it wants and may surge',
   begin() {
     const limitOf = ceiling();
+    const heardOf = new Map<string, number>();
     return (view) => {
       const active = activeByOwner(view.list(pod));
-      for (const { metadata, spec } of view.list(cloneSet)) {
+      for (const { metadata, spec, status } of view.list(cloneSet)) {
+        const uid = metadata.uid ?? '';
         const replicas = spec.replicas ?? 1;
         const surge = scaleUp(spec.updateStrategy?.rollingUpdate?.maxSurge ?? 0, replicas);
-        const pods = active.get(metadata.uid ?? '') ?? [];
-        const limit = limitOf(metadata.uid ?? '', replicas + surge, pods.length);
+        const pods = active.get(uid) ?? [];
+        const isHeard = status?.observedGeneration === metadata.generation;
+        const wanted = isHeard ? replicas + surge : Math.max(replicas + surge, heardOf.get(uid) ?? 0);
+        heardOf.set(uid, wanted);
+        const limit = limitOf(uid, wanted, pods.length);
         if (pods.length > limit) return `${metadata.name} may have ${limit} and has ${pods.map(nameOf).join(', ')}`;
       }
       return undefined;

@@ -1,0 +1,61 @@
+import { fork } from 'node:child_process';
+
+/**
+ * Has work done by processes of this very command, each started with these arguments; results come in the order they
+ * are ready. Each process is sent a piece of work, answers with what came of it, and is sent the next.
+ */
+export async function* inWorkers<W, R>(
+  args: readonly string[],
+  count: number,
+  work: Iterable<W>,
+): AsyncGenerator<{ readonly work: W; readonly result: R }> {
+  const left = Iterator.from(work);
+  const done: { readonly work: W; readonly result: R }[] = [];
+  let wake = Promise.withResolvers<void>();
+  let failed: Error | undefined;
+  const workers = Array.from({ length: count }, () => fork(process.argv[1]!, args, { serialization: 'advanced' }));
+  let busy = 0;
+  for (const worker of workers) {
+    let current: W | undefined;
+    const next = () => {
+      const { done: isOver, value } = left.next();
+      current = value;
+      if (isOver) worker.disconnect();
+      else {
+        busy++;
+        worker.send(value as object);
+      }
+    };
+    worker.on('message', (result) => {
+      busy--;
+      // A worker answers with what its command says it does.
+      done.push({ work: current as W, result: result as R });
+      next();
+      wake.resolve();
+    });
+    worker.on('exit', (code) => {
+      if (code) failed ??= new Error(`a worker ended with ${code}`);
+      wake.resolve();
+    });
+    next();
+  }
+  try {
+    while (busy > 0 || done.length > 0) {
+      const next = done.shift();
+      if (next) yield next;
+      else if (failed) throw failed;
+      else {
+        await wake.promise;
+        wake = Promise.withResolvers();
+      }
+    }
+  } finally {
+    for (const worker of workers) worker.kill();
+  }
+}
+
+/** Does the work this process is sent, one piece after the other. */
+export function serveAsWorker<W, R>(work: (work: W) => Promise<R>): Promise<number> {
+  process.on('message', async (message) => process.send!(await work(message as W)));
+  return new Promise((resolve) => process.once('disconnect', () => resolve(0)));
+}

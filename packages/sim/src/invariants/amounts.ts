@@ -1,0 +1,36 @@
+import type { Pod } from '@kruise/api/core/pod';
+import { controllerOf } from '@kruise/machinery/owner-references';
+import { isPodActive } from '@kruise/machinery/pods';
+
+/** The active Pods of each controller, by its uid. */
+export function activeByOwner(pods: readonly Pod[]): Map<string, Pod[]> {
+  const found = new Map<string, Pod[]>();
+  for (const each of pods) {
+    const uid = controllerOf(each)?.uid;
+    if (uid === undefined || !isPodActive(each)) continue;
+    const list = found.get(uid);
+    if (list) list.push(each);
+    else found.set(uid, [each]);
+  }
+  return found;
+}
+
+/** A number that may be lowered at any time, but is kept to only once what is there has come down to it. */
+export function ceiling() {
+  const allowed = new Map<string, number>();
+  return (id: string, wanted: number, actual: number): number => {
+    const limit = Math.max(wanted, allowed.get(id) ?? wanted);
+    allowed.set(id, Math.max(wanted, Math.min(limit, actual)));
+    return limit;
+  };
+}
+
+/** A number that may be raised at any time, but is kept to only once what is there has come up to it. */
+export function floor() {
+  const required = new Map<string, number>();
+  return (id: string, wanted: number, actual: number): number => {
+    const limit = Math.min(wanted, required.get(id) ?? 0);
+    required.set(id, Math.min(wanted, Math.max(limit, actual)));
+    return limit;
+  };
+}

@@ -1,0 +1,34 @@
+import { node } from '@kruise/api/core/node';
+import { pod } from '@kruise/api/core/pod';
+import { podRequests } from '@kruise/machinery/pod-resources';
+import { isPodFinished, isPodReady } from '@kruise/machinery/pods';
+import { milliValue, parseQuantity } from '@kruise/values/quantity';
+import { type Invariant, invariant } from './invariant.ts';
+
+export const nodesAreNotOverfull = invariant('no node is given more Pods than it has processors for', (view) => {
+  const asked = new Map<string, number>();
+  for (const each of view.list(pod)) {
+    const name = each.spec?.nodeName;
+    if (!name || isPodFinished(each)) continue;
+    const cpu = podRequests(each.spec!).get('cpu');
+    if (cpu) asked.set(name, (asked.get(name) ?? 0) + milliValue(cpu));
+  }
+  for (const { metadata, status } of view.list(node)) {
+    const has = milliValue(parseQuantity(status?.allocatable?.['cpu'] ?? '0'));
+    const wanted = asked.get(metadata.name ?? '') ?? 0;
+    if (has > 0 && wanted > has) return `${metadata.name} has ${has}m and is to give ${wanted}m`;
+  }
+  return undefined;
+});
+
+export const readyPodsHaveRun: Invariant = {
+  name: 'no Pod is said to be ready that has never run',
+  begin:
+    ({ machines }) =>
+    (view) => {
+      for (const each of view.list(pod)) {
+        if (isPodReady(each) && !machines.hasRun(each.metadata.uid ?? '')) return each.metadata.name;
+      }
+      return undefined;
+    },
+};

@@ -1,0 +1,129 @@
+/** What must hold of what the server is asked and answers: told by who asks, not by what comes of it. */
+import { daemonSet } from '@kruise/api/apps/daemonset';
+import { deployment } from '@kruise/api/apps/deployment';
+import { replicaSet } from '@kruise/api/apps/replicaset';
+import { statefulSet } from '@kruise/api/apps/statefulset';
+import { job } from '@kruise/api/batch/job';
+import { pod } from '@kruise/api/core/pod';
+import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { podDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
+import { selectorOf } from '@kruise/machinery/label-selector';
+import { controllerOf } from '@kruise/machinery/owner-references';
+import { isPodActive, isPodReady } from '@kruise/machinery/pods';
+import { hold } from '../scenario.ts';
+import type { View } from '../view.ts';
+import type { Invariant } from './invariant.ts';
+
+export const acknowledgedWritesStay: Invariant = {
+  name: 'what was acknowledged is there after a crash',
+  begin({ onRequest, onServerStart }) {
+    let told = 0;
+    let broken: string | undefined;
+    onRequest(() => ({ object }) => {
+      const { metadata } = (object ?? {}) as { readonly metadata?: { readonly resourceVersion?: string } };
+      told = Math.max(told, Number(metadata?.resourceVersion ?? 0));
+    });
+    onServerStart((revision) => {
+      if (revision < told) broken ??= `revision ${told} was told of, and the store begins at ${revision}`;
+    });
+    return () => broken;
+  },
+};
+
+const collector = 'system:serviceaccount:kube-system:generic-garbage-collector';
+const owners = [replicaSet, deployment, statefulSet, daemonSet, job, cloneSet];
+
+export const onlyGarbageIsCollected: Invariant = {
+  name: 'the garbage collector deletes nothing whose owner stays',
+  begin({ onRequest, view }) {
+    let broken: string | undefined;
+    onRequest(({ user, request }) => {
+      if (request.method !== 'DELETE' || user.username !== collector) return undefined;
+      const seen = view();
+      for (const kind of [pod, replicaSet]) {
+        const object = seen?.at(kind, request.path);
+        const owner = object && stayingOwnerOf(seen!, object);
+        if (owner !== undefined) return () => (broken ??= `${kind.kind} ${object?.metadata.name} belongs to ${owner}`);
+      }
+      return undefined;
+    });
+    return () => broken;
+  },
+};
+
+function stayingOwnerOf(view: View, object: Parameters<typeof controllerOf>[0]): string | undefined {
+  const uid = controllerOf(object)?.uid;
+  if (uid === undefined) return undefined;
+  for (const kind of owners) {
+    const owner = view.list(kind).find(({ metadata }) => metadata.uid === uid && metadata.deletionTimestamp == null);
+    if (owner) return `${kind.kind} ${owner.metadata.name}`;
+  }
+  return undefined;
+}
+
+const manager = 'system:serviceaccount:kruise-system:kruise-manager';
+
+export const heldPodsAreNotDeleted: Invariant = {
+  name: 'a Pod that is held back is not deleted by its CloneSet',
+  begin({ onRequest, view }) {
+    let broken: string | undefined;
+    onRequest(({ user, request }) => {
+      if (request.method !== 'DELETE' || user.username !== manager) return undefined;
+      const seen = view();
+      const found = seen?.at(pod, request.path);
+      const owner = found && controllerOf(found)?.uid;
+      const set = seen?.list(cloneSet).find(({ metadata }) => metadata.uid === owner);
+      const isHeld = Object.entries(hold).every(([label, value]) => found?.metadata.labels?.[label] === value);
+      if (!found || !isHeld || !isPodActive(found) || !set?.spec.lifecycle?.preDelete) return undefined;
+      return () => (broken ??= `${found.metadata.name} was deleted`);
+    });
+    return () => broken;
+  },
+};
+
+export const budgetsAreKept: Invariant = {
+  name: 'no Pod is evicted that its budget cannot spare',
+  begin({ onRequest, view }) {
+    let broken: string | undefined;
+    /** What a budget has and needs, where what it says of that is true. */
+    const spareOf = (path: string) => {
+      const seen = view();
+      const found = seen?.at(pod, path);
+      if (!seen || !found || !isPodActive(found) || !isPodReady(found)) return undefined;
+      const budget = seen
+        .list(podDisruptionBudget)
+        .find(({ spec }) => selectorOf(spec?.selector).matches(found.metadata.labels));
+      const { currentHealthy = 0, desiredHealthy = 0, observedGeneration } = budget?.status ?? {};
+      const pods = seen.list(pod).filter(({ metadata }) => selectorOf(budget?.spec?.selector).matches(metadata.labels));
+      const healthy = pods.filter((each) => isPodActive(each) && isPodReady(each)).length;
+      const isTrue = budget && observedGeneration === budget.metadata.generation && currentHealthy === healthy;
+      return isTrue ? { name: budget.metadata.name, healthy, spare: healthy - desiredHealthy } : undefined;
+    };
+    onRequest(({ request }) => {
+      if (request.method !== 'POST' || !request.path.endsWith('/eviction')) return undefined;
+      const before = spareOf(request.path);
+      if (!before || before.spare > 0) return undefined;
+      return () => (broken ??= `${before.name} has ${before.healthy} and can spare none`);
+    });
+    return () => broken;
+  },
+};
+
+export const deletedPodsStayAway: Invariant = {
+  name: 'what was deleted stays away',
+  begin() {
+    let present = new Set<string>();
+    const gone = new Set<string>();
+    return (view) => {
+      const seen = new Set<string>();
+      for (const { metadata } of view.list(pod)) {
+        const { uid = '', name } = metadata;
+        if (gone.has(uid)) return `Pod ${name} was gone and is back`;
+        seen.add(uid);
+      }
+      for (const uid of present) if (!seen.has(uid)) gone.add(uid);
+      present = seen;
+      return undefined;
+    };
+  },
+};

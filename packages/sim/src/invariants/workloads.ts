@@ -1,0 +1,134 @@
+/** The budgets and the order that each kind of workload promises. */
+import { deployment } from '@kruise/api/apps/deployment';
+import { replicaSet } from '@kruise/api/apps/replicaset';
+import { statefulSet } from '@kruise/api/apps/statefulset';
+import { job } from '@kruise/api/batch/job';
+import { type Pod, pod } from '@kruise/api/core/pod';
+import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { isConditionFalse } from '@kruise/machinery/conditions';
+import { controllerOf } from '@kruise/machinery/owner-references';
+import { isPodReady, readySince } from '@kruise/machinery/pods';
+import { scaleDown, scaleUp } from '@kruise/values/int-or-string';
+import { activeByOwner, ceiling, floor } from './amounts.ts';
+import type { Invariant } from './invariant.ts';
+
+export const deploymentsStayLarge: Invariant = {
+  name: 'the ReplicaSets of a Deployment want no fewer Pods together than it may be short of',
+  begin() {
+    const limitOf = floor();
+    const heardOf = new Map<string, number>();
+    return (view) => {
+      const sets = Map.groupBy(view.list(replicaSet), (set) => controllerOf(set)?.uid);
+      for (const { metadata, spec, status } of view.list(deployment)) {
+        const uid = metadata.uid ?? '';
+        const replicas = spec?.replicas ?? 1;
+        const { maxUnavailable = 0, maxSurge = 0 } = spec?.strategy?.rollingUpdate ?? {};
+        const surge = scaleUp(maxSurge, replicas);
+        const missing = Math.max(scaleDown(maxUnavailable, replicas), surge === 0 ? 1 : 0);
+        const least = Math.max(0, replicas - missing);
+        // Until its controller has heard that it wants more, it may act on what it wanted before.
+        const isHeard = status?.observedGeneration === metadata.generation;
+        const allowed = isHeard ? least : Math.min(least, heardOf.get(uid) ?? 0);
+        heardOf.set(uid, allowed);
+        if (metadata.deletionTimestamp) continue;
+        const wanted = (sets.get(uid) ?? []).reduce((sum, set) => sum + (set.spec?.replicas ?? 1), 0);
+        const limit = limitOf(uid, allowed, wanted);
+        if (wanted < limit) return `${metadata.name} must keep ${limit} and wants ${wanted}`;
+      }
+      return undefined;
+    };
+  },
+};
+
+export const statefulSetsStartInOrder: Invariant = {
+  name: 'a Pod of an ordered StatefulSet is made only after those before it were ready',
+  begin() {
+    const ready = new Map<string, Set<number>>();
+    return (view) => {
+      const pods = Map.groupBy(view.list(pod), (each) => controllerOf(each)?.uid);
+      for (const { metadata, spec } of view.list(statefulSet)) {
+        if (spec?.podManagementPolicy === 'Parallel') continue;
+        const uid = metadata.uid ?? '';
+        const known = ready.get(uid) ?? new Set();
+        ready.set(uid, known);
+        const present = pods.get(uid) ?? [];
+        for (const each of present) {
+          if (isPodReady(each)) known.add(ordinalOf(each));
+        }
+        for (const each of present) {
+          const early = Array.from({ length: ordinalOf(each) }, (_, index) => index).find((index) => !known.has(index));
+          if (early !== undefined)
+            return `${each.metadata.name} is there, and ${metadata.name}-${early} never was ready`;
+        }
+      }
+      return undefined;
+    };
+  },
+};
+
+function ordinalOf({ metadata }: Pod): number {
+  return Number(metadata.name?.split('-').at(-1));
+}
+
+export const jobsCountWhatWas: Invariant = {
+  name: 'a Job counts no more successes than there were, and runs no more Pods at a time than it may',
+  begin() {
+    const succeeded = new Map<string, Set<string>>();
+    const limitOf = ceiling();
+    return (view) => {
+      const pods = view.list(pod);
+      for (const each of pods) {
+        const owner = controllerOf(each);
+        if (owner?.kind !== 'Job' || each.status?.phase !== 'Succeeded') continue;
+        const known = succeeded.get(owner.uid) ?? new Set();
+        succeeded.set(owner.uid, known.add(each.metadata.uid ?? ''));
+      }
+      const active = activeByOwner(pods);
+      for (const { metadata, spec, status } of view.list(job)) {
+        const uid = metadata.uid ?? '';
+        const counted = status?.succeeded ?? 0;
+        const were = succeeded.get(uid)?.size ?? 0;
+        if (counted > were) return `${metadata.name} counts ${counted} successes of ${were}`;
+        const running = active.get(uid)?.length ?? 0;
+        const limit = limitOf(uid, spec?.parallelism ?? 1, running);
+        if (running > limit) return `${metadata.name} runs ${running} Pods at a time, and may run ${limit}`;
+      }
+      return undefined;
+    };
+  },
+};
+
+/** Who knew that a Pod was ready must have known it for so long, however late it sees. */
+const knownAfterMs = 10_000;
+
+export const cloneSetsStayAvailable: Invariant = {
+  name: 'a CloneSet takes no more ready Pods down to update them in place than may be unavailable',
+  begin() {
+    const wasReady = new Map<string, boolean>();
+    const taken = new Set<string>();
+    const limitOf = ceiling();
+    return (view) => {
+      const active = activeByOwner(view.list(pod));
+      for (const { metadata, spec } of view.list(cloneSet)) {
+        const pods = active.get(metadata.uid ?? '') ?? [];
+        for (const each of pods) {
+          const uid = each.metadata.uid ?? '';
+          const isDrained = isConditionFalse(each.status?.conditions, 'InPlaceUpdateReady');
+          if (isDrained && wasReady.get(uid)) taken.add(uid);
+          else if (!isDrained) taken.delete(uid);
+          const since = readySince(each);
+          wasReady.set(uid, since !== undefined && view.now - since > knownAfterMs);
+        }
+        const replicas = spec.replicas ?? 1;
+        const { maxUnavailable = '20%', maxSurge = 0 } = spec.updateStrategy?.rollingUpdate ?? {};
+        const surge = scaleUp(maxSurge, replicas);
+        const most =
+          surge > 0 ? scaleDown(maxUnavailable, replicas) + surge : Math.max(1, scaleUp(maxUnavailable, replicas));
+        const down = pods.filter((each) => taken.has(each.metadata.uid ?? '')).length;
+        const limit = limitOf(metadata.uid ?? '', most, down);
+        if (down > limit) return `${metadata.name} took down ${down} and may take ${limit}`;
+      }
+      return undefined;
+    };
+  },
+};
