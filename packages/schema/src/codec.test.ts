@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { codecOf, DecodeError } from './codec.ts';
+import { codecOf, DecodeError, WrittenList } from './codec.ts';
 import { deepFreeze } from './draft.ts';
 import * as s from './language.ts';
 
@@ -158,4 +158,14 @@ test('a key called __proto__ is a key', () => {
 
 test('code that makes an impossible object is told so', () => {
   assert.throws(() => codec.fromJson({ parts: [{ name: 1 }] }), DecodeError);
+});
+
+test('writes a list in protobuf part by part as it writes it whole', () => {
+  const parts = Array.from({ length: 5 }, (_, index) => ({ name: `part ${index}`, size: '1Gi' }));
+  const head = codec.toProtobuf(codec.fromJson({ count: 1 }));
+  const pieces = [parts.slice(0, 2), parts.slice(2)].map((piece) => codec.listToProtobuf('parts', piece));
+  const whole = codec.toProtobuf(codec.fromJson({ count: 1, parts }));
+  assert.equal(Buffer.concat(pieces).length, whole.length - head.length);
+  const written = new WrittenList(Buffer.concat(pieces));
+  assert.deepEqual(codec.toProtobuf({ ...codec.fromJson({ count: 1 }), parts: written } as never), whole);
 });

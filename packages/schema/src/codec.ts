@@ -13,6 +13,8 @@ import { readJsonDocument } from './json-document.ts';
 import { countMembers, scanJson } from './json-text.ts';
 import type { ObjectNode, Typed } from './language.ts';
 
+export { WrittenList } from './codec/protobuf.ts';
+
 /** The value cannot be decoded into the kind. The message is the one Go gives. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
@@ -45,6 +47,11 @@ export type Codec<T = unknown> = {
   toJson(object: T): string;
   /** The protobuf message of a canonical object, to the byte as Go writes it; without an envelope. */
   toProtobuf(object: T): Uint8Array;
+  /**
+   * The bytes of one list in the message of its object. Those of its parts, one after the other, are those of the
+   * whole; wrapped as a `WrittenList` they may stand in place of the list.
+   */
+  listToProtobuf(field: string, list: readonly unknown[]): Uint8Array;
   /** The canonical object of a protobuf message without an envelope. Throws `ProtobufError`. */
   fromProtobuf(bytes: Uint8Array): T;
 };
@@ -107,6 +114,12 @@ function makeCodec(node: ObjectNode): Codec {
     toProtobuf(object) {
       writer.reset();
       message.write(writer, object);
+      return writer.take();
+    },
+
+    listToProtobuf(field, list) {
+      writer.reset();
+      message.writeField(writer, field, list);
       return writer.take();
     },
 

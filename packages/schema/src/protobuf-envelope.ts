@@ -24,23 +24,32 @@ const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
 
 /** Puts a message into its envelope. */
 export function encodeEnvelope(apiVersion: string, kind: string, raw: Uint8Array): Uint8Array {
-  const writer = new ProtobufWriter(raw.length + apiVersion.length * 3 + kind.length * 3 + 64);
-  writer.text('');
-  writer.byte(0x22);
-  writer.text('');
-  writer.byte(0x1a);
-  writer.bytes(raw);
+  const { before, after } = envelopeAround(apiVersion, kind, raw.length);
+  return Buffer.concat([before, raw, after]);
+}
+
+/** What an envelope has before and after a message of so many bytes. */
+export function envelopeAround(
+  apiVersion: string,
+  kind: string,
+  size: number,
+): { readonly before: Uint8Array; readonly after: Uint8Array } {
+  const writer = new ProtobufWriter(apiVersion.length * 3 + kind.length * 3 + 64);
+  writer.varint(size);
   writer.byte(0x12);
-  const before = writer.length;
+  const { length } = writer;
   writer.text(kind);
   writer.byte(0x12);
   writer.text(apiVersion);
   writer.byte(0x0a);
-  writer.endMessage(before);
+  writer.endMessage(length);
   writer.byte(0x0a);
   writer.raw(magic);
-  return writer.take();
+  return { before: writer.take(), after: noEncoding };
 }
+
+/** An empty content encoding and an empty content type, both of which Go writes. */
+const noEncoding = Uint8Array.of(0x1a, 0, 0x22, 0);
 
 /** Opens an envelope. Throws `ProtobufError` where it is none. */
 export function decodeEnvelope(bytes: Uint8Array): Envelope {

@@ -1,9 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import { partialObjectMetadata, partialObjectMetadataList } from '@kruise/api/meta/partial-object-metadata';
 import { type Status, status } from '@kruise/api/meta/status';
 import { badRequest, notAcceptable } from '@kruise/machinery/status';
 import type { ObjectNode } from '@kruise/schema';
 import { codecOf } from '@kruise/schema/codec';
-import { apiVersionOf } from '@kruise/schema/kind';
+import { apiVersionOf, type Kind } from '@kruise/schema/kind';
 import { encodeEnvelope } from '@kruise/schema/protobuf-envelope';
 import { formatYaml } from '@kruise/schema/yaml-write';
 import { stringify } from '@kruise/values/go-json';
@@ -13,10 +14,11 @@ import type { Found, Resource } from '../resource.ts';
 import { customScaleTable, scaleTable, tableColumnsOf } from '../table/columns.ts';
 import { type IncludeObject, type TableColumns, tableOf } from '../table/table.ts';
 import type { Media } from './negotiation.ts';
+import { enveloped, writable } from './object-message.ts';
 import { foundText, itemText } from './object-text.ts';
 
 /** An answer in the form asked for: one piece, or the pieces of a long list, each made when the one before is gone. */
-export type Encoded = string | Uint8Array | Generator<string>;
+export type Encoded = string | Uint8Array | Generator<string> | AsyncGenerator<Uint8Array>;
 
 /** What an encoder must know besides the objects. */
 export type EncodeContext = { readonly media: Media; readonly query: URLSearchParams; readonly nowMs: number };
@@ -26,7 +28,7 @@ export function encodeFound(context: EncodeContext, resource: Resource, found: F
   const { media } = context;
   switch (media.view) {
     case 'object':
-      if (media.format === 'protobuf') return protobufOf(resource, wholeOf(found));
+      if (media.format === 'protobuf') return protobufOf(resource, writable(found));
       return inText(media, () => foundText(resource, found));
     case 'table': {
       const { resourceVersion } = found.object.metadata;
@@ -58,7 +60,8 @@ export function encodeList(context: EncodeContext, resource: Resource, listed: L
       const metadata = resource.custom ? { continue: '', ...listed.metadata } : listed.metadata;
       const head = { kind: kind.listKind, apiVersion: apiVersionOf(kind), metadata };
       if (media.format === 'protobuf') {
-        const list = { ...head, items: listed.items.map(wholeOf) };
+        if (listed.items.length > objectsPerPiece) return listMessage(kind, head, listed.items);
+        const list = { ...head, items: listed.items.map(writable) };
         return encodeEnvelope(head.apiVersion, head.kind, codecOf(kind.list).toProtobuf(list));
       }
       const pieces = listText(resource, head, listed.items);
@@ -88,17 +91,27 @@ export function encodeList(context: EncodeContext, resource: Resource, listed: L
 /** A piece is written to the socket at once; this many objects are some hundred kilobytes. */
 const objectsPerPiece = 64;
 
-function* listText(
-  resource: Resource,
-  head: { readonly kind: string; readonly apiVersion: string; readonly metadata: unknown },
-  items: readonly Found[],
-): Generator<string> {
+/** All of a list but its objects. */
+type ListHead = { readonly kind: string; readonly apiVersion: string; readonly metadata: unknown };
+
+function* listText(resource: Resource, head: ListHead, items: readonly Found[]): Generator<string> {
   yield `${stringify(head).slice(0, -1)},"items":[`;
   for (let first = 0; first < items.length; first += objectsPerPiece) {
     const texts = items.slice(first, first + objectsPerPiece).map((found) => itemText(resource, found));
     yield `${first === 0 ? '' : ','}${texts.join(',')}`;
   }
   yield ']}\n';
+}
+
+/** A message begins with its length: a long list is written whole before it is sent, with pauses for others' requests. */
+async function* listMessage({ list }: Kind, head: ListHead, items: readonly Found[]): AsyncGenerator<Uint8Array> {
+  const codec = codecOf(list);
+  const pieces = [codec.toProtobuf(head)];
+  for (let first = 0; first < items.length; first += objectsPerPiece) {
+    pieces.push(codec.listToProtobuf('items', items.slice(first, first + objectsPerPiece).map(writable)));
+    await setImmediate();
+  }
+  yield* enveloped(head.apiVersion, head.kind, pieces);
 }
 
 /** A Table of what was found. */

@@ -43,7 +43,7 @@ export type Exchange = {
 
 export type Stream = {
   /** False if the client does not keep up: what it has not taken piles up. */
-  write(chunk: string | Buffer): boolean;
+  write(chunk: string | Uint8Array): boolean;
   /** Resolves when what piled up has been taken. */
   drained(): Promise<void>;
   readonly pendingBytes: number;

@@ -262,7 +262,7 @@ async function send(exchange: Exchange, code: number, headers: Headers, encoded:
     return exchange.send(code, headers, typeof encoded === 'string' ? encoded : Buffer.from(encoded));
   }
   const stream = exchange.begin(code, headers);
-  for (const piece of encoded) {
+  for await (const piece of encoded) {
     if (exchange.signal.aborted) return;
     if (!stream.write(piece)) await Promise.race([stream.drained(), aborted(exchange.signal)]);
   }

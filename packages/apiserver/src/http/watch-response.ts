@@ -10,6 +10,7 @@ import type { Found, Resource } from '../resource.ts';
 import { type EncodeContext, metadataOf, table, wholeOf } from './encode.ts';
 import type { Stream } from './exchange.ts';
 import type { FrameCache } from './frame-cache.ts';
+import { writable } from './object-message.ts';
 import { foundText } from './object-text.ts';
 
 /** A client that leaves this much unread is cut off: it can resume, and nobody else waits for it. */
@@ -49,7 +50,7 @@ export function watchResponse(
         frame(
           type,
           () => foundText(resource, found),
-          () => encodeEnvelope(apiVersionOf(kind), kind.kind, resource.serializer.protobuf!.encode(wholeOf(found))),
+          () => encodeEnvelope(apiVersionOf(kind), kind.kind, resource.serializer.protobuf!.encode(writable(found))),
         ),
       ),
     );

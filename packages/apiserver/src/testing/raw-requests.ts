@@ -3,7 +3,12 @@ import { Agent, request as requestSecure } from 'node:https';
 import type { Listening } from './test-server.ts';
 
 /** An answer as it came. */
-export type RawAnswer = { readonly code: number; readonly headers: IncomingHttpHeaders; readonly text: string };
+export type RawAnswer = {
+  readonly code: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+  readonly text: string;
+};
 
 /** What is sent: nothing is added to it, so that it may be as wrong as can be. */
 export type RawOptions = {
@@ -31,12 +36,12 @@ export function rawRequests({ url, kubeconfig }: Listening): {
       const { hostname, port } = new URL(url);
       // A URL would be put in order: `..` and `//` are to arrive as they are.
       const outgoing = send({ agent, hostname, port, path, ...options }, (response) => {
-        let text = '';
-        response.setEncoding('utf8');
-        response.on('data', (chunk) => {
-          text += chunk;
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => {
+          const bytes = Buffer.concat(chunks);
+          resolve({ code: response.statusCode ?? 0, headers: response.headers, bytes, text: bytes.toString() });
         });
-        response.on('end', () => resolve({ code: response.statusCode ?? 0, headers: response.headers, text }));
       });
       outgoing.once('error', reject);
       outgoing.end(body);

@@ -38,8 +38,19 @@ import type { ProtobufWriter } from './protobuf-writer.ts';
 /** The bare message of an object, without a length. */
 export type MessageCodec = {
   readonly write: (writer: ProtobufWriter, object: unknown) => void;
+  /** One field alone, with its tag. */
+  readonly writeField: (writer: ProtobufWriter, name: string, value: unknown) => void;
   readonly read: (reader: ProtobufReader, end: number, previous?: unknown) => unknown;
 };
+
+/** A list that has been written before, in place of the list: it is written again as these bytes. */
+export class WrittenList {
+  readonly bytes: Uint8Array;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+  }
+}
 
 const messages = new WeakMap<ObjectNode, MessageCodec>();
 
@@ -69,6 +80,10 @@ function compileMessage(node: ObjectNode): MessageCodec {
     write(writer, object) {
       fields ??= fieldsOf(node, shape);
       writeFields(fields, writer, place(shape, object as object));
+    },
+    writeField(writer, name, value) {
+      fields ??= fieldsOf(node, shape);
+      fields.descending.find((field) => field.name === name)!.write(writer, place(shape, { [name]: value }));
     },
     read(reader, end, previous) {
       fields ??= fieldsOf(node, shape);
@@ -192,8 +207,12 @@ function repeatedField(number: number, name: string, { items }: ListNode, positi
     name,
     wireType,
     write(writer, placed) {
-      const list = placed[position] as readonly unknown[] | null | undefined;
+      const list = placed[position] as readonly unknown[] | WrittenList | null | undefined;
       if (list == null) return;
+      if (list instanceof WrittenList) {
+        writer.raw(list.bytes);
+        return;
+      }
       for (let index = list.length - 1; index >= 0; index--) {
         write(writer, list[index]);
         writer.varint(tag);
