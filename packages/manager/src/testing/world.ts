@@ -32,7 +32,7 @@ export function carryOut(objects: Objects, actions: readonly Action[], now: Inst
     const present = objects.get(key);
     switch (action.type) {
       case 'create': {
-        const name = metadata.name ?? `${metadata.generateName}${objects.size}`;
+        const name = metadata.name ?? `${metadata.generateName}${now}-${objects.size}`;
         const uid = `uid-${name}-${now}`;
         const status = kind === 'Pod' ? { status: { phase: 'Pending' } } : {};
         const made = { ...metadata, name, uid, creationTimestamp: formatTime(now) };
