@@ -69,7 +69,7 @@ export async function runManagerProcess(options: ManagerProcessOptions, signal: 
   const defaults = watchedNamespace ? { defaults: { namespace: watchedNamespace } } : {};
   const caches = createCaches(client, clock, random, { newest: true, onError, ...defaults }, served.signal);
   const onProtected = countProtections(registry, options.onProtected);
-  const webhooks = webhooksFor({ settings, caches, now: clock.now, onProtected });
+  const webhooks = webhooksFor({ settings, caches, now: clock.now, random, onProtected });
   const bootstrap = startBootstrap(options, (path) => path in webhooks, served.signal);
 
   const closers: (() => Promise<void>)[] = [];

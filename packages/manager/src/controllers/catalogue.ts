@@ -5,6 +5,7 @@ import type { Controller, Runnable } from '@kruise/client/controller';
 import type { Kind } from '@kruise/schema/kind';
 import type { ManagerSettings } from '../settings.ts';
 import { cloneSetController } from './cloneset/controller.ts';
+import { containerLaunchPriorityController } from './container-launch-priority/controller.ts';
 import { daemonSetController } from './daemonset/controller.ts';
 import { podReadinessController } from './pod-readiness/controller.ts';
 import { statefulSetController } from './statefulset/controller.ts';
@@ -23,6 +24,7 @@ export type CatalogueEntry = {
 /** Every controller there is, in the order they are started. */
 export const controllerCatalogue: readonly CatalogueEntry[] = [
   { name: 'cloneset-controller', kind: cloneSet, make: (settings) => [cloneSetController(settings)] },
+  { name: 'container-launch-priority-controller', make: () => [containerLaunchPriorityController] },
   { name: 'daemonset-controller', kind: daemonSet, make: (settings) => [daemonSetController(settings)] },
   { name: 'pod-readiness-controller', make: () => [podReadinessController] },
   { name: 'statefulset-controller', kind: statefulSet, make: (settings) => [statefulSetController(settings)] },

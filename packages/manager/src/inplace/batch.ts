@@ -16,6 +16,7 @@ import { applyStrategicMergePatch } from '@kruise/machinery/strategic-merge-patc
 import { compareStrings } from '@kruise/values/go-syntax';
 import { compareQuantities, parseQuantity } from '@kruise/values/quantity';
 import { formatTime, type Instant } from '@kruise/values/time';
+import { launchPriorityOf } from '../launch-priority.ts';
 import { patchPod, podType } from '../patch-pod.ts';
 import {
   type ContainerChanges,
@@ -92,16 +93,6 @@ function withState(pod: Pod, state: InPlaceUpdateState): Pod {
     ...pod,
     metadata: { ...pod.metadata, annotations: { ...annotations, [inPlaceUpdateStateAnnotation]: formatState(state) } },
   };
-}
-
-const barrierEnv = 'KRUISE_CONTAINER_BARRIER';
-
-/** The launch priority of a container; none if it has no barrier to wait at. */
-export function launchPriorityOf({ env = [] }: Container): number | undefined {
-  const barrier = env.find(({ name }) => name === barrierEnv);
-  if (!barrier) return undefined;
-  const key = barrier.valueFrom?.configMapKeyRef?.key?.slice('p_'.length) ?? '';
-  return /^[-+]?\d+$/.test(key) ? Number(key) : 0;
 }
 
 function containersOfBatch(containers: readonly Container[], changes: ContainerChanges): ReadonlySet<string> {

@@ -14,6 +14,7 @@ import { failure } from '@kruise/machinery/status';
 import { DecodeError } from '@kruise/schema/codec';
 import { type Cause, summary } from '@kruise/schema/field-error';
 import type { Kind } from '@kruise/schema/kind';
+import type { Random } from '@kruise/values/random';
 import type { Instant } from '@kruise/values/time';
 import type { ManagerSettings } from '../settings.ts';
 import { typed, withDefaults } from '../typed.ts';
@@ -23,6 +24,7 @@ export type WebhookContext = {
   /** What is known of the cluster. */
   readonly caches: Caches;
   readonly now: () => Instant;
+  readonly random: Random;
   /** Told of deletions that were refused for protection's sake. */
   readonly onProtected?: (event: ProtectionEvent) => void;
 };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Caches } from '@kruise/client/informer';
+import { seededRandom } from '@kruise/values/random';
 import { featureGates } from '../../feature-gates.ts';
 import { managerSettings } from '../../settings.ts';
 import { withReadinessGate } from './readiness-gate.ts';
@@ -18,9 +19,8 @@ const ownedBy = (apiVersion: string | undefined, gates: readonly string[] = []):
 const gatesOf = (pod: Pod, all = false) => {
   const settings = managerSettings({ gates: featureGates({ KruisePodReadinessGate: all }) });
   // This part of the webhook reads nothing from caches.
-  return withReadinessGate(pod, { settings, caches: {} as Caches, now: () => 0 }).spec?.readinessGates?.map(
-    ({ conditionType }) => conditionType,
-  );
+  const context = { settings, caches: {} as Caches, now: () => 0, random: seededRandom(1) };
+  return withReadinessGate(pod, context).spec?.readinessGates?.map(({ conditionType }) => conditionType);
 };
 
 const cases: { is: string; pod: Pod; all?: boolean; gates: readonly string[] }[] = [

@@ -1,13 +1,15 @@
 import type { Pod } from '@kruise/api/core/pod';
 import { allow, change, type Webhook } from '@kruise/client/webhook';
-import { handler, type WebhookContext } from '../context.ts';
+import { ParseError } from '@kruise/values/parse-error';
+import { handler, refuse, type WebhookContext } from '../context.ts';
+import { withLaunchBarriers } from './launch-priority.ts';
 import { withReadinessGate } from './readiness-gate.ts';
 
 /** A step in what is made of a new Pod; each is handed what the one before has made. */
 type Step = (pod: Pod, context: WebhookContext) => Pod | Promise<Pod>;
 
 /** Their order counts: containers that are injected take part in what comes after. */
-const steps: readonly Step[] = [withReadinessGate];
+const steps: readonly Step[] = [withReadinessGate, withLaunchBarriers];
 
 export function podMutating(context: WebhookContext): Webhook {
   return handler<Pod>(async ({ object, operation, namespace }) => {
@@ -15,7 +17,12 @@ export function podMutating(context: WebhookContext): Webhook {
     let pod: Pod =
       object.metadata.namespace || !namespace ? object : { ...object, metadata: { ...object.metadata, namespace } };
     const original = pod;
-    for (const step of steps) pod = await step(pod, context);
+    try {
+      for (const step of steps) pod = await step(pod, context);
+    } catch (error) {
+      if (error instanceof ParseError) return refuse(500, error.message);
+      throw error;
+    }
     // What was only filled in to work with is no change of the Pod.
     return pod === original ? allow() : change({ ...pod, metadata: { ...pod.metadata, ...given(object) } });
   });
