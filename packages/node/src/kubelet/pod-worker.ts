@@ -8,6 +8,7 @@ import { findCondition } from '@kruise/machinery/conditions';
 import { isSame } from '@kruise/machinery/json-value';
 import { formatTime } from '@kruise/values/time';
 import type { Refusal } from './allocations.ts';
+import { createClaimWait, unmountedMessage } from './claim-wait.ts';
 import { createContainerStarts } from './container-starts.ts';
 import { containersOf, fieldPathOf, type PodContainer } from './containers.ts';
 import type { NodeFacts } from './downward.ts';
@@ -25,7 +26,7 @@ import { descriptionOf, isGone } from './runtime-error.ts';
 import { addressesOf, isHostNetwork, newestOf, nothingRuns, type RuntimePod } from './runtime-pod.ts';
 import { logDirectoryOf, logLinkOf, sandboxConfigOf } from './sandbox-config.ts';
 import { referencesOf } from './volume-content.ts';
-import { createPodVolumes, type MountedVolume, type PodVolumes } from './volumes.ts';
+import { ClaimNotReadyError, createPodVolumes, type MountedVolume, type PodVolumes } from './volumes.ts';
 
 /** How a Pod is ended before its time. */
 export type Ending = {
@@ -99,6 +100,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   const containerStarts = createContainerStarts(node);
   let probes: PodProbes = noProbes;
   let volumes: PodVolumes | undefined;
+  const claimWait = createClaimWait();
 
   /** The Pod with the resources it has been given. */
   const given = (): Pod => (givenSpec === pod.spec || !givenSpec ? pod : { ...pod, spec: givenSpec });
@@ -272,11 +274,19 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
       },
     });
     try {
-      return await volumes.mount(given(), factsOf(addressesOf(runtimePod)));
+      const mounted = await volumes.mount(given(), factsOf(addressesOf(runtimePod)));
+      claimWait.reset();
+      return mounted;
     } catch (error) {
       const causes = error instanceof AggregateError ? (error.errors as Error[]) : [error as Error];
-      for (const { message } of causes) node.record(pod, 'Warning', 'FailedMount', message);
-      node.wakeAt(uid, clock.now() + retryMs);
+      const failures = causes.filter(({ cause }) => !(cause instanceof ClaimNotReadyError));
+      for (const { message } of failures) node.record(pod, 'Warning', 'FailedMount', message);
+      const retryAt = failures.length > 0 ? clock.now() + retryMs : claimWait.next(clock.now());
+      if (claimWait.isLong(clock.now())) {
+        node.record(pod, 'Warning', 'FailedMount', unmountedMessage(pod, causes));
+        claimWait.reset();
+      }
+      node.wakeAt(uid, retryAt);
       // What runs already has its volumes; only nothing new starts without.
       return actions.regular.length + actions.init.length + actions.ephemeral.length === 0 ? new Map() : undefined;
     }

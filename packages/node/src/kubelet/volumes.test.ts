@@ -146,6 +146,41 @@ test('a path of the node must be what it is said to be', async () => {
   ]);
 });
 
+test('a claim that is bound a moment later is had a moment later, and nobody is alarmed', async () => {
+  await using node = await startTestNode();
+  const { client } = node.server;
+  const accessModes = ['ReadWriteOnce'] as const;
+  await client.create(persistentVolume, {
+    metadata: { name: 'disk' },
+    spec: {
+      accessModes,
+      capacity: { storage: '1Gi' },
+      claimRef: { namespace: 'default', name: 'mine' },
+      hostPath: { path: '/disks/1', type: 'DirectoryOrCreate' },
+    },
+  });
+  const spec = { accessModes, volumeName: 'disk', resources: { requests: { storage: '1Gi' } } };
+  const claim = await client.create(persistentVolumeClaim, { metadata: { name: 'mine', namespace: 'default' }, spec });
+  await node.create(mounting({ persistentVolumeClaim: { claimName: 'mine' } }));
+  await node.pass(1);
+  await client.update(persistentVolumeClaim, { ...claim, status: { phase: 'Bound' } }, { subresource: 'status' });
+  await node.pass(5);
+  assert.ok(isReady(await node.get('web')));
+  assert.deepEqual(
+    (await node.events('web')).filter((event) => event.includes('Mount')),
+    [],
+  );
+});
+
+test('a claim that is not bound for minutes is told', async () => {
+  await using node = await startTestNode();
+  await node.create(mounting({ persistentVolumeClaim: { claimName: 'mine' } }));
+  await node.pass(130);
+  assert.deepEqual(await node.events('web'), [
+    'Warning FailedMount: Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: persistentvolumeclaim "mine" not found',
+  ]);
+});
+
 test('a claim that is bound to a folder of the node is that folder', async () => {
   await using node = await startTestNode();
   const { client } = node.server;

@@ -21,6 +21,11 @@ export class MountError extends Error {
   }
 }
 
+/** A claim that has nothing to mount yet. That is no failure: it is waited for, as long as it takes. */
+export class ClaimNotReadyError extends Error {
+  override readonly name = 'ClaimNotReadyError';
+}
+
 /** What volumes are made with. */
 export type VolumeContext = {
   readonly files: HostFiles;
@@ -85,12 +90,12 @@ export function createPodVolumes({ files, clock, sources, token, rootDirectory }
 
   async function mountClaim(namespace: string, name: string, isReadOnly: boolean): Promise<MountedVolume> {
     const claim = await sources.claim(namespace, name);
-    if (!claim) throw new Error(`persistentvolumeclaim ${JSON.stringify(name)} not found`);
-    if (claim.metadata.deletionTimestamp != null) throw new Error('PVC is being deleted');
+    if (!claim) throw new ClaimNotReadyError(`persistentvolumeclaim ${JSON.stringify(name)} not found`);
+    if (claim.metadata.deletionTimestamp != null) throw new ClaimNotReadyError('PVC is being deleted');
     const volumeName = claim.spec?.volumeName;
-    if (claim.status?.phase !== 'Bound' || !volumeName) throw new Error('PVC is not bound');
+    if (claim.status?.phase !== 'Bound' || !volumeName) throw new ClaimNotReadyError('PVC is not bound');
     const found = await sources.volume(volumeName);
-    if (!found) throw new Error(`persistentvolume ${JSON.stringify(volumeName)} not found`);
+    if (!found) throw new ClaimNotReadyError(`persistentvolume ${JSON.stringify(volumeName)} not found`);
     const { hostPath, local } = found.spec ?? {};
     if (hostPath) return { path: await checkedHostPath(hostPath), isReadOnly };
     if (local) {
