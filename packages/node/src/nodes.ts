@@ -118,6 +118,8 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
     services: caches.informer(service),
     slices: caches.informer(endpointSlice),
     random,
+    now: () => clock.now(),
+    isNodeAddress: (address) => entries.values().some(({ node }) => node.address === address),
   });
   const network = createSimulatedNetwork({ services });
   const registry = createRegistry();

@@ -5,6 +5,7 @@ import type { EndpointSlice } from '@kruise/api/discovery/endpointslice';
 import { keyOf } from '@kruise/client/object-key';
 import { createObjectStore } from '@kruise/client/object-store';
 import { seededRandom } from '@kruise/values/random';
+import type { NetworkTarget } from '../cri/runtime.ts';
 import { serviceRoutes } from './service-routes.ts';
 
 const metadata = (name: string) => ({ name, namespace: 'default' });
@@ -16,7 +17,7 @@ const web: Service = {
     clusterIP: '10.96.0.7',
     clusterIPs: ['10.96.0.7'],
     ports: [
-      { name: 'http', port: 80, targetPort: 8080 },
+      { name: 'http', port: 80, targetPort: 8080, nodePort: 30080 },
       { name: 'dns', port: 53, protocol: 'UDP' },
     ],
   },
@@ -26,6 +27,19 @@ const headless: Service = {
   kind: 'Service',
   metadata: metadata('db'),
   spec: { clusterIP: 'None', clusterIPs: ['None'], ports: [{ port: 5432 }] },
+};
+
+const alias: Service = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: metadata('alias'),
+  spec: { type: 'ExternalName', externalName: 'web.default.svc.cluster.local' },
+};
+const sticky: Service = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: metadata('sticky'),
+  spec: { clusterIP: '10.96.0.9', clusterIPs: ['10.96.0.9'], ports: [{ port: 80 }], sessionAffinity: 'ClientIP' },
 };
 
 function slice(service: string, fields: Pick<EndpointSlice, 'endpoints' | 'ports'>): EndpointSlice {
@@ -40,10 +54,16 @@ function slice(service: string, fields: Pick<EndpointSlice, 'endpoints' | 'ports
 
 function routes(...slices: readonly EndpointSlice[]) {
   const services = createObjectStore<Service>();
-  for (const service of [web, headless]) services.set(keyOf(service), service);
+  for (const service of [web, headless, alias, sticky]) services.set(keyOf(service), service);
   const store = createObjectStore<EndpointSlice>();
   for (const each of slices) store.set(keyOf(each), each);
-  return serviceRoutes({ services, slices: store, random: seededRandom(1) });
+  const isNodeAddress = (address: string) => address === '172.18.0.2';
+  const made = serviceRoutes({ services, slices: store, random: seededRandom(1), now: () => 0, isNodeAddress });
+  return {
+    resolve: made.resolve,
+    route: (target: NetworkTarget, from: Partial<Parameters<typeof made.route>[1]> = {}) =>
+      made.route(target, { transport: 'TCP', clientAddress: '10.244.0.9', ...from }),
+  };
 }
 
 const ports = [{ name: 'http', port: 8080, protocol: 'TCP' as const }];
@@ -75,6 +95,31 @@ describe('a Service’s address', () => {
     assert.equal(route({ host: '10.96.0.7', port: 53 }), 'refuse');
   });
 
+  test('leads by UDP to the port for it', () => {
+    const udp = [...ports, { name: 'dns', port: 5353, protocol: 'UDP' as const }];
+    const { route } = routes(slice('web', { ports: udp, endpoints: [endpoint('10.244.0.2')] }));
+    const target = { host: '10.96.0.7', port: 53 };
+    assert.deepEqual(route(target, { transport: 'UDP' }), { host: '10.244.0.2', port: 5353 });
+    assert.equal(route(target), 'refuse');
+  });
+
+  test('leads a client back to the Pod it came to first, where that is wanted', () => {
+    const endpoints = ['2', '3', '4', '5'].map((each) => endpoint(`10.244.0.${each}`));
+    const { route } = routes(slice('sticky', { ports: [{ name: '', port: 8080 }], endpoints }));
+    const ask = (clientAddress: string) => JSON.stringify(route({ host: '10.96.0.9', port: 80 }, { clientAddress }));
+    const first = ask('10.244.0.9');
+    assert.deepEqual(new Set(Array.from({ length: 20 }, () => ask('10.244.0.9'))), new Set([first]));
+    const others = Array.from({ length: 20 }, (_, index) => ask(`10.244.1.${index}`));
+    assert.ok(new Set(others).size > 1);
+  });
+
+  test('may be a port of any node', () => {
+    const { route } = routes(slice('web', { ports, endpoints: [endpoint('10.244.0.2')] }));
+    assert.deepEqual(route({ host: '172.18.0.2', port: 30080 }), { host: '10.244.0.2', port: 8080 });
+    assert.equal(route({ host: '172.18.0.2', port: 30081 }), undefined);
+    assert.equal(route({ host: '10.244.0.2', port: 30080 }), undefined);
+  });
+
   test('is no other address', () => {
     const { route } = routes(slice('web', { ports, endpoints: [endpoint('10.244.0.2')] }));
     assert.equal(route({ host: '10.96.0.8', port: 80 }), undefined);
@@ -98,6 +143,7 @@ describe('a name', () => {
     ['db.default.svc.cluster.local', ['10.244.0.5', '10.244.0.6']],
     ['db-1.db.default.svc.cluster.local', ['10.244.0.6']],
     ['db-2.db.default.svc.cluster.local', []],
+    ['alias.default.svc.cluster.local', ['10.96.0.7']],
     ['x.web.default.svc.cluster.local', []],
     ['none.default.svc.cluster.local', []],
     ['web.other.svc.cluster.local', []],

@@ -13,38 +13,70 @@ export type ServiceRoutesOptions = {
   readonly services: ObjectReader<Service>;
   readonly slices: ObjectReader<EndpointSlice>;
   readonly random: Random;
+  readonly now: () => number;
+  readonly isNodeAddress?: (address: string) => boolean;
   readonly clusterDomain?: string;
 };
 
+/** How many clients are remembered to belong to a Pod; who came longest ago is forgotten first. */
+const maxAffinities = 10_000;
+const defaultAffinitySeconds = 10_800;
+/** Names that stand for names end somewhere. */
+const maxAliases = 8;
+
+type ServicePort = NonNullable<NonNullable<Service['spec']>['ports']>[number];
 type Endpoint = NonNullable<EndpointSlice['endpoints']>[number];
 
 export function serviceRoutes({
   services,
   slices,
   random,
+  now,
+  isNodeAddress = () => false,
   clusterDomain = 'cluster.local',
 }: ServiceRoutesOptions): ServiceRoutes {
+  const affinities = new Map<string, { readonly target: NetworkTarget; readonly until: number }>();
   const suffix = `.svc.${clusterDomain}`;
   const slicesOf = ({ metadata }: Service) => slices.byIndex(byService, `${metadata.namespace}/${metadata.name}`);
 
-  function route({ host, port }: NetworkTarget): NetworkTarget | 'refuse' | undefined {
+  const route: ServiceRoutes['route'] = ({ host, port }, { transport, clientAddress }) => {
+    const isOfTransport = ({ protocol = 'TCP' }: { readonly protocol?: string }) => protocol === transport;
     const [service] = services.byIndex(byAddress, host);
-    if (!service) return undefined;
-    const servicePort = service.spec?.ports?.find((each) => each.port === port && (each.protocol ?? 'TCP') === 'TCP');
-    if (!servicePort) return 'refuse';
-    const targets = slicesOf(service).flatMap((slice) => {
-      const found = slice.ports?.find(({ name = '' }) => name === (servicePort.name ?? ''));
-      if (found?.port === undefined) return [];
-      return readyEndpoints(slice).flatMap(({ addresses }) => ({
-        host: addresses[0] ?? '',
-        port: found.port as number,
-      }));
+    if (service) {
+      const servicePort = service.spec?.ports?.find((each) => each.port === port && isOfTransport(each));
+      return servicePort ? backend(service, servicePort, clientAddress) : 'refuse';
+    }
+    if (!isNodeAddress(host)) return undefined;
+    for (const open of services.byIndex(byNodePort, String(port))) {
+      const servicePort = open.spec?.ports?.find((each) => each.nodePort === port && isOfTransport(each));
+      if (servicePort) return backend(open, servicePort, clientAddress);
+    }
+    return undefined;
+  };
+
+  function backend(service: Service, { name = '', protocol = 'TCP' }: ServicePort, clientAddress: string) {
+    const targets = slicesOf(service).flatMap((slice): NetworkTarget[] => {
+      const found = slice.ports?.find((each) => (each.name ?? '') === name && (each.protocol ?? 'TCP') === protocol);
+      const port = found?.port;
+      if (port === undefined) return [];
+      return readyEndpoints(slice).map(({ addresses }) => ({ host: addresses[0] ?? '', port }));
     });
-    return targets.length === 0 ? 'refuse' : pick(random, targets);
+    if (targets.length === 0) return 'refuse';
+    const { sessionAffinity, sessionAffinityConfig } = service.spec ?? {};
+    if (sessionAffinity !== 'ClientIP') return pick(random, targets);
+    const key = `${service.metadata.uid} ${name} ${clientAddress}`;
+    const known = affinities.get(key);
+    const isKept = known && known.until > now() && targets.some(({ host }) => host === known.target.host);
+    const target = isKept ? known.target : pick(random, targets);
+    const keptSeconds = sessionAffinityConfig?.clientIP?.timeoutSeconds ?? defaultAffinitySeconds;
+    affinities.delete(key);
+    affinities.set(key, { target, until: now() + 1000 * keptSeconds });
+    if (affinities.size > maxAffinities) affinities.delete(affinities.keys().next().value!);
+    return target;
   }
 
   /** `web.default.svc.cluster.local`, or one Pod of a Service without an address: `web-0.web.default.svc…`. */
-  function resolve(name: string): readonly string[] {
+  function resolve(name: string, aliases = 0): readonly string[] {
     const full = name.endsWith('.') ? name.slice(0, -1) : name;
     if (!full.endsWith(suffix)) return [];
     const labels = full.slice(0, -suffix.length).split('.');
@@ -52,6 +84,9 @@ export function serviceRoutes({
     if (namespace === undefined || serviceName === undefined || labels.length > 3) return [];
     const service = services.get({ namespace, name: serviceName });
     if (!service) return [];
+    if (service.spec?.type === 'ExternalName') {
+      return aliases < maxAliases ? resolve(service.spec.externalName ?? '', aliases + 1) : [];
+    }
     const own = addressesOf(service);
     if (own.length > 0) return hostname === undefined ? own : [];
     const endpoints = slicesOf(service).flatMap(readyEndpoints);
@@ -59,7 +94,7 @@ export function serviceRoutes({
     return named.flatMap(({ addresses }) => addresses.slice(0, 1));
   }
 
-  return { route, resolve };
+  return { route, resolve: (name) => resolve(name) };
 }
 
 function readyEndpoints({ endpoints }: EndpointSlice): readonly Endpoint[] {
@@ -77,6 +112,10 @@ function byAddress(service: Service): readonly string[] {
   const { externalIPs = [] } = service.spec ?? {};
   const ingress = service.status?.loadBalancer?.ingress ?? [];
   return [...addressesOf(service), ...externalIPs, ...ingress.flatMap(({ ip }) => ip ?? [])];
+}
+
+function byNodePort({ spec }: Service): readonly string[] {
+  return (spec?.ports ?? []).flatMap(({ nodePort }) => (nodePort ? [String(nodePort)] : []));
 }
 
 function byService({ metadata }: EndpointSlice): readonly string[] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { duplexPair } from 'node:stream';
 import { describe, test } from 'node:test';
-import { createSimulatedNetwork } from './network.ts';
+import { ConnectError, createSimulatedNetwork } from './network.ts';
 import { type SimulatedNode, scripted, simulatedNode } from './testing/simulated-node.ts';
 
 const http = (host: string, port: number, path = '/') => ({ host, port, path });
@@ -32,6 +32,38 @@ describe('the network', () => {
     await assert.rejects(node.runtime.network.connect({ host, port: 80 }), { code: 'ECONNREFUSED' });
     await node.runtime.stopPodSandbox({ podSandboxId });
     await assert.rejects(node.runtime.network.connect({ host, port: 80 }), { code: 'EHOSTUNREACH' });
+  });
+
+  test('datagrams are asked and answered', async () => {
+    const node = simulatedNode();
+    const image = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
+    const { podSandboxId } = await node.runContainer({ image, args: ['netexec', '--udp-port=80', '--http-port=80'] });
+    const host = await addressOf(node, podSandboxId);
+    const client = await node.runContainer({ image, args: ['netexec'] });
+    const sh = async (script: string) => {
+      const { stdout, exitCode } = await node.sh(client.containerId, script);
+      return `${stdout} ${exitCode}`;
+    };
+    assert.equal(await sh(`echo hostName | nc -v -u -w 2 ${host} 80`), 'pod-1 0');
+    assert.equal(await sh(`echo what | nc -u -w 2 ${host} 80`), ' 1');
+    const dial = (protocol: string) =>
+      `http://localhost:8080/dial?request=hostname&host=${host}&port=80&protocol=${protocol}`;
+    for (const protocol of ['http', 'udp']) {
+      assert.equal(await sh(`curl -g -q -s --connect-timeout 2 '${dial(protocol)}'`), '{"responses":["pod-1"]} 0');
+    }
+    assert.equal(
+      await sh(`curl -s '${dial('http').replace('port=80', 'port=81')}'`),
+      `{"errors":["dial tcp ${host}:81: connect: connection refused"]} 0`,
+    );
+  });
+
+  test('a port of a node may be open to itself alone', async () => {
+    const node = simulatedNode();
+    const portMappings = [{ hostPort: 8080, containerPort: 80, hostIp: '127.0.0.1' }];
+    const sandboxId = await node.runSandbox({ portMappings });
+    await node.runContainer({ image: 'nginx', sandboxId });
+    assert.equal((await node.runtime.network.request(http('127.0.0.1', 8080))).status, 200);
+    await assert.rejects(node.runtime.network.request(http('192.168.0.1', 8080)), ConnectError);
   });
 
   test('an unknown image answers on every port', async () => {

@@ -15,6 +15,8 @@ export type Listener = {
   /** What it shows to those who connect, where its HTTP is HTTPS. */
   readonly certificate?: SecureContext;
   health?(service: string): 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN';
+  /** What it answers to a datagram, if anything. It is then asked nothing else. */
+  datagram?(message: string, clientAddress: string): string | undefined;
   /** While it gives false, nobody is let in. */
   isListening?(): boolean;
 };
@@ -33,12 +35,19 @@ export type NetworkPeer = HostNetwork & {
   readonly address: string;
   /** The addresses of a full name. */
   resolve(name: string): readonly string[];
+  /** Sends a datagram by UDP; undefined if nothing comes back. */
+  ask(target: NetworkTarget, message: string): string | undefined;
 };
+
+export type Transport = 'TCP' | 'UDP';
 
 /** Addresses behind which others stand, and names. */
 export type ServiceRoutes = {
   /** Where a connection to an address of nobody's own goes; undefined if nobody knows the address. */
-  route(target: NetworkTarget): NetworkTarget | 'refuse' | undefined;
+  route(
+    target: NetworkTarget,
+    from: { readonly transport: Transport; readonly clientAddress: string },
+  ): NetworkTarget | 'refuse' | undefined;
   resolve(name: string): readonly string[];
 };
 
@@ -51,9 +60,10 @@ export type SimulatedNetwork = {
 };
 
 export type NetworkInterface = {
+  /** One that has an answer to datagrams listens for those, others for connections. */
   listen(port: number, listener: Listener): () => void;
   /** Has whoever connects to a port be connected to another target. */
-  forward(port: number, target: NetworkTarget): () => void;
+  forward(port: number, target: NetworkTarget, transport?: Transport): () => void;
   detach(): void;
 };
 
@@ -77,40 +87,58 @@ export class ConnectError extends Error {
   }
 }
 
+type PortKey = number | `udp/${number}`;
+
+function portKey(port: number, transport: Transport): PortKey {
+  return transport === 'UDP' ? `udp/${port}` : port;
+}
+
 const defaultMaxBodyBytes = 10 * 1024;
 const loopback = /^(localhost|127\..*|::1)$/;
 
+export function isLoopback(host: string): boolean {
+  return loopback.test(host);
+}
+
+/** What only those at an address themselves can reach. */
+export function loopbackOf(address: string): string {
+  return `lo@${address}`;
+}
+
 export function createSimulatedNetwork({ services }: { readonly services?: ServiceRoutes } = {}): SimulatedNetwork {
-  type Ports = Map<number, Listener | NetworkTarget>;
+  type Ports = Map<PortKey, Listener | NetworkTarget>;
   const interfaces = new Map<string, Ports>();
   const httpServer = lazyHttpServer();
 
-  function find(target: NetworkTarget): Listener {
+  function find(target: NetworkTarget, clientAddress: string, transport: Transport = 'TCP'): Listener {
     const ports = interfaces.get(target.host);
     // A listener on port 0 takes every port nobody else has.
-    const found = ports?.get(target.port) ?? ports?.get(0);
+    const found = ports?.get(portKey(target.port, transport)) ?? ports?.get(portKey(0, transport));
     if (!found) {
-      const routed = services?.route(target);
-      if (routed && routed !== 'refuse') return find(routed);
+      const routed = services?.route(target, { transport, clientAddress });
+      if (routed && routed !== 'refuse') return find(routed, clientAddress, transport);
       throw new ConnectError(
         ports || routed ? 'ECONNREFUSED' : isName(target.host) ? 'ENOTFOUND' : 'EHOSTUNREACH',
         target,
       );
     }
-    if ('host' in found) return find(found);
+    if ('host' in found) return find(found, clientAddress, transport);
     if (found.isListening?.() === false) throw new ConnectError('ECONNREFUSED', target);
     return found;
   }
 
   function seenFrom(address: string, localAddresses: readonly string[] = [address]): NetworkPeer {
     const local = localAddresses[0] ?? address;
-    const locate = <T extends NetworkTarget>(target: T): T =>
-      loopback.test(target.host) ? { ...target, host: local } : target;
+    const locate = <T extends NetworkTarget>(target: T, transport: Transport = 'TCP'): T => {
+      if (!isLoopback(target.host)) return target;
+      const isOwn = interfaces.get(loopbackOf(local))?.has(portKey(target.port, transport));
+      return { ...target, host: isOwn ? loopbackOf(local) : local };
+    };
     return {
       address,
       resolve: (name) => services?.resolve(name) ?? [],
       async connect(target) {
-        const listener = find(locate(target));
+        const listener = find(locate(target), address);
         const [near, far] = duplexPair();
         if (listener.connection) listener.connection(far);
         else if (listener.http) httpServer.serve(listener.http, secured(far, listener.certificate), address);
@@ -118,15 +146,16 @@ export function createSimulatedNetwork({ services }: { readonly services?: Servi
         return near;
       },
       async request(request, { signal } = {}) {
-        const listener = find(locate(request));
+        const listener = find(locate(request), address);
         if (!listener.http) throw new Error('malformed HTTP response');
         const answer = await listener.http(served(request, address));
         if (answer === 'hang') return untilAborted(signal);
         const { maxBodyBytes = defaultMaxBodyBytes } = request;
         return answer.body.length > maxBodyBytes ? { ...answer, body: answer.body.subarray(0, maxBodyBytes) } : answer;
       },
+      ask: (target, message) => find(locate(target, 'UDP'), address, 'UDP').datagram?.(message, address),
       async checkHealth(target) {
-        const health = find(locate(target)).health?.(target.service ?? '');
+        const health = find(locate(target), address).health?.(target.service ?? '');
         if (health === undefined) throw runtimeError('UNIMPLEMENTED', 'unknown service grpc.health.v1.Health');
         if (health === 'SERVICE_UNKNOWN') throw runtimeError('NOT_FOUND', 'unknown service');
         return health;
@@ -138,20 +167,20 @@ export function createSimulatedNetwork({ services }: { readonly services?: Servi
     attach(address) {
       const ports: Ports = interfaces.get(address) ?? new Map();
       interfaces.set(address, ports);
-      const own = new Set<number>();
-      const put = (port: number, entry: Listener | NetworkTarget) => {
-        ports.set(port, entry);
-        own.add(port);
+      const own = new Set<PortKey>();
+      const put = (key: PortKey, entry: Listener | NetworkTarget) => {
+        ports.set(key, entry);
+        own.add(key);
         return () => {
-          own.delete(port);
-          if (ports.get(port) === entry) ports.delete(port);
+          own.delete(key);
+          if (ports.get(key) === entry) ports.delete(key);
         };
       };
       return {
-        listen: put,
-        forward: put,
+        listen: (port, listener) => put(portKey(port, listener.datagram ? 'UDP' : 'TCP'), listener),
+        forward: (port, target, transport = 'TCP') => put(portKey(port, transport), target),
         detach() {
-          for (const port of own) ports.delete(port);
+          for (const key of own) ports.delete(key);
           if (ports.size === 0) interfaces.delete(address);
         },
       };

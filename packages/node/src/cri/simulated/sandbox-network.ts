@@ -1,6 +1,8 @@
 /** Addresses of a node's sandboxes, and the ways that lead to them. */
+
 import { type AddressPool, createAddressPool } from './address-pool.ts';
 import type { NetworkPeer, SimulatedNetwork } from './network.ts';
+import { isLoopback, loopbackOf } from './network.ts';
 import { runtimeError } from './runtime-error.ts';
 import { isOnHostNetwork, type SimulatedSandbox } from './sandbox.ts';
 
@@ -40,6 +42,12 @@ export function createSandboxNetwork({ network, nodeAddress, podCidr }: SandboxN
     return addresses;
   }
 
+  /** The address of the node that a port is opened on. */
+  function hostAddress(hostIp: string): string {
+    if (hostIp === '' || hostIp === '0.0.0.0' || hostIp === '::') return nodeAddress;
+    return isLoopback(hostIp) ? loopbackOf(nodeAddress) : hostIp;
+  }
+
   function giveBack(addresses: readonly string[]): void {
     for (const [index, address] of addresses.entries()) pools[index]?.give(address);
   }
@@ -63,13 +71,18 @@ export function createSandboxNetwork({ network, nodeAddress, podCidr }: SandboxN
       sandbox.addresses = takeAddresses(id);
       sandbox.interfaces = sandbox.addresses.map((address) => network.attach(address));
       const mappings = (config.portMappings ?? []).filter(
-        ({ hostPort = 0, protocol = 'TCP' }) => hostPort > 0 && protocol === 'TCP',
+        ({ hostPort = 0, protocol = 'TCP' }) => hostPort > 0 && protocol !== 'SCTP',
       );
       if (mappings.length === 0) return;
-      const node = network.attach(nodeAddress);
       const [host = ''] = sandbox.addresses;
-      for (const { hostPort = 0, containerPort } of mappings) node.forward(hostPort, { host, port: containerPort });
-      sandbox.releasePorts = () => node.detach();
+      const forwarding = mappings.map(({ hostPort = 0, containerPort, protocol = 'TCP', hostIp = '' }) => {
+        const node = network.attach(hostAddress(hostIp));
+        node.forward(hostPort, { host, port: containerPort }, protocol === 'UDP' ? 'UDP' : 'TCP');
+        return node;
+      });
+      sandbox.releasePorts = () => {
+        for (const node of forwarding) node.detach();
+      };
     },
     disconnect(sandbox) {
       for (const each of sandbox.interfaces) each.detach();

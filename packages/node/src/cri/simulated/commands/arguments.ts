@@ -18,8 +18,15 @@ export class ToolError extends Error {
   }
 }
 
-/** Reads options: letters in `valued` take the next word or the rest of theirs, `--name=value` and `--name` as they are. */
-export function parseArguments(words: readonly string[], valued = ''): Arguments {
+/**
+ * Reads options: letters in `valued` take the next word or the rest of theirs, names in `valuedNames` the next word or
+ * what follows `=`; other names are taken as they are.
+ */
+export function parseArguments(
+  words: readonly string[],
+  valued = '',
+  valuedNames: ReadonlySet<string> = new Set(),
+): Arguments {
   const flags = new Set<string>();
   const values = new Map<string, string>();
   const operands: string[] = [];
@@ -32,6 +39,7 @@ export function parseArguments(words: readonly string[], valued = ''): Arguments
     if (word.startsWith('--')) {
       const equals = word.indexOf('=');
       if (equals > 0) values.set(word.slice(2, equals), word.slice(equals + 1));
+      else if (valuedNames.has(word.slice(2))) values.set(word.slice(2), words[++index] ?? '');
       else flags.add(word.slice(2));
       continue;
     }

@@ -8,6 +8,9 @@ import { type Program, type ProgramContext, writeText } from '../program.ts';
 import { parseArguments, ToolError, tool } from './arguments.ts';
 import { baseName, filesOf, pathOf } from './files.ts';
 
+/** Long options of curl that take a value. */
+const curlNames: ReadonlySet<string> = new Set(['connect-timeout', 'interface', 'max-time', 'retry']);
+
 export const networkCommands: Readonly<Record<string, Program>> = {
   wget: tool(async (context) => {
     const { flags, values, operands } = parseArguments(context.argv.slice(1), 'OTt');
@@ -28,7 +31,7 @@ export const networkCommands: Readonly<Record<string, Program>> = {
     return 0;
   }),
   curl: tool(async (context) => {
-    const { flags, values, operands } = parseArguments(context.argv.slice(1), 'oXHdmwu');
+    const { flags, values, operands } = parseArguments(context.argv.slice(1), 'oXHdmwu', curlNames);
     const url = urlOf(operands[0]);
     let answer: HttpAnswer;
     try {
@@ -59,6 +62,12 @@ export const networkCommands: Readonly<Record<string, Program>> = {
     const [name = '', port = ''] = operands;
     const host = hostAddress(context, name) ?? name;
     try {
+      if (flags.has('u')) {
+        const message = flags.has('z') ? '' : (await readAll(context.stdin, context.process)).toString();
+        const answer = context.container.network.ask({ host, port: Number(port) }, message);
+        if (answer !== undefined) await writeText(context.stdout, answer);
+        return answer === undefined && !flags.has('z') ? 1 : 0;
+      }
       const connection = await context.container.network.connect({ host, port: Number(port) });
       if (flags.has('z')) {
         connection.destroy();

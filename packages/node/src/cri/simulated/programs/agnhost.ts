@@ -3,6 +3,7 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import { parseDuration, toMilliseconds } from '@kruise/values/duration';
 import { quote } from '@kruise/values/go-syntax';
 import { ParseError } from '@kruise/values/parse-error';
+import { pick } from '@kruise/values/random';
 import type { HttpAnswer } from '../../runtime.ts';
 import { collectingOutput, emptyInput } from '../byte-streams.ts';
 import { FileError } from '../file-tree.ts';
@@ -18,12 +19,16 @@ const unhandled = { SIGTERM: 2, SIGINT: 2 } as const;
 const subcommands: Readonly<Record<string, Program>> = {
   pause: serverProgram({ ports: [], stops: { SIGINT: 1, SIGTERM: 2 }, greeting: 'Paused' }),
   netexec,
-  'serve-hostname': (context) =>
-    serverProgram({
-      ports: [portOf(context, 'port', 9376)],
+  'serve-hostname': (context) => {
+    const port = portOf(context, 'port', 9376);
+    const { network, hostname } = context.container;
+    if (isSet(context, 'udp')) network.listen(port, { datagram: () => hostname });
+    return serverProgram({
+      ports: [port],
       stops: { SIGTERM: 0, SIGINT: 2 },
-      listener: ({ container }) => ({ http: () => textAnswer(200, container.hostname) }),
-    })(context),
+      listener: hostnameListener,
+    })(context);
+  },
   liveness: serverProgram({ ports: [8080], stops: unhandled, listener: livenessListener }),
   'test-webserver': (context) =>
     serverProgram({
@@ -86,6 +91,19 @@ function flag({ argv }: ProgramContext, name: string): string | undefined {
   return undefined;
 }
 
+/** Whether a flag is there that takes no value. */
+function isSet({ argv }: ProgramContext, name: string): boolean {
+  return argv.some((argument) => new RegExp(`^--?${name}(=true)?$`).test(argument));
+}
+
+/** Says the host's name, by HTTP or to whoever connects. */
+function hostnameListener(context: ProgramContext): Listener {
+  const { hostname } = context.container;
+  return isSet(context, 'tcp')
+    ? { connection: (connection) => connection.resume().end(hostname) }
+    : { http: () => textAnswer(200, hostname) };
+}
+
 function portOf(context: ProgramContext, name: string, otherwise: number): number {
   return Number(flag(context, name) ?? otherwise);
 }
@@ -132,6 +150,8 @@ async function netexec(context: ProgramContext): Promise<number> {
       switch (path) {
         case '/clientip':
           return textAnswer(200, `${request.clientAddress}:40000`);
+        case '/dial':
+          return dial(context, query);
         case '/echo':
           return textAnswer(Number(query.get('code') || 200), query.get('msg') ?? '');
         case '/exit':
@@ -161,9 +181,48 @@ async function netexec(context: ProgramContext): Promise<number> {
     container.network.listen(port, {
       http: (request) => answer(override === undefined ? request : overridden(request, override)),
     });
+    const udpPort = portOf(context, 'udp-port', 8081);
+    if (udpPort > 0)
+      container.network.listen(udpPort, { datagram: (message, client) => said(context, message, client) });
     void log(`Started HTTP server on port ${port}`);
     return undefined;
   });
+}
+
+/** What netexec answers to a datagram. */
+function said({ container }: ProgramContext, message: string, clientAddress: string): string | undefined {
+  const text = message.trim();
+  if (text.toLowerCase() === 'hostname') return container.hostname;
+  if (text.toLowerCase() === 'clientip') return `${clientAddress}:40000`;
+  return /^echo (.*)$/is.exec(text)?.[1];
+}
+
+/** Asks another, as often as it is told, and says what it heard. */
+async function dial({ container: { network } }: ProgramContext, query: URLSearchParams): Promise<HttpAnswer> {
+  const request = query.get('request') ?? '';
+  if (request === '') return textAnswer(400, 'request parameter not specified. <nil>\n');
+  const target = { host: query.get('host') ?? '', port: Number(query.get('port')) };
+  const ask = async () => {
+    if (query.get('protocol')?.toLowerCase() === 'udp') {
+      const answer = network.ask(target, request);
+      if (answer === undefined) throw new Error("reading from udp connection failed. err:'i/o timeout'");
+      return answer;
+    }
+    return Buffer.from((await network.request({ ...target, path: `/${request}` })).body).toString();
+  };
+  const responses: string[] = [];
+  const errors: string[] = [];
+  for (let tries = Number(query.get('tries') || 1); tries > 0; tries--) {
+    try {
+      responses.push(await ask());
+    } catch (error) {
+      errors.push((error as Error).message);
+    }
+  }
+  return textAnswer(
+    200,
+    JSON.stringify({ ...(responses.length > 0 && { responses }), ...(errors.length > 0 && { errors }) }),
+  );
 }
 
 function ignoreKilled(error: unknown): void {
@@ -311,7 +370,8 @@ async function generateLogs(context: ProgramContext): Promise<number> {
   if (total <= 0 || runMs <= 0) return 1;
   for (let line = 0; line < total; line++) {
     const name = Math.floor(container.random.next() * 1000).toString(36);
-    await writeText(stdout, `${line} GET /api/v1/namespaces/default/pods/${name} ${200 + (line % 300)}\n`);
+    const namespace = pick(container.random, ['kube-system', 'default', 'ns']);
+    await writeText(stdout, `${line} GET /api/v1/namespaces/${namespace}/pods/${name} ${200 + (line % 300)}\n`);
     await process.sleep(runMs / total);
   }
   return 0;

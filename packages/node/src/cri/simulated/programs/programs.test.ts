@@ -103,6 +103,17 @@ describe('programs of images', () => {
     assert.equal((await get('/none'))[0], 404);
   });
 
+  test('serve-hostname says it to whoever connects', async () => {
+    const node = simulatedNode();
+    const image = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
+    const { containerId } = await node.runContainer({
+      image,
+      args: ['serve-hostname', '--http=false', '--tcp', '--udp'],
+    });
+    assert.equal((await node.sh(containerId, 'echo x | nc -v -t -w 2 localhost 9376')).stdout, 'pod-1');
+    assert.equal((await node.sh(containerId, 'echo x | nc -v -u -w 2 localhost 9376')).stdout, 'pod-1');
+  });
+
   test('agnhost has a second name', async () => {
     const node = simulatedNode();
     const image = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
