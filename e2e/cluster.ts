@@ -148,6 +148,12 @@ export async function startCluster(
   };
 }
 
+/** A cluster that someone else runs, and goes on running. */
+export function clusterElsewhere(kubeconfig: string): Pick<Cluster, 'kubeconfig' | 'url' | 'stop'> {
+  const [, url = ''] = /server: (\S+)/.exec(readFileSync(kubeconfig, 'utf8')) ?? [];
+  return { kubeconfig, url, stop: async () => 0 };
+}
+
 /** Whether a program that tests drive is there. Where it is not, CI fails; elsewhere the tests say what they leave out. */
 export function hasTool(command: string, whatFor: string): boolean {
   const found = spawnSync('sh', ['-c', `command -v ${command}`], { env: freshEnvironment('/'), stdio: 'ignore' });

@@ -2,12 +2,20 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Cluster, freshEnvironment, type Outcome, run, startCluster, temporaryHome } from '../cluster.ts';
+import {
+  type Cluster,
+  clusterElsewhere,
+  freshEnvironment,
+  type Outcome,
+  run,
+  startCluster,
+  temporaryHome,
+} from '../cluster.ts';
 
 /** kubectl, and the cluster it talks to. */
 export type Kubectl = {
   readonly home: string;
-  readonly cluster: Cluster;
+  readonly cluster: Pick<Cluster, 'kubeconfig' | 'url' | 'stop'>;
   /** Runs a command that must succeed; what it prints. Arguments are split at spaces, unless given as a list. */
   ok(command: string | readonly string[], input?: string): Promise<string>;
   /** Runs a command that must fail; what it says. */
@@ -32,10 +40,14 @@ export type Kubectl = {
   close(): Promise<void>;
 };
 
-/** Starts a cluster, or the API server alone, and kubectl with a home and a kubeconfig of its own. */
+/**
+ * Starts a cluster, or the API server alone, and kubectl with a home and a kubeconfig of its own. KRUISE_E2E_KUBECONFIG
+ * names another cluster to test instead.
+ */
 export async function startKubectl(command: 'up' | 'apiserver' = 'up', args: readonly string[] = []): Promise<Kubectl> {
   const home = temporaryHome();
-  const cluster = await startCluster(home, args, { command });
+  const elsewhere = process.env.KRUISE_E2E_KUBECONFIG;
+  const cluster = elsewhere ? clusterElsewhere(elsewhere) : await startCluster(home, args, { command });
   const env = { ...freshEnvironment(home), KUBECONFIG: cluster.kubeconfig, TZ: 'UTC' };
   const argumentsOf = (command: string | readonly string[]) =>
     typeof command === 'string' ? command.split(' ') : command;
