@@ -34,7 +34,7 @@ describe('the network', () => {
     await assert.rejects(node.runtime.network.connect({ host, port: 80 }), { code: 'EHOSTUNREACH' });
   });
 
-  test('datagrams are asked and answered', async () => {
+  test('connections and datagrams are answered', async () => {
     const node = simulatedNode();
     const image = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
     const { podSandboxId } = await node.runContainer({ image, args: ['netexec', '--udp-port=80', '--http-port=80'] });
@@ -46,6 +46,7 @@ describe('the network', () => {
     };
     assert.equal(await sh(`echo hostName | nc -v -u -w 2 ${host} 80`), 'pod-1 0');
     assert.equal(await sh(`echo what | nc -u -w 2 ${host} 80`), ' 1');
+    assert.match(await sh(`echo hostName | nc -v -t -w 2 ${host} 80`), /^HTTP\/1.1 400 Bad Request\r\n.* 0$/s);
     const dial = (protocol: string) =>
       `http://localhost:8080/dial?request=hostname&host=${host}&port=80&protocol=${protocol}`;
     for (const protocol of ['http', 'udp']) {

@@ -220,6 +220,10 @@ function untilAborted(signal: AbortSignal | undefined): Promise<never> {
   });
 }
 
+/** What servers in Go say to those who speak something else than HTTP. */
+const badRequest =
+  'HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n400 Bad Request';
+
 type Handler = NonNullable<Listener['http']>;
 
 /** Speaks HTTP on bare connections, such as forwarded ports; nothing is made before the first. */
@@ -251,7 +255,7 @@ function lazyHttpServer() {
       server ??= Object.assign(
         createServer((request, response) => {
           answer(request, response).catch(() => request.socket.destroy());
-        }),
+        }).on('clientError', (_error, socket) => socket.end(badRequest)),
         // Whoever has asked all it wanted and says so still waits for the answer.
         { httpAllowHalfOpen: true },
       );

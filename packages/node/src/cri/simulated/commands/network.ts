@@ -74,7 +74,7 @@ export const networkCommands: Readonly<Record<string, Program>> = {
         return 0;
       }
       connection.end(await readAll(context.stdin, context.process));
-      for await (const chunk of connection) await context.stdout.write(chunk as Buffer);
+      await printAll(connection, context);
       return 0;
     } catch (error) {
       if (!(error instanceof ConnectError)) throw error;
@@ -190,9 +190,18 @@ async function deliver(context: ProgramContext, target: string, body: Uint8Array
   else filesOf(context).write(pathOf(context, target), body);
 }
 
+/** Prints what comes until the other side has had enough, be it in good order or not. */
+async function printAll(connection: Duplex, { stdout }: ProgramContext): Promise<void> {
+  try {
+    for await (const chunk of connection) await stdout.write(chunk as Buffer);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+  }
+}
+
 /** Listens until someone has come and gone, who is sent what there is to read. */
 async function listen(context: ProgramContext, port: number): Promise<number> {
-  const { container, process, stdin, stdout } = context;
+  const { container, process, stdin } = context;
   const connection = await process.wait<Duplex>((resolve) => {
     const release = container.network.listen(port, {
       connection(accepted) {
@@ -203,6 +212,6 @@ async function listen(context: ProgramContext, port: number): Promise<number> {
     return release;
   });
   connection.end(await readAll(stdin, process));
-  for await (const chunk of connection) await stdout.write(chunk as Buffer);
+  await printAll(connection, context);
   return 0;
 }
