@@ -5,6 +5,8 @@ import { statefulSet } from '@kruise/api/apps/statefulset';
 import { job } from '@kruise/api/batch/job';
 import { pod } from '@kruise/api/core/pod';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { daemonSet as advancedDaemonSet } from '@kruise/api/kruise/daemonset';
+import { statefulSet as advancedStatefulSet } from '@kruise/api/kruise/statefulset';
 import { podDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
 import type { Client } from '@kruise/client/client';
 import { evict } from '@kruise/client/subresources';
@@ -66,11 +68,22 @@ const partitioned = (random: Random) => {
   };
 };
 
+const reserved = (random: Random) => {
+  const reserveOrdinals = pick(random, reservations);
+  return { what: `reserves ${reserveOrdinals.join(', ') || 'nothing'}`, patch: { spec: { reserveOrdinals } } };
+};
+const reservations: readonly (readonly (number | string)[])[] = [[], [0], [1, 3], ['1-2']];
+
 /** The label that holds a Pod back from being deleted, until someone takes it off. */
 export const hold = { 'example.com/hold': 'yes' };
 
 function restarted(restartPolicy: string, { metadata, spec }: ReturnType<typeof template>) {
   return { metadata, spec: { ...spec, restartPolicy } };
+}
+
+/** Pods that can be updated in place say so. */
+function updatable({ metadata, spec }: ReturnType<typeof template>) {
+  return { metadata, spec: { ...spec, readinessGates: [{ conditionType: 'InPlaceUpdateReady' }] } };
 }
 
 function held(template: { readonly metadata: { readonly labels: object }; readonly spec: object }) {
@@ -87,6 +100,7 @@ const workloads: readonly Workload[] = [
         type: 'RollingUpdate',
         rollingUpdate: { maxUnavailable: pick(random, [1, '25%']), maxSurge: pick(random, [0, 1, '25%']) },
       },
+      minReadySeconds: pick(random, [0, 0, 5]),
       selector: selectorOf('web'),
       template: template('web', images[0]!),
     }),
@@ -99,6 +113,7 @@ const workloads: readonly Workload[] = [
       replicas: randomInteger(random, 5),
       serviceName: 'db',
       podManagementPolicy: pick(random, ['OrderedReady', 'Parallel']),
+      minReadySeconds: pick(random, [0, 0, 5]),
       selector: selectorOf('db'),
       template: template('db', images[0]!, stubborn),
     }),
@@ -137,6 +152,7 @@ const workloads: readonly Workload[] = [
       const maxSurge = podUpdatePolicy === 'InPlaceOnly' ? 0 : randomInteger(random, 2);
       return {
         replicas: randomInteger(random, 7),
+        minReadySeconds: pick(random, [0, 0, 5]),
         selector: selectorOf('clones'),
         template: isHeld ? held(template('clones', images[0]!)) : template('clones', images[0]!),
         ...(isHeld ? { lifecycle: { preDelete: { labelsHandler: hold } } } : {}),
@@ -147,6 +163,49 @@ const workloads: readonly Workload[] = [
       };
     },
     changes: [scaled, updated, updated, partitioned],
+  },
+  {
+    kind: advancedStatefulSet,
+    name: 'queue',
+    spec(random) {
+      const podManagementPolicy = pick(random, ['OrderedReady', 'Parallel']);
+      const isOrdered = podManagementPolicy === 'OrderedReady';
+      const podUpdatePolicy = pick(random, ['ReCreate', 'InPlaceIfPossible']);
+      // In order, no more than one may be missing.
+      const maxUnavailable = isOrdered ? 1 : pick(random, [1, 2, '50%']);
+      const scaleStrategy = isOrdered ? undefined : pick(random, [undefined, { maxUnavailable: 1 }]);
+      return {
+        replicas: randomInteger(random, 5),
+        serviceName: 'queue',
+        podManagementPolicy,
+        reserveOrdinals: pick(random, reservations),
+        selector: selectorOf('queue'),
+        template: updatable(template('queue', images[0]!, stubborn)),
+        ...(scaleStrategy ? { scaleStrategy } : {}),
+        updateStrategy: {
+          type: 'RollingUpdate',
+          rollingUpdate: { podUpdatePolicy, maxUnavailable, partition: pick(random, [0, 0, 1]) },
+        },
+      };
+    },
+    changes: [scaled, updatedWith(stubborn), updatedWith(stubborn), partitioned, reserved],
+  },
+  {
+    kind: advancedDaemonSet,
+    name: 'probe',
+    spec(random) {
+      const manner = pick(random, [
+        { maxUnavailable: 1 },
+        { maxUnavailable: 0, maxSurge: 1 },
+        { maxUnavailable: 1, rollingUpdateType: 'InPlaceIfPossible' },
+      ]);
+      return {
+        selector: selectorOf('probe'),
+        template: template('probe', images[0]!, undemanding),
+        updateStrategy: { type: 'RollingUpdate', rollingUpdate: { ...manner, partition: pick(random, [0, 0, 1]) } },
+      };
+    },
+    changes: [updatedWith(undemanding), partitioned],
   },
 ];
 

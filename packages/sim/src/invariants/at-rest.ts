@@ -8,18 +8,34 @@ import { job } from '@kruise/api/batch/job';
 import { node } from '@kruise/api/core/node';
 import { type Pod, pod } from '@kruise/api/core/pod';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { daemonSet as advancedDaemonSet } from '@kruise/api/kruise/daemonset';
+import { statefulSet as advancedStatefulSet } from '@kruise/api/kruise/statefulset';
 import { podDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
 import { isConditionTrue } from '@kruise/machinery/conditions';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodActive, isPodReady } from '@kruise/machinery/pods';
-import { scaleUp } from '@kruise/values/int-or-string';
+import { wantedOrdinals } from '@kruise/manager/controllers/statefulset/ordinals';
+import { featureGates } from '@kruise/manager/feature-gates';
+import { scaleDown, scaleUp } from '@kruise/values/int-or-string';
 import type { View } from '../view.ts';
+
+/** What kruise-manager runs with where nothing else is said. */
+const gates = featureGates();
 
 /** What is not as it should be at rest; nothing, if all is. */
 export function* unrest(view: View): Generator<string> {
   const pods = view.list(pod);
   const owners = new Set<string>();
-  for (const kind of [replicaSet, statefulSet, daemonSet, job, cloneSet, deployment]) {
+  for (const kind of [
+    replicaSet,
+    statefulSet,
+    daemonSet,
+    job,
+    cloneSet,
+    deployment,
+    advancedStatefulSet,
+    advancedDaemonSet,
+  ]) {
     for (const { metadata } of view.list(kind)) {
       owners.add(metadata.uid ?? '');
       if (metadata.deletionTimestamp) yield `${kind.kind} ${metadata.name} is still being deleted`;
@@ -76,6 +92,30 @@ export function* unrest(view: View): Generator<string> {
       yield `${what} is to keep ${kept} Pods and has updated ${newest}`;
     if (!isHalfDone && newest < wanted) yield `${what} says that all is done, and has updated ${newest}`;
   }
+  for (const { spec, status, metadata } of view.list(advancedStatefulSet)) {
+    const what = `Kruise's StatefulSet ${metadata.name}`;
+    const own = ownedBy(metadata.uid).filter(isPodActive);
+    const names = wantedOrdinals({ spec }, gates).map((ordinal) => `${metadata.name}-${ordinal}`);
+    yield* compare(what, names.length, own);
+    for (const name of names) {
+      if (!own.some((each) => each.metadata.name === name)) yield `${what} lacks ${name}`;
+    }
+    const { replicas, readyReplicas } = status ?? {};
+    yield* figures(what, names.length, { replicas, readyReplicas });
+    if (status?.observedGeneration !== metadata.generation) yield `${what} was not looked at`;
+    const due = names.length - (spec.updateStrategy?.rollingUpdate?.partition ?? 0);
+    yield* progress(what, due, own.map(imageOf), spec.template.spec?.containers[0]?.image);
+  }
+  for (const { spec, status, metadata } of view.list(advancedDaemonSet)) {
+    const what = `Kruise's DaemonSet ${metadata.name}`;
+    const wanted = view.list(node).length;
+    const own = ownedBy(metadata.uid).filter(isPodActive);
+    yield* compare(what, wanted, own);
+    const { desiredNumberScheduled, numberAvailable } = status ?? {};
+    yield* figures(what, wanted, { desiredNumberScheduled, numberAvailable });
+    const due = wanted - scaleDown(spec.updateStrategy?.rollingUpdate?.partition ?? 0, wanted);
+    yield* progress(what, due, own.map(imageOf), spec.template.spec?.containers[0]?.image);
+  }
   for (const { spec, status, metadata } of view.list(daemonSet)) {
     const wanted = view.list(node).length;
     const own = ownedBy(metadata.uid).filter(isPodActive);
@@ -112,6 +152,17 @@ export function* unrest(view: View): Generator<string> {
       yield `Job ${metadata.name} wants ${spec?.completions} successes and counts ${status?.succeeded}`;
     }
   }
+}
+
+/** What is partly updated keeps what it is told to, and no more. */
+function* progress(
+  what: string,
+  due: number,
+  found: readonly (string | undefined)[],
+  image: string | undefined,
+): Generator<string> {
+  const updated = found.filter((each) => each === image).length;
+  if (updated < due) yield `${what} is to update ${due} Pods and has updated ${updated}`;
 }
 
 function* compare(

@@ -3,6 +3,7 @@ import { nodesAreNotOverfull, readyPodsHaveRun } from './nodes.ts';
 import {
   cloneSetsAreNotExceeded,
   deploymentsAreNotExceeded,
+  numbersAreHeeded,
   oneDaemonOnANode,
   onePodOfAName,
   podsDoNotTurnBack,
@@ -16,6 +17,8 @@ import {
   onlyGarbageIsCollected,
 } from './requests.ts';
 import {
+  advancedDaemonSetsStayAvailable,
+  advancedStatefulSetsStayAvailable,
   cloneSetsStayAvailable,
   deploymentsStayLarge,
   jobsCountWhatWas,
@@ -25,6 +28,8 @@ import {
 /** All that must hold at every step. What must hold at rest is in `at-rest.ts`. */
 export const invariants: readonly Invariant[] = [
   acknowledgedWritesStay,
+  advancedDaemonSetsStayAvailable,
+  advancedStatefulSetsStayAvailable,
   budgetsAreKept,
   cloneSetsAreNotExceeded,
   cloneSetsStayAvailable,
@@ -34,6 +39,7 @@ export const invariants: readonly Invariant[] = [
   heldPodsAreNotDeleted,
   jobsCountWhatWas,
   nodesAreNotOverfull,
+  numbersAreHeeded,
   oneDaemonOnANode,
   onePodOfAName,
   onlyGarbageIsCollected,

@@ -3,7 +3,15 @@ import { deployment } from '@kruise/api/apps/deployment';
 import { replicaSet } from '@kruise/api/apps/replicaset';
 import { type Pod, pod } from '@kruise/api/core/pod';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { daemonSet as advancedDaemonSet } from '@kruise/api/kruise/daemonset';
+import {
+  type StatefulSet as AdvancedStatefulSet,
+  statefulSet as advancedStatefulSet,
+} from '@kruise/api/kruise/statefulset';
+import type { NodeSet } from '@kruise/controlplane/controllers/daemonset/situation';
 import { controllerOf } from '@kruise/machinery/owner-references';
+import { wantedOrdinals } from '@kruise/manager/controllers/statefulset/ordinals';
+import { featureGates } from '@kruise/manager/feature-gates';
 import { scaleUp } from '@kruise/values/int-or-string';
 import { activeByOwner, ceiling } from './amounts.ts';
 import { type Invariant, invariant } from './invariant.ts';
@@ -81,7 +89,10 @@ export const cloneSetsAreNotExceeded: Invariant = {
 
 export const oneDaemonOnANode = invariant('a DaemonSet has at most one active Pod on a node', (view) => {
   const active = activeByOwner(view.list(pod));
-  for (const { metadata } of view.list(daemonSet)) {
+  const surging = ({ spec }: { readonly spec?: NodeSet['spec'] }) => spec?.updateStrategy?.rollingUpdate?.maxSurge || 0;
+  // A new Pod may come before the old one goes.
+  const sets = [...view.list(daemonSet), ...view.list(advancedDaemonSet)].filter((set) => surging(set) === 0);
+  for (const { metadata } of sets) {
     const nodes = new Set<string>();
     for (const each of active.get(metadata.uid ?? '') ?? []) {
       const node = each.spec?.nodeName;
@@ -92,6 +103,38 @@ export const oneDaemonOnANode = invariant('a DaemonSet has at most one active Po
   }
   return undefined;
 });
+
+/** A number that is reserved, or not wanted yet or any more, is given to no Pod. */
+export const numbersAreHeeded: Invariant = {
+  name: "a StatefulSet of Kruise's makes no Pod with a number it does not want",
+  begin() {
+    const known = new Set<string>();
+    const asked = new Map<string, readonly AdvancedStatefulSet['spec'][]>();
+    return (view) => {
+      const active = activeByOwner(view.list(pod));
+      for (const set of view.list(advancedStatefulSet)) {
+        const { uid = '', name = '', generation } = set.metadata;
+        // Until its controller has heard of a change, it may act on what was wanted before.
+        const isHeard = set.status?.observedGeneration === generation;
+        const specs = isHeard ? [set.spec] : [...(asked.get(uid) ?? []), set.spec];
+        const wanted = new Set(
+          [...(asked.get(uid) ?? []), ...specs].flatMap((spec) => wantedOrdinals({ spec }, gates)),
+        );
+        asked.set(uid, specs);
+        for (const each of active.get(uid) ?? []) {
+          const own = each.metadata.uid ?? '';
+          if (known.has(own)) continue;
+          known.add(own);
+          const ordinal = Number(each.metadata.name?.slice(name.length + 1));
+          if (!wanted.has(ordinal)) return `${nameOf(each)} was made, and ${[...wanted].join(', ')} are wanted`;
+        }
+      }
+      return undefined;
+    };
+  },
+};
+
+const gates = featureGates();
 
 /** What a Pod may not do once it has done it. */
 export const podsDoNotTurnBack: Invariant = {

@@ -6,6 +6,8 @@ import { statefulSet } from '@kruise/api/apps/statefulset';
 import { job } from '@kruise/api/batch/job';
 import { pod } from '@kruise/api/core/pod';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { daemonSet as advancedDaemonSet } from '@kruise/api/kruise/daemonset';
+import { statefulSet as advancedStatefulSet } from '@kruise/api/kruise/statefulset';
 import { podDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { controllerOf } from '@kruise/machinery/owner-references';
@@ -31,7 +33,7 @@ export const acknowledgedWritesStay: Invariant = {
 };
 
 const collector = 'system:serviceaccount:kube-system:generic-garbage-collector';
-const owners = [replicaSet, deployment, statefulSet, daemonSet, job, cloneSet];
+const owners = [replicaSet, deployment, statefulSet, daemonSet, job, cloneSet, advancedStatefulSet, advancedDaemonSet];
 
 export const onlyGarbageIsCollected: Invariant = {
   name: 'the garbage collector deletes nothing whose owner stays',

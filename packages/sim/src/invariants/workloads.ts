@@ -5,9 +5,15 @@ import { statefulSet } from '@kruise/api/apps/statefulset';
 import { job } from '@kruise/api/batch/job';
 import { type Pod, pod } from '@kruise/api/core/pod';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { daemonSet as advancedDaemonSet } from '@kruise/api/kruise/daemonset';
+import { statefulSet as advancedStatefulSet } from '@kruise/api/kruise/statefulset';
+import type { ObjectMeta } from '@kruise/api/meta/object-meta';
+import { updateBudget } from '@kruise/controlplane/controllers/daemonset/situation';
 import { isConditionFalse } from '@kruise/machinery/conditions';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodReady, readySince } from '@kruise/machinery/pods';
+import { maxUnavailableOf } from '@kruise/manager/controllers/statefulset/numbers';
+import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import { scaleDown, scaleUp } from '@kruise/values/int-or-string';
 import { activeByOwner, ceiling, floor } from './amounts.ts';
 import type { Invariant } from './invariant.ts';
@@ -101,15 +107,17 @@ export const jobsCountWhatWas: Invariant = {
 /** Who knew that a Pod was ready must have known it for so long, however late it sees. */
 const knownAfterMs = 10_000;
 
-export const cloneSetsStayAvailable: Invariant = {
-  name: 'a CloneSet takes no more ready Pods down to update them in place than may be unavailable',
-  begin() {
+/** A workload takes no more Pods down that were ready than may be unavailable, as far as it updates them in place. */
+function staysAvailable<K extends Kind>(kind: K, mostOf: (spec: ObjectOf<K>) => number): Invariant['begin'] {
+  return () => {
     const wasReady = new Map<string, boolean>();
     const taken = new Set<string>();
     const limitOf = ceiling();
     return (view) => {
       const active = activeByOwner(view.list(pod));
-      for (const { metadata, spec } of view.list(cloneSet)) {
+      for (const workload of view.list(kind)) {
+        // An object of a kind has what every object has.
+        const { metadata } = workload as { readonly metadata: ObjectMeta };
         const pods = active.get(metadata.uid ?? '') ?? [];
         for (const each of pods) {
           const uid = each.metadata.uid ?? '';
@@ -119,16 +127,34 @@ export const cloneSetsStayAvailable: Invariant = {
           const since = readySince(each);
           wasReady.set(uid, since !== undefined && view.now - since > knownAfterMs);
         }
-        const replicas = spec.replicas ?? 1;
-        const { maxUnavailable = '20%', maxSurge = 0 } = spec.updateStrategy?.rollingUpdate ?? {};
-        const surge = scaleUp(maxSurge, replicas);
-        const most =
-          surge > 0 ? scaleDown(maxUnavailable, replicas) + surge : Math.max(1, scaleUp(maxUnavailable, replicas));
         const down = pods.filter((each) => taken.has(each.metadata.uid ?? '')).length;
-        const limit = limitOf(metadata.uid ?? '', most, down);
+        const limit = limitOf(metadata.uid ?? '', mostOf(workload), down);
         if (down > limit) return `${metadata.name} took down ${down} and may take ${limit}`;
       }
       return undefined;
     };
-  },
+  };
+}
+
+export const cloneSetsStayAvailable: Invariant = {
+  name: 'a CloneSet takes no more ready Pods down to update them in place than may be unavailable',
+  begin: staysAvailable(cloneSet, ({ spec }) => {
+    const replicas = spec.replicas ?? 1;
+    const { maxUnavailable = '20%', maxSurge = 0 } = spec.updateStrategy?.rollingUpdate ?? {};
+    const surge = scaleUp(maxSurge, replicas);
+    return surge > 0 ? scaleDown(maxUnavailable, replicas) + surge : Math.max(1, scaleUp(maxUnavailable, replicas));
+  }),
+};
+
+export const advancedStatefulSetsStayAvailable: Invariant = {
+  name: "a StatefulSet of Kruise's takes no more ready Pods down to update them in place than may be unavailable",
+  begin: staysAvailable(advancedStatefulSet, maxUnavailableOf),
+};
+
+export const advancedDaemonSetsStayAvailable: Invariant = {
+  name: "a DaemonSet of Kruise's takes no more ready Pods down to update them in place than may be unavailable",
+  begin: staysAvailable(advancedDaemonSet, (set) => {
+    const desired = set.status?.desiredNumberScheduled ?? 0;
+    return Math.max(1, updateBudget(set, desired).maxUnavailable);
+  }),
 };

@@ -33,16 +33,16 @@ export function reservedRanges(reserved: readonly IntOrString[] = []): readonly 
 }
 
 /** The number of the first Pod, were it not reserved. */
-export function startOrdinalOf({ spec }: StatefulSet, gates: FeatureGates): number {
+export function startOrdinalOf({ spec }: Pick<StatefulSet, 'spec'>, gates: FeatureGates): number {
   return gates.StatefulSetStartOrdinal ? (spec.ordinals?.start ?? 0) : 0;
 }
 
-export function replicasOf({ spec }: StatefulSet): number {
+export function replicasOf({ spec }: Pick<StatefulSet, 'spec'>): number {
   return spec.replicas ?? 1;
 }
 
 /** As many numbers as there are to be Pods, from the lowest up. */
-export function wantedOrdinals(set: StatefulSet, gates: FeatureGates): readonly number[] {
+export function wantedOrdinals(set: Pick<StatefulSet, 'spec'>, gates: FeatureGates): readonly number[] {
   const ranges = reservedRanges(set.spec.reserveOrdinals).toSorted((a, b) => a.first - b.first);
   const wanted: number[] = [];
   let next = 0;
