@@ -61,6 +61,7 @@ function routes(...slices: readonly EndpointSlice[]) {
   const made = serviceRoutes({ services, slices: store, random: seededRandom(1), now: () => 0, isNodeAddress });
   return {
     resolve: made.resolve,
+    records: made.records,
     route: (target: NetworkTarget, from: Partial<Parameters<typeof made.route>[1]> = {}) =>
       made.route(target, { transport: 'TCP', clientAddress: '10.244.0.9', ...from }),
   };
@@ -153,6 +154,24 @@ describe('a name', () => {
   ] as const) {
     test(`${name} has ${addresses.length === 0 ? 'no address' : addresses.join(' and ')}`, () => {
       assert.deepEqual(resolve(name), addresses);
+    });
+  }
+});
+
+describe('DNS', () => {
+  const { records } = routes(slice('web', { ports, endpoints: [endpoint('10.244.0.2')] }));
+  for (const [name, type, expected] of [
+    ['web.default.svc.cluster.local', 'A', ['10.96.0.7']],
+    ['web.default.svc.cluster.local.', 'AAAA', []],
+    ['_http._tcp.web.default.svc.cluster.local', 'SRV', ['0 100 80 web.default.svc.cluster.local.']],
+    ['_dns._tcp.web.default.svc.cluster.local', 'SRV', []],
+    ['alias.default.svc.cluster.local', 'CNAME', ['web.default.svc.cluster.local.']],
+    ['web.default.svc.cluster.local', 'CNAME', []],
+    ['7.0.96.10.in-addr.arpa.', 'PTR', ['web.default.svc.cluster.local.']],
+    ['8.0.96.10.in-addr.arpa.', 'PTR', []],
+  ] as const) {
+    test(`has ${expected.join(' and ') || 'nothing'} for ${type} of ${name}`, () => {
+      assert.deepEqual(records(name, type), expected);
     });
   }
 });

@@ -94,7 +94,41 @@ export function serviceRoutes({
     return named.flatMap(({ addresses }) => addresses.slice(0, 1));
   }
 
-  return { route, resolve: (name) => resolve(name) };
+  /** What is behind a name of the form that `resolve` takes, without one of its Pods' names. */
+  function serviceNamed(name: string): Service | undefined {
+    const [serviceName = '', namespace = '', ...more] = name.slice(0, -suffix.length).split('.');
+    return name.endsWith(suffix) && more.length === 0 ? services.get({ namespace, name: serviceName }) : undefined;
+  }
+
+  function records(name: string, type: string): readonly string[] {
+    const full = name.endsWith('.') ? name.slice(0, -1) : name;
+    switch (type) {
+      case 'A':
+        return resolve(full).filter((address) => !address.includes(':'));
+      case 'AAAA':
+        return resolve(full).filter((address) => address.includes(':'));
+      case 'CNAME': {
+        const { type: kind, externalName } = serviceNamed(full)?.spec ?? {};
+        return kind === 'ExternalName' ? [`${externalName}.`] : [];
+      }
+      case 'SRV': {
+        const [, portName, protocol = '', serviceName = ''] = /^_([^.]+)\._([^.]+)\.(.+)$/.exec(full) ?? [];
+        const ports = serviceNamed(serviceName)?.spec?.ports ?? [];
+        return ports
+          .filter((each) => each.name === portName && (each.protocol ?? 'TCP').toLowerCase() === protocol)
+          .map(({ port }) => `0 100 ${port} ${serviceName}.`);
+      }
+      case 'PTR': {
+        const address = /^([\d.]+)\.in-addr\.arpa$/.exec(full)?.[1]?.split('.').reverse().join('.');
+        const owners = address === undefined ? [] : services.byIndex(byAddress, address);
+        return owners.map(({ metadata }) => `${metadata.name}.${metadata.namespace}${suffix}.`);
+      }
+      default:
+        return [];
+    }
+  }
+
+  return { route, resolve: (name) => resolve(name), records };
 }
 
 function readyEndpoints({ endpoints }: EndpointSlice): readonly Endpoint[] {

@@ -58,6 +58,21 @@ describe('the network', () => {
     );
   });
 
+  test('the resolver of a Pod is asked for records', async () => {
+    const records = (name: string, type: string) => (name === 'web.default.svc' && type === 'A' ? ['10.96.0.7'] : []);
+    const network = createSimulatedNetwork({ services: { route: () => undefined, resolve: () => [], records } });
+    const node = simulatedNode({ network });
+    const dnsConfig = { servers: ['10.96.0.10'], searches: ['default.svc', 'svc'] };
+    const sandboxId = await node.runSandbox({ dnsConfig });
+    const image = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
+    const { containerId } = await node.runContainer({ image, sandboxId });
+    const sh = async (script: string) => (await node.sh(containerId, script)).stdout;
+    assert.equal(await sh('dig +notcp +noall +answer +search web A'), 'web.default.svc.\t30\tIN\tA\t10.96.0.7\n');
+    assert.equal(await sh('dig +short web.default.svc A; dig +short web A'), '10.96.0.7\n');
+    assert.equal(await sh('/agnhost dns-suffix; /agnhost dns-server-list'), 'default.svc,svc\n10.96.0.10\n');
+    assert.equal(await sh('getent hosts localhost; getent hosts none; echo $?'), 'localhost       localhost\n2\n');
+  });
+
   test('a port of a node may be open to itself alone', async () => {
     const node = simulatedNode();
     const portMappings = [{ hostPort: 8080, containerPort: 80, hostIp: '127.0.0.1' }];

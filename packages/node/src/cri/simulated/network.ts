@@ -35,6 +35,8 @@ export type NetworkPeer = HostNetwork & {
   readonly address: string;
   /** The addresses of a full name. */
   resolve(name: string): readonly string[];
+  /** What DNS has of a full name, as zone files write it. */
+  records(name: string, type: string): readonly string[];
   /** Sends a datagram by UDP; undefined if nothing comes back. */
   ask(target: NetworkTarget, message: string): string | undefined;
 };
@@ -49,6 +51,7 @@ export type ServiceRoutes = {
     from: { readonly transport: Transport; readonly clientAddress: string },
   ): NetworkTarget | 'refuse' | undefined;
   resolve(name: string): readonly string[];
+  records(name: string, type: string): readonly string[];
 };
 
 /** Every address of the simulated world. */
@@ -137,6 +140,7 @@ export function createSimulatedNetwork({ services }: { readonly services?: Servi
     return {
       address,
       resolve: (name) => services?.resolve(name) ?? [],
+      records: (name, type) => services?.records(name, type) ?? [],
       async connect(target) {
         const listener = find(locate(target), address);
         const [near, far] = duplexPair();

@@ -24,4 +24,4 @@ export const commands: Readonly<Record<string, Program>> = {
 };
 
 /** Those BusyBox does not have. */
-export const distributionOnly: ReadonlySet<string> = new Set(['bash', 'dash', 'curl']);
+export const distributionOnly: ReadonlySet<string> = new Set(['bash', 'dash', 'curl', 'dig', 'getent']);

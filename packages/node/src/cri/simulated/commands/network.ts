@@ -97,6 +97,28 @@ export const networkCommands: Readonly<Record<string, Program>> = {
     );
     return 0;
   }),
+  dig: tool(async (context) => {
+    const words = context.argv.slice(1);
+    const options = new Set(words.filter((word) => word.startsWith('+')));
+    const [name = '', type = 'A'] = words.filter((word) => !/^[+@-]/.test(word));
+    for (const candidate of options.has('+search') ? candidates(context, name) : [name]) {
+      const found = context.container.network.records(candidate, type);
+      if (found.length === 0) continue;
+      const owner = candidate.endsWith('.') ? candidate : `${candidate}.`;
+      const lines = found.map((value) => (options.has('+short') ? value : `${owner}\t30\tIN\t${type}\t${value}`));
+      await writeText(context.stdout, `${lines.join('\n')}\n`);
+      break;
+    }
+    return 0;
+  }),
+  getent: tool(async (context) => {
+    const [, database, name = ''] = context.argv;
+    if (database !== 'hosts') throw new ToolError(`Unknown database: ${database}`);
+    const address = hostAddress(context, name);
+    if (address === undefined) return 2;
+    await writeText(context.stdout, `${address.padEnd(15)} ${name}\n`);
+    return 0;
+  }),
   nslookup: tool(async (context) => {
     const [, name = ''] = context.argv;
     const address = hostAddress(context, name);

@@ -50,6 +50,12 @@ const subcommands: Readonly<Record<string, Program>> = {
     await writeText(stdout, `[${argv.join(' ')}]\n`);
     return 0;
   },
+  'dns-suffix': (context) => printResolver(context, 'search'),
+  'dns-server-list': (context) => printResolver(context, 'nameserver'),
+  'etc-hosts': async ({ container, stdout }) => {
+    await stdout.write(container.files.read('/etc/hosts'));
+    return 0;
+  },
   mounttest,
   'logs-generator': generateLogs,
   webhook: (context) => {
@@ -89,6 +95,14 @@ function flag({ argv }: ProgramContext, name: string): string | undefined {
     if (text.startsWith(`${name}=`)) return text.slice(name.length + 1);
   }
   return undefined;
+}
+
+/** Says what the container's resolver is told under a keyword. */
+async function printResolver({ container, stdout }: ProgramContext, keyword: string): Promise<number> {
+  const lines = Buffer.from(container.files.read('/etc/resolv.conf')).toString().split('\n');
+  const told = lines.map((line) => line.trim().split(/\s+/)).filter(([first]) => first === keyword);
+  await writeText(stdout, `${told.flatMap(([, ...values]) => values).join(',')}\n`);
+  return 0;
 }
 
 /** Whether a flag is there that takes no value. */
