@@ -70,7 +70,7 @@ describe('the network', () => {
     assert.equal(await sh('dig +notcp +noall +answer +search web A'), 'web.default.svc.\t30\tIN\tA\t10.96.0.7\n');
     assert.equal(await sh('dig +short web.default.svc A; dig +short web A'), '10.96.0.7\n');
     assert.equal(await sh('/agnhost dns-suffix; /agnhost dns-server-list'), 'default.svc,svc\n10.96.0.10\n');
-    assert.equal(await sh('getent hosts localhost; getent hosts none; echo $?'), 'localhost       localhost\n2\n');
+    assert.equal(await sh('getent hosts localhost; getent hosts none; echo $?'), '127.0.0.1       localhost\n2\n');
   });
 
   test('a port of a node may be open to itself alone', async () => {
@@ -217,6 +217,7 @@ describe('the network', () => {
     const services = {
       route: (target: { readonly host: string; readonly port: number }) =>
         target.host === '10.96.0.7' && target.port === 8000 ? { host, port: 80 } : undefined,
+      records: () => [],
       resolve: (name: string) => (name === 'web.default.svc.cluster.local' ? ['10.96.0.7'] : []),
     };
     const node = simulatedNode({ network: createSimulatedNetwork({ services }) });

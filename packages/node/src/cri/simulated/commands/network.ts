@@ -114,7 +114,7 @@ export const networkCommands: Readonly<Record<string, Program>> = {
   getent: tool(async (context) => {
     const [, database, name = ''] = context.argv;
     if (database !== 'hosts') throw new ToolError(`Unknown database: ${database}`);
-    const address = hostAddress(context, name);
+    const address = name === 'localhost' ? '127.0.0.1' : hostAddress(context, name);
     if (address === undefined) return 2;
     await writeText(context.stdout, `${address.padEnd(15)} ${name}\n`);
     return 0;
