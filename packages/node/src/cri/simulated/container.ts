@@ -275,6 +275,9 @@ class World implements ContainerWorld {
     const { privileged = false, noNewPrivs = false } = this.#container.config.linux?.securityContext ?? {};
     return { isPrivileged: privileged, mayEscalate: !noNewPrivs };
   }
+  get sysctls() {
+    return this.#container.sandbox.config.linux?.sysctls ?? {};
+  }
   get declaredPorts() {
     return declaredPorts(this.#container.config);
   }

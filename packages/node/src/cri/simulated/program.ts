@@ -32,6 +32,8 @@ export type ContainerWorld = {
   /** Whether it may do as it likes with its node, and whether a program may run as its owner rather than its caller. */
   readonly privileges: { readonly isPrivileged: boolean; readonly mayEscalate: boolean };
   readonly network: NetworkPeer & { listen(port: number, listener: Listener): () => void };
+  /** The kernel's settings for the Pod, as far as it made any. */
+  readonly sysctls: Readonly<Record<string, string>>;
   /** The ports the Pod says the container listens on. */
   readonly declaredPorts: readonly number[];
   readonly startedAt: number;

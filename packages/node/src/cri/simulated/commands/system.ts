@@ -27,6 +27,15 @@ export const systemCommands: Readonly<Record<string, Program>> = {
     await writeText(stdout, `${wanted.map(([, text]) => text).join(' ')}\n`);
     return 0;
   }),
+  sysctl: tool(async ({ argv, container, stdout }) => {
+    const { flags, operands } = parseArguments(argv.slice(1));
+    for (const name of operands) {
+      const value = container.sysctls[name];
+      if (value === undefined) throw new ToolError(`error: '${name}' is an unknown key`);
+      await writeText(stdout, flags.has('n') ? `${value}\n` : `${name} = ${value}\n`);
+    }
+    return 0;
+  }),
   whoami: tool(async ({ container, stdout }) => {
     if (container.user.uid !== 0) throw new ToolError(`unknown uid ${container.user.uid}`);
     await writeText(stdout, 'root\n');

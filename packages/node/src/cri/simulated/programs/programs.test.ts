@@ -114,6 +114,15 @@ describe('programs of images', () => {
     assert.equal((await node.sh(containerId, 'echo x | nc -v -u -w 2 localhost 9376')).stdout, 'pod-1');
   });
 
+  test('the settings of the kernel are those of the Pod', async () => {
+    const node = simulatedNode();
+    const sandboxId = await node.runSandbox({ linux: { sysctls: { 'kernel.shm_rmid_forced': '1' } } });
+    const { containerId } = await node.runContainer({ command: ['sleep', '9'], sandboxId });
+    const { stdout } = await node.sh(containerId, '/bin/sysctl kernel.shm_rmid_forced');
+    assert.equal(stdout, 'kernel.shm_rmid_forced = 1\n');
+    assert.equal((await node.sh(containerId, 'sysctl kernel.none')).exitCode, 1);
+  });
+
   test('agnhost has a second name', async () => {
     const node = simulatedNode();
     const image = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
