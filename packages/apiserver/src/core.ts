@@ -1,6 +1,7 @@
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { Admission } from './admission/admission.ts';
+import type { InProcessServers } from './aggregation/in-process-servers.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import type { Feed } from './cache/feed.ts';
 import type { ResourceRegistry } from './registry.ts';
@@ -24,6 +25,8 @@ export type Core = {
   readonly resources: ResourceRegistry;
   /** Resources without objects, by `group/version/plural`. */
   readonly virtual: ReadonlyMap<string, VirtualResource>;
+  /** The servers of other groups that are in this process. */
+  readonly servers: InProcessServers;
   readonly admission: Admission;
   readonly authorizer: Authorizer;
   readonly features: Features;

@@ -1,6 +1,7 @@
 import { refusalOf } from '@kruise/client/http/refusal';
 import type { ApiAnswer, ApiRequest, Transport, WatchEvent } from '@kruise/client/transport';
 import { apiVersionOf } from '@kruise/schema/kind';
+import { inProcessServerOf } from './aggregation/in-process-servers.ts';
 import { authorize } from './authorization/authorize.ts';
 import type { RequestContext } from './context.ts';
 import type { Core } from './core.ts';
@@ -42,6 +43,14 @@ export function inProcessTransport(core: Core, user: User, userAgent = 'kruise')
     const context = contextOf(request);
     if (context.info.path === '/api' || context.info.path === '/apis')
       return { context, answer: await discovery(context) };
+    const server = context.info.isResource ? inProcessServerOf(core, context.info) : undefined;
+    if (server && request.method === 'GET') {
+      await authorize(core, context);
+      const { info, query } = context;
+      // The other server's objects are objects as any.
+      const object = (await server.get({ path: info.path, query, accept: '' })) as KubeObject;
+      return { context, answer: { type: 'object', code: 200, object } };
+    }
     const { body: value, contentType } = request;
     const body: Body | undefined =
       value === undefined ? undefined : { type: 'value', value, ...(contentType === undefined ? {} : { contentType }) };
@@ -54,7 +63,7 @@ export function inProcessTransport(core: Core, user: User, userAgent = 'kruise')
     }
   }
 
-  /** What can be reached this way: what other servers answer for is reached over the network alone. */
+  /** What is told of this way: what other servers answer for is told of over the network alone. */
   async function discovery(context: RequestContext): Promise<Answer> {
     await authorize(core, context);
     const groups = groupsOf(resourcesHere(core.resources));

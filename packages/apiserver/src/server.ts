@@ -7,6 +7,7 @@ import type { Random } from '@kruise/values/random';
 import { type AdmissionPlugin, admissionChain } from './admission/admission.ts';
 import { defaultPlugins } from './admission/default-chain.ts';
 import { startAggregation } from './aggregation/aggregation.ts';
+import type { InProcessServers } from './aggregation/in-process-servers.ts';
 import type { FrontProxyClient } from './aggregation/remotes.ts';
 import { allocateForServices } from './allocation/attach.ts';
 import type { AuditLog } from './audit/audit.ts';
@@ -71,6 +72,8 @@ export type ServerParts = {
   readonly admission?: readonly AdmissionPlugin[];
   /** Webhooks in the same process, which may be added to at any time. */
   readonly inProcessWebhooks?: InProcessWebhooks;
+  /** Servers of other groups in the same process, which may be added to at any time. */
+  readonly inProcessServers?: InProcessServers;
   readonly features?: Partial<Features>;
   /** How nodes and what runs on them are reached; by default over the network, showing no certificate. */
   readonly nodes?: NodeConnector;
@@ -153,6 +156,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     feed,
     resources,
     virtual,
+    servers: parts.inProcessServers ?? new Map(),
     admission: admissionChain(
       parts.admission ??
         defaultPlugins({

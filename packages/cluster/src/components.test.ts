@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { deployment } from '@kruise/api/apps/deployment';
 import { pod } from '@kruise/api/core/pod';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
+import type { InProcessServer } from '@kruise/apiserver/aggregation/in-process-servers';
 import { networkConnector } from '@kruise/apiserver/connect/node-connector';
 import { startTestServer } from '@kruise/apiserver/testing/test-server';
 import type { Log } from '@kruise/client/log';
@@ -15,10 +16,12 @@ import { installKruiseKinds, kruiseConverterOf } from './kruise-kinds.ts';
 
 test('a whole cluster in one process runs workloads, everyone with no more than their own rights', async () => {
   const webhooks = new Map<string, Webhook>();
+  const servers = new Map<string, InProcessServer>();
   const directory = createNodeDirectory(networkConnector(systemClock));
   await using server = await startTestServer({
     nodes: directory,
     inProcessWebhooks: webhooks,
+    inProcessServers: servers,
     converterOf: kruiseConverterOf,
   });
   await installKruiseKinds(server.core);
@@ -35,13 +38,14 @@ test('a whole cluster in one process runs workloads, everyone with no more than 
     host: 'test',
     settings: { rootAuthorities: 'authorities', clusterRanges: ['10.244.0.0/16'] },
     webhooks,
+    servers,
     nodes: { count: 2, directory },
     step(title, work) {
       started.push(title);
       return work();
     },
   });
-  assert.deepEqual(started, ['Controllers', 'Scheduler', 'kruise-manager', 'Local storage', '2 nodes']);
+  assert.deepEqual(started, ['Controllers', 'Scheduler', 'kruise-manager', 'Metrics', 'Local storage', '2 nodes']);
 
   const { client } = server;
   const template = (app: string) => ({

@@ -3,6 +3,7 @@
  * objects are the server's own, and writes without a socket, but as who they are: each passes authorization, admission
  * and validation as it would from elsewhere.
  */
+import type { InProcessServer } from '@kruise/apiserver/aggregation/in-process-servers';
 import type { Core } from '@kruise/apiserver/core';
 import { inProcessTransport } from '@kruise/apiserver/in-process';
 import { serviceAccountGroups, serviceAccountUsername } from '@kruise/apiserver/service-account-user';
@@ -22,6 +23,7 @@ export const componentNames = [
   'controller-manager',
   'local-storage',
   'manager',
+  'metrics',
   'scheduler',
 ] as const;
 export type ComponentName = (typeof componentNames)[number];
@@ -37,6 +39,8 @@ export type ComponentOptions = {
   readonly settings: ControllerSettings;
   /** The webhooks the API server calls without a socket; those of Kruise are put there. */
   readonly webhooks: Map<string, Webhook>;
+  /** The API servers of this process behind the API server; that of metrics is put there. */
+  readonly servers: Map<string, InProcessServer>;
   /** The feature gates of kruise-manager, as its flag gives them: `A=true,B=false`. */
   readonly featureGates?: string;
   readonly nodes: {
@@ -61,7 +65,7 @@ export type Components = {
 
 /** Starts what makes a cluster of an API server. */
 export async function startComponents(options: ComponentOptions): Promise<Components> {
-  const { core, log, host, settings, webhooks, featureGates = '', without = [] } = options;
+  const { core, log, host, settings, webhooks, servers, featureGates = '', without = [] } = options;
   const { clock, random } = core;
   const stopping = new AbortController();
   const served = new AbortController();
@@ -138,8 +142,17 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
     },
     stopping.signal,
   );
+  if (has('metrics')) await step('Metrics', () => startMetrics());
   if (has('local-storage')) await step('Local storage', () => startLocalStorage());
   if (count > 0) await step(count === 1 ? 'A node' : `${count} nodes`, () => nodes.registered);
+
+  async function startMetrics(): Promise<void> {
+    const { createFigures } = await import('@kruise/node/metrics-server/figures');
+    const { metricsApi } = await import('@kruise/node/metrics-server/metrics-api');
+    const { installMetrics, metricsService } = await import('@kruise/node/metrics-server/manifests');
+    servers.set(metricsService, metricsApi({ caches, clock, figures: createFigures(options.nodes.directory, clock) }));
+    await installMetrics(clientOf(core, serverItself));
+  }
 
   async function startLocalStorage(): Promise<void> {
     const { localStorageControllers } = await import('@kruise/controlplane/local-storage/controller');

@@ -45,7 +45,7 @@ export function startAggregation(core: Core, { client, send, onError }: Aggregat
   const lookup = createLookup(core.resources, core.feed);
   const services = lookup.of(apiServiceKind);
   const aggregated = aggregatedVersions(lookup);
-  const remotes = createRemotes(core.clock, createServiceResolver(lookup, core.random), client);
+  const remotes = createRemotes(core.clock, createServiceResolver(lookup, core.random), core.servers, client);
   const ask = createAsk(remotes, core.clock);
   const documents = new Map<string, RemoteDocuments>();
   const checking = new Set<string>();
@@ -55,7 +55,7 @@ export function startAggregation(core: Core, { client, send, onError }: Aggregat
     if (checking.has(each.name)) return;
     checking.add(each.name);
     try {
-      const availability = await checkAvailability(lookup, ask, each);
+      const availability = await checkAvailability(lookup, core.servers, ask, each);
       if (availability.status === 'True') {
         const read = await readRemote(ask, each);
         if (JSON.stringify(read) !== JSON.stringify(documents.get(each.name))) {

@@ -2,16 +2,25 @@ import { service as serviceKind } from '@kruise/api/core/service';
 import type { Lookup } from '../admission/lookup.ts';
 import type { Aggregated } from './aggregated.ts';
 import type { Ask } from './ask.ts';
+import type { InProcessServers } from './in-process-servers.ts';
 
 /** Whether the server behind an APIService can be relied upon, and why not. */
 export type Availability = { readonly status: 'True' | 'False'; readonly reason: string; readonly message: string };
 
 const no = (reason: string, message: string): Availability => ({ status: 'False', reason, message });
 
-/** Looks for the Service, for Pods behind it, and for an answer from them. */
-export async function checkAvailability(lookup: Lookup, ask: Ask, aggregated: Aggregated): Promise<Availability> {
+const available: Availability = { status: 'True', reason: 'Passed', message: 'all checks passed' };
+
+/** Looks for the Service, for Pods behind it, and for an answer from them. What is in this process needs neither. */
+export async function checkAvailability(
+  lookup: Lookup,
+  servers: InProcessServers,
+  ask: Ask,
+  aggregated: Aggregated,
+): Promise<Availability> {
   const { namespace, name, port } = aggregated.service;
   const where = `service/${name} in ${JSON.stringify(namespace)}`;
+  if (servers.has(`${namespace}/${name}`)) return available;
   const service = lookup.of(serviceKind).get(name, namespace);
   if (!service) return no('ServiceNotFound', `${where} is not present`);
   if (service.spec?.type !== 'ExternalName' && !service.spec?.ports?.some((each) => each.port === port)) {
@@ -27,5 +36,5 @@ export async function checkAvailability(lookup: Lookup, ask: Ask, aggregated: Ag
     const bad = `bad status from ${answer.url}${path}: ${answer.code}`;
     return no('FailedDiscoveryCheck', `failing or missing response from ${answer.url}${path}: ${bad}`);
   }
-  return { status: 'True', reason: 'Passed', message: 'all checks passed' };
+  return available;
 }

@@ -3,6 +3,7 @@ import { type Backend, createNetwork } from '../connect/backend.ts';
 import type { User } from '../user.ts';
 import type { ServiceResolver } from '../webhook/service-resolver.ts';
 import type { Aggregated } from './aggregated.ts';
+import { backendOf, type InProcessServers } from './in-process-servers.ts';
 
 /** What this server shows to those it passes requests on to, so that they believe it who is asking. */
 export type FrontProxyClient = { readonly certificate: string; readonly key: string };
@@ -14,7 +15,12 @@ export type Remotes = {
   close(): void;
 };
 
-export function createRemotes(clock: Clock, resolve: ServiceResolver, client: FrontProxyClient | undefined): Remotes {
+export function createRemotes(
+  clock: Clock,
+  resolve: ServiceResolver,
+  servers: InProcessServers,
+  client: FrontProxyClient | undefined,
+): Remotes {
   const networks = new Map<string, ReturnType<typeof createNetwork>>();
 
   function networkOf({ authority, insecure }: Aggregated): ReturnType<typeof createNetwork> {
@@ -31,6 +37,8 @@ export function createRemotes(clock: Clock, resolve: ServiceResolver, client: Fr
   return {
     at(aggregated) {
       const { namespace, name } = aggregated.service;
+      const near = servers.get(`${namespace}/${name}`);
+      if (near) return backendOf(near, `${name}.${namespace}.svc`);
       const place = resolve(aggregated.service);
       return networkOf(aggregated).at({ scheme: 'https', ...place, serverName: `${name}.${namespace}.svc` });
     },

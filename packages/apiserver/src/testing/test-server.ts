@@ -39,6 +39,7 @@ export type TestServerOptions = {
   | 'frontProxyClient'
   | 'metrics'
   | 'nodes'
+  | 'inProcessServers'
   | 'inProcessWebhooks'
 >;
 

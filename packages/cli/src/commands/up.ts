@@ -3,6 +3,7 @@ import { closeSync, createWriteStream, existsSync, openSync, readFileSync, rmSyn
 import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { styleText } from 'node:util';
+import type { InProcessServer } from '@kruise/apiserver/aggregation/in-process-servers';
 import { networkConnector } from '@kruise/apiserver/connect/node-connector';
 import type { Core } from '@kruise/apiserver/core';
 import { startApiServer } from '@kruise/apiserver/server';
@@ -79,6 +80,7 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
   const store = await steps.step(storeTitle(options), () => opening);
   const nodeDirectory = createNodeDirectory(networkConnector(systemClock, pki.kubeletClient));
   const webhooks = new Map<string, Webhook>();
+  const servers = new Map<string, InProcessServer>();
   const server = await steps.step('API server', () =>
     startApiServer({
       store,
@@ -97,6 +99,7 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
       // Where someone else's kruise-manager runs, its webhook converts, as its definitions say.
       ...(options.command === 'up' && !without.includes('manager') ? { converterOf: kruiseConverterOf } : {}),
       inProcessWebhooks: webhooks,
+      inProcessServers: servers,
       onError: (error) => console.error(error),
     }),
   );
@@ -110,6 +113,7 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
           log,
           host: hostname(),
           webhooks,
+          servers,
           nodes: { count: nodeCount(options.nodes), directory: nodeDirectory },
           ...(options.featureGates === undefined ? {} : { featureGates: options.featureGates }),
           settings: {

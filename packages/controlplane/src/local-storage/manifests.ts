@@ -3,8 +3,8 @@ import { type ClusterRole, clusterRole } from '@kruise/api/rbac/clusterrole';
 import { type ClusterRoleBinding, clusterRoleBinding } from '@kruise/api/rbac/clusterrolebinding';
 import { type StorageClass, storageClass } from '@kruise/api/storage/storageclass';
 import type { Client } from '@kruise/client/client';
+import { createMissing } from '@kruise/client/create-missing';
 import { defaultStorageClassAnnotations } from '@kruise/machinery/default-class';
-import { isAlreadyExists } from '@kruise/machinery/status';
 import { provisioner } from './names.ts';
 
 /** The ServiceAccount in `kube-system` that local storage acts as. */
@@ -51,16 +51,8 @@ const binding: ClusterRoleBinding = {
 /** Makes what is missing of them; what somebody has changed stays as it is. */
 export async function installLocalStorage(client: Client): Promise<void> {
   await Promise.all([
-    unlessThere(client.create(storageClass, standardClass)),
-    unlessThere(client.create(clusterRole, role)),
-    unlessThere(client.create(clusterRoleBinding, binding)),
+    createMissing(client, storageClass, standardClass),
+    createMissing(client, clusterRole, role),
+    createMissing(client, clusterRoleBinding, binding),
   ]);
-}
-
-async function unlessThere(creation: Promise<unknown>): Promise<void> {
-  try {
-    await creation;
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-  }
 }

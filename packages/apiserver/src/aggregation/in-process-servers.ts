@@ -1,0 +1,64 @@
+/** API servers in the same process, to which an APIService leads as to any other, but without a socket. */
+import { Readable } from 'node:stream';
+import type { APIService } from '@kruise/api/apiregistration/apiservice';
+import { failure, StatusError } from '@kruise/machinery/status';
+import type { Backend } from '../connect/backend.ts';
+import type { Core } from '../core.ts';
+
+/** What is asked of such a server. Who asks may ask it. */
+export type Question = {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** The media types wanted, as a header names them. */
+  readonly accept: string;
+};
+
+/** A server that can be read from. */
+export type InProcessServer = {
+  /** The answer to a GET. Throws a `StatusError` where there is none. */
+  get(question: Question): Promise<unknown>;
+};
+
+/** The servers by the Service that their APIServices name: `namespace/name`. There need be no such Service. */
+export type InProcessServers = ReadonlyMap<string, InProcessServer>;
+
+/** The server that answers for a version of a group, if it is in this process. */
+export function inProcessServerOf(
+  { servers, resources }: Pick<Core, 'servers' | 'resources'>,
+  { group, version }: { readonly group: string; readonly version: string },
+): InProcessServer | undefined {
+  if (servers.size === 0 || group === '') return undefined;
+  const { storage } = resources.find('apiregistration.k8s.io', 'v1', 'apiservices')!;
+  const found = storage.cache.get(storage.keyOf('', `${version}.${group}`))?.object as APIService | undefined;
+  const { namespace, name } = found?.spec?.service ?? {};
+  return servers.get(`${namespace}/${name}`);
+}
+
+/** The server as one behind this one. */
+export function backendOf(server: InProcessServer, name: string): Backend {
+  const send: Backend['send'] = async ({ method, path, headers }) => {
+    const url = new URL(path, 'https://in-process');
+    const accept = [headers.accept].flat().join(',');
+    const { code, object } = await answered(() => {
+      if (method !== 'GET') throw new StatusError(methodNotAllowed(method));
+      return server.get({ path: url.pathname, query: url.searchParams, accept });
+    });
+    const body = Readable.from([Buffer.from(JSON.stringify(object))]);
+    return { code, reason: '', headers: { 'content-type': 'application/json' }, body };
+  };
+  return { url: `https://${name}`, send, upgrade: send };
+}
+
+async function answered(ask: () => Promise<unknown>): Promise<{ readonly code: number; readonly object: unknown }> {
+  try {
+    return { code: 200, object: await ask() };
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    return { code: error.code, object: error.status };
+  }
+}
+
+function methodNotAllowed(method: string) {
+  const message = `the server does not allow this method on the requested resource: ${method}`;
+  return failure({ code: 405, reason: 'MethodNotAllowed', message });
+}
