@@ -12,7 +12,8 @@ import { type Selection, selectionOf } from './selection.ts';
 
 /** Who is shown what a watch sees. */
 export type WatchSink = {
-  event(type: WatchEvent['type'], found: Found): void;
+  /** `isOfState` says that it is of the state asked for first, which may be long. */
+  event(type: WatchEvent['type'], found: Found, isOfState: boolean): void;
   /** Everything up to a revision has been shown; `initialEventsEnd` says that the state asked for first is complete. */
   bookmark(revision: number, initialEventsEnd: boolean): void;
   /** The watch is over: by itself, or because of an error the watcher is told. */
@@ -180,13 +181,13 @@ function inOrder(
       if (!(seen instanceof Promise) && !pending) {
         const object = inVersion(resource, seen.cached);
         if (!(object instanceof Promise)) {
-          sink.event(seen.type, { cached: seen.cached, object });
+          sink.event(seen.type, { cached: seen.cached, object }, !event.change);
           return;
         }
       }
       enqueue(
         Promise.all([Promise.resolve(seen).then(converted), pending]).then(([shown]) => {
-          if (shown) sink.event(shown.type, shown.found);
+          if (shown) sink.event(shown.type, shown.found, !event.change);
         }, end),
       );
     },

@@ -6,13 +6,13 @@ import type { KubeObject } from '../object.ts';
  */
 export interface FrameCache {
   /** `object` is what is shown: of one stored object different versions show different ones. */
-  get(object: KubeObject, form: string, make: () => Buffer): Buffer;
+  get(object: KubeObject, form: string, make: () => Uint8Array): Uint8Array;
 }
 
 const keptFrames = 256;
 
 export function createFrameCache(): FrameCache {
-  const frames = new Map<KubeObject, Map<string, Buffer>>();
+  const frames = new Map<KubeObject, Map<string, Uint8Array>>();
   return {
     get(object, form, make) {
       let forms = frames.get(object);

@@ -20,6 +20,7 @@ import type { User } from '../user.ts';
 import type { Conduct, Work } from './conduct.ts';
 import { type EncodeContext, type Encoded, encodeFound, encodeList, encodeMade, encodeObject } from './encode.ts';
 import type { Exchange, Headers } from './exchange.ts';
+import { createFanOut } from './fan-out.ts';
 import type { FrameCache } from './frame-cache.ts';
 import {
   builtinOffer,
@@ -67,6 +68,7 @@ function offerOf({ subresource, plural }: RequestInfo, resource: Resource | unde
 /** Answers requests: finds out who asks and what for, has it done, and writes down what came of it. */
 export function createHandler(options: HandlerOptions): (exchange: Exchange) => Promise<void> {
   const { core, pages } = options;
+  const fanOut = createFanOut();
 
   async function contextOf(exchange: Exchange, user: User): Promise<RequestContext> {
     const { method, path, query, headers, signal } = exchange;
@@ -174,7 +176,7 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
         const signal = AbortSignal.any([exchange.signal, closed.signal]);
         const stream = exchange.begin(200, { ...headers, 'content-type': type });
         const counted = options.countWatchEvents(answer.resource.kind);
-        const watching = { ...encoding, frames: options.frames, counted };
+        const watching = { ...encoding, frames: options.frames, fanOut, counted };
         const sink = watchResponse(watching, answer.resource, stream, () => closed.abort());
         await answer.open(sink, signal);
         // What follows is waiting for changes.

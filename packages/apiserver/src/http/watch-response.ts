@@ -9,17 +9,27 @@ import type { KubeObject } from '../object.ts';
 import type { Found, Resource } from '../resource.ts';
 import { type EncodeContext, metadataOf, table, wholeOf } from './encode.ts';
 import type { Stream } from './exchange.ts';
+import type { FanOut } from './fan-out.ts';
 import type { FrameCache } from './frame-cache.ts';
 import { writable } from './object-message.ts';
 import { foundText } from './object-text.ts';
 
-/** A client that leaves this much unread is cut off: it can resume, and nobody else waits for it. */
-const maxPendingBytes = 16 * 1024 * 1024;
+/** As much as is written ahead of a client that does not read. */
+const maxPendingBytes = 256 * 1024;
+/**
+ * A client for which so many events wait, besides those of the state it began with, is cut off: it can resume, and
+ * nobody else waits for it. What waits are objects which all watchers share, so that many slow ones cost little more
+ * than one.
+ */
+const maxWaiting = 8192;
+/** As much as is written at once. */
+const batchBytes = 64 * 1024;
 
-/** Writes what a watch sees to a stream. */
+/** Writes what a watch sees to a stream, when its turn comes and as fast as its client reads. */
 export function watchResponse(
   context: EncodeContext & {
     readonly frames: FrameCache;
+    readonly fanOut: FanOut;
     /** Told of each event. */
     readonly counted: () => void;
   },
@@ -27,43 +37,80 @@ export function watchResponse(
   stream: Stream,
   close: () => void,
 ): WatchSink {
-  const { media } = context;
+  const { media, fanOut } = context;
   const { kind } = resource;
   let first = true;
+  // What waits to be written, each as what makes its frame; those before `next` have been.
+  let waiting: (() => Uint8Array)[] = [];
+  let next = 0;
+  let isServed = false;
+  let isOver = false;
+  let allowed = maxWaiting;
 
-  function send(frame: Buffer | string): void {
-    stream.write(frame);
-    if (stream.pendingBytes > maxPendingBytes) {
-      stream.end();
+  function send(makeFrame: () => Uint8Array): void {
+    if (isOver) return;
+    waiting.push(makeFrame);
+    if (waiting.length - next > allowed) {
+      isOver = true;
+      waiting = [];
+      next = 0;
+      stream.abort();
       close();
+    } else if (!isServed) {
+      isServed = true;
+      fanOut.wait(serve);
     }
   }
 
-  function frame(type: string, json: () => string, protobuf: () => Uint8Array): Buffer | string {
-    if (media.format === 'protobuf') return Buffer.from(encodeWatchFrame({ type, object: protobuf() }));
-    return `{"type":"${type}","object":${json()}}\n`;
+  function serve(): void {
+    while (next < waiting.length && stream.pendingBytes < maxPendingBytes) stream.write(fanOut.join(nextFrames()));
+    if (next < waiting.length) {
+      void stream.drained().then(() => fanOut.wait(serve));
+      return;
+    }
+    isServed = false;
+    waiting = [];
+    next = 0;
+    allowed = maxWaiting;
+    if (isOver) stream.end();
   }
 
-  function objectFrame(type: string, found: Found): Buffer | string {
-    return context.frames.get(found.object, `${type} ${media.format} ${apiVersionOf(kind)}`, () =>
-      Buffer.from(
-        frame(
-          type,
-          () => foundText(resource, found),
-          () => encodeEnvelope(apiVersionOf(kind), kind.kind, resource.serializer.protobuf!.encode(writable(found))),
-        ),
+  function nextFrames(): Uint8Array[] {
+    const frames: Uint8Array[] = [];
+    for (let size = 0; size < batchBytes && next < waiting.length; next++) {
+      const made = waiting[next]!();
+      frames.push(made);
+      size += made.length;
+    }
+    return frames;
+  }
+
+  function frame(type: string, json: () => string, protobuf: () => Uint8Array): Uint8Array {
+    if (media.format === 'protobuf') return encodeWatchFrame({ type, object: protobuf() });
+    return Buffer.from(`{"type":"${type}","object":${json()}}\n`);
+  }
+
+  const version = apiVersionOf(kind);
+
+  function objectFrame(type: string, found: Found): Uint8Array {
+    return context.frames.get(found.object, `${type} ${media.format} ${version}`, () =>
+      frame(
+        type,
+        () => foundText(resource, found),
+        () => encodeEnvelope(version, kind.kind, resource.serializer.protobuf!.encode(writable(found))),
       ),
     );
   }
 
-  function eventFrame(type: string, found: Found): Buffer | string {
+  function eventFrame(type: string, found: Found): Uint8Array {
     switch (media.view) {
       case 'object':
         return objectFrame(type, found);
       case 'table': {
         const { resourceVersion } = found.object.metadata;
         const value = table(context, resource, [found], resourceVersion ? { resourceVersion } : {}, first);
-        return `{"type":"${type}","object":${stringify(value)}}\n`;
+        first = false;
+        return Buffer.from(`{"type":"${type}","object":${stringify(value)}}\n`);
       }
       default: {
         const object = metadataOf(media, wholeOf(found));
@@ -77,10 +124,10 @@ export function watchResponse(
   }
 
   return {
-    event(type, found) {
+    event(type, found, isOfState) {
       context.counted();
-      send(eventFrame(type, found));
-      first = false;
+      if (isOfState) allowed++;
+      send(() => eventFrame(type, found));
     },
     bookmark(revision, initialEventsEnd) {
       const object: KubeObject = {
@@ -93,15 +140,13 @@ export function watchResponse(
         },
       };
       const bare = resource.custom ? object : resource.serializer.canonical(object);
-      send(
-        eventFrame('BOOKMARK', { object: bare, cached: { key: '', object: bare, managedFields: undefined, revision } }),
-      );
-      first = false;
+      const cached = { key: '', object: bare, managedFields: undefined, revision };
+      send(() => eventFrame('BOOKMARK', { object: bare, cached }));
     },
     end(error) {
       if (error) {
         const { status } = error;
-        send(
+        send(() =>
           frame(
             'ERROR',
             () => stringify(status),
@@ -109,7 +154,8 @@ export function watchResponse(
           ),
         );
       }
-      stream.end();
+      isOver = true;
+      if (!isServed) stream.end();
     },
   };
 }

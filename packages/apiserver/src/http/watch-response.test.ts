@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { Found, Resource } from '../resource.ts';
+import type { Stream } from './exchange.ts';
+import { createFanOut } from './fan-out.ts';
+import { createFrameCache } from './frame-cache.ts';
+import type { Media } from './negotiation.ts';
+import { watchResponse } from './watch-response.ts';
+
+/** A client that takes what it is sent when told to, and never otherwise. */
+function fakeClient() {
+  const writes: string[] = [];
+  let pendingBytes = 0;
+  let drain = Promise.withResolvers<void>();
+  const state = { writes, isEnded: false, isAborted: false, peakBytes: 0, read };
+  const stream: Stream = {
+    write(chunk) {
+      writes.push(String(Buffer.from(chunk as Uint8Array)));
+      pendingBytes += chunk.length;
+      state.peakBytes = Math.max(state.peakBytes, pendingBytes);
+      return false;
+    },
+    drained: () => drain.promise,
+    get pendingBytes() {
+      return pendingBytes;
+    },
+    end: () => {
+      state.isEnded = true;
+    },
+    abort: () => {
+      state.isAborted = true;
+    },
+  };
+  async function read(): Promise<void> {
+    pendingBytes = 0;
+    drain.resolve();
+    drain = Promise.withResolvers();
+    await setImmediate();
+  }
+  return { stream, state };
+}
+
+const kind = { kind: 'ConfigMap', group: '', version: 'v1' };
+// Of a resource only its name and its texts matter here.
+const resource = {
+  kind,
+  custom: false,
+  serializer: { toJson: JSON.stringify, canonical: (object: unknown) => object },
+} as unknown as Resource;
+const media: Media = { format: 'json', view: 'object', viewVersion: 'v1', pretty: false };
+
+function watcher() {
+  const { stream, state } = fakeClient();
+  let isClosed = false;
+  const sink = watchResponse(
+    {
+      media,
+      query: new URLSearchParams(),
+      nowMs: 0,
+      frames: createFrameCache(),
+      fanOut: createFanOut(),
+      counted: () => {},
+    },
+    resource,
+    stream,
+    () => {
+      isClosed = true;
+    },
+  );
+  return { sink, client: state, isClosed: () => isClosed };
+}
+
+function found(revision: number, text = ''): Found {
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { resourceVersion: String(revision) }, text };
+  return { object, cached: { key: '', object, managedFields: undefined, revision } };
+}
+
+const revisionsOf = (writes: readonly string[]) =>
+  Array.from(writes.join('').matchAll(/"resourceVersion":"(\d+)"/g), ([, revision]) => Number(revision));
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+test('what happens before a watcher has its turn is sent in one write, in order', async () => {
+  const { sink, client } = watcher();
+  for (const revision of upTo(5)) sink.event('MODIFIED', found(revision), false);
+  sink.bookmark(5, false);
+  assert.equal(client.writes.length, 0);
+  await setImmediate();
+  assert.equal(client.writes.length, 1);
+  assert.deepEqual(revisionsOf(client.writes), upTo(6));
+});
+
+test('a client that does not read is sent little, and all of it in order once it reads', async () => {
+  const { sink, client } = watcher();
+  const text = 'x'.repeat(10_000);
+  for (const revision of upTo(500)) sink.event('ADDED', found(revision, text), false);
+  await setImmediate();
+  assert.ok(client.peakBytes < 400_000, `${client.peakBytes} bytes were written ahead`);
+  while (revisionsOf(client.writes).length < 500) await client.read();
+  assert.deepEqual(revisionsOf(client.writes), upTo(500));
+  assert.ok(client.peakBytes < 400_000);
+});
+
+test('a client that never reads is cut off', async () => {
+  const { sink, client, isClosed } = watcher();
+  const text = 'x'.repeat(100_000);
+  for (let revision = 0; !isClosed(); revision++) {
+    assert.ok(revision < 10_000);
+    sink.event('MODIFIED', found(revision, text), false);
+    if (revision % 100 === 0) await setImmediate();
+  }
+  assert.ok(client.isAborted);
+  assert.ok(client.peakBytes < 500_000);
+});
+
+test('the state a watch begins with may be long', async () => {
+  const { sink, client, isClosed } = watcher();
+  for (const revision of upTo(20_000)) sink.event('ADDED', found(revision), true);
+  for (const revision of upTo(1000)) sink.event('ADDED', found(20_000 + revision), false);
+  assert.equal(isClosed(), false);
+  await setImmediate();
+  while (client.writes.length < 1000 && revisionsOf(client.writes.slice(-1)).at(-1) !== 20_999) await client.read();
+  assert.deepEqual(revisionsOf(client.writes), upTo(21_000));
+});
+
+test('a watch that is over ends after what was still to be sent', async () => {
+  const { sink, client } = watcher();
+  sink.event('ADDED', found(1), false);
+  sink.end();
+  assert.equal(client.isEnded, false);
+  await setImmediate();
+  assert.deepEqual([revisionsOf(client.writes), client.isEnded], [[1], true]);
+});
