@@ -174,7 +174,7 @@ async function fetchUrl(
 }
 
 /** The address a name has, in the hosts file or else among the cluster's names. */
-function hostAddress(context: ProgramContext, name: string): string | undefined {
+export function hostAddress(context: ProgramContext, name: string): string | undefined {
   const { network, hostname } = context.container;
   if (/^[\d.]+$|:/.test(name) || name === 'localhost') return name;
   if (name === hostname) return network.address;

@@ -1,5 +1,6 @@
 /** Kubernetes' test image: one program with many subcommands, of which those that run in a Pod on its own are here. */
 import { createSecureContext, type SecureContext } from 'node:tls';
+import { createAuthority } from '@kruise/machinery/x509/certificate';
 import { parseDuration, toMilliseconds } from '@kruise/values/duration';
 import { quote } from '@kruise/values/go-syntax';
 import { ParseError } from '@kruise/values/parse-error';
@@ -10,6 +11,7 @@ import { FileError } from '../file-tree.ts';
 import { type Listener, type ServedRequest, textAnswer } from '../network.ts';
 import { ProcessKilled } from '../process.ts';
 import { type Program, type ProgramContext, writeText } from '../program.ts';
+import { guestbook } from './agnhost-guestbook.ts';
 import { conversionAnswer, webhookAnswer } from './agnhost-webhooks.ts';
 import { servedFile, serverProgram } from './servers.ts';
 
@@ -56,6 +58,12 @@ const subcommands: Readonly<Record<string, Program>> = {
     await stdout.write(container.files.read('/etc/hosts'));
     return 0;
   },
+  guestbook: (context) =>
+    guestbook({
+      httpPort: portOf(context, 'http-port', 80),
+      backendPort: portOf(context, 'backend-port', 6379),
+      replicaOf: flag(context, 'replicaof') ?? '',
+    })(context),
   mounttest,
   'logs-generator': generateLogs,
   webhook: (context) => {
@@ -63,14 +71,7 @@ const subcommands: Readonly<Record<string, Program>> = {
     return httpsProgram((request) => webhookAnswer(request, { clock: context.container.clock, sidecarImage }))(context);
   },
   'crd-conversion-webhook': httpsProgram(conversionAnswer),
-  porter: async (context) => {
-    const ports = [...context.environment].flatMap(([name, text]) => {
-      const port = /^SERVE_PORT_(\d+)$/.exec(name)?.[1];
-      return port === undefined ? [] : [{ port: Number(port), text }];
-    });
-    for (const { port, text } of ports) context.container.network.listen(port, { http: () => textAnswer(200, text) });
-    return serverProgram({ ports: [], stops: unhandled })(context);
-  },
+  porter,
 };
 
 export const agnhost: Program = (context) => {
@@ -120,6 +121,36 @@ function hostnameListener(context: ProgramContext): Listener {
 
 function portOf(context: ProgramContext, name: string, otherwise: number): number {
   return Number(flag(context, name) ?? otherwise);
+}
+
+/** Says on each port what its environment has for it. */
+function porter(context: ProgramContext): number | Promise<number> {
+  const { environment, container } = context;
+  const isJson = isSet(context, 'json-response');
+  let certificate: SecureContext | undefined;
+  for (const [name, text] of environment) {
+    const [, tls, port] = /^SERVE_(TLS_)?PORT_(\d+)$/.exec(name) ?? [];
+    if (port === undefined) continue;
+    if (tls) certificate ??= localCertificate(container.clock.now());
+    container.network.listen(Number(port), {
+      ...(tls && certificate && { certificate }),
+      http: ({ method }) =>
+        isJson
+          ? textAnswer(200, JSON.stringify({ Method: method, Body: text }), { 'content-type': 'application/json' })
+          : textAnswer(200, text),
+    });
+  }
+  return serverProgram({ ports: [], stops: unhandled })(context);
+}
+
+function localCertificate(nowMs: number): SecureContext {
+  const { certificate, key } = createAuthority('localhost', nowMs).issue({
+    subject: { commonName: 'localhost' },
+    usages: ['server auth'],
+    hosts: ['localhost', '127.0.0.1'],
+    nowMs,
+  });
+  return createSecureContext({ cert: certificate, key });
 }
 
 /** Serves HTTPS with the certificate its flags name. */

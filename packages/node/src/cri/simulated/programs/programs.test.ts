@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { createSimulatedNetwork } from '../network.ts';
 import { lastedMs, simulatedNode } from '../testing/simulated-node.ts';
 
 describe('signals', () => {
@@ -121,6 +122,49 @@ describe('programs of images', () => {
     const { stdout } = await node.sh(containerId, '/bin/sysctl kernel.shm_rmid_forced');
     assert.equal(stdout, 'kernel.shm_rmid_forced = 1\n');
     assert.equal((await node.sh(containerId, 'sysctl kernel.none')).exitCode, 1);
+  });
+
+  test('a guestbook is written in one place and read in another', async () => {
+    const addresses: Record<string, string> = {};
+    const resolve = (name: string) => [addresses[name]].filter((address) => address !== undefined);
+    const network = createSimulatedNetwork({ services: { route: () => undefined, records: () => [], resolve } });
+    const node = simulatedNode({ network });
+    const run = async (...args: string[]) => {
+      const image = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
+      const { podSandboxId } = await node.runContainer({ image, args: ['guestbook', ...args] });
+      return (await node.runtime.podSandboxStatus({ podSandboxId })).status.network?.ip ?? '';
+    };
+    addresses['agnhost-replica'] = await run('--replicaof', 'agnhost-primary', '--http-port', '6379');
+    addresses['agnhost-primary'] = await run('--http-port', '6379');
+    await node.pass(1000);
+    const host = await run('--backend-port', '6379');
+    const ask = async (query: string) => {
+      const { body } = await node.runtime.network.request({ host, port: 80, path: `/guestbook?${query}` });
+      return Buffer.from(body).toString();
+    };
+    assert.equal(await ask('cmd=get&key=messages'), '{"data":""}');
+    assert.equal(await ask('cmd=set&key=messages&value=hi'), '{"message":"Updated"}');
+    assert.equal(await ask('cmd=get&key=messages'), '{"data":"hi"}');
+  });
+
+  test('porter says on each port what it is told', async () => {
+    const node = simulatedNode();
+    const envs = [
+      { key: 'SERVE_PORT_80', value: 'foo' },
+      { key: 'SERVE_TLS_PORT_443', value: 'tls foo' },
+    ];
+    const image = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
+    const run = async (...args: string[]) => {
+      const { podSandboxId } = await node.runContainer({ image, args: ['porter', ...args], config: { envs } });
+      const host = (await node.runtime.podSandboxStatus({ podSandboxId })).status.network?.ip ?? '';
+      return async (port: number) => {
+        const { body } = await node.runtime.network.request({ host, port, path: '/', method: 'PUT' });
+        return Buffer.from(body).toString();
+      };
+    };
+    const plain = await run();
+    assert.deepEqual([await plain(80), await plain(443)], ['foo', 'tls foo']);
+    assert.equal(await (await run('--json-response'))(80), '{"Method":"PUT","Body":"foo"}');
   });
 
   test('agnhost has a second name', async () => {

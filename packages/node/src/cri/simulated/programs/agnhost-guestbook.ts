@@ -1,0 +1,91 @@
+/** `agnhost guestbook`: a store of words with copies, and a front that writes to the one and reads from the others. */
+import type { HttpAnswer } from '../../runtime.ts';
+import { hostAddress } from '../commands/network.ts';
+import { type ServedRequest, textAnswer } from '../network.ts';
+import { ProcessKilled } from '../process.ts';
+import { type Program, type ProgramContext, writeText } from '../program.ts';
+import { serverProgram } from './servers.ts';
+
+export type GuestbookOptions = {
+  readonly httpPort: number;
+  /** Where the others of its kind listen. */
+  readonly backendPort: number;
+  /** Whose copy it is; empty for none's. */
+  readonly replicaOf: string;
+};
+
+const retryMs = 1000;
+
+export function guestbook({ httpPort, backendPort, replicaOf }: GuestbookOptions): Program {
+  return (context) => {
+    let words: Readonly<Record<string, string>> = {};
+    const replicas: string[] = [];
+
+    const ask = async (host: string, path: string): Promise<string> => {
+      const address = hostAddress(context, host) ?? host;
+      const { body } = await context.container.network.request({ host: address, port: backendPort, path });
+      return Buffer.from(body).toString();
+    };
+
+    async function answer({ path, query }: ServedRequest): Promise<HttpAnswer> {
+      const key = query.get('key') ?? '';
+      switch (path) {
+        case '/register':
+          replicas.push(query.get('host') ?? '');
+          return jsonAnswer({ data: words });
+        case '/get':
+          return jsonAnswer({ data: key === '' ? words : (words[key] ?? '') });
+        case '/set':
+          if (key === '') return textAnswer(400, 'cannot set with empty key.\n');
+          words = { ...words, [key]: query.get('value') ?? '' };
+          for (const replica of replicas) await ask(replica, `/set?${query}`);
+          return jsonAnswer({ message: 'Updated' });
+        case '/guestbook': {
+          const command = (query.get('cmd') ?? '').toLowerCase();
+          if (command !== 'get' && command !== 'set') return textAnswer(400, `unsupported cmd: '${command}'\n`);
+          return textAnswer(
+            200,
+            await ask(command === 'get' ? 'agnhost-replica' : 'agnhost-primary', `/${command}?${query}`),
+          );
+        }
+        default:
+          return textAnswer(404, '404 page not found\n');
+      }
+    }
+
+    async function register(): Promise<void> {
+      for (;;) {
+        try {
+          words = JSON.parse(await ask(replicaOf, `/register?host=${context.container.network.address}`)).data;
+          return;
+        } catch (error) {
+          await writeText(
+            context.stderr,
+            `encountered error while registering to primary: ${(error as Error).message}\n`,
+          );
+        }
+        await context.process.sleep(retryMs);
+      }
+    }
+
+    if (replicaOf !== '') void register().catch(ignoreKilled);
+    return serverProgram({
+      ports: [httpPort],
+      stops: { SIGTERM: 2, SIGINT: 2 },
+      listener: () => ({ http: (request) => answer(request).catch((error: Error) => failed(error, context)) }),
+    })(context);
+  };
+}
+
+function failed(error: Error, { stderr }: ProgramContext): HttpAnswer {
+  void writeText(stderr, `${error.message}\n`);
+  return textAnswer(417, `encountered error: ${error.message}\n`);
+}
+
+function ignoreKilled(error: unknown): void {
+  if (!(error instanceof ProcessKilled)) throw error;
+}
+
+function jsonAnswer(value: unknown): HttpAnswer {
+  return textAnswer(200, JSON.stringify(value));
+}
