@@ -29,7 +29,7 @@ export function inProcessServerOf(
 ): InProcessServer | undefined {
   if (servers.size === 0 || group === '') return undefined;
   const { storage } = resources.find('apiregistration.k8s.io', 'v1', 'apiservices')!;
-  const found = storage.cache.get(storage.keyOf('', `${version}.${group}`))?.object as APIService | undefined;
+  const found = storage.cache.get(storage.keyOf(undefined, `${version}.${group}`))?.object as APIService | undefined;
   const { namespace, name } = found?.spec?.service ?? {};
   return servers.get(`${namespace}/${name}`);
 }
