@@ -56,6 +56,18 @@ export class NotSyncedError extends Error {
   }
 }
 
+/** The answer to a question that reads caches, as soon as they know enough. */
+export async function onceSynced<T>(ask: () => T | Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof NotSyncedError)) throw error;
+      await error.synced;
+    }
+  }
+}
+
 /** What an informer keeps, and how it gets it. */
 export type InformerOptions = Omit<ReflectorOptions, 'onError'> & {
   /** Told of failed requests and of what handlers throw. */
