@@ -84,7 +84,8 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
         ? set.status
         : status,
     ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}),
-    restMs: work.actions.length > 0 ? 0 : restBetweenLooks(observed.nodes.length),
+    // Even where there is something to do: Pods that are updated become ready one after the other, and each has its due.
+    restMs: restBetweenLooks(observed.nodes.length),
   };
 }
 

@@ -68,7 +68,8 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
     ],
     status: (outcome) => withFailures(status, work, outcome, set, now),
     ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}),
-    restMs: work.actions.length > 0 ? 0 : restBetweenLooks(pods.claimed.length),
+    // Even where there is something to do: Pods that are updated become ready one after the other, and each has its due.
+    restMs: restBetweenLooks(pods.claimed.length),
   };
 }
 
