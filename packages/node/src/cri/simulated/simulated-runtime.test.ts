@@ -257,6 +257,15 @@ describe('logs', () => {
 });
 
 describe('files', () => {
+  test('a node has a hosts file to mount', async () => {
+    const node = simulatedNode();
+    const { containerId } = await node.runContainer({
+      command: ['sleep', '9'],
+      config: { mounts: [{ containerPath: '/etc/hosts-original', hostPath: '/etc/hosts' }] },
+    });
+    assert.match((await node.sh(containerId, 'cat /etc/hosts-original')).stdout, /^127\.0\.0\.1\tlocalhost$/m);
+  });
+
   test('a script that is mounted can be run, if it may be', async () => {
     const node = simulatedNode();
     await node.runtime.files.makeDirectory('/volumes/scripts');
