@@ -136,6 +136,21 @@ program
     process.exitCode = await logs(component, options);
   });
 
+program
+  .command('rollout')
+  .description('Rollouts of workloads.')
+  .command('plan <cloneset/name>')
+  .description('Show what a rollout would do, in which order, and what holds it up. Nothing is written.')
+  .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl does)')
+  .option('-n, --namespace <name>', 'where the CloneSet is')
+  .option('-f, --filename <file>', 'the CloneSet as it is to be; without one, as it is')
+  .option('--feature-gates <gates>', 'those of kruise-manager: Name=true,Other=false')
+  .option('--json', 'for programs')
+  .action(async (target, options) => {
+    const { planCommand } = await import('./commands/rollout.ts');
+    process.exitCode = await planCommand(target, options);
+  });
+
 const node = program.command('node').description('The simulated nodes of a cluster that runs.');
 const nodeCommand = (usage: string, description: string) =>
   node.command(usage).description(description).option('--data <dir>', 'the folder of the cluster');
@@ -168,9 +183,11 @@ nodeCommand(
   process.exitCode = await slowNode(name, delay, options);
 });
 
-program
+const simulation = program
   .command('sim')
   .description('Run whole clusters on virtual time, from seeds, under faults, and see whether they hold.')
+  // What follows `run` is its own, though it has the same name.
+  .enablePositionalOptions()
   .option('--seeds <count>', 'how many worlds', '100')
   .option('--seed <seed>', 'this world and no other')
   .option('--minutes <count>', 'how long things go wrong in each', '3')
@@ -182,6 +199,19 @@ program
   .action(async (options) => {
     const { sim } = await import('./commands/sim.ts');
     process.exitCode = await sim(options);
+  });
+
+simulation
+  .command('run <files...>')
+  .description('Play manifests on virtual time, and tell what happens.')
+  .option('--plan <file>', 'what goes wrong, and what users do: a list in YAML')
+  .option('--minutes <count>', 'for how long', '10')
+  .option('--seed <seed>', 'what chance there is follows from it', 'run')
+  .option('--nodes <count>', 'how many nodes there are', '3')
+  .option('--svg <file>', 'draw it, too')
+  .action(async (files, options) => {
+    const { simRun } = await import('./commands/sim-run.ts');
+    process.exitCode = await simRun(files, options);
   });
 
 try {

@@ -232,6 +232,13 @@ export const terminateSidecarWithImageEnv = 'KRUISE_TERMINATE_SIDECAR_WHEN_JOB_E
 /** Environment variable of a container, `"true"`: how it ends says nothing about the Pod. */
 export const terminateSidecarIgnoreExitCodeEnv = 'KRUISE_TERMINATE_SIDECAR_IGNORE_EXIT_CODE';
 
+// What goes beyond OpenKruise, and only where it is asked for
+
+/** CloneSet annotation, `"true"`: Pods that can be updated in place are, before any are made ahead of them. */
+export const inPlaceBeforeSurgeAnnotation = 'apps.kruise.io/in-place-before-surge';
+/** CloneSet annotation, `"true"`: when a rollout has run out of time, an event says what holds it up. */
+export const tellWhyStuckAnnotation = 'apps.kruise.io/tell-why-stuck';
+
 // The installation
 
 /** The namespace Kruise is installed in unless asked otherwise. */

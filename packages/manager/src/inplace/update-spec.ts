@@ -28,13 +28,33 @@ export function updateSpecOf(
   to: ControllerRevision | undefined,
   options: UpdateSpecOptions,
 ): UpdateSpec | undefined {
-  if (!from || !to) return undefined;
+  const found = compare(from, to, options);
+  return typeof found === 'string' ? undefined : found;
+}
+
+/** Why a Pod has to be replaced; nothing where it can be updated in place. */
+export function inPlaceObstacle(
+  from: ControllerRevision | undefined,
+  to: ControllerRevision | undefined,
+  options: UpdateSpecOptions,
+): string | undefined {
+  const found = compare(from, to, options);
+  return typeof found === 'string' ? found : undefined;
+}
+
+/** What is to be changed, or why that cannot be done in place. */
+function compare(
+  from: ControllerRevision | undefined,
+  to: ControllerRevision | undefined,
+  options: UpdateSpecOptions,
+): UpdateSpec | string {
+  if (!from || !to) return 'the revision it comes from is not there any more';
   const { gates } = options;
   if (gates.RecreatePodWhenChangeVCTInCloneSetGate && !options.ignoresVolumeClaims && haveOtherClaims(from, to)) {
-    return undefined;
+    return 'its volume claims change';
   }
   const [old, wanted] = [podTemplateOf(from), podTemplateOf(to)];
-  if (!old || !wanted) return undefined;
+  if (!old || !wanted) return 'a revision cannot be read';
   const operations = jsonPatchOf(from.data, to.data).map((operation) => ({
     ...operation,
     path: operation.path.replace('/spec/template', ''),
@@ -45,8 +65,10 @@ export function updateSpecOf(
     old,
     gates,
   );
-  if (!changes) return undefined;
-  if (Object.keys(changes.resources).length > 0 && qosOf(old) !== qosOf(wanted)) return undefined;
+  if (typeof changes === 'string') return changes;
+  if (Object.keys(changes.resources).length > 0 && qosOf(old) !== qosOf(wanted)) {
+    return `its quality of service changes from ${qosOf(old)} to ${qosOf(wanted)}`;
+  }
   return {
     revision: options.revisionName ?? to.metadata.name ?? '',
     ...changes,
@@ -68,18 +90,18 @@ function qosOf({ spec }: PodTemplateSpec): string {
 
 type Changes = Pick<UpdateSpec, 'images' | 'resources'>;
 
-/** Images, and resources where that is allowed; undefined if anything else changes. */
+/** Images, and resources where that is allowed; what it is if anything else changes. */
 function containerChanges(
   operations: readonly PatchOperation[],
   { spec }: PodTemplateSpec,
   gates: FeatureGates,
-): Changes | undefined {
+): Changes | string {
   const images: { [container: string]: string } = {};
   const resources: { [container: string]: Resources } = {};
   for (const operation of operations) {
     const [, index, field = ''] = /^\/spec\/containers\/(\d+)\/(.*)$/s.exec(operation.path) ?? [];
     const container: Container | undefined = index === undefined ? undefined : spec?.containers[Number(index)];
-    if (operation.op !== 'replace' || !container) return undefined;
+    if (operation.op !== 'replace' || !container) return otherChange(operation);
     const [, list, name] = /^resources\/(limits|requests)\/(cpu|memory)$/.exec(field) ?? [];
     if (field === 'image') {
       images[container.name] = String(operation.value);
@@ -88,10 +110,15 @@ function containerChanges(
       const kind = list as keyof Resources;
       resources[container.name] = { ...known, [kind]: { ...known[kind], [name]: String(operation.value) } };
     } else {
-      return undefined;
+      return otherChange(operation);
     }
   }
   return { images, resources };
+}
+
+function otherChange({ op, path }: PatchOperation): string {
+  const verb = { add: 'is added', remove: 'is removed', replace: 'changes' }[op as 'add' | 'remove' | 'replace'];
+  return `${path.slice(1).replaceAll('/', '.')} ${verb ?? 'changes'}`;
 }
 
 type MetadataChanges = Pick<UpdateSpec, 'refMetadata' | 'updatesEnv' | 'metadataPatch'>;

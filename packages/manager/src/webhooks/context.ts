@@ -1,6 +1,6 @@
 /** What webhooks are made with, and the ways in which they answer. */
 import type { Status } from '@kruise/api/meta/status';
-import { type Caches, NotSyncedError } from '@kruise/client/informer';
+import { type Caches, onceSynced } from '@kruise/client/informer';
 import {
   type AdmissionHandler,
   admission,
@@ -42,23 +42,12 @@ export type ProtectionEvent = {
 export function handler<T>(handle: AdmissionHandler<T>): Webhook {
   return admission<T>(async (request) => {
     try {
-      return await whenKnown(() => handle(request));
+      return await onceSynced(() => handle(request));
     } catch (error) {
       if (error instanceof DecodeError) return refuse(400, error.message);
       throw error;
     }
   });
-}
-
-async function whenKnown<T>(ask: () => T | Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!(error instanceof NotSyncedError)) throw error;
-      await error.synced;
-    }
-  }
 }
 
 /** A refusal as the reference words it: a code and a message, without a reason. */

@@ -2,7 +2,7 @@ import { type ControllerRevision, controllerRevision } from '@kruise/api/apps/co
 import { node } from '@kruise/api/core/node';
 import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import { type Pod, pod } from '@kruise/api/core/pod';
-import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { type CloneSet, cloneSet } from '@kruise/api/kruise/cloneset';
 import { imagePullJob } from '@kruise/api/kruise/imagepulljob';
 import { podUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
 import { type Controller, defineController, ownersOf, watch } from '@kruise/client/controller';
@@ -29,7 +29,10 @@ export function cloneSetController(settings: ManagerSettings): Controller {
       ...(fetchesAhead ? [imagePullJob] : []),
       ...(asksBudgets ? [podUnavailableBudget] : []),
     ],
-    observe: (caches, key) => observe(caches, key, fetchesAhead),
+    observe(caches, key) {
+      const found = caches.of(cloneSet).get(key);
+      return found && observeCloneSet(caches, found, settings);
+    },
     decide: (observed, now) => decide(observed, settings, now),
   });
 }
@@ -49,9 +52,8 @@ function ownersConcerned({ gates }: ManagerSettings) {
   };
 }
 
-function observe(caches: Caches, key: Key, fetchesAhead: boolean): Observed | undefined {
-  const found = caches.of(cloneSet).get(key);
-  if (!found) return undefined;
+/** What a CloneSet is decided by, wherever it came from: the cluster, or the mind of somebody who is planning. */
+export function observeCloneSet(caches: Caches, found: CloneSet, { gates }: ManagerSettings): Observed {
   const { namespace = '' } = found.metadata;
   const revisions = caches.of(controllerRevision);
   const selector = selectorOf(found.spec.selector);
@@ -62,7 +64,7 @@ function observe(caches: Caches, key: Key, fetchesAhead: boolean): Observed | un
     claims: caches.of(persistentVolumeClaim).controlledBy(found),
     revisions: history.filter(({ metadata }) => selector.matches(metadata.labels)).sort(compareRevisions),
     revisionNamed: (name) => revisions.get({ namespace, name }),
-    imagePullJobs: fetchesAhead ? caches.of(imagePullJob).controlledBy(found) : [],
+    imagePullJobs: gates.PreDownloadImageForInPlaceUpdate ? caches.of(imagePullJob).controlledBy(found) : [],
     budgetNamed: (name) => caches.of(podUnavailableBudget).get({ namespace, name }),
     nodeLabels: (name) => caches.of(node).get(name)?.metadata.labels,
   };

@@ -3,10 +3,12 @@ import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSet, CloneSetStatus } from '@kruise/api/kruise/cloneset';
+import { inPlaceBeforeSurgeAnnotation, tellWhyStuckAnnotation } from '@kruise/api/kruise/well-known';
 import { type Action, isBeingDeleted, patch, remove } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
 import { claimsOf } from '@kruise/machinery/claims';
+import { findCondition } from '@kruise/machinery/conditions';
 import { outdatedRevisions, planRevision } from '@kruise/machinery/controller-revision';
 import { isSame } from '@kruise/machinery/json-value';
 import { selectorOf } from '@kruise/machinery/label-selector';
@@ -19,6 +21,7 @@ import { hashLabels, revisionLabelOf, shortHash } from '../../revision/pod-revis
 import type { ManagerSettings } from '../../settings.ts';
 import { soonest } from '../../soonest.ts';
 import { isSpecifiedDelete } from '../../specified-delete.ts';
+import { blockersOf, stuckEvent } from './blockers.ts';
 import { ownClaims } from './claims.ts';
 import { ownerOf } from './instances.ts';
 import { preDownloadImages } from './pre-download.ts';
@@ -27,6 +30,7 @@ import { scale } from './scale.ts';
 import { nameOf, type Situation } from './situation.ts';
 import { statusOf, withCondition, withProgress } from './status.ts';
 import { update } from './update.ts';
+import { taskOf } from './update-pod.ts';
 
 export type Observed = {
   readonly cloneSet: CloneSet;
@@ -44,19 +48,8 @@ export type Observed = {
 };
 
 export function decide(observed: Observed, settings: ManagerSettings, now: Instant): Decision<CloneSetStatus> {
-  const { cloneSet, revisions } = observed;
-  const selector = selectorOf(cloneSet.spec.selector);
-  const { claimed, released } = claimsOf(cloneSet, observed.pods.filter(isPodActive), ({ metadata }) =>
-    selector.matches(metadata.labels),
-  );
-  const claims = ownClaims(cloneSet, observed);
-  const plan = planRevision(ownerOf(cloneSet), {
-    history: revisions,
-    content: revisionContent(cloneSet),
-    collisionCount: cloneSet.status?.collisionCount,
-    find: observed.revisionNamed,
-  });
-  const situation = situationOf(observed, { pods: claimed, claims: claims.kept, update: plan.update }, settings, now);
+  const { cloneSet } = observed;
+  const { situation, plan, released, claims } = survey(observed, settings, now);
   const keeping = [...released.map(release(cloneSet)), ...claims.actions, ...writeRevision(cloneSet, plan)];
 
   const figures = statusOf(situation, plan.collisionCount);
@@ -74,6 +67,7 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
     actions: [...keeping, ...steps, ...tidying, ...(isSettled ? forgetDeleted(situation) : [])],
     // Pods that cannot be made, for want of quota say, must not keep those that are there from a better template.
     ...(scaling.changesPods ? { otherwise: updating.actions } : {}),
+    told: becomesLate(cloneSet, status) ? [stuckEvent(cloneSet, blockersOf(situation))] : [],
     status: (outcome) => withFailures(withFault(status, updating.fault, now), outcome, new Set(scaling.actions), now),
     ...soonest(
       progressSeconds,
@@ -81,6 +75,32 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
       status.availableReplicas === status.readyReplicas ? undefined : cloneSet.spec.minReadySeconds,
     ),
   };
+}
+
+/** Once for each time a rollout runs out of time, and only where somebody wants to hear of it. */
+function becomesLate({ metadata, status: previous }: CloneSet, status: CloneSetStatus): boolean {
+  if (metadata.annotations?.[tellWhyStuckAnnotation] !== 'true') return false;
+  const isLate = (each: CloneSetStatus | undefined) =>
+    findCondition(each?.conditions, 'Progressing')?.reason === 'ProgressDeadlineExceeded';
+  return isLate(status) && !isLate(previous);
+}
+
+/** What there is to decide about: the Pods and claims that count, and the revision to go to. */
+export function survey(observed: Observed, settings: ManagerSettings, now: Instant) {
+  const { cloneSet, revisions } = observed;
+  const selector = selectorOf(cloneSet.spec.selector);
+  const { claimed, released } = claimsOf(cloneSet, observed.pods.filter(isPodActive), ({ metadata }) =>
+    selector.matches(metadata.labels),
+  );
+  const claims = ownClaims(cloneSet, observed);
+  const plan = planRevision(ownerOf(cloneSet), {
+    history: revisions,
+    content: revisionContent(cloneSet),
+    collisionCount: cloneSet.status?.collisionCount,
+    find: observed.revisionNamed,
+  });
+  const situation = situationOf(observed, { pods: claimed, claims: claims.kept, update: plan.update }, settings, now);
+  return { situation, plan, released, claims };
 }
 
 type Parts = Pick<Situation, 'pods' | 'claims' | 'update'>;
@@ -94,7 +114,7 @@ function situationOf(observed: Observed, parts: Parts, settings: ManagerSettings
   const revisionLabels = hashLabels({ isShort: settings.gates.CloneSetShortHash });
   const isUpdated = (pod: Pod) => revisionLabels.isAt(pod, nameOf(update));
   const chosen = new Set(spec.scaleStrategy?.podsToDelete);
-  return {
+  const situation = {
     settings,
     now,
     cloneSet,
@@ -106,12 +126,22 @@ function situationOf(observed: Observed, parts: Parts, settings: ManagerSettings
     imagePullJobs,
     budgetNamed,
     isUpdated,
-    isUpdatedForScaling: (pod) =>
+    isUpdatedForScaling: (pod: Pod) =>
       (settings.gates.PreparingUpdateAsUpdate && lifecycleStateOf(pod) === 'PreparingUpdate') || isUpdated(pod),
-    isAvailable: (pod) => isAvailable(pod, spec.minReadySeconds ?? 0, now),
-    isReady: (pod) => isAvailable(pod, 0, now),
-    isSpecifiedDelete: (pod) => isSpecifiedDelete(pod) || chosen.has(pod.metadata.name ?? ''),
+    isAvailable: (pod: Pod) => isAvailable(pod, spec.minReadySeconds ?? 0, now),
+    isReady: (pod: Pod) => isAvailable(pod, 0, now),
+    isSpecifiedDelete: (pod: Pod) => isSpecifiedDelete(pod) || chosen.has(pod.metadata.name ?? ''),
+    sparesSurge: false,
   };
+  return { ...situation, sparesSurge: canSpareSurge(situation) };
+}
+
+/** Only whole: a Pod that has to be replaced is better replaced by one that is there already. */
+function canSpareSurge(situation: Situation): boolean {
+  const { cloneSet, update, isUpdated } = situation;
+  if (cloneSet.metadata.annotations?.[inPlaceBeforeSurgeAnnotation] !== 'true') return false;
+  const task = taskOf(situation, cloneSet.spec.updateStrategy?.rollingUpdate ?? {}, update);
+  return task.policy !== 'ReCreate' && situation.pods.every((pod) => isUpdated(pod) || task.specFor(pod) !== undefined);
 }
 
 /** Lets a Pod go that the selector does not find any more. */

@@ -36,6 +36,8 @@ export type Counting = {
   /** Whether Pods can go back to the revision before: there is another one, and that is wanted. */
   readonly canRollBack: boolean;
   readonly excludesPreparingDelete: boolean;
+  /** Whether an update does without Pods made ahead of it, as far as maxUnavailable lets it go on. */
+  readonly sparesSurge?: boolean;
 };
 
 export function numbersOf({ spec }: CloneSet, pods: readonly Pod[], counting: Counting): Numbers {
@@ -66,6 +68,7 @@ export function numbersOf({ spec }: CloneSet, pods: readonly Pod[], counting: Co
           newDifference,
           toDelete,
           toDeleteNew: fresh.toDelete,
+          forDeletionOnly: (counting.sparesSurge ?? false) && maxUnavailable > 0,
           missing: unavailable + toDelete - maxUnavailable,
         })
       : { useSurge: 0, useSurgeOld: 0 };
@@ -159,6 +162,8 @@ function surgeOf(by: {
   readonly newDifference: number;
   readonly toDelete: number;
   readonly toDeleteNew: number;
+  /** An update needs no Pods ahead of it. */
+  readonly forDeletionOnly: boolean;
   /** Pods that would be missing if all that are to be deleted were. */
   readonly missing: number;
 }) {
@@ -166,11 +171,11 @@ function surgeOf(by: {
   const forDeletion = Math.min(Math.max(by.missing, 0), toDelete);
   const forDeletionOld = Math.max(forDeletion - toDeleteNew, 0);
 
-  const isUpdating = oldDifference * newDifference < 0;
+  const isUpdating = !by.forDeletionOnly && oldDifference * newDifference < 0;
   const toMove = isUpdating ? Math.min(Math.abs(oldDifference), Math.abs(newDifference)) : 0;
   // For an update, all Pods of the revision there are too many of, not only as many as the other one lacks: else the last
   // waves are smaller than they could be (cloneset.md §8.1 has the lesser of the two).
-  const forUpdate = Math.max(oldDifference, newDifference);
+  const forUpdate = by.forDeletionOnly ? 0 : Math.max(oldDifference, newDifference);
   const forUpdateOld = newDifference > 0 ? forUpdate : 0;
 
   const [surge, surgeOld] = forDeletion >= toMove ? [forDeletion, forDeletionOld] : [forUpdate, forUpdateOld];

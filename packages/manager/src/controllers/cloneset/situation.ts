@@ -36,6 +36,8 @@ export type Situation = {
   readonly isAvailable: (pod: Pod) => boolean;
   readonly isReady: (pod: Pod) => boolean;
   readonly isSpecifiedDelete: (pod: Pod) => boolean;
+  /** Whether all Pods that are to be updated can be in place, and that is to come before any are made ahead. */
+  readonly sparesSurge: boolean;
 };
 
 export function nameOf({ metadata }: ControllerRevision): string {
@@ -44,11 +46,12 @@ export function nameOf({ metadata }: ControllerRevision): string {
 
 /** How Pods are counted, where these are at the update revision. */
 export function countingOf(situation: Situation, isNew: (pod: Pod) => boolean): Counting {
-  const { settings, cloneSet, current, update, isAvailable, isSpecifiedDelete } = situation;
+  const { settings, cloneSet, current, update, isAvailable, isSpecifiedDelete, sparesSurge } = situation;
   return {
     isNew,
     isAvailable,
     isSpecifiedDelete,
+    sparesSurge,
     canRollBack: settings.gates.CloneSetPartitionRollback && nameOf(current) !== nameOf(update),
     excludesPreparingDelete:
       settings.cloneSetExcludesPreparingDelete || (cloneSet.spec.scaleStrategy?.excludePreparingDelete ?? false),

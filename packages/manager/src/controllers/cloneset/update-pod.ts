@@ -5,7 +5,7 @@ import type { CloneSetRollingUpdate } from '@kruise/api/kruise/cloneset';
 import { type Action, announced } from '@kruise/client/actions';
 import { type Attempted, attemptUpdate } from '../../inplace/attempt.ts';
 import type { UpdateSpec } from '../../inplace/state.ts';
-import { updateSpecOf } from '../../inplace/update-spec.ts';
+import { inPlaceObstacle, updateSpecOf } from '../../inplace/update-spec.ts';
 import { isSpecifiedDelete, specifyDelete } from '../../specified-delete.ts';
 import { nameOf, type Situation } from './situation.ts';
 
@@ -15,6 +15,8 @@ export type Task = {
   readonly target: ControllerRevision;
   /** What it takes to bring a Pod to the target in place, if that can be done. */
   readonly specFor: (pod: Pod) => UpdateSpec | undefined;
+  /** Why a Pod has to be replaced; nothing where it can be updated in place. */
+  readonly obstacleFor: (pod: Pod) => string | undefined;
 };
 
 /** What it takes is the same for all Pods of one revision, of which there may be thousands. */
@@ -27,12 +29,15 @@ export function taskOf(situation: Situation, rolling: CloneSetRollingUpdate, tar
     ignoresVolumeClaims: policy === 'InPlaceOnly',
   };
   const known = new Map<ControllerRevision | undefined, UpdateSpec | undefined>();
+  const revisionOf = (pod: Pod) => revisions.find((each) => revisionLabels.isAt(pod, nameOf(each)));
   const specFor = (pod: Pod) => {
-    const from = revisions.find((each) => revisionLabels.isAt(pod, nameOf(each)));
+    const from = revisionOf(pod);
     if (!known.has(from)) known.set(from, updateSpecOf(from, target, options));
     return known.get(from);
   };
-  return { policy, target, specFor };
+  const obstacleFor = (pod: Pod) =>
+    policy === 'ReCreate' ? 'podUpdatePolicy is ReCreate' : inPlaceObstacle(revisionOf(pod), target, options);
+  return { policy, target, specFor, obstacleFor };
 }
 
 export function updatePod(situation: Situation, pod: Pod, task: Task): Attempted {

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '@kruise/api/core/pod';
+import type { CloneSet, CloneSetRollingUpdate, CloneSetStatus } from '@kruise/api/kruise/cloneset';
+import fc from 'fast-check';
+import { featureGates } from '../../feature-gates.ts';
+import { managerSettings } from '../../settings.ts';
+import { decide, type Observed } from './decide.ts';
+import { cloneSetOf, now, podOf, revisionOf } from './fixtures.ts';
+import { planRollout } from './plan.ts';
+import { act, tend, worldOf } from './rehearsal.ts';
+
+const settings = managerSettings({ gates: featureGates() });
+const old = revisionOf('app:v1', 1);
+const three = ['a', 'b', 'c'].map((name) => podOf({ name }));
+
+function observe(spec: Partial<CloneSet['spec']>, pods: readonly Pod[] = three, annotations = {}): Observed {
+  const cloneSet = cloneSetOf({ replicas: pods.length, ...spec });
+  const status = { currentRevision: old.metadata.name, updateRevision: old.metadata.name } as CloneSetStatus;
+  return {
+    cloneSet: { ...cloneSet, metadata: { ...cloneSet.metadata, annotations }, status },
+    pods,
+    claims: [],
+    revisions: [old],
+    revisionNamed: () => undefined,
+    nodeLabels: () => undefined,
+    imagePullJobs: [],
+    budgetNamed: () => undefined,
+  };
+}
+const rolling = (rollingUpdate: CloneSetRollingUpdate) => ({ updateStrategy: { rollingUpdate } });
+const inPlace = { podUpdatePolicy: 'InPlaceIfPossible' } as const;
+
+/** A wave in a line; Pods that are made have names of chance. */
+function wavesOf(observed: Observed): readonly string[] {
+  const { waves } = planRollout(observed, settings, now);
+  return waves.map((wave) =>
+    wave.map(({ pod, does }) => (/^web-/.test(pod) ? `${does} a new one` : `${does} ${pod}`)).join(', '),
+  );
+}
+
+const plans: { name: string; observed: Observed; waves: readonly string[] }[] = [
+  {
+    name: 'one Pod after the other in place',
+    observed: observe(rolling({ ...inPlace, maxUnavailable: 1 })),
+    waves: ['update in place a', 'update in place b', 'update in place c'],
+  },
+  {
+    name: 'a partition is kept',
+    observed: observe(rolling({ ...inPlace, maxUnavailable: 1, partition: 2 })),
+    waves: ['update in place a'],
+  },
+  {
+    name: 'all at once',
+    observed: observe(rolling({ ...inPlace, maxUnavailable: '100%' })),
+    waves: ['update in place a, update in place b, update in place c'],
+  },
+  {
+    name: 'Pods are marked, deleted and made anew',
+    observed: observe(rolling({ podUpdatePolicy: 'ReCreate', maxUnavailable: 1, partition: 2 })),
+    waves: ['replace a, delete a, create a new one'],
+  },
+  {
+    name: 'a Pod is made ahead, and one that is too many then is deleted',
+    observed: observe(rolling({ ...inPlace, maxUnavailable: 1, maxSurge: 1, partition: 2 })),
+    waves: ['create a new one, delete a'],
+  },
+  {
+    name: 'none is made ahead where updates in place come first',
+    observed: observe(rolling({ ...inPlace, maxUnavailable: 1, maxSurge: 1, partition: 2 }), three, {
+      'apps.kruise.io/in-place-before-surge': 'true',
+    }),
+    waves: ['update in place a'],
+  },
+  {
+    name: 'nothing while paused',
+    observed: observe(rolling({ ...inPlace, paused: true })),
+    waves: [],
+  },
+  {
+    name: 'hooks are asked first',
+    observed: observe(
+      {
+        ...rolling({ ...inPlace, maxUnavailable: 1 }),
+        lifecycle: { inPlaceUpdate: { labelsHandler: { drained: 'no' } } },
+      },
+      [podOf({ name: 'a', labels: { drained: 'no' } })],
+    ),
+    waves: ['ask the hook a', 'update in place a'],
+  },
+];
+for (const { name, observed, waves } of plans) {
+  test(`a plan: ${name}`, () => assert.deepEqual(wavesOf(observed), waves));
+}
+
+test('a plan says why a Pod is replaced', () => {
+  const { cloneSet, ...rest } = observe(rolling({ ...inPlace, maxUnavailable: 1 }));
+  const template = {
+    metadata: { labels: { app: 'web' } },
+    spec: { containers: [{ name: 'main', image: 'app:v1', workingDir: '/' }] },
+  };
+  const changed = { ...cloneSet, spec: { ...cloneSet.spec, template } };
+  const { waves } = planRollout({ ...rest, cloneSet: changed }, settings, now);
+  assert.deepEqual(waves[0]?.[0], { pod: 'a', does: 'replace', why: 'spec.containers.0.workingDir is added' });
+});
+
+const blocked: { name: string; observed: Observed; says: readonly string[] }[] = [
+  { name: 'nothing', observed: observe(rolling({ ...inPlace, maxUnavailable: 1 })), says: [] },
+  { name: 'a pause', observed: observe(rolling({ ...inPlace, paused: true })), says: ['paused: a, b, c wait'] },
+  {
+    name: 'a partition',
+    observed: observe(rolling({ partition: 3 })),
+    says: ['partition: a, b, c stay at their revision'],
+  },
+  {
+    name: 'somebody who has to delete Pods',
+    observed: observe({ updateStrategy: { type: 'OnDelete' } }),
+    says: ['OnDelete: a, b, c stay until they are deleted'],
+  },
+  {
+    name: 'a Pod that is down',
+    observed: observe(rolling({ ...inPlace, maxUnavailable: 1 }), [three[0]!, podOf({ name: 'b', isReady: false })]),
+    says: ['b is not available: container main is not ready', 'no more than 1 Pods may be unavailable'],
+  },
+  {
+    name: 'a hook',
+    observed: observe(
+      {
+        ...rolling({ ...inPlace, maxUnavailable: 1 }),
+        lifecycle: { inPlaceUpdate: { finalizersHandler: ['example.com/drain'] } },
+      },
+      [podOf({ name: 'a', state: 'PreparingUpdate', finalizers: ['example.com/drain'] })],
+    ),
+    says: ['the hook inPlaceUpdate holds a'],
+  },
+];
+for (const { name, observed, says } of blocked) {
+  test(`held up by ${name}`, () => assert.deepEqual(planRollout(observed, settings, now).blockers, says));
+}
+
+test('a rollout that runs out of time tells why, once, and only if asked to', () => {
+  const late = {
+    type: 'Progressing',
+    status: 'True',
+    reason: 'CloneSetUpdated',
+    lastUpdateTime: '2026-01-01T11:00:00Z',
+  } as const;
+  const told = (annotations: object, condition: object = late) => {
+    const spec = { ...rolling({ ...inPlace, maxUnavailable: 1 }), progressDeadlineSeconds: 60 };
+    const { cloneSet, ...rest } = observe(spec, [podOf({ name: 'a', isReady: false, image: 'app:v2' })], annotations);
+    const status = { ...cloneSet.status, conditions: [condition] } as CloneSetStatus;
+    return decide({ ...rest, cloneSet: { ...cloneSet, status } }, settings, now).told;
+  };
+  const asked = { 'apps.kruise.io/tell-why-stuck': 'true' };
+  assert.deepEqual(
+    told(asked)?.map(({ reason, message }) => `${reason}: ${message}`),
+    ['RolloutStuck: a is not available: container main is not ready'],
+  );
+  assert.deepEqual(told({}), []);
+  assert.deepEqual(told(asked, { ...late, status: 'False', reason: 'ProgressDeadlineExceeded' }), []);
+});
+
+test('with updates in place before surge there is never a Pod more, and every rollout comes to its end', () => {
+  const limits = fc.record({
+    maxUnavailable: fc.integer({ min: 1, max: 3 }),
+    maxSurge: fc.nat(3),
+    partition: fc.nat(5),
+  });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 5 }), limits, (replicas, asked) => {
+      const pods = Array.from({ length: replicas }, (_, index) => podOf({ name: `pod-${index}` }));
+      const before = observe(rolling({ ...inPlace, ...asked }), pods, {
+        'apps.kruise.io/in-place-before-surge': 'true',
+      });
+      const world = worldOf(before, now);
+      for (let idle = 0, round = 0; idle < 3; round++) {
+        assert.ok(round < 200, 'it does not come to an end');
+        idle = act(world, settings).length > 0 ? 0 : idle + 1;
+        for (const name of world.pods.keys()) tend(world, name);
+        assert.deepEqual(
+          [...world.pods.keys()],
+          pods.map(({ metadata }) => metadata.name),
+        );
+      }
+      const updated = [...world.pods.values()].filter(({ spec }) => spec?.containers[0]?.image === 'app:v2').length;
+      assert.equal(updated, replicas - Math.min(asked.partition, replicas));
+    }),
+  );
+});

@@ -1,0 +1,143 @@
+/**
+ * A rollout in a world of its own: what `decide` wants is done to copies of Pods, which come up at once. A rollout can be
+ * looked at before it happens, and tested against kubelets that take their time.
+ */
+import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
+import type { Pod, PodCondition } from '@kruise/api/core/pod';
+import type { CloneSet } from '@kruise/api/kruise/cloneset';
+import type { LifecycleHook } from '@kruise/api/kruise/lifecycle';
+import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
+import type { Action } from '@kruise/client/actions';
+import { findCondition } from '@kruise/machinery/conditions';
+import type { JsonObject } from '@kruise/machinery/json-value';
+import { applyMergePatch } from '@kruise/machinery/merge-patch';
+import { applyStrategicMergePatch } from '@kruise/machinery/strategic-merge-patch';
+import { formatTime, type Instant } from '@kruise/values/time';
+import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
+import { podType } from '../../patch-pod.ts';
+import type { ManagerSettings } from '../../settings.ts';
+import { decide, type Observed } from './decide.ts';
+
+export type World = {
+  cloneSet: CloneSet;
+  readonly pods: Map<string, Pod>;
+  readonly revisions: Map<string, ControllerRevision>;
+  /** What stays as it is. */
+  readonly rest: Omit<Observed, 'cloneSet' | 'pods' | 'revisions'>;
+  time: Instant;
+};
+
+export function worldOf(observed: Observed, time: Instant): World {
+  const { cloneSet, pods, revisions, ...rest } = observed;
+  const byName = <T extends { readonly metadata: { readonly name?: string } }>(objects: readonly T[]) =>
+    new Map(objects.map((each) => [each.metadata.name ?? '', each]));
+  return { cloneSet, pods: byName(pods), revisions: byName(revisions), rest, time };
+}
+
+/** The world as a controller sees it. */
+export function observedIn({ cloneSet, pods, revisions, rest }: World): Observed {
+  return {
+    ...rest,
+    cloneSet,
+    pods: [...pods.values()],
+    revisions: [...revisions.values()],
+    revisionNamed: (name) => revisions.get(name) ?? rest.revisionNamed(name),
+  };
+}
+
+/** Decides a second later and carries out; returns what was done, words aside. */
+export function act(world: World, settings: ManagerSettings): readonly Action[] {
+  world.time += 1000;
+  const { actions, status } = decide(observedIn(world), settings, world.time);
+  for (const action of actions) carryOut(world, action);
+  const outcome = { failures: [], isStale: false, written: new Map() };
+  const reported = typeof status === 'function' ? status(outcome) : status;
+  if (reported) world.cloneSet = { ...world.cloneSet, status: reported };
+  return actions.filter(({ type }) => type !== 'record');
+}
+
+function carryOut({ pods, revisions, time }: World, action: Action): void {
+  if (action.type === 'record' || action.type === 'effect') return;
+  const { kind, metadata } = action.object;
+  const name = metadata.name ?? '';
+  if (kind !== 'Pod' && kind !== 'ControllerRevision') return;
+  // What is made of Pods and revisions here are Pods and revisions.
+  const known = (kind === 'Pod' ? pods : revisions) as Map<string, Pod | ControllerRevision>;
+  if (action.type === 'create') {
+    const made = { ...metadata, uid: `uid-${name}`, creationTimestamp: formatTime(time) };
+    known.set(name, { ...(action.object as Pod), metadata: made });
+  } else if (action.type === 'remove') {
+    known.delete(name);
+  } else if (action.type === 'patch') {
+    const before = known.get(name) as unknown as JsonObject;
+    const patch = action.patch as JsonObject;
+    const after =
+      action.patchType === 'strategic'
+        ? applyStrategicMergePatch(before, patch, podType)
+        : applyMergePatch(before, patch);
+    known.set(name, after as unknown as Pod);
+  }
+}
+
+/** A kubelet runs what a Pod asks for and says that it is ready; whoever a hook is for does their part. */
+export function tend(world: World, name: string): void {
+  const pod = world.pods.get(name);
+  if (!pod) return;
+  const isOpen = findCondition(pod.status?.conditions, inPlaceUpdateReadyCondition)?.status === 'True';
+  const lastTransitionTime = formatTime(world.time);
+  const condition = (type: string, isTrue: boolean): PodCondition => {
+    const status = isTrue ? 'True' : 'False';
+    const previous = findCondition(pod.status?.conditions, type);
+    return previous?.status === status ? previous : { type, status, lastTransitionTime };
+  };
+  const gates = (pod.status?.conditions ?? []).filter(({ type }) => !['ContainersReady', 'Ready'].includes(type));
+  const known = new Map(pod.status?.containerStatuses?.map((each) => [each.name, each]));
+  const hooked = withHooks(pod, world.cloneSet.spec.lifecycle ?? {});
+  world.pods.set(name, {
+    ...hooked,
+    spec: { ...pod.spec!, nodeName: pod.spec?.nodeName ?? 'node' },
+    status: {
+      ...pod.status,
+      phase: 'Running',
+      conditions: [...gates, condition('ContainersReady', true), condition('Ready', isOpen)],
+      containerStatuses: (pod.spec?.containers ?? []).map((container) => {
+        const { image = '', name, resources } = container;
+        const previous = known.get(name);
+        const imageID = previous?.image === image ? previous.imageID : `image of ${image}`;
+        return { restartCount: 0, ...previous, name, image, imageID, ready: true, ...(resources ? { resources } : {}) };
+      }),
+    },
+  });
+}
+
+type Hooks = NonNullable<CloneSet['spec']['lifecycle']>;
+
+function withHooks(pod: Pod, { inPlaceUpdate, preDelete, preNormal }: Hooks): Pod {
+  switch (lifecycleStateOf(pod)) {
+    case 'PreparingNormal':
+      return hook(pod, preNormal);
+    case 'PreparingUpdate':
+      return unhook(pod, inPlaceUpdate);
+    case 'Updated':
+      return hook(pod, inPlaceUpdate);
+    case 'PreparingDelete':
+      return unhook(pod, preDelete);
+    default:
+      return pod;
+  }
+}
+
+function hook(pod: Pod, { labelsHandler = {}, finalizersHandler = [] }: LifecycleHook = {}): Pod {
+  const { labels, finalizers = [], ...metadata } = pod.metadata;
+  const held = [...new Set([...finalizers, ...finalizersHandler])];
+  return { ...pod, metadata: { ...metadata, labels: { ...labels, ...labelsHandler }, finalizers: held } };
+}
+
+function unhook(pod: Pod, { labelsHandler = {}, finalizersHandler = [] }: LifecycleHook = {}): Pod {
+  const { labels = {}, finalizers = [], ...metadata } = pod.metadata;
+  const left = Object.fromEntries(Object.entries(labels).filter(([key]) => !(key in labelsHandler)));
+  return {
+    ...pod,
+    metadata: { ...metadata, labels: left, finalizers: finalizers.filter((each) => !finalizersHandler.includes(each)) },
+  };
+}
