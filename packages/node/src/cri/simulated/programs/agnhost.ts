@@ -191,7 +191,7 @@ async function netexec(context: ProgramContext): Promise<number> {
     process.handle('SIGINT', () => resolve(2));
     const answer = async (request: ServedRequest): Promise<HttpAnswer> => {
       const { path, query } = request;
-      await log(`GET ${path}`);
+      await log(`GET ${path}${query.size === 0 ? '' : `?${query}`}`);
       switch (path) {
         case '/clientip':
           return textAnswer(200, `${request.clientAddress}:40000`);

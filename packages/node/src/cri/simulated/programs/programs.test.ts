@@ -167,6 +167,17 @@ describe('programs of images', () => {
     assert.equal(await (await run('--json-response'))(80), '{"Method":"PUT","Body":"foo"}');
   });
 
+  test('netexec notes what it was asked', async () => {
+    const node = simulatedNode();
+    const image = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
+    const { containerId } = await node.runContainer({ image, args: ['netexec'] });
+    await node.sh(
+      containerId,
+      'curl -s "http://localhost:8080/echo?msg=prestop"; curl -s http://localhost:8080/hostname',
+    );
+    assert.match(await node.log(containerId), /^GET \/echo\?msg=prestop\nGET \/hostname$/m);
+  });
+
   test('agnhost has a second name', async () => {
     const node = simulatedNode();
     const image = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
