@@ -114,12 +114,13 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
   };
   const caches = options.caches ?? createCaches(options.reader, clock, random, { onError }, signal);
   const shared = sharedSources(caches, signal);
+  const nodeAddresses = new Set<string>();
   const services = serviceRoutes({
     services: caches.informer(service),
     slices: caches.informer(endpointSlice),
     random,
     now: () => clock.now(),
-    isNodeAddress: (address) => entries.values().some(({ node }) => node.address === address),
+    isNodeAddress: (address) => nodeAddresses.has(address),
   });
   const network = createSimulatedNetwork({ services });
   const registry = createRegistry();
@@ -159,6 +160,7 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
       boots: 1,
     };
     entries.set(name, entry);
+    nodeAddresses.add(address);
     return entry;
   }
 
