@@ -8,21 +8,16 @@ import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { StatefulSet, StatefulSetStatus } from '@kruise/api/apps/statefulset';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
-import { type Action, create, isBeingDeleted, patch, remove } from '@kruise/client/actions';
+import { type Action, isBeingDeleted, remove } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import { claimsOf } from '@kruise/machinery/claims';
-import {
-  outdatedRevisions,
-  planRevision,
-  podTemplateData,
-  podTemplateOf,
-  type RevisionPlan,
-} from '@kruise/machinery/controller-revision';
+import { outdatedRevisions, planRevision, podTemplateOf } from '@kruise/machinery/controller-revision';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { isPodAvailable, isPodFinished, secondsUntilAvailable } from '@kruise/machinery/pods';
-import { type Instant, parseTime } from '@kruise/values/time';
-import { restBetweenLooks } from '../pace.ts';
+import type { Instant } from '@kruise/values/time';
+import { restAfterShortLives, restBetweenLooks } from '../pace.ts';
+import { contentOf, revisionActions } from './history.ts';
 import { memberOf, ordinalOf, ordinalsOf } from './identity.ts';
 import { condemnation, correction, creation, type Member, provision, removal, type Step } from './member-steps.ts';
 import { isRunningAndReady, revisionOf, statusOf } from './status.ts';
@@ -72,31 +67,10 @@ export function decide(observed: Observed, now: Instant): Decision<StatefulSetSt
   };
 }
 
-/** A Pod that ends so soon after it was made, as one its node does not let in, is likely to do so again. */
-const shortLifeMs = 10_000;
-const restAfterFailureMs = 1000;
-
 function restAfter({ wanted, condemned, now }: World, actions: readonly Action[]): number {
-  const isShortLived = ({ metadata }: Pod) =>
-    metadata.creationTimestamp != null && now - parseTime(metadata.creationTimestamp) < shortLifeMs;
-  if (wanted.some(({ pod }) => pod && isPodFinished(pod) && isShortLived(pod))) return restAfterFailureMs;
-  return actions.length > 0 ? 0 : restBetweenLooks(wanted.length + condemned.length);
-}
-
-function contentOf({ metadata, spec }: StatefulSet) {
-  const template = spec?.template ?? {};
-  return { data: podTemplateData(template), labels: template.metadata?.labels, annotations: metadata.annotations };
-}
-
-function revisionActions({ change, update }: RevisionPlan): readonly Action[] {
-  switch (change) {
-    case 'create':
-      return [create(update)];
-    case 'renumber':
-      return [patch(update, { revision: update.revision })];
-    case 'none':
-      return [];
-  }
+  const present = wanted.flatMap(({ pod }) => pod ?? []);
+  const restMs = actions.length > 0 ? 0 : restBetweenLooks(wanted.length + condemned.length);
+  return Math.max(restMs, restAfterShortLives(present, now));
 }
 
 /** Deletes revisions that neither the set nor a Pod has any use for, beyond those kept to go back to. */

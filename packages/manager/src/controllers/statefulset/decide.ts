@@ -9,7 +9,8 @@ import { type Action, isBeingDeleted } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
-import { restBetweenLooks } from '@kruise/controlplane/controllers/pace';
+import { restAfterShortLives, restBetweenLooks } from '@kruise/controlplane/controllers/pace';
+import { contentOf, revisionActions } from '@kruise/controlplane/controllers/statefulset/history';
 import { ordinalOf } from '@kruise/controlplane/controllers/statefulset/identity';
 import { claimsOf } from '@kruise/machinery/claims';
 import { compareRevisions, planRevision } from '@kruise/machinery/controller-revision';
@@ -21,7 +22,7 @@ import type { ManagerSettings } from '../../settings.ts';
 import { wantedOrdinals } from './ordinals.ts';
 import { preDownloadImages } from './pre-download.ts';
 import { type Refresher, refresherOf } from './refresh.ts';
-import { fillSlots, revisionContent, truncateHistory, writeRevision } from './revisions.ts';
+import { fillSlots, truncateHistory } from './revisions.ts';
 import { minReadySecondsOf, nameOf, type Situation } from './situation.ts';
 import { keepSlots, scaleIn } from './slots.ts';
 import { statusOf, withFailure } from './status.ts';
@@ -45,7 +46,7 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
   const history = { ...claimsOf(set, observed.revisions, matches), released: [] };
   const plan = planRevision(set, {
     history: history.claimed,
-    content: revisionContent(set),
+    content: contentOf(set),
     collisionCount: set.status?.collisionCount,
     find: observed.findRevision,
   });
@@ -61,7 +62,7 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
     actions: [
       ...claimActions(set, history),
       ...claimActions(set, pods),
-      ...writeRevision(plan),
+      ...revisionActions(plan),
       ...preDownloadImages(situation),
       ...work.actions,
       ...truncateHistory(situation),
@@ -69,7 +70,7 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
     status: (outcome) => withFailures(status, work, outcome, set, now),
     ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}),
     // Even where there is something to do: Pods that are updated become ready one after the other, and each has its due.
-    restMs: restBetweenLooks(pods.claimed.length),
+    restMs: Math.max(restBetweenLooks(pods.claimed.length), restAfterShortLives(pods.claimed, now)),
   };
 }
 

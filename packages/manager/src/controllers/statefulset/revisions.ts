@@ -2,15 +2,9 @@
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { StatefulSet } from '@kruise/api/kruise/statefulset';
-import { type Action, create, patch, remove } from '@kruise/client/actions';
+import { type Action, remove } from '@kruise/client/actions';
 import { memberOf } from '@kruise/controlplane/controllers/statefulset/identity';
-import {
-  outdatedRevisions,
-  podTemplateData,
-  podTemplateOf,
-  type RevisionContent,
-  type RevisionPlan,
-} from '@kruise/machinery/controller-revision';
+import { outdatedRevisions, podTemplateOf } from '@kruise/machinery/controller-revision';
 import type { Instant } from '@kruise/values/time';
 import { isAllHooked, lifecycleStateOf, stateMarks } from '../../lifecycle/lifecycle.ts';
 import { revisionLabelOf, shortHash } from '../../revision/pod-revision.ts';
@@ -18,24 +12,6 @@ import type { ManagerSettings } from '../../settings.ts';
 import { partitionOf } from './numbers.ts';
 import { startOrdinalOf } from './ordinals.ts';
 import { nameOf, type Situation, type Slot } from './situation.ts';
-
-/** What the present template makes a revision of. */
-export function revisionContent({ metadata, spec }: StatefulSet): RevisionContent {
-  const { template } = spec;
-  return { data: podTemplateData(template), labels: template.metadata?.labels, annotations: metadata.annotations };
-}
-
-/** Writes the update revision where it is new, or has come back. */
-export function writeRevision({ change, update }: RevisionPlan): readonly Action[] {
-  switch (change) {
-    case 'create':
-      return [create(update)];
-    case 'renumber':
-      return [patch(update, { revision: update.revision })];
-    case 'none':
-      return [];
-  }
-}
 
 /** Deletes revisions that neither the set nor a Pod has any use for, beyond those kept to go back to. */
 export function truncateHistory({ set, pods, revisions, current, update }: Situation): readonly Action[] {
