@@ -7,6 +7,7 @@ import type { FeatureGates } from '../feature-gates.ts';
 import { envFromMetadataHash, plainHash, plainHashBefore131 } from './container-hash.ts';
 import { hasChanges, type InPlaceUpdateState, isInGrace, readState } from './state.ts';
 
+const moreBatches = 'existing containers to in-place update in next batches';
 const judged = new WeakMap<FeatureGates, WeakMap<Pod, string | undefined>>();
 
 /** Why an update is not complete yet; nothing if it is, or if there was none. A Pod is judged once, until it changes. */
@@ -26,8 +27,16 @@ function findObstacle(pod: Pod, gates: FeatureGates): string | undefined {
     return `the state of the in-place update cannot be read: ${(error as Error).message}`;
   }
   if (!state) return undefined;
-  if (hasChanges(state.next)) return 'existing containers to in-place update in next batches';
+  if (hasChanges(state.next)) return moreBatches;
   return containersObstacle(pod, state, gates);
+}
+
+/** Whether the present batch has come through, and what comes after it can begin. */
+export function isBatchDone(pod: Pod, gates: FeatureGates): boolean {
+  const obstacle = updateObstacle(pod, gates);
+  if (obstacle !== moreBatches) return obstacle === undefined;
+  // There is a state, or it could not have more batches.
+  return containersObstacle(pod, readState(pod)!, gates) === undefined;
 }
 
 /** Why the containers of the present batch are not what they should be; nothing if they are. */

@@ -37,6 +37,24 @@ const cases: { is: string; object: Pod; matters: boolean; set?: typeof hooked }[
     object: withStatus({ conditions: [{ type: 'Ready', status: 'True' }] }),
     matters: true,
   },
+  {
+    is: 'a Pod that waits for the next batch of its update',
+    object: {
+      ...withStatus({ conditions: [{ type: 'InPlaceUpdateReady', status: 'False' }] }),
+      metadata: {
+        ...previous.metadata,
+        annotations: {
+          'apps.kruise.io/inplace-update-state': JSON.stringify({
+            revision: 'web-2',
+            updateTimestamp: '2026-01-01T00:00:00Z',
+            lastContainerStatuses: { main: { imageID: 'another' } },
+            nextContainerImages: { side: 'side:v2' },
+          }),
+        },
+      },
+    },
+    matters: true,
+  },
 ];
 for (const { is, object, matters, set = cloneSetOf() } of cases) {
   test(`${is} ${matters ? 'concerns' : 'does not concern'} the CloneSet`, () => {

@@ -7,7 +7,7 @@ import { isSame } from '@kruise/machinery/json-value';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodActive, isPodReady } from '@kruise/machinery/pods';
 import type { FeatureGates } from '../../feature-gates.ts';
-import { updateObstacle } from '../../inplace/completion.ts';
+import { isBatchDone } from '../../inplace/completion.ts';
 import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import { hasReadinessGate } from '../../readiness/pod-readiness.ts';
 
@@ -36,10 +36,10 @@ function hasOtherHooks({ previous, object }: Change, { spec }: CloneSet): boolea
   return finalizers.some((finalizer) => has(previous, finalizer) !== has(object, finalizer));
 }
 
-/** Whether an update in place may have come through, which its CloneSet has not told the Pod yet. */
+/** Whether an update in place, or one batch of it, may have come through, which its CloneSet has not told the Pod yet. */
 function mayHaveBeenUpdated(pod: Pod, gates: FeatureGates): boolean {
   const isWaiting = hasReadinessGate(pod, inPlaceUpdateReadyCondition) || lifecycleStateOf(pod) !== 'Normal';
-  if (!isWaiting || updateObstacle(pod, gates) !== undefined) return false;
+  if (!isWaiting || !isBatchDone(pod, gates)) return false;
   const isTold = isConditionTrue(pod.status?.conditions, inPlaceUpdateReadyCondition);
   return !isTold || gates.InPlaceWorkloadVerticalScaling;
 }
