@@ -1,5 +1,6 @@
 import { createClient } from '@kruise/client/client';
 import { silentLog } from '@kruise/client/log';
+import type { ResourceList } from '@kruise/machinery/resource-list';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
 import { createSimulatedNetwork } from '@kruise/node/cri/simulated/network';
 import { createRegistry } from '@kruise/node/cri/simulated/registry';
@@ -27,12 +28,12 @@ export type Machines = {
 export type RunningPod = { readonly machine: string; readonly pod: string; readonly uid: string };
 
 /** Small machines, so that there is not always room. */
-const capacity = { cpu: '1600m', memory: '4Gi' };
+const smallCapacity: ResourceList = { cpu: '1600m', memory: '4Gi' };
 
 const never = new AbortController().signal;
 
 /** Machines called `node-1`, `node-2`, … on the world's time. */
-export function createMachines(clock: Clock, seed: string, count: number): Machines {
+export function createMachines(clock: Clock, seed: string, count: number, capacity = smallCapacity): Machines {
   const network = createSimulatedNetwork();
   const registry = createRegistry();
   const machines = Array.from({ length: count }, (_, index) => {

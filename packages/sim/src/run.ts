@@ -171,7 +171,7 @@ export async function run(options: RunOptions): Promise<Result> {
 }
 
 /** Has something go wrong, and come right again. */
-function befall(world: World, machines: Machines, fault: Fault, tell: (line: string) => void): void {
+export function befall(world: World, machines: Machines, fault: Fault, tell: (line: string) => void): void {
   const { kind, target, lastsMs } = fault;
   tell(`-- ${told(fault)}`);
   const weather = weatherOf(kind);

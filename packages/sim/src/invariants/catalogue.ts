@@ -19,6 +19,7 @@ import {
 import {
   advancedDaemonSetsStayAvailable,
   advancedStatefulSetsStayAvailable,
+  cloneSetsKeepToPartitions,
   cloneSetsStayAvailable,
   deploymentsStayLarge,
   jobsCountWhatWas,
@@ -32,6 +33,7 @@ export const invariants: readonly Invariant[] = [
   advancedStatefulSetsStayAvailable,
   budgetsAreKept,
   cloneSetsAreNotExceeded,
+  cloneSetsKeepToPartitions,
   cloneSetsStayAvailable,
   deletedPodsStayAway,
   deploymentsAreNotExceeded,

@@ -158,3 +158,33 @@ export const advancedDaemonSetsStayAvailable: Invariant = {
     return Math.max(1, updateBudget(set, desired).maxUnavailable);
   }),
 };
+
+export const cloneSetsKeepToPartitions: Invariant = {
+  name: 'a CloneSet updates no more Pods than its partition leaves',
+  begin() {
+    const limitOf = ceiling();
+    const heardOf = new Map<string, number>();
+    return (view) => {
+      const active = activeByOwner(view.list(pod));
+      for (const { metadata, spec, status } of view.list(cloneSet)) {
+        const { uid = '', generation } = metadata;
+        const { currentRevision, updateRevision, observedGeneration } = status ?? {};
+        const replicas = spec.replicas ?? 1;
+        const kept = scaleUp(spec.updateStrategy?.rollingUpdate?.partition ?? 0, replicas);
+        const wanted = Math.max(0, replicas - kept);
+        const allowed = observedGeneration === generation ? wanted : Math.max(wanted, heardOf.get(uid) ?? replicas);
+        heardOf.set(uid, allowed);
+        // Where all are of one revision, there is nothing to keep back.
+        if (updateRevision === undefined || currentRevision === updateRevision) continue;
+        const hash = updateRevision.split('-').at(-1)!;
+        const pods = active.get(uid) ?? [];
+        const updated = pods.filter((each) =>
+          each.metadata.labels?.['controller-revision-hash']?.endsWith(hash),
+        ).length;
+        const limit = limitOf(`${uid} ${updateRevision}`, allowed, updated);
+        if (updated > limit) return `${metadata.name} may update ${limit} and has updated ${updated}`;
+      }
+      return undefined;
+    };
+  },
+};

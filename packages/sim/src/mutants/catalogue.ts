@@ -9,10 +9,9 @@ import { podDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
 import type { Action } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
-import type { RateLimiter } from '@kruise/client/rate-limiter';
 import type { ApiRequest, WatchEvent } from '@kruise/client/transport';
 import { forgetfulDisk, hastyDisk, revivingDisk } from './disks.ts';
-import { afterDeciding, connecting, deciding, isKubelet, type Mutant, reaching, seeing } from './mutant.ts';
+import { connecting, deciding, isKubelet, type Mutant, reaching, seeing } from './mutant.ts';
 import { deny, pretend, requesting, watching } from './transports.ts';
 
 const rest = 'everything comes to rest';
@@ -84,16 +83,6 @@ async function* everySoMany(
   }
 }
 
-/** Pods that ask for nothing. */
-function unassuming<T>(object: T): T {
-  const { spec } = object as Body;
-  if (!spec?.containers) return object;
-  return { ...object, spec: { ...spec, containers: spec.containers.map((each) => ({ ...each, resources: {} })) } };
-}
-
-const withoutRequeue = ({ requeueAfterSeconds: _, ...decision }: Decision): Decision => decision;
-const endlessWait: RateLimiter = { delayMs: () => 86_400_000, forget() {}, failures: () => 0 };
-
 const isControllerManager = ({ name }: { readonly name: string }) => name === 'controller-manager';
 const isScheduler = ({ name }: { readonly name: string }) => name === 'scheduler';
 
@@ -103,14 +92,14 @@ export const mutants: readonly Mutant[] = [
     parts: deciding(replicaSet, twice),
     about: deployment,
     caughtBy: 'a ReplicaSet has no more active Pods than it wants',
-    seed: '1',
+    seed: 'm-1',
   },
   {
     name: 'controllers do not wait for what they wrote to come into sight',
     parts: { control: { expectationTimeoutMs: 0 } },
     about: deployment,
     caughtBy: 'a ReplicaSet has no more active Pods than it wants',
-    seed: '1',
+    seed: 'm-4',
   },
   {
     name: 'a ReplicaSet forgets to delete what is too many',
@@ -120,33 +109,28 @@ export const mutants: readonly Mutant[] = [
     ),
     about: deployment,
     caughtBy: rest,
-    seed: '1',
+    seed: 'm-4',
   },
   {
-    name: 'controllers look again only when something happens',
-    parts: {
-      control: {
-        adapt: (each) =>
-          'for' in each ? { ...afterDeciding(each, withoutRequeue), rateLimiter: () => endlessWait } : each,
-      },
-    },
-    about: job,
+    name: 'a ReplicaSet does not look again when time alone makes Pods available',
+    parts: deciding(replicaSet, ({ requeueAfterSeconds: _, ...decision }) => decision),
+    about: deployment,
     caughtBy: rest,
-    seed: '1',
+    seed: 'm-1',
   },
   {
     name: 'a Deployment lets all its Pods go at once',
     parts: seeing(deployment, strategic({ maxUnavailable: '100%' })),
     about: deployment,
     caughtBy: 'the ReplicaSets of a Deployment want no fewer Pods together than it may be short of',
-    seed: '1',
+    seed: 'm-3',
   },
   {
     name: 'a Deployment surges further than it may',
     parts: seeing(deployment, strategic({ maxSurge: 3 })),
     about: deployment,
     caughtBy: 'the ReplicaSets of a Deployment want no more Pods together than it wants and may surge',
-    seed: '1',
+    seed: 'm-3',
   },
   {
     name: 'a StatefulSet starts its Pods in no order',
@@ -156,7 +140,7 @@ export const mutants: readonly Mutant[] = [
     })),
     about: statefulSet,
     caughtBy: 'a Pod of an ordered StatefulSet is made only after those before it were ready',
-    seed: '1',
+    seed: 'm-2',
   },
   {
     name: 'a StatefulSet counts one Pod too many',
@@ -166,14 +150,14 @@ export const mutants: readonly Mutant[] = [
     ),
     about: statefulSet,
     caughtBy: rest,
-    seed: '1',
+    seed: 'm-1',
   },
   {
     name: 'a DaemonSet starts two Pods on a node',
     parts: deciding(daemonSet, twice),
     about: daemonSet,
     caughtBy: 'a DaemonSet has at most one active Pod on a node',
-    seed: '1',
+    seed: 'm-1',
   },
   {
     name: 'a Job counts a success twice',
@@ -183,7 +167,7 @@ export const mutants: readonly Mutant[] = [
     ),
     about: job,
     caughtBy: 'a Job counts no more successes than there were, and runs no more Pods at a time than it may',
-    seed: '1',
+    seed: 'm-1',
   },
   {
     name: 'a Job runs one Pod more at a time than it may',
@@ -193,7 +177,7 @@ export const mutants: readonly Mutant[] = [
     })),
     about: job,
     caughtBy: 'a Job counts no more successes than there were, and runs no more Pods at a time than it may',
-    seed: '1',
+    seed: 'm-1',
   },
   {
     name: 'a Job does not let its Pods go',
@@ -203,7 +187,7 @@ export const mutants: readonly Mutant[] = [
     ),
     about: job,
     caughtBy: 'a Job counts no more successes than there were, and runs no more Pods at a time than it may',
-    seed: '1',
+    seed: 'm-1',
   },
   {
     name: 'a CloneSet makes one Pod too many',
@@ -213,35 +197,35 @@ export const mutants: readonly Mutant[] = [
     })),
     about: cloneSet,
     caughtBy: 'a CloneSet has no more active Pods than it wants and may surge',
-    seed: '1',
+    seed: 'm-1',
   },
   {
     name: 'a CloneSet surges further than it may',
     parts: seeing(cloneSet, rolling({ maxSurge: 3 })),
     about: cloneSet,
     caughtBy: 'a CloneSet has no more active Pods than it wants and may surge',
-    seed: '1',
+    seed: 'm-5',
   },
   {
     name: 'a CloneSet takes all Pods down at once to update them',
     parts: seeing(cloneSet, rolling({ maxUnavailable: '100%' })),
     about: cloneSet,
     caughtBy: 'a CloneSet takes no more ready Pods down to update them in place than may be unavailable',
-    seed: '1',
+    seed: 'm-6',
   },
   {
     name: 'a CloneSet does not keep to its partition',
     parts: seeing(cloneSet, rolling({ partition: 0 })),
     about: cloneSet,
-    caughtBy: rest,
-    seed: '1',
+    caughtBy: 'a CloneSet updates no more Pods than its partition leaves',
+    seed: 'm-2',
   },
   {
     name: 'a CloneSet does not wait for those who hold its Pods back',
     parts: seeing(cloneSet, ({ spec: { lifecycle: _, ...spec }, ...set }) => ({ ...set, spec })),
     about: cloneSet,
     caughtBy: 'a Pod that is held back is not deleted by its CloneSet',
-    seed: '1',
+    seed: 'm-10',
   },
   {
     name: 'a CloneSet leaves Pods unready after it has updated them in place',
@@ -251,7 +235,7 @@ export const mutants: readonly Mutant[] = [
     ),
     about: cloneSet,
     caughtBy: rest,
-    seed: '1',
+    seed: 'm-2',
   },
   {
     name: 'budgets allow one eviction too many',
@@ -260,8 +244,8 @@ export const mutants: readonly Mutant[] = [
       reporting(({ disruptionsAllowed = 0 }) => ({ disruptionsAllowed: disruptionsAllowed + 1 })),
     ),
     about: deployment,
-    caughtBy: 'no Pod is evicted that its budget cannot spare',
-    seed: '1',
+    caughtBy: rest,
+    seed: 'm-5',
   },
   {
     name: 'the garbage collector takes ReplicaSets for gone',
@@ -275,7 +259,7 @@ export const mutants: readonly Mutant[] = [
     }),
     about: deployment,
     caughtBy: 'the garbage collector deletes nothing whose owner stays',
-    seed: '1',
+    seed: 'm-1',
   },
   {
     name: 'the garbage collector takes no finalizer off',
@@ -283,7 +267,7 @@ export const mutants: readonly Mutant[] = [
       requesting(inner, ({ method }) => (method === 'PATCH' ? pretend() : undefined)),
     ),
     caughtBy: rest,
-    seed: '1',
+    seed: 'm-1',
   },
   {
     name: 'the garbage collector deletes nothing',
@@ -291,13 +275,13 @@ export const mutants: readonly Mutant[] = [
       requesting(inner, ({ method }) => (method === 'DELETE' ? pretend() : undefined)),
     ),
     caughtBy: rest,
-    seed: '1',
+    seed: 'm-1',
   },
   {
     name: 'a watch drops an event',
     parts: connecting(isControllerManager, (inner) => watching(inner, 'pods', (all) => everySoMany(all, 7, () => []))),
     caughtBy: rest,
-    seed: '1',
+    seed: 'm-2',
   },
   {
     name: 'a watch tells an event again after a later one',
@@ -305,26 +289,26 @@ export const mutants: readonly Mutant[] = [
       watching(inner, 'pods', (all) => everySoMany(all, 7, (event, earlier) => (earlier ? [event, earlier] : [event]))),
     ),
     about: job,
-    caughtBy: 'a Job counts no more successes than there were, and runs no more Pods at a time than it may',
-    seed: '1',
+    caughtBy: rest,
+    seed: 'm-5',
   },
   {
     name: 'a disk says that writes are safe before they are',
     parts: { createDisk: hastyDisk },
     caughtBy: 'what was acknowledged is there after a crash',
-    seed: '1',
+    seed: 'm-2',
   },
   {
     name: 'a disk loses its last write',
     parts: { createDisk: forgetfulDisk },
     caughtBy: 'what was acknowledged is there after a crash',
-    seed: '1',
+    seed: 'm-2',
   },
   {
     name: 'a disk brings back a Pod that was deleted',
     parts: { createDisk: revivingDisk },
     caughtBy: 'what was deleted stays away',
-    seed: '1',
+    seed: 'm-4',
   },
   {
     name: 'a kubelet says that Pods are ready before they run',
@@ -339,7 +323,7 @@ export const mutants: readonly Mutant[] = [
       }),
     ),
     caughtBy: 'no Pod is said to be ready that has never run',
-    seed: '1',
+    seed: 'm-1',
   },
   {
     name: 'a kubelet brings Pods back that are over',
@@ -351,7 +335,7 @@ export const mutants: readonly Mutant[] = [
     ),
     about: job,
     caughtBy: 'a Pod that is over stays over, and one that has a node keeps it',
-    seed: '1',
+    seed: 'm-1',
   },
   {
     name: 'a kubelet lets Pods go before they have ended',
@@ -370,7 +354,7 @@ export const mutants: readonly Mutant[] = [
     ),
     about: statefulSet,
     caughtBy: 'no two Pods of one name run at once',
-    seed: '1',
+    seed: 'm-1',
   },
   {
     name: 'a kubelet never says that a Pod is gone',
@@ -378,24 +362,18 @@ export const mutants: readonly Mutant[] = [
       requesting(inner, ({ method, path }) => (method === 'DELETE' && path.includes('/pods/') ? pretend() : undefined)),
     ),
     caughtBy: rest,
-    seed: '1',
+    seed: 'm-1',
   },
   {
-    name: 'a scheduler does not heed what Pods ask for',
-    parts: connecting(isScheduler, (inner) => ({
-      async request(request) {
-        const answer = await inner.request(request);
-        const { items } = (answer.object ?? {}) as { readonly items?: readonly unknown[] };
-        if (!request.path.endsWith('/pods') || !items) return answer;
-        return { ...answer, object: { ...(answer.object as object), items: items.map(unassuming) } };
-      },
-      watch: (request) =>
-        watching(inner, 'pods', async function* (events) {
-          for await (const event of events) yield { ...event, object: unassuming(event.object) };
-        }).watch(request),
-    })),
+    name: 'a scheduler sends all Pods to one node',
+    parts: connecting(isScheduler, (inner) =>
+      requesting(inner, (request, send) => {
+        if (request.method !== 'POST' || !request.path.endsWith('/binding')) return undefined;
+        return send({ ...request, body: { ...bodyOf(request), target: { kind: 'Node', name: 'node-1' } } });
+      }),
+    ),
     caughtBy: 'no node is given more Pods than it has processors for',
-    seed: '1',
+    seed: 'm-2',
   },
   {
     name: 'a scheduler takes Pods for bound that are not',
@@ -406,6 +384,6 @@ export const mutants: readonly Mutant[] = [
       );
     }),
     caughtBy: rest,
-    seed: '1',
+    seed: 'm-1',
   },
 ];

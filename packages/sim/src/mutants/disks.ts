@@ -1,9 +1,9 @@
 /** Disks that lose what they were trusted with. */
 import { createDisk, type DiskOptions, type KeptVersion } from '../disk.ts';
 
-/** Says that a write is safe as soon as it hears of it. */
+/** Says that a write is safe as soon as it hears of it, and takes half a second to make it so. */
 export function hastyDisk(options: DiskOptions) {
-  return createDisk({ ...options, isHasty: true });
+  return createDisk({ ...options, syncMs: () => 500, isHasty: true });
 }
 
 /** Loses its last write whenever it is opened again. */
@@ -14,8 +14,10 @@ export function forgetfulDisk(options: DiskOptions) {
 /** Brings back what was deleted last whenever it is opened again. */
 export function revivingDisk(options: DiskOptions) {
   const revive = (saved: Map<number, KeptVersion>) => {
-    const last = [...saved.values()].findLast(({ deleted, key }) => deleted && key.includes('/pods/'));
-    if (last) saved.delete(last.revision);
+    const versions = [...saved.values()];
+    const last = versions.findLast(({ deleted, key }) => deleted && key.includes('/pods/'));
+    const before = versions.findLast(({ key, revision }) => key === last?.key && revision < last.revision);
+    if (last && before) saved.set(last.revision, { ...before, revision: last.revision });
   };
   return createDisk({ ...options, onOpen: revive });
 }

@@ -21,12 +21,7 @@ export type Mutant = {
 
 /** The controllers of a kind make something else of what they decided. */
 export function deciding(kind: Kind, change: (decision: Decision) => Decision): Parts {
-  return adapting(kind, (controller) => afterDeciding(controller, change));
-}
-
-/** A controller that makes something else of what it decided. */
-export function afterDeciding(controller: Controller, change: (decision: Decision) => Decision): Controller {
-  return {
+  return adapting(kind, (controller) => ({
     ...controller,
     consider(context, key) {
       const considered = controller.consider(context, key);
@@ -36,7 +31,7 @@ export function afterDeciding(controller: Controller, change: (decision: Decisio
       }
       return { ...considered, decision: change(considered.decision) };
     },
-  };
+  }));
 }
 
 /** The controllers of a kind see its objects as they are not. */

@@ -1,0 +1,58 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { KubernetesObject } from '@kruise/client/object-key';
+import { parseYaml, splitYamlDocuments } from '@kruise/schema/yaml-text';
+import { drawStory } from '@kruise/sim/picture';
+import { parsePlan } from '@kruise/sim/plan';
+import { play } from '@kruise/sim/play';
+
+export type SimRunOptions = {
+  readonly plan?: string;
+  readonly minutes: string;
+  readonly seed: string;
+  readonly nodes: string;
+  readonly svg?: string;
+};
+
+/** Plays manifests on virtual time, and tells what happens. */
+export async function simRun(files: readonly string[], options: SimRunOptions): Promise<number> {
+  const manifests = files.flatMap(manifestsIn);
+  const minutes = Number(options.minutes);
+  const nodes = Number(options.nodes);
+  if (!(minutes > 0)) throw new Error(`--minutes wants a number, not ${options.minutes}`);
+  if (!Number.isInteger(nodes) || nodes < 1) throw new Error(`--nodes wants a number, not ${options.nodes}`);
+  const planText = options.plan === undefined ? '[]' : readFileSync(options.plan, 'utf8');
+  const story = await play({
+    manifests,
+    plan: (names) => parsePlan(planText, names),
+    minutes,
+    seed: options.seed,
+    nodes,
+    tell: (atMs, line) => console.log(`${timeOf(atMs)}  ${line}`),
+  });
+  for (const [name, samples] of story.samples) {
+    const { available, wanted } = samples.at(-1)!;
+    const least = Math.min(...samples.filter(({ atMs }) => atMs > 0).map((each) => each.available));
+    console.log(
+      `${name}: ${available} of ${wanted} in the end${Number.isFinite(least) ? `, ${least} at the least` : ''}`,
+    );
+  }
+  if (options.svg !== undefined) writeFileSync(options.svg, drawStory(story));
+  return 0;
+}
+
+function manifestsIn(file: string): readonly KubernetesObject[] {
+  return splitYamlDocuments(readFileSync(file, 'utf8')).flatMap((text, index) => {
+    const document = parseYaml(text);
+    if (document == null) return [];
+    const { apiVersion, kind, metadata, items } = document as Partial<KubernetesObject> & { readonly items?: unknown };
+    // A list is what it lists.
+    if (kind === 'List' && Array.isArray(items)) return items as readonly KubernetesObject[];
+    if (!apiVersion || !kind || !metadata) throw new Error(`${file}, document ${index + 1}: no manifest`);
+    return [document as KubernetesObject];
+  });
+}
+
+function timeOf(atMs: number): string {
+  const seconds = atMs / 1000;
+  return `${Math.floor(seconds / 60)}:${(seconds % 60).toFixed(1).padStart(4, '0')}`;
+}

@@ -1,0 +1,142 @@
+/** One's own manifests on virtual time, with a plan of what goes wrong: what happens, line by line. */
+import { type Node, node } from '@kruise/api/core/node';
+import { pathOf } from '@kruise/client/client';
+import type { KubernetesObject } from '@kruise/client/object-key';
+import type { Transport } from '@kruise/client/transport';
+import { isConditionTrue } from '@kruise/machinery/conditions';
+import { isAlreadyExists, StatusError } from '@kruise/machinery/status';
+import { apiVersionOf, type Kind } from '@kruise/schema/kind';
+import { after } from '@kruise/values/clock';
+import type { Deed, Plan } from './plan.ts';
+import { befall } from './run.ts';
+import { openStage } from './stage.ts';
+import { createNarrator, type Sample } from './story.ts';
+import type { World } from './world.ts';
+
+export type PlayOptions = {
+  readonly manifests: readonly KubernetesObject[];
+  /** Made for the names of the processes there are. */
+  readonly plan: (names: readonly string[]) => Plan;
+  readonly minutes: number;
+  readonly seed: string;
+  readonly nodes: number;
+  /** Told each line as it happens. */
+  readonly tell: (atMs: number, line: string) => void;
+};
+
+/** What happened, for those who would draw it. */
+export type Story = {
+  readonly plan: Plan;
+  readonly lengthMs: number;
+  readonly samples: ReadonlyMap<string, readonly Sample[]>;
+};
+
+const user = { username: 'user', groups: ['system:masters', 'system:authenticated'] };
+/** How long a user tries what does not work at once. */
+const patienceMs = 60_000;
+const retryMs = 500;
+
+/** Plays a plan with manifests that are applied once every node is ready. */
+export async function play({ manifests, minutes, seed, nodes, tell, ...options }: PlayOptions): Promise<Story> {
+  const narrator = createNarrator();
+  let begin = Number.POSITIVE_INFINITY;
+  const since = () => Math.max(0, world.clock.now() - begin);
+  const stage = await openStage({
+    seed,
+    nodes,
+    onChange(view) {
+      for (const line of narrator.look(view, since())) tell(since(), line);
+    },
+  });
+  const { world, machines } = stage;
+  const plan = options.plan(world.names());
+  await stage.until('all nodes are ready', (view) => view.list(node).filter(isReady).length === nodes);
+  begin = world.clock.now();
+  for (const manifest of manifests) {
+    await stage.during(insist(world, (transport) => make(world, transport, manifest)));
+    tell(since(), `a user makes ${manifest.kind} ${manifest.metadata.name}`);
+  }
+  for (const fault of plan.faults) {
+    world.clock.setTimer(fault.atMs - since(), () => {
+      tell(since(), `${fault.target} ${fault.kind}, for ${(fault.lastsMs / 1000).toFixed(0)} s`);
+      befall(world, machines, fault, () => {});
+    });
+    world.clock.setTimer(fault.atMs + fault.lastsMs - since(), () => tell(since(), `${fault.target} is well again`));
+  }
+  for (const deed of plan.deeds)
+    world.clock.setTimer(deed.atMs - since(), () => void perform(world, deed, since, tell));
+  const lengthMs = minutes * 60_000;
+  await stage.pass(lengthMs - since());
+  return { plan, lengthMs, samples: narrator.samples };
+}
+
+const isReady = ({ status }: Node) => isConditionTrue(status?.conditions, 'Ready');
+
+/** Tries until it works, or can never work, or has taken too long. */
+async function insist(world: World, attempt: (transport: Transport) => Promise<void>): Promise<void> {
+  const latest = world.clock.now() + patienceMs;
+  for (;;) {
+    try {
+      const transport = world.observer(user);
+      if (!transport) throw new Error('the API server is down');
+      return await attempt(transport);
+    } catch (error) {
+      const isFinal = error instanceof StatusError && [400, 404, 422].includes(error.status.code ?? 0);
+      if (isFinal || world.clock.now() >= latest) throw error;
+      await after(world.clock, retryMs);
+    }
+  }
+}
+
+function kindOf(world: World, isIt: (kind: Kind) => boolean, name: string): Kind {
+  const found = [...(world.server()?.core.resources.all() ?? [])].find(({ kind }) => isIt(kind));
+  if (!found) throw new Error(`there is no kind ${name}`);
+  return found.kind;
+}
+
+async function make(world: World, transport: Transport, manifest: KubernetesObject): Promise<void> {
+  const { apiVersion, kind: name, metadata } = manifest;
+  const kind = kindOf(
+    world,
+    (each) => each.kind === name && apiVersionOf(each) === apiVersion,
+    `${apiVersion} ${name}`,
+  );
+  const { namespace = 'default' } = metadata;
+  try {
+    await transport.request({ method: 'POST', path: pathOf(kind, { namespace }), body: manifest });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+async function perform(
+  world: World,
+  deed: Deed,
+  since: () => number,
+  tell: (atMs: number, line: string) => void,
+): Promise<void> {
+  const { namespace, kind: name, name: object } = deed.target;
+  const what = `${deed.type === 'delete' ? 'deletes' : 'changes'} ${name} ${object}`;
+  try {
+    await insist(world, async (transport) => {
+      const kind = kindOf(world, (each) => each.kind === name, name);
+      const path = pathOf(kind, { namespace, name: object });
+      if (deed.type === 'delete') await transport.request({ method: 'DELETE', path });
+      else await change(transport, path, deed.patch);
+    });
+    tell(since(), `a user ${what}`);
+  } catch (error) {
+    tell(since(), `a user ${what}, in vain: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** As kubectl does it: lists by their keys where the kind has such, else whole. */
+async function change(transport: Transport, path: string, body: object): Promise<void> {
+  const patch = (contentType: string) => transport.request({ method: 'PATCH', path, contentType, body });
+  try {
+    await patch('application/strategic-merge-patch+json');
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.status.code !== 415) throw error;
+    await patch('application/merge-patch+json');
+  }
+}

@@ -1,0 +1,89 @@
+/** A world that is led step by step: someone acts, time passes, and what has come of it is looked at. */
+import { type Client, createClient } from '@kruise/client/client';
+import { createMachines, type Machines } from './nodes.ts';
+import { controlPlane } from './programs.ts';
+import { type View, viewOf } from './view.ts';
+import { createWorld, type World } from './world.ts';
+
+export type Stage = {
+  readonly world: World;
+  readonly machines: Machines;
+  /** A user with all rights, without a network between. */
+  client(): Client;
+  view(): View;
+  /** Lets time pass. */
+  pass(durationMs: number): Promise<void>;
+  /** Lets time pass until something is done. */
+  during<T>(work: Promise<T>): Promise<T>;
+  /** Lets time pass until something holds; throws if it does not within so long. */
+  until(what: string, holds: (view: View) => boolean, withinMs?: number): Promise<void>;
+};
+
+export type StageOptions = {
+  readonly seed: string;
+  readonly nodes: number;
+  /** Shown the cluster whenever something has changed. */
+  readonly onChange?: (view: View) => void;
+};
+
+const user = { username: 'user', groups: ['system:masters', 'system:authenticated'] };
+
+/** Sets up a cluster whose machines have room enough. */
+export async function openStage({ seed, nodes, onChange }: StageOptions): Promise<Stage> {
+  let machines: Machines | undefined;
+  const world = createWorld({
+    seed,
+    programs: (clock) => {
+      machines = createMachines(clock, seed, nodes, {});
+      return [...controlPlane(), ...machines.kubelets];
+    },
+    record: () => {},
+  });
+  let changes = 0;
+  let shown = 0;
+  world.onWrite(({ key }) => {
+    if (!/^\/registry\/(?:leases|events)\//.test(key)) changes++;
+  });
+  await world.start();
+  const { clock } = world;
+  const view = () => viewOf(world.server()!.core, clock.now());
+
+  /** Moves from timer to timer until a time, or until something holds that is looked at after each change. */
+  async function move(until: number, isOver: () => boolean): Promise<void> {
+    while (clock.now() < until && !isOver()) {
+      const next = clock.nextTimer() ?? until;
+      await clock.advanceAsync(Math.min(Math.max(next, clock.now()), until) - clock.now());
+      if (shown === changes || !world.server()) continue;
+      shown = changes;
+      onChange?.(view());
+    }
+  }
+  return {
+    world,
+    machines: machines!,
+    view,
+    client: () => createClient(world.observer(user)!),
+    pass: (durationMs) => move(clock.now() + durationMs, () => false),
+    async during(work) {
+      let isDone = false;
+      const settle = () => {
+        isDone = true;
+      };
+      work.then(settle, settle);
+      await move(Number.POSITIVE_INFINITY, () => isDone);
+      return work;
+    },
+    async until(what, holds, withinMs = 60_000) {
+      let isSo = false;
+      let seen = -1;
+      await move(clock.now() + withinMs, () => {
+        if (seen !== changes && world.server()) {
+          seen = changes;
+          isSo = holds(view());
+        }
+        return isSo;
+      });
+      if (!isSo) throw new Error(`it did not come about that ${what}`);
+    },
+  };
+}
