@@ -31,7 +31,12 @@ export type ServedRequest = {
 };
 
 /** The network as one who has an address on it sees it. */
-export type NetworkPeer = HostNetwork & {
+export type NetworkPeer = Omit<HostNetwork, 'request'> & {
+  /** As a node asks, and with a body for those who send one. */
+  request(
+    request: HttpRequest & { readonly body?: Uint8Array },
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<HttpAnswer>;
   readonly address: string;
   /** The addresses of a full name. */
   resolve(name: string): readonly string[];
@@ -202,7 +207,7 @@ function isName(host: string): boolean {
   return !/^[\d.]+$|:/.test(host);
 }
 
-function served(request: HttpRequest, clientAddress: string): ServedRequest {
+function served(request: Parameters<NetworkPeer['request']>[0], clientAddress: string): ServedRequest {
   const [path = '/', query = ''] = request.path.split('?', 2);
   const headers: Record<string, string> = {};
   for (const [name, value] of request.headers ?? []) headers[name.toLowerCase()] = value;
@@ -211,7 +216,7 @@ function served(request: HttpRequest, clientAddress: string): ServedRequest {
     path: path === '' ? '/' : path,
     query: new URLSearchParams(query),
     headers,
-    body: new Uint8Array(),
+    body: request.body ?? new Uint8Array(),
     clientAddress,
   };
 }

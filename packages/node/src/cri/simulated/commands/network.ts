@@ -17,7 +17,9 @@ export const networkCommands: Readonly<Record<string, Program>> = {
     const url = urlOf(operands[0]);
     let answer: HttpAnswer;
     try {
-      answer = await fetchUrl(context, url, waitMs(values.get('T') ?? values.get('timeout')));
+      answer = await fetchUrl(context, url, waitMs(values.get('T') ?? values.get('timeout')), {
+        data: values.get('post-data'),
+      });
     } catch (error) {
       throw failed(error, url, (reason) => `can't connect to remote host (${url.hostname}): ${reason}`);
     }
@@ -36,7 +38,11 @@ export const networkCommands: Readonly<Record<string, Program>> = {
     let answer: HttpAnswer;
     try {
       const limit = values.get('m') ?? values.get('max-time') ?? values.get('connect-timeout');
-      answer = await fetchUrl(context, url, waitMs(limit), { method: values.get('X'), header: values.get('H') });
+      answer = await fetchUrl(context, url, waitMs(limit), {
+        method: values.get('X'),
+        header: values.get('H'),
+        data: values.get('d'),
+      });
     } catch (error) {
       if (flags.has('s') && !flags.has('S')) return 7;
       const port = url.port || (url.protocol === 'https:' ? 443 : 80);
@@ -141,13 +147,17 @@ function waitMs(seconds: string | undefined): number {
   return Number(seconds ?? 60) * 1000;
 }
 
-type Extras = { readonly method?: string | undefined; readonly header?: string | undefined };
+type Extras = {
+  readonly method?: string | undefined;
+  readonly header?: string | undefined;
+  readonly data?: string | undefined;
+};
 
 async function fetchUrl(
   context: ProgramContext,
   url: URL,
   limitMs: number,
-  { method = 'GET', header }: Extras = {},
+  { data, method = data === undefined ? 'GET' : 'POST', header }: Extras = {},
 ): Promise<HttpAnswer> {
   const { container, process } = context;
   const host = hostAddress(context, url.hostname.replace(/^\[|\]$/g, '')) ?? url.hostname;
@@ -162,6 +172,7 @@ async function fetchUrl(
       path: `${url.pathname}${url.search}`,
       headers: name === undefined || value === undefined ? [] : [[name, value]],
       maxBodyBytes: 1024 * 1024,
+      ...(data !== undefined && { body: Buffer.from(data) }),
     },
     { signal: timeout.signal },
   );

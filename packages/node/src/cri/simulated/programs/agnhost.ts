@@ -64,6 +64,8 @@ const subcommands: Readonly<Record<string, Program>> = {
       backendPort: portOf(context, 'backend-port', 6379),
       replicaOf: flag(context, 'replicaof') ?? '',
     })(context),
+  nettest: (context) =>
+    serverProgram({ ports: [portOf(context, 'port', 8080)], stops: unhandled, listener: meetingListener })(context),
   mounttest,
   'logs-generator': generateLogs,
   webhook: (context) => {
@@ -299,6 +301,22 @@ async function shellAnswer(context: ProgramContext, command: string): Promise<st
   const exitCode = await exited;
   const text = Buffer.from(output.bytes()).toString();
   return JSON.stringify(exitCode === 0 ? { output: text } : { output: text, error: `exit status ${exitCode}` });
+}
+
+/** Notes who has written, and tells it. */
+function meetingListener({ container: { hostname } }: ProgramContext): Listener {
+  const received = new Map<string, number>();
+  return {
+    http({ path, body }) {
+      if (path === '/read') {
+        return textAnswer(200, JSON.stringify({ Hostname: hostname, Received: Object.fromEntries(received) }));
+      }
+      if (path !== '/write') return textAnswer(404, '404 page not found\n');
+      const source = /"Source"\s*:\s*"([^"]*)"/.exec(Buffer.from(body).toString())?.[1];
+      if (source) received.set(source, (received.get(source) ?? 0) + 1);
+      return textAnswer(200, JSON.stringify({ Hostname: hostname }));
+    },
+  };
 }
 
 /** Well for ten seconds, then not. */

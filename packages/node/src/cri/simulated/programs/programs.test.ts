@@ -178,6 +178,17 @@ describe('programs of images', () => {
     assert.match(await node.log(containerId), /^GET \/echo\?msg=prestop\nGET \/hostname$/m);
   });
 
+  test('nettest notes who writes to it', async () => {
+    const node = simulatedNode();
+    const image = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
+    const { containerId } = await node.runContainer({ image, args: ['nettest'] });
+    const script = `wget -O- --post-data='{"Source": "prestop"}' http://localhost:8080/write; wget -O- http://localhost:8080/read`;
+    assert.equal(
+      (await node.sh(containerId, script)).stdout,
+      '{"Hostname":"pod-1"}{"Hostname":"pod-1","Received":{"prestop":1}}',
+    );
+  });
+
   test('agnhost has a second name', async () => {
     const node = simulatedNode();
     const image = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
