@@ -1,9 +1,9 @@
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { Admission } from './admission/admission.ts';
-import type { InProcessServers } from './aggregation/in-process-servers.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import type { Feed } from './cache/feed.ts';
+import type { RequestContext } from './context.ts';
 import type { ResourceRegistry } from './registry.ts';
 import type { Store } from './store/store.ts';
 import type { VirtualResource } from './virtual-resource.ts';
@@ -25,8 +25,8 @@ export type Core = {
   readonly resources: ResourceRegistry;
   /** Resources without objects, by `group/version/plural`. */
   readonly virtual: ReadonlyMap<string, VirtualResource>;
-  /** The servers of other groups that are in this process. */
-  readonly servers: InProcessServers;
+  /** Asks a server behind this one what a GET is about, if one answers for its group and version. */
+  readonly readerElsewhere: (context: RequestContext) => (() => Promise<unknown>) | undefined;
   readonly admission: Admission;
   readonly authorizer: Authorizer;
   readonly features: Features;

@@ -1,7 +1,6 @@
 import { refusalOf } from '@kruise/client/http/refusal';
 import type { ApiAnswer, ApiRequest, Transport, WatchEvent } from '@kruise/client/transport';
 import { apiVersionOf } from '@kruise/schema/kind';
-import { inProcessServerOf } from './aggregation/in-process-servers.ts';
 import { authorize } from './authorization/authorize.ts';
 import type { RequestContext } from './context.ts';
 import type { Core } from './core.ts';
@@ -43,14 +42,10 @@ export function inProcessTransport(core: Core, user: User, userAgent = 'kruise')
     const context = contextOf(request);
     if (context.info.path === '/api' || context.info.path === '/apis')
       return { context, answer: await discovery(context) };
-    const server = context.info.isResource ? inProcessServerOf(core, context.info) : undefined;
-    if (server && request.method === 'GET') {
-      await authorize(core, context);
-      const { info, query } = context;
-      // The other server's objects are objects as any.
-      const object = (await server.get({ path: info.path, query, accept: '' })) as KubeObject;
-      return { context, answer: { type: 'object', code: 200, object } };
-    }
+    const { info } = context;
+    const isElsewhere = info.isResource && !core.resources.find(info.group, info.version, info.plural);
+    const reading = isElsewhere && request.method === 'GET' ? await readElsewhere(context) : undefined;
+    if (reading) return { context, answer: reading };
     const { body: value, contentType } = request;
     const body: Body | undefined =
       value === undefined ? undefined : { type: 'value', value, ...(contentType === undefined ? {} : { contentType }) };
@@ -61,6 +56,14 @@ export function inProcessTransport(core: Core, user: User, userAgent = 'kruise')
       if (error instanceof PlainRefusal) throw refusalOf({ code: error.code, body: error.message });
       throw error;
     }
+  }
+
+  async function readElsewhere(context: RequestContext): Promise<Answer | undefined> {
+    const read = core.readerElsewhere(context);
+    if (!read) return undefined;
+    await authorize(core, context);
+    // Another server's objects are objects as any.
+    return { type: 'object', code: 200, object: (await read()) as KubeObject };
   }
 
   /** What is told of this way: what other servers answer for is told of over the network alone. */

@@ -6,7 +6,7 @@ import { after, type Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import { type AdmissionPlugin, admissionChain } from './admission/admission.ts';
 import { defaultPlugins } from './admission/default-chain.ts';
-import { startAggregation } from './aggregation/aggregation.ts';
+import { type Aggregation, startAggregation } from './aggregation/aggregation.ts';
 import type { InProcessServers } from './aggregation/in-process-servers.ts';
 import type { FrontProxyClient } from './aggregation/remotes.ts';
 import { allocateForServices } from './allocation/attach.ts';
@@ -148,6 +148,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
   const send: Transport['request'] = (request) =>
     inProcessTransport(core, serverItself, 'kube-apiserver').request(request);
   const virtual = new Map(reviews({ authorizer: parts.authorizer ?? authorizer, rbac, authentication }));
+  let aggregation: Aggregation | undefined;
   const core: Core = {
     clock,
     random,
@@ -156,7 +157,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     feed,
     resources,
     virtual,
-    servers: parts.inProcessServers ?? new Map(),
+    readerElsewhere: (context) => aggregation?.reader(context),
     admission: admissionChain(
       parts.admission ??
         defaultPlugins({
@@ -207,7 +208,13 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     anonymousUsers(),
   ]);
   addStorageMetrics(metrics, core);
-  const aggregation = startAggregation(core, { client: parts.frontProxyClient, send, onError: parts.onError });
+  const started = startAggregation(core, {
+    client: parts.frontProxyClient,
+    servers: parts.inProcessServers ?? new Map(),
+    send,
+    onError: parts.onError,
+  });
+  aggregation = started;
   const inFlight = createInFlight();
   const conduct = createConduct({
     flow: createFlowControl(resources, clock, serverMetrics),
@@ -227,7 +234,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
         authenticator,
         pages: serverPages(core, {
           address: () => address,
-          aggregation,
+          aggregation: started,
           metrics,
           isStopping: () => stopping,
           more: openIdPages(authentication, () => address),
@@ -235,7 +242,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
         }),
         frames: createFrameCache(),
         conduct,
-        aggregation,
+        aggregation: started,
         countWatchEvents: serverMetrics.watchEvents,
         onError: parts.onError,
       });
@@ -267,7 +274,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
       feedStopped.abort();
       await Promise.all(listeners.map((listener) => listener.close()));
       connector.close();
-      aggregation.close();
+      started.close();
       await store.close();
     },
   };

@@ -5,8 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { apiService } from '@kruise/api/apiregistration/apiservice';
 import { service } from '@kruise/api/core/service';
+import { createClient } from '@kruise/client/client';
 import { createAuthority } from '@kruise/machinery/x509/certificate';
 import { systemClock } from '@kruise/values/system';
+import { inProcessTransport } from '../in-process.ts';
 import { rawRequests } from '../testing/raw-requests.ts';
 import { startTestServer } from '../testing/test-server.ts';
 
@@ -114,6 +116,12 @@ test('a group that another server answers for is found, asked, and told who is a
     assert.equal(last.url, '/apis/wardle.example.com/v1/fischers?limit=2');
     assert.equal(last.headers['x-remote-user'], 'test-admin');
     assert.match(String(last.headers['x-remote-group']), /system:masters/);
+
+    // Those within the process have to do with other servers as well.
+    const within = createClient(inProcessTransport(server.core, { username: 'neighbour', groups: ['system:masters'] }));
+    const { object } = await within.transport.request({ method: 'GET', path: '/apis/wardle.example.com/v1/fischers' });
+    assert.equal((object as { readonly kind: string }).kind, 'FischerList');
+    assert.equal(backend.asked.at(-1)?.headers['x-remote-user'], 'neighbour');
   } finally {
     ask.close();
   }

@@ -1,19 +1,22 @@
 import { type APIService, apiService as apiServiceKind } from '@kruise/api/apiregistration/apiservice';
 import { service as serviceKind } from '@kruise/api/core/service';
+import { refusalOf } from '@kruise/client/http/refusal';
 import type { Transport } from '@kruise/client/transport';
 import { isConflict, isNotFound } from '@kruise/machinery/status';
 import type { Kind } from '@kruise/schema/kind';
 import { every } from '@kruise/values/clock';
 import { createLookup } from '../admission/lookup.ts';
 import type { WatchEvent } from '../cache/watchers.ts';
+import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import type { RemoteVersion } from '../discovery/discovery.ts';
 import type { Page } from '../http/pages.ts';
 import type { KubeObject } from '../object.ts';
 import { createServiceResolver } from '../webhook/service-resolver.ts';
 import { type Aggregated, aggregatedVersions } from './aggregated.ts';
-import { createAsk } from './ask.ts';
+import { type Asked, createAsk } from './ask.ts';
 import { type Availability, checkAvailability } from './availability.ts';
+import type { InProcessServers } from './in-process-servers.ts';
 import { passOn } from './proxy.ts';
 import { type OpenApiV2, type RemoteDocuments, readRemote } from './remote-documents.ts';
 import { createRemotes, type FrontProxyClient } from './remotes.ts';
@@ -22,6 +25,8 @@ import { createRemotes, type FrontProxyClient } from './remotes.ts';
 export type Aggregation = {
   /** Who answers for a path, if not this server. */
   find(path: string): Page | undefined;
+  /** Asks one of them what a GET is about; undefined where this server answers for itself. */
+  reader(context: RequestContext): (() => Promise<unknown>) | undefined;
   /** What they offer, for discovery. */
   versions(): readonly RemoteVersion[];
   /** Their OpenAPI v3 documents: where, and the hash they have. */
@@ -34,6 +39,8 @@ export type Aggregation = {
 
 export type AggregationOptions = {
   readonly client: FrontProxyClient | undefined;
+  /** The servers that are in this process. */
+  readonly servers: InProcessServers;
   readonly send: Transport['request'];
   readonly onError: (error: unknown) => void;
 };
@@ -41,11 +48,11 @@ export type AggregationOptions = {
 const checkPeriodMs = 30_000;
 
 /** Follows the APIServices that name a Service: asks their servers how they are and what they have, now and then. */
-export function startAggregation(core: Core, { client, send, onError }: AggregationOptions): Aggregation {
+export function startAggregation(core: Core, { client, servers, send, onError }: AggregationOptions): Aggregation {
   const lookup = createLookup(core.resources, core.feed);
   const services = lookup.of(apiServiceKind);
   const aggregated = aggregatedVersions(lookup);
-  const remotes = createRemotes(core.clock, createServiceResolver(lookup, core.random), core.servers, client);
+  const remotes = createRemotes(core.clock, createServiceResolver(lookup, core.random), servers, client);
   const ask = createAsk(remotes, core.clock);
   const documents = new Map<string, RemoteDocuments>();
   const checking = new Set<string>();
@@ -55,7 +62,7 @@ export function startAggregation(core: Core, { client, send, onError }: Aggregat
     if (checking.has(each.name)) return;
     checking.add(each.name);
     try {
-      const availability = await checkAvailability(lookup, core.servers, ask, each);
+      const availability = await checkAvailability(lookup, servers, ask, each);
       if (availability.status === 'True') {
         const read = await readRemote(ask, each);
         if (JSON.stringify(read) !== JSON.stringify(documents.get(each.name))) {
@@ -122,6 +129,13 @@ export function startAggregation(core: Core, { client, send, onError }: Aggregat
       const found = apis === 'apis' ? all.get(`${group}/${version}`) : undefined;
       return found && ((exchange, context, headers) => passOn(remotes, found, exchange, context, headers));
     },
+    reader({ info, query, user }) {
+      const all = aggregated();
+      const found = all.size === 0 ? undefined : all.get(`${info.group}/${info.version}`);
+      if (!found) return undefined;
+      const path = query.size === 0 ? info.path : `${info.path}?${query}`;
+      return () => ask(found, path, user).then(objectIn);
+    },
     versions: () =>
       Array.from(aggregated().values(), ({ name, group, version, groupPriority, versionPriority, isAvailable }) => ({
         group,
@@ -142,6 +156,11 @@ export function startAggregation(core: Core, { client, send, onError }: Aggregat
     openApiV2: () => Array.from(aggregated().values(), ({ name }) => documents.get(name)?.openApiV2 ?? []).flat(),
     close: () => remotes.close(),
   };
+}
+
+function objectIn({ code, text }: Asked): unknown {
+  if (code !== 200) throw refusalOf({ code, body: text });
+  return JSON.parse(text);
 }
 
 /** Tells of every change of a kind from now on. */

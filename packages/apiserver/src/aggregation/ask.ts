@@ -1,20 +1,21 @@
 import { after, type Clock } from '@kruise/values/clock';
+import type { User } from '../user.ts';
 import type { Aggregated } from './aggregated.ts';
 import { identityHeaders, type Remotes } from './remotes.ts';
 
 /** What a server behind this one answered. */
 export type Asked = { readonly url: string; readonly code: number; readonly text: string };
 
-/** Asks a server behind this one something on the server's own behalf. */
-export type Ask = (aggregated: Aggregated, path: string) => Promise<Asked>;
+/** Asks a server behind this one something, on the server's own behalf unless it is for someone else. */
+export type Ask = (aggregated: Aggregated, path: string, user?: User) => Promise<Asked>;
 
-const aggregator = { username: 'system:kube-aggregator', groups: ['system:masters'] };
+const aggregator: User = { username: 'system:kube-aggregator', groups: ['system:masters'] };
 const patienceMs = 5000;
 /** Longer documents are of no use to anyone. */
 const longestAnswer = 64 << 20;
 
 export function createAsk(remotes: Remotes, clock: Clock): Ask {
-  return async (aggregated, path) => {
+  return async (aggregated, path, user = aggregator) => {
     const over = new AbortController();
     const patience = new AbortController();
     after(clock, patienceMs, patience.signal).then(
@@ -23,7 +24,7 @@ export function createAsk(remotes: Remotes, clock: Clock): Ask {
     );
     try {
       const backend = remotes.at(aggregated);
-      const headers = { ...identityHeaders(aggregator), accept: 'application/json' };
+      const headers = { ...identityHeaders(user), accept: 'application/json' };
       const { code, body } = await backend.send({ method: 'GET', path, headers, signal: over.signal });
       const chunks: Buffer[] = [];
       let size = 0;

@@ -1,9 +1,7 @@
 /** API servers in the same process, to which an APIService leads as to any other, but without a socket. */
 import { Readable } from 'node:stream';
-import type { APIService } from '@kruise/api/apiregistration/apiservice';
 import { failure, StatusError } from '@kruise/machinery/status';
 import type { Backend } from '../connect/backend.ts';
-import type { Core } from '../core.ts';
 
 /** What is asked of such a server. Who asks may ask it. */
 export type Question = {
@@ -21,18 +19,6 @@ export type InProcessServer = {
 
 /** The servers by the Service that their APIServices name: `namespace/name`. There need be no such Service. */
 export type InProcessServers = ReadonlyMap<string, InProcessServer>;
-
-/** The server that answers for a version of a group, if it is in this process. */
-export function inProcessServerOf(
-  { servers, resources }: Pick<Core, 'servers' | 'resources'>,
-  { group, version }: { readonly group: string; readonly version: string },
-): InProcessServer | undefined {
-  if (servers.size === 0 || group === '') return undefined;
-  const { storage } = resources.find('apiregistration.k8s.io', 'v1', 'apiservices')!;
-  const found = storage.cache.get(storage.keyOf(undefined, `${version}.${group}`))?.object as APIService | undefined;
-  const { namespace, name } = found?.spec?.service ?? {};
-  return servers.get(`${namespace}/${name}`);
-}
 
 /** The server as one behind this one. */
 export function backendOf(server: InProcessServer, name: string): Backend {
