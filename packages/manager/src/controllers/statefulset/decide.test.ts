@@ -311,6 +311,12 @@ const updating: Row[] = [
     did: '−web-0',
   },
   {
+    name: 'a Pod that is held before its deletion is not changed in place, and holds up nobody',
+    spec: { ...parallel, ...rolling({ maxUnavailable: 2, ...inPlace }), lifecycle: { preDelete: hook }, replicas: 2 },
+    pods: [podOf(0), podOf(1, { state: 'PreparingDelete', labels: held })],
+    did: `${drain} web-0 ~web-0:v2`,
+  },
+  {
     name: 'a fifth of three Pods is one',
     spec: { ...parallel, ...rolling({ maxUnavailable: '20%' }) },
     pods: podsOf('0 1 2'),

@@ -117,7 +117,8 @@ type UpdateStep = {
 function updatePod(situation: Situation, pod: Pod): UpdateStep {
   const { set, settings, revisions, revisionLabels, update: to, now } = situation;
   const { podUpdatePolicy = 'ReCreate', inPlaceUpdateStrategy } = set.spec.updateStrategy?.rollingUpdate ?? {};
-  if (podUpdatePolicy !== 'ReCreate') {
+  // Whoever is about to be deleted, or is held before it, is past being changed.
+  if (podUpdatePolicy !== 'ReCreate' && lifecycleStateOf(pod) !== 'PreparingDelete') {
     const from = revisions.find((each) => revisionLabels.isAt(pod, nameOf(each)));
     const graceSeconds = inPlaceUpdateStrategy?.gracePeriodSeconds ?? 0;
     const spec = updateSpecOf(from, to, { gates: settings.gates, graceSeconds });
