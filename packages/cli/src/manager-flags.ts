@@ -50,7 +50,6 @@ const unheeded = [
   '--default-ttlseconds-for-always-nodeimage <seconds>',
   '--nodeimage-creation-delay <duration>',
   '--assign-bcj-pods-by-scheduler [yes]',
-  '--assign-pods-by-scheduler [yes]',
   '--ws-enabled-versioned-status <kinds>',
 ] as const;
 
@@ -75,7 +74,8 @@ export function managerFlags(command: Command): Command {
     .option('--rate-limiter-max-delay <duration>', 'and at most', '1000s')
     .option('--rate-limiter-qps <count>', 'failed objects tried again a second', '10')
     .option('--rate-limiter-bucket-size <count>', 'and at once', '100')
-    .option('--cloneset-scaling-exclude-preparing-delete [yes]', 'Pods about to be deleted are no replicas', 'false');
+    .option('--cloneset-scaling-exclude-preparing-delete [yes]', 'Pods about to be deleted are no replicas', 'false')
+    .option('--assign-pods-by-scheduler [yes]', 'the scheduler places Pods of DaemonSets', 'true');
   for (const name of workerFlags) command.option(`--${name}-workers <count>`, `${name}s worked on at a time`, '3');
   for (const flag of unheeded) command.option(flag, 'accepted, and of no effect');
   return command;

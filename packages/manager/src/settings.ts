@@ -11,6 +11,8 @@ export type ManagerSettings = {
   readonly resizesBySubresource: boolean;
   /** Pods in state PreparingDelete are no replicas of any CloneSet. */
   readonly cloneSetExcludesPreparingDelete: boolean;
+  /** The Pods of DaemonSets are placed by the scheduler, not put on their nodes. */
+  readonly daemonSetsUseScheduler: boolean;
   /** How long objects of workloads wait after a failure; by default as in Kubernetes. */
   readonly rateLimiter?: (clock: Clock) => RateLimiter;
   /** Workers by the name of their controller, where they differ from the usual three. */
@@ -24,6 +26,7 @@ export function managerSettings(settings: Partial<ManagerSettings> = {}): Manage
     namespace: 'kruise-system',
     resizesBySubresource: true,
     cloneSetExcludesPreparingDelete: false,
+    daemonSetsUseScheduler: true,
     workers: {},
     ...settings,
   };

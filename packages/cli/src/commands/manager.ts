@@ -37,6 +37,7 @@ export async function manager(flags: Flags): Promise<number> {
       // Any server tells its version like this.
       resizesBySubresource: resizesBySubresource((version as { readonly gitVersion?: string }).gitVersion ?? ''),
       cloneSetExcludesPreparingDelete: isOn('clonesetScalingExcludePreparingDelete'),
+      daemonSetsUseScheduler: isOn('assignPodsByScheduler'),
       workers: Object.fromEntries(workerFlags.map((name) => [name, Number(text(`${name}Workers`))])),
       rateLimiter: (clock) =>
         defaultRateLimiter(clock, {

@@ -2,6 +2,7 @@
 
 import { templateGeneration } from '@kruise/api/apps/daemonset.default';
 import type { Pod } from '@kruise/api/core/pod';
+import type { PodSpec } from '@kruise/api/core/pod-spec';
 import { podRevisionLabel } from '@kruise/machinery/controller-revision';
 import { pinnedTo, targetNodeOf, withDaemonTolerations } from '@kruise/machinery/daemon-pods';
 import { podFromTemplate } from '@kruise/machinery/pod-template';
@@ -12,8 +13,13 @@ import type { NodeSet } from './situation.ts';
 
 const generationLabel = 'pod-template-generation';
 
+/** How a Pod is meant for a node: by an affinity, for a scheduler to see, unless somebody does without one. */
+export type Placing = (spec: PodSpec, nodeName: string) => PodSpec;
+
+const pinned: Placing = (spec, nodeName) => ({ ...spec, affinity: pinnedTo(nodeName, spec.affinity) });
+
 /** Makes the Pods of a template, each for a node. */
-export function podsFor(set: NodeSet, hash: string): (nodeName: string) => Pod {
+export function podsFor(set: NodeSet, hash: string, place: Placing = pinned): (nodeName: string) => Pod {
   const { template } = set.spec ?? {};
   const generation = generationOf(set);
   const labels = {
@@ -27,7 +33,7 @@ export function podsFor(set: NodeSet, hash: string): (nodeName: string) => Pod {
     containers: template?.spec?.containers ?? [],
     tolerations: withDaemonTolerations(template?.spec),
   };
-  return (nodeName) => ({ ...pod, spec: { ...spec, affinity: pinnedTo(nodeName, spec.affinity) } });
+  return (nodeName) => ({ ...pod, spec: place(spec, nodeName) });
 }
 
 /** Whether Pods are of the present template, by its hash or by what was counted before there were hashes. */

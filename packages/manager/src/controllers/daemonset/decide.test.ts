@@ -135,11 +135,13 @@ type World = {
   readonly revisions?: readonly ControllerRevision[];
   readonly gates?: Partial<FeatureGates>;
   readonly backOffMs?: number;
+  readonly daemonSetsUseScheduler?: boolean;
 };
 
 function decideOn({ spec, desired, nodes = nodesOf('a b c d e'), pods = [], gates, ...world }: World) {
-  const { revisions = history, backOffMs = 0 } = world;
+  const { revisions = history, backOffMs = 0, daemonSetsUseScheduler = true } = world;
   const settings = managerSettings({
+    daemonSetsUseScheduler,
     gates: featureGates({ ...allFeatureGates, PreDownloadImageForDaemonSetUpdate: false, ...gates }),
   });
   const observed = {
@@ -415,6 +417,15 @@ test('a new Pod is meant for its node, and has a gate if it is to be updated in 
   assert.deepEqual(
     [metadata.generateName, spec?.readinessGates],
     ['agent-', [{ conditionType: 'InPlaceUpdateReady' }]],
+  );
+});
+
+test('without the scheduler a new Pod is put on its node', () => {
+  const { actions } = decideOn({ nodes: nodesOf('a'), daemonSetsUseScheduler: false });
+  const { spec } = (actions[0] as { readonly object: Pod }).object;
+  assert.deepEqual(
+    [spec?.nodeName, spec?.schedulerName, spec?.affinity],
+    ['a', 'kubernetes.io/daemonset-controller', undefined],
   );
 });
 

@@ -12,7 +12,7 @@ import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import { backOffKey, tellOfEnded } from '@kruise/controlplane/controllers/daemonset/ended';
 import { hashOf, historyOf, outlived } from '@kruise/controlplane/controllers/daemonset/history';
-import { isUpdatedBy, podsByNode, podsFor } from '@kruise/controlplane/controllers/daemonset/pods';
+import { isUpdatedBy, type Placing, podsByNode, podsFor } from '@kruise/controlplane/controllers/daemonset/pods';
 import { updateBudget } from '@kruise/controlplane/controllers/daemonset/situation';
 import { countNodes } from '@kruise/controlplane/controllers/daemonset/status';
 import { tend } from '@kruise/controlplane/controllers/daemonset/tend';
@@ -176,10 +176,17 @@ function stopPods({ set, now }: Situation, pods: readonly Pod[]): readonly Actio
   ];
 }
 
-function startPods({ set, hash }: Situation, nodes: readonly string[]): readonly Action[] {
-  const podFor = podsFor(gated(set), hash);
+function startPods({ set, hash, settings }: Situation, nodes: readonly string[]): readonly Action[] {
+  const podFor = podsFor(gated(set), hash, settings.daemonSetsUseScheduler ? undefined : putOn);
   return nodes.slice(0, burstOf(set)).map((node) => createPod(set, podFor(node)));
 }
+
+/** Who puts a Pod on a node is named, so that no scheduler takes it for its own. */
+const putOn: Placing = (spec, nodeName) => ({
+  ...spec,
+  nodeName,
+  schedulerName: 'kubernetes.io/daemonset-controller',
+});
 
 /** Pods that are to be updated in place have the gate that stops traffic meanwhile. */
 function gated(set: DaemonSet): DaemonSet {
