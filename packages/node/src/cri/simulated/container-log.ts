@@ -6,7 +6,7 @@ import type { Output } from './byte-streams.ts';
 /** The last of what a container wrote, in memory. Older entries make room for newer ones. */
 export type ContainerLog = {
   output(stream: LogEntry['stream']): Output;
-  /** Writes out lines that were begun, and lets followers go. */
+  /** Writes out lines that were begun, as such, and lets followers go. */
   end(): void;
   read(request: Omit<ReadLogRequest, 'containerId'>, signal?: AbortSignal): AsyncGenerator<LogEntry>;
 };
@@ -76,7 +76,7 @@ export function createContainerLog(now: () => Instant, maxBytes: number): Contai
   return {
     output: (stream) => ({ write: (bytes) => write(stream, bytes) }),
     end() {
-      for (const [stream, rest] of begun) add(stream, rest, false);
+      for (const [stream, rest] of begun) add(stream, rest, true);
       begun.clear();
       isEnded = true;
       tellFollowers();
