@@ -29,7 +29,22 @@ export type Unversioned = Pick<Cached, 'object' | 'managedFields'>;
 export function split(object: KubeObject): Unversioned {
   const { managedFields, ...metadata } = object.metadata;
   if (managedFields === undefined) return { object, managedFields: undefined };
-  return { object: { ...object, metadata }, managedFields: JSON.stringify(managedFields) };
+  return { object: { ...object, metadata }, managedFields: shared(JSON.stringify(managedFields)) };
+}
+
+const sharedTexts = new Map<string, string>();
+const keptTexts = 512;
+
+/**
+ * The same text, but the one that others hold already: objects made alike in the same second, as those of one
+ * controller are, have the same managed fields.
+ */
+function shared(text: string): string {
+  const known = sharedTexts.get(text);
+  if (known !== undefined) return known;
+  if (sharedTexts.size >= keptTexts) sharedTexts.delete(sharedTexts.keys().next().value!);
+  sharedTexts.set(text, text);
+  return text;
 }
 
 /** The object whole, managed fields included. */

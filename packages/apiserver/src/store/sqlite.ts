@@ -52,7 +52,9 @@ type Saved = { readonly saved: readonly SavedVersion[]; readonly compactRevision
 function startThread(options: ThreadOptions) {
   // A bundle has the thread beside it under the ending that bundles have.
   const file = import.meta.url.endsWith('.ts') ? './sqlite-thread.ts' : './sqlite-thread.mjs';
-  const worker = new Worker(new URL(file, import.meta.url), { workerData: options, name: 'store' });
+  // Messages pass through the thread and leave nothing behind, so it needs little room for what is new.
+  const resourceLimits = { maxYoungGenerationSizeMb: 4 };
+  const worker = new Worker(new URL(file, import.meta.url), { workerData: options, name: 'store', resourceLimits });
   const saved: SavedVersion[] = [];
   const opened = Promise.withResolvers<Saved>();
   const calls = new Map<number, PromiseWithResolvers<ArrayBuffer | undefined>>();
