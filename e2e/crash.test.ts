@@ -7,10 +7,10 @@ import type { Client } from '@kruise/client/client';
 import { TransportError } from '@kruise/client/http-transport';
 import { listAll } from '@kruise/client/pages';
 import { seededRandom } from '@kruise/values/random';
-import { startCluster, temporaryHome } from './cluster.ts';
+import { nobodyElse, startCluster, temporaryHome } from './cluster.ts';
 
-const rounds = Number(process.env.KRUISE_CRASH_ROUNDS ?? 20);
-const writers = 4;
+const rounds = Number(process.env.KRUISE_CRASH_ROUNDS ?? 8);
+const writers = 32;
 const namespace = 'default';
 
 /** What writers know: what was acknowledged, and at which revision. */
@@ -85,7 +85,7 @@ test(`loses nothing it acknowledged when it is killed ${rounds} times under load
   const home = temporaryHome();
   context.after(() => rmSync(home, { recursive: true }));
   const random = seededRandom(rounds);
-  let cluster = await startCluster(home);
+  let cluster = await startCluster(home, nobodyElse);
   const { client, close } = cluster.connect();
   context.after(close);
   const { metadata } = await client.list(configMap, { namespace });
@@ -104,7 +104,7 @@ test(`loses nothing it acknowledged when it is killed ${rounds} times under load
     await sleep(random.next() * 100);
     await cluster.kill();
     known = ledger.revisions.size;
-    cluster = await startCluster(home);
+    cluster = await startCluster(home, nobodyElse);
   }
   stopWriting.abort();
   await writing;
