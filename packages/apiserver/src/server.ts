@@ -7,7 +7,7 @@ import type { Random } from '@kruise/values/random';
 import { type AdmissionPlugin, admissionChain } from './admission/admission.ts';
 import { defaultPlugins } from './admission/default-chain.ts';
 import { type Aggregation, startAggregation } from './aggregation/aggregation.ts';
-import type { InProcessServers } from './aggregation/in-process-servers.ts';
+import { createInProcessServers, type InProcessServers } from './aggregation/in-process-servers.ts';
 import type { FrontProxyClient } from './aggregation/remotes.ts';
 import { allocateForServices } from './allocation/attach.ts';
 import type { AuditLog } from './audit/audit.ts';
@@ -210,7 +210,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
   addStorageMetrics(metrics, core);
   const started = startAggregation(core, {
     client: parts.frontProxyClient,
-    servers: parts.inProcessServers ?? new Map(),
+    servers: parts.inProcessServers ?? createInProcessServers(),
     send,
     onError: parts.onError,
   });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { deployment } from '@kruise/api/apps/deployment';
 import { pod } from '@kruise/api/core/pod';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
-import type { InProcessServer } from '@kruise/apiserver/aggregation/in-process-servers';
+import { createInProcessServers } from '@kruise/apiserver/aggregation/in-process-servers';
 import { networkConnector } from '@kruise/apiserver/connect/node-connector';
 import { startTestServer } from '@kruise/apiserver/testing/test-server';
 import type { Log } from '@kruise/client/log';
@@ -16,7 +16,7 @@ import { installKruiseKinds, kruiseConverterOf } from './kruise-kinds.ts';
 
 test('a whole cluster in one process runs workloads, everyone with no more than their own rights', async () => {
   const webhooks = new Map<string, Webhook>();
-  const servers = new Map<string, InProcessServer>();
+  const servers = createInProcessServers();
   const directory = createNodeDirectory(networkConnector(systemClock));
   await using server = await startTestServer({
     nodes: directory,

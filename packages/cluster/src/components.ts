@@ -3,7 +3,7 @@
  * objects are the server's own, and writes without a socket, but as who they are: each passes authorization, admission
  * and validation as it would from elsewhere.
  */
-import type { InProcessServer } from '@kruise/apiserver/aggregation/in-process-servers';
+import type { InProcessServers } from '@kruise/apiserver/aggregation/in-process-servers';
 import type { Core } from '@kruise/apiserver/core';
 import { inProcessTransport } from '@kruise/apiserver/in-process';
 import { serviceAccountGroups, serviceAccountUsername } from '@kruise/apiserver/service-account-user';
@@ -40,7 +40,7 @@ export type ComponentOptions = {
   /** The webhooks the API server calls without a socket; those of Kruise are put there. */
   readonly webhooks: Map<string, Webhook>;
   /** The API servers of this process behind the API server; that of metrics is put there. */
-  readonly servers: Map<string, InProcessServer>;
+  readonly servers: InProcessServers;
   /** The feature gates of kruise-manager, as its flag gives them: `A=true,B=false`. */
   readonly featureGates?: string;
   readonly nodes: {
@@ -150,7 +150,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
     const { createFigures } = await import('@kruise/node/metrics-server/figures');
     const { metricsApi } = await import('@kruise/node/metrics-server/metrics-api');
     const { installMetrics, metricsService } = await import('@kruise/node/metrics-server/manifests');
-    servers.set(metricsService, metricsApi({ caches, clock, figures: createFigures(options.nodes.directory, clock) }));
+    servers.add(metricsService, metricsApi({ caches, clock, figures: createFigures(options.nodes.directory, clock) }));
     await installMetrics(clientOf(core, serverItself));
   }
 

@@ -56,10 +56,14 @@ export function startAggregation(core: Core, { client, servers, send, onError }:
   const ask = createAsk(remotes, core.clock);
   const documents = new Map<string, RemoteDocuments>();
   const checking = new Set<string>();
+  const changed = new Set<string>();
   let generation = 0;
 
   async function check(each: Aggregated): Promise<void> {
-    if (checking.has(each.name)) return;
+    if (checking.has(each.name)) {
+      changed.add(each.name);
+      return;
+    }
     checking.add(each.name);
     try {
       const availability = await checkAvailability(lookup, servers, ask, each);
@@ -74,6 +78,8 @@ export function startAggregation(core: Core, { client, servers, send, onError }:
     } finally {
       checking.delete(each.name);
     }
+    // What was found may not be so any more.
+    if (changed.delete(each.name)) await check(each);
   }
 
   /** Writes down what was found, unless it is known; says whether it was news. */
@@ -115,6 +121,7 @@ export function startAggregation(core: Core, { client, servers, send, onError }:
       if (each.service.name === metadata.name && each.service.namespace === metadata.namespace) checkSoon(each);
     }
   });
+  servers.follow(checkAll);
   every(core.clock, checkPeriodMs, checkAll, core.signal);
   checkAll();
 

@@ -20,7 +20,7 @@ export async function checkAvailability(
 ): Promise<Availability> {
   const { namespace, name, port } = aggregated.service;
   const where = `service/${name} in ${JSON.stringify(namespace)}`;
-  if (servers.has(`${namespace}/${name}`)) return available;
+  if (servers.get(`${namespace}/${name}`)) return available;
   const service = lookup.of(serviceKind).get(name, namespace);
   if (!service) return no('ServiceNotFound', `${where} is not present`);
   if (service.spec?.type !== 'ExternalName' && !service.spec?.ports?.some((each) => each.port === port)) {

@@ -18,7 +18,26 @@ export type InProcessServer = {
 };
 
 /** The servers by the Service that their APIServices name: `namespace/name`. There need be no such Service. */
-export type InProcessServers = ReadonlyMap<string, InProcessServer>;
+export type InProcessServers = {
+  add(service: string, server: InProcessServer): void;
+  get(service: string): InProcessServer | undefined;
+  /** Calls back whenever one has come. */
+  follow(added: () => void): void;
+};
+
+/** No servers yet. */
+export function createInProcessServers(): InProcessServers {
+  const servers = new Map<string, InProcessServer>();
+  const followers: (() => void)[] = [];
+  return {
+    add(service, server) {
+      servers.set(service, server);
+      for (const added of followers) added();
+    },
+    get: (service) => servers.get(service),
+    follow: (added) => void followers.push(added),
+  };
+}
 
 /** The server as one behind this one. */
 export function backendOf(server: InProcessServer, name: string): Backend {

@@ -3,7 +3,7 @@ import { closeSync, createWriteStream, existsSync, openSync, readFileSync, rmSyn
 import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { styleText } from 'node:util';
-import type { InProcessServer } from '@kruise/apiserver/aggregation/in-process-servers';
+import { createInProcessServers } from '@kruise/apiserver/aggregation/in-process-servers';
 import { networkConnector } from '@kruise/apiserver/connect/node-connector';
 import type { Core } from '@kruise/apiserver/core';
 import { startApiServer } from '@kruise/apiserver/server';
@@ -80,7 +80,7 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
   const store = await steps.step(storeTitle(options), () => opening);
   const nodeDirectory = createNodeDirectory(networkConnector(systemClock, pki.kubeletClient));
   const webhooks = new Map<string, Webhook>();
-  const servers = new Map<string, InProcessServer>();
+  const servers = createInProcessServers();
   const server = await steps.step('API server', () =>
     startApiServer({
       store,

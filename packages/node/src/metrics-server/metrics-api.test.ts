@@ -4,7 +4,7 @@ import { apiService } from '@kruise/api/apiregistration/apiservice';
 import { type Node, node } from '@kruise/api/core/node';
 import { pod } from '@kruise/api/core/pod';
 import { serviceAccount } from '@kruise/api/core/serviceaccount';
-import type { InProcessServer } from '@kruise/apiserver/aggregation/in-process-servers';
+import { createInProcessServers } from '@kruise/apiserver/aggregation/in-process-servers';
 import { startTestServer } from '@kruise/apiserver/testing/test-server';
 import type { Client } from '@kruise/client/client';
 import { createCaches } from '@kruise/client/informer';
@@ -39,7 +39,7 @@ test('a Pod of which a container is not known is left out', () => {
 
 /** A server with a node and two Pods on it, which use what is given. */
 async function startWithMetrics() {
-  const servers = new Map<string, InProcessServer>();
+  const servers = createInProcessServers();
   const server = await startTestServer({ inProcessServers: servers });
   const { client } = server;
   const stop = new AbortController();
@@ -65,8 +65,8 @@ async function startWithMetrics() {
     },
   };
   const caches = createCaches(client, systemClock, seededRandom('metrics'), {}, stop.signal);
-  servers.set(metricsService, metricsApi({ caches, figures, clock: systemClock }));
   await installMetrics(client);
+  servers.add(metricsService, metricsApi({ caches, figures, clock: systemClock }));
   return {
     server,
     async [Symbol.asyncDispose]() {
@@ -108,7 +108,7 @@ test('who has no right to metrics does not get them', async () => {
   assert.equal((await ask(autoscaler, 'namespaces/default/pods')).items.length, 2);
 });
 
-test('the API is announced as available', async () => {
+test('the API is announced as available, though its server comes after it', async () => {
   await using started = await startWithMetrics();
   const { client } = started.server;
   const stop = new AbortController();
@@ -116,7 +116,8 @@ test('the API is announced as available', async () => {
   const message = await new Promise((resolve) => {
     caches.informer(apiService).handle(({ object }) => {
       const [condition] = object.status?.conditions ?? [];
-      if (object.metadata.name === 'v1beta1.metrics.k8s.io' && condition) resolve(condition.message);
+      const isOurs = object.metadata.name === 'v1beta1.metrics.k8s.io';
+      if (isOurs && condition?.status === 'True') resolve(condition.message);
     });
   });
   stop.abort();
