@@ -242,6 +242,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
         }),
         frames: createFrameCache(),
         conduct,
+        ...(parts.audit ? { audit: parts.audit } : {}),
         aggregation: started,
         countWatchEvents: serverMetrics.watchEvents,
         onError: parts.onError,

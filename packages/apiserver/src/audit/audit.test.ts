@@ -84,6 +84,27 @@ test('a refusal is recorded with whom the sender stood for', async () => {
   assert.equal(last.annotations?.['authorization.k8s.io/decision'], 'forbid');
 });
 
+test('a request of nobody known is recorded once, without a user', async () => {
+  const { records, server } = await start({ rules: [{ level: 'Metadata' }] });
+  await using _ = server;
+  const ask = rawRequests(server, { asNobody: true });
+  const { code } = await ask('/api/v1/secrets', { headers: { authorization: 'Bearer nonsense' } });
+  ask.close();
+  const refused = records.filter(({ requestURI }) => requestURI === '/api/v1/secrets');
+  assert.equal(code, 401);
+  assert.deepEqual(
+    refused.map(({ stage, verb, user, responseStatus }) => ({ stage, verb, user, responseStatus })),
+    [
+      {
+        stage: 'ResponseStarted',
+        verb: 'list',
+        user: {},
+        responseStatus: { metadata: {}, message: 'Authentication failed, attempted: bearer', code: 401 },
+      },
+    ],
+  );
+});
+
 test('a watch is recorded when it begins and when it ends', async () => {
   const { records, server, recorded } = await start({ rules: [{ level: 'Metadata', verbs: ['watch'] }] });
   await using _ = server;

@@ -24,53 +24,87 @@ export type AuditLog = {
     readonly sender: User;
     readonly auditId: string;
   }): AuditRecord | undefined;
+  /** Records a request that is refused because nobody knows who sent it. */
+  unknown(request: { readonly exchange: Exchange; readonly context: RequestContext; readonly auditId: string }): void;
 };
 
 /** Records requests as a policy says: who did what to what, when, and what came of it. */
 export function createAuditLog(policy: AuditPolicy, write: AuditSink): AuditLog {
+  const recorderOf: (request: Request) => Recorder | undefined = ({ exchange, context, sender, auditId }) => {
+    const scope = scopeOf(policy, context);
+    if (scope.level === 'None') return undefined;
+    const { info, user, clock } = context;
+    const received = microTime(clock.now());
+    const { rawQuery, path } = exchange;
+    const common = {
+      kind: 'Event',
+      apiVersion: 'audit.k8s.io/v1',
+      level: scope.level,
+      auditID: auditId,
+    };
+    const about = {
+      requestURI: rawQuery === '' ? path : `${path}?${rawQuery}`,
+      verb: info.verb,
+      user: sender ?? {},
+      ...(sender === undefined || sender === user ? {} : { impersonatedUser: user }),
+      sourceIPs: sourcesOf(exchange),
+      ...(context.userAgent === '' ? {} : { userAgent: context.userAgent }),
+      ...(info.isResource ? { objectRef: referenceOf(context) } : {}),
+    };
+    const record = (stage: AuditStage, more: object): void => {
+      if (scope.omitStages.has(stage)) return;
+      const annotations = Object.fromEntries(context.auditAnnotations);
+      write(
+        JSON.stringify({
+          ...common,
+          stage,
+          ...about,
+          ...more,
+          requestReceivedTimestamp: received,
+          stageTimestamp: microTime(clock.now()),
+          ...(context.auditAnnotations.size === 0 ? {} : { annotations }),
+        }),
+      );
+    };
+    return { scope, record };
+  };
   return {
-    begin({ exchange, context, sender, auditId }) {
-      const scope = scopeOf(policy, context);
-      if (scope.level === 'None') return undefined;
-      const { info, user, clock } = context;
-      const received = microTime(clock.now());
-      const { rawQuery, path } = exchange;
-      const common = {
-        kind: 'Event',
-        apiVersion: 'audit.k8s.io/v1',
-        level: scope.level,
-        auditID: auditId,
-      };
-      const about = {
-        requestURI: rawQuery === '' ? path : `${path}?${rawQuery}`,
-        verb: info.verb,
-        user: sender,
-        ...(sender === user ? {} : { impersonatedUser: user }),
-        sourceIPs: sourcesOf(exchange),
-        ...(context.userAgent === '' ? {} : { userAgent: context.userAgent }),
-        ...(info.isResource ? { objectRef: referenceOf(context) } : {}),
-      };
-      const record = (stage: AuditStage, more: object): void => {
-        if (scope.omitStages.has(stage)) return;
-        const annotations = Object.fromEntries(context.auditAnnotations);
-        write(
-          JSON.stringify({
-            ...common,
-            stage,
-            ...about,
-            ...more,
-            requestReceivedTimestamp: received,
-            stageTimestamp: microTime(clock.now()),
-            ...(context.auditAnnotations.size === 0 ? {} : { annotations }),
-          }),
-        );
-      };
-      return follow(scope, record);
+    begin(request) {
+      const recorder = recorderOf(request);
+      return recorder && follow(recorder);
+    },
+    unknown(request) {
+      const responseStatus = { metadata: {}, message: attempted(request.exchange), code: 401 };
+      recorderOf(request)?.record('ResponseStarted', { responseStatus });
     },
   };
 }
 
-function follow(scope: AuditScope, record: (stage: AuditStage, more: object) => void): AuditRecord {
+/** A request, and who sent it if that is known. */
+type Request = {
+  readonly exchange: Exchange;
+  readonly context: RequestContext;
+  readonly sender?: User;
+  readonly auditId: string;
+};
+
+type Recorder = {
+  readonly scope: AuditScope;
+  readonly record: (stage: AuditStage, more: object) => void;
+};
+
+/** In which ways a sender tried to say who they are. */
+function attempted({ headers, query, socket }: Exchange): string {
+  const scheme = /^\s*(basic|bearer)\s+\S/i.exec(headers.authorization ?? '')?.[1]?.toLowerCase();
+  const ways = [
+    ...(scheme === undefined ? [] : [scheme]),
+    ...(query.get('access_token')?.trim() ? ['access_token'] : []),
+    ...(socket.getPeerX509Certificate() ? ['x509'] : []),
+  ];
+  return `Authentication failed, ${ways.length === 0 ? 'no credentials provided' : `attempted: ${ways.join(', ')}`}`;
+}
+
+function follow({ scope, record }: Recorder): AuditRecord {
   const objects: { requestObject?: unknown; responseObject?: unknown } = {};
   const shown = (value: unknown) => (scope.omitManagedFields ? withoutManagedFields(value) : value);
   record('RequestReceived', {});

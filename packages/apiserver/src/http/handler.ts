@@ -3,7 +3,7 @@ import { badRequest, internalError, StatusError, unauthorized } from '@kruise/ma
 import type { Kind } from '@kruise/schema/kind';
 import { parseYaml } from '@kruise/schema/yaml-text';
 import type { Aggregation } from '../aggregation/aggregation.ts';
-import type { AuditRecord } from '../audit/audit.ts';
+import type { AuditLog, AuditRecord } from '../audit/audit.ts';
 import type { Authenticator } from '../authentication/authenticator.ts';
 import { impersonate } from '../authentication/impersonation.ts';
 import { authorize } from '../authorization/authorize.ts';
@@ -51,9 +51,13 @@ export type HandlerOptions = {
   readonly countWatchEvents: (kind: Kind) => () => void;
   /** What surrounds every request. */
   readonly conduct: Conduct;
+  /** Absent if nothing is recorded. */
+  readonly audit?: AuditLog;
   /** Told of errors nobody expected. */
   readonly onError: (error: unknown) => void;
 };
+
+const nobody: User = { username: '', groups: [] };
 
 const customOffer: Offer = { ...builtinOffer, formats: ['json', 'yaml'] };
 const noTableOffer: Offer = { ...builtinOffer, views: ['object', 'metadata', 'metadataList'] };
@@ -85,9 +89,22 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
     };
   }
 
+  async function senderOf(exchange: Exchange, headers: Headers): Promise<User> {
+    try {
+      const sender = await options.authenticator.authenticate(exchange);
+      if (sender) return sender;
+      throw unauthorized();
+    } catch (error) {
+      if (options.audit) {
+        const context = await contextOf(exchange, nobody);
+        options.audit.unknown({ exchange, context, auditId: String(headers['audit-id']) });
+      }
+      throw error;
+    }
+  }
+
   async function serve(exchange: Exchange, headers: Headers): Promise<void> {
-    const sender = await options.authenticator.authenticate(exchange);
-    if (!sender) throw unauthorized();
+    const sender = await senderOf(exchange, headers);
     const user = await impersonate(core.authorizer, sender, exchange);
     const context = await contextOf(exchange, user);
     await options.conduct(

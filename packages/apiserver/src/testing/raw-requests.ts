@@ -17,8 +17,11 @@ export type RawOptions = {
   readonly body?: string;
 };
 
-/** Sends requests to a server that listens, as its administrator, and shows answers as they come. */
-export function rawRequests({ url, kubeconfig }: Listening): {
+/** Sends requests to a server that listens, as its administrator or as nobody, and shows answers as they come. */
+export function rawRequests(
+  { url, kubeconfig }: Listening,
+  { asNobody = false }: { readonly asNobody?: boolean } = {},
+): {
   (path: string, options?: RawOptions): Promise<RawAnswer>;
   close(): void;
 } {
@@ -27,8 +30,7 @@ export function rawRequests({ url, kubeconfig }: Listening): {
   const agent = new Agent({
     keepAlive: true,
     ca: field('certificate-authority-data'),
-    cert: field('client-certificate-data'),
-    key: field('client-key-data'),
+    ...(asNobody ? {} : { cert: field('client-certificate-data'), key: field('client-key-data') }),
   });
   const ask = (path: string, { body, ...options }: RawOptions = {}) =>
     new Promise<RawAnswer>((resolve, reject) => {
