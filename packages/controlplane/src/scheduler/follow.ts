@@ -105,6 +105,10 @@ const storageResources: readonly (readonly [Kind, EventResource])[] = [
 ];
 
 function followStorage({ caches, queue, storage }: Followed, signal: AbortSignal): void {
+  const tellOfVolume = ({ spec }: PersistentVolume) => {
+    const { name, namespace } = spec?.claimRef ?? {};
+    if (name) storage.claimChanged(`${namespace}/${name}`);
+  };
   for (const [kind, resource] of storageResources) {
     const onChange = ({ type, object, previous }: Change<unknown>) => {
       if (resource === 'PersistentVolumeClaim') storage.claimChanged(keyOf(object as PersistentVolumeClaim));
@@ -115,8 +119,4 @@ function followStorage({ caches, queue, storage }: Followed, signal: AbortSignal
     };
     caches.informer(kind).handle(onChange, { signal });
   }
-  const tellOfVolume = ({ spec }: PersistentVolume) => {
-    const { name, namespace } = spec?.claimRef ?? {};
-    if (name) storage.claimChanged(`${namespace}/${name}`);
-  };
 }

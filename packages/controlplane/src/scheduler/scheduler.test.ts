@@ -27,6 +27,8 @@ type ClusterOptions = {
   readonly configuration: SchedulerConfiguration;
   /** How extenders are asked. */
   readonly post: Post;
+  /** Puts into the cluster what is there before the scheduler is. */
+  readonly prepare: (client: Client) => Promise<unknown>;
   /** What comes between the scheduler and the server. */
   readonly through: (transport: Transport) => Transport;
 };
@@ -45,6 +47,7 @@ async function startCluster(t: TestContext, options: Partial<ClusterOptions> = {
   ] as const) {
     await client.create(priorityClass, { metadata: { name }, value });
   }
+  await options.prepare?.(client);
   const complaints: unknown[] = [];
   const complain = (fields: object, message: string) => void complaints.push({ message, ...fields });
   const stop = new AbortController();
@@ -378,6 +381,15 @@ test('a scheduler that is told to stop says nothing of Pods that wait for their 
   stop();
   await pass(2);
   assert.deepEqual(await told('p'), []);
+});
+
+test('a scheduler starts among volumes that are there already', async (t) => {
+  const { client, until } = await startCluster(t, {
+    prepare: (first) => first.create(persistentVolume, { metadata: { name: 'v' }, spec: volumeSpec }),
+  });
+  await addNode(client, 'n');
+  await addPod(client, 'p');
+  assert.equal((await until('p', isPlaced)).spec?.nodeName, 'n');
 });
 
 test('a volume that exists is bound to a claim that waits for a Pod', async (t) => {
