@@ -129,6 +129,8 @@ function portOf(context: ProgramContext, name: string, otherwise: number): numbe
 function porter(context: ProgramContext): number | Promise<number> {
   const { environment, container } = context;
   const isJson = isSet(context, 'json-response');
+  // What it is told comes after, and in place of, what it listens on because the Pod declares it.
+  const running = serverProgram({ ports: [], stops: unhandled })(context);
   let certificate: SecureContext | undefined;
   for (const [name, text] of environment) {
     const [, tls, port] = /^SERVE_(TLS_)?PORT_(\d+)$/.exec(name) ?? [];
@@ -139,10 +141,10 @@ function porter(context: ProgramContext): number | Promise<number> {
       http: ({ method }) =>
         isJson
           ? textAnswer(200, JSON.stringify({ Method: method, Body: text }), { 'content-type': 'application/json' })
-          : textAnswer(200, text),
+          : textAnswer(200, text, text.startsWith('<') ? { 'content-type': 'text/html; charset=utf-8' } : {}),
     });
   }
-  return serverProgram({ ports: [], stops: unhandled })(context);
+  return running;
 }
 
 function localCertificate(nowMs: number): SecureContext {

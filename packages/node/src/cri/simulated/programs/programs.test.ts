@@ -155,7 +155,9 @@ describe('programs of images', () => {
     ];
     const image = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
     const run = async (...args: string[]) => {
-      const { podSandboxId } = await node.runContainer({ image, args: ['porter', ...args], config: { envs } });
+      const annotations = { 'io.kubernetes.container.ports': '[{"containerPort":80}]' };
+      const config = { envs, annotations };
+      const { podSandboxId } = await node.runContainer({ image, args: ['porter', ...args], config });
       const host = (await node.runtime.podSandboxStatus({ podSandboxId })).status.network?.ip ?? '';
       return async (port: number) => {
         const { body } = await node.runtime.network.request({ host, port, path: '/', method: 'PUT' });
