@@ -26,6 +26,7 @@ import {
   runningCluster,
   writeWhole,
 } from '../data-directory.ts';
+import { collectWhenIdle } from '../idle-collection.ts';
 import { kubeconfigOf, kubeconfigText, mergeKubeconfig, usualKubeconfigFile } from '../kubeconfig.ts';
 import { loadPki } from '../pki.ts';
 import { createSteps } from '../steps.ts';
@@ -151,9 +152,12 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
   if (options.command === 'up') steps.say('Try: kubectl get nodes; kubectl create deployment web --image=nginx');
   if (!process.env[detachedMark]) steps.say('Stop with Ctrl-C. What it stores stays.');
 
+  const stopping = new AbortController();
+  collectWhenIdle(systemClock, stopping.signal);
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
   });
+  stopping.abort();
   control?.close();
   await components?.stop();
   await server.close();

@@ -1,0 +1,52 @@
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { type Clock, every } from '@kruise/values/clock';
+
+/** What is known of the process, and how its garbage is collected. */
+export type Garbage = {
+  /** The processor time used so far. */
+  processorMs(): number;
+  /** The memory taken for objects, garbage included. */
+  heapBytes(): number;
+  collect(): void;
+};
+
+const periodMs = 10_000;
+/** Below this share of a processor nothing goes on that a pause would hold up. */
+const idleShare = 0.05;
+/** Less than this is not worth a pause. */
+const worthBytes = 16 * 1024 * 1024;
+
+/**
+ * Gives memory back when there is nothing to do. V8 collects garbage when it needs the room: after a burst of work it
+ * would keep twice what it holds until there is another.
+ */
+export function collectWhenIdle(clock: Clock, signal: AbortSignal, garbage: Garbage = garbageOfProcess()): void {
+  let usedMs = garbage.processorMs();
+  let settledBytes = 0;
+  const look = () => {
+    const nowUsedMs = garbage.processorMs();
+    const isIdle = nowUsedMs - usedMs < periodMs * idleShare;
+    usedMs = nowUsedMs;
+    if (isIdle && garbage.heapBytes() > settledBytes + worthBytes) {
+      garbage.collect();
+      settledBytes = garbage.heapBytes();
+      usedMs = garbage.processorMs();
+    }
+  };
+  every(clock, periodMs, look, signal);
+}
+
+function garbageOfProcess(): Garbage {
+  // There is no other way to the collector for a program that was not started with this flag.
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  return {
+    collect,
+    processorMs() {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1000;
+    },
+    heapBytes: () => getHeapStatistics().total_heap_size,
+  };
+}
