@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { memorySettings } from '../packages/cli/bin/memory.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const [first, ...args] = process.argv.slice(2);
@@ -45,6 +46,7 @@ const child = spawnSync(pinned, [script, ...args], {
   cwd: process.env.INIT_CWD ?? process.cwd(),
   stdio: 'inherit',
   env: {
+    ...memorySettings,
     ...process.env,
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? cache,
     PATH: `${join(root, 'node_modules', '.bin')}:${process.env.PATH ?? ''}`,

@@ -4,13 +4,18 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { memorySettings } from './memory.mjs';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const pinned = join(root, 'node_modules', '.bin', 'node');
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const child = spawn(existsSync(pinned) ? pinned : process.execPath, [main, ...process.argv.slice(2)], {
   stdio: 'inherit',
-  env: { ...process.env, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(root, '.cache', 'compile') },
+  env: {
+    ...memorySettings,
+    ...process.env,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(root, '.cache', 'compile'),
+  },
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => {
