@@ -1,17 +1,14 @@
 /** Kubernetes' test image: one program with many subcommands, of which those that run in a Pod on its own are here. */
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { createAuthority } from '@kruise/machinery/x509/certificate';
-import { parseDuration, toMilliseconds } from '@kruise/values/duration';
 import { quote } from '@kruise/values/go-syntax';
-import { ParseError } from '@kruise/values/parse-error';
 import { pick } from '@kruise/values/random';
-import type { HttpAnswer } from '../../runtime.ts';
-import { collectingOutput, emptyInput } from '../byte-streams.ts';
-import { FileError } from '../file-tree.ts';
 import { type Listener, type ServedRequest, textAnswer } from '../network.ts';
-import { ProcessKilled } from '../process.ts';
 import { type Program, type ProgramContext, writeText } from '../program.ts';
+import { durationMs, flag, isSet, portOf } from './agnhost-flags.ts';
 import { guestbook } from './agnhost-guestbook.ts';
+import { mounttest } from './agnhost-mounttest.ts';
+import { netexec } from './agnhost-netexec.ts';
 import { conversionAnswer, webhookAnswer } from './agnhost-webhooks.ts';
 import { servedFile, serverProgram } from './servers.ts';
 
@@ -89,17 +86,6 @@ async function unknownSubcommand({ stderr }: ProgramContext, name: string): Prom
   return 1;
 }
 
-/** The value of `--name=value` or `--name value`. */
-function flag({ argv }: ProgramContext, name: string): string | undefined {
-  for (const [index, argument] of argv.entries()) {
-    const text = argument.replace(/^--?/, '');
-    if (text === argument) continue;
-    if (text === name) return argv[index + 1] ?? '';
-    if (text.startsWith(`${name}=`)) return text.slice(name.length + 1);
-  }
-  return undefined;
-}
-
 /** Says what the container's resolver is told under a keyword. */
 async function printResolver({ container, stdout }: ProgramContext, keyword: string): Promise<number> {
   const lines = Buffer.from(container.files.read('/etc/resolv.conf')).toString().split('\n');
@@ -108,21 +94,12 @@ async function printResolver({ container, stdout }: ProgramContext, keyword: str
   return 0;
 }
 
-/** Whether a flag is there that takes no value. */
-function isSet({ argv }: ProgramContext, name: string): boolean {
-  return argv.some((argument) => new RegExp(`^--?${name}(=true)?$`).test(argument));
-}
-
 /** Says the host's name, by HTTP or to whoever connects. */
 function hostnameListener(context: ProgramContext): Listener {
   const { hostname } = context.container;
   return isSet(context, 'tcp')
     ? { connection: (connection) => connection.resume().end(hostname) }
     : { http: () => textAnswer(200, hostname) };
-}
-
-function portOf(context: ProgramContext, name: string, otherwise: number): number {
-  return Number(flag(context, name) ?? otherwise);
 }
 
 /** Says on each port what its environment has for it. */
@@ -177,134 +154,6 @@ function httpsProgram(answer: NonNullable<Listener['http']>): Program {
   };
 }
 
-async function netexec(context: ProgramContext): Promise<number> {
-  const { process, container, stdout } = context;
-  const log = (text: string) => writeText(stdout, `${text}\n`);
-  let isStopping = false;
-  const override = flag(context, 'http-override');
-  return process.wait<number>((resolve) => {
-    const exitSoon = (exitCode: number, delayMs: number) => {
-      if (delayMs <= 0) resolve(exitCode);
-      // Whoever is killed meanwhile has no use for it.
-      else void process.sleep(delayMs).then(() => resolve(exitCode), ignoreKilled);
-    };
-    process.handle('SIGTERM', () => {
-      isStopping = true;
-      exitSoon(0, 1000 * Number(flag(context, 'delay-shutdown') ?? 0));
-    });
-    process.handle('SIGINT', () => resolve(2));
-    const answer = async (request: ServedRequest): Promise<HttpAnswer> => {
-      const { path, query } = request;
-      await log(`GET ${path}${query.size === 0 ? '' : `?${query}`}`);
-      switch (path) {
-        case '/clientip':
-          return textAnswer(200, `${request.clientAddress}:40000`);
-        case '/dial':
-          return dial(context, query);
-        case '/echo':
-          return textAnswer(Number(query.get('code') || 200), query.get('msg') ?? '');
-        case '/exit':
-          exitSoon(Number(query.get('code') || 0), durationMs(query.get('wait')));
-          return textAnswer(200, '');
-        case '/shutdown':
-          exitSoon(0, 0);
-          return textAnswer(200, '');
-        case '/header':
-          return textAnswer(200, request.headers[(query.get('key') ?? '').toLowerCase()] ?? '');
-        case '/healthz':
-          return textAnswer(200, '');
-        case '/readyz':
-          return isStopping ? textAnswer(503, '') : textAnswer(200, '');
-        case '/hostname':
-        case '/hostName':
-          return textAnswer(200, container.hostname);
-        case '/redirect':
-          return textAnswer(Number(query.get('code') || 302), '', { location: query.get('location') ?? '/' });
-        case '/shell':
-          return textAnswer(200, await shellAnswer(context, query.get('shellCommand') ?? query.get('cmd') ?? ''));
-        default:
-          return textAnswer(200, `NOW: ${new Date(container.clock.now()).toISOString()}`);
-      }
-    };
-    const port = portOf(context, 'http-port', 8080);
-    container.network.listen(port, {
-      http: (request) => answer(override === undefined ? request : overridden(request, override)),
-    });
-    const udpPort = portOf(context, 'udp-port', 8081);
-    if (udpPort > 0)
-      container.network.listen(udpPort, { datagram: (message, client) => said(context, message, client) });
-    void log(`Started HTTP server on port ${port}`);
-    return undefined;
-  });
-}
-
-/** What netexec answers to a datagram. */
-function said({ container }: ProgramContext, message: string, clientAddress: string): string | undefined {
-  const text = message.trim();
-  if (text.toLowerCase() === 'hostname') return container.hostname;
-  if (text.toLowerCase() === 'clientip') return `${clientAddress}:40000`;
-  return /^echo (.*)$/is.exec(text)?.[1];
-}
-
-/** Asks another, as often as it is told, and says what it heard. */
-async function dial({ container: { network } }: ProgramContext, query: URLSearchParams): Promise<HttpAnswer> {
-  const request = query.get('request') ?? '';
-  if (request === '') return textAnswer(400, 'request parameter not specified. <nil>\n');
-  const target = { host: query.get('host') ?? '', port: Number(query.get('port')) };
-  const ask = async () => {
-    if (query.get('protocol')?.toLowerCase() === 'udp') {
-      const answer = network.ask(target, request);
-      if (answer === undefined) throw new Error("reading from udp connection failed. err:'i/o timeout'");
-      return answer;
-    }
-    return Buffer.from((await network.request({ ...target, path: `/${request}` })).body).toString();
-  };
-  const responses: string[] = [];
-  const errors: string[] = [];
-  for (let tries = Number(query.get('tries') || 1); tries > 0; tries--) {
-    try {
-      responses.push(await ask());
-    } catch (error) {
-      errors.push((error as Error).message);
-    }
-  }
-  return textAnswer(
-    200,
-    JSON.stringify({ ...(responses.length > 0 && { responses }), ...(errors.length > 0 && { errors }) }),
-  );
-}
-
-function ignoreKilled(error: unknown): void {
-  if (!(error instanceof ProcessKilled)) throw error;
-}
-
-function overridden(request: ServedRequest, path: string): ServedRequest {
-  const { pathname, searchParams } = new URL(path, 'http://localhost');
-  return { ...request, method: 'GET', path: pathname, query: searchParams };
-}
-
-function durationMs(text: string | null): number {
-  try {
-    return text ? toMilliseconds(parseDuration(text)) : 0;
-  } catch (error) {
-    if (error instanceof ParseError) return 0;
-    throw error;
-  }
-}
-
-async function shellAnswer(context: ProgramContext, command: string): Promise<string> {
-  const { container, environment, directory } = context;
-  const shell = container.findProgram('/bin/sh', environment, directory);
-  if (!shell) return JSON.stringify({ error: 'exec: "/bin/sh": no such file or directory' });
-  const output = collectingOutput(64 * 1024);
-  const { exited } = container.spawn(async (process) =>
-    shell({ ...context, argv: ['/bin/sh', '-c', command], stdin: emptyInput, stdout: output, stderr: output, process }),
-  );
-  const exitCode = await exited;
-  const text = Buffer.from(output.bytes()).toString();
-  return JSON.stringify(exitCode === 0 ? { output: text } : { output: text, error: `exit status ${exitCode}` });
-}
-
 /** Notes who has written, and tells it. */
 function meetingListener({ container: { hostname } }: ProgramContext): Listener {
   const received = new Map<string, number>();
@@ -344,88 +193,6 @@ function healthListener(context: ProgramContext) {
       return delayMs >= 0 && clock.now() - startedAt >= delayMs ? ('NOT_SERVING' as const) : ('SERVING' as const);
     },
   };
-}
-
-const newFileContent = 'mount-tester new file\n';
-
-/** Says what it finds at paths, as the tests of volumes expect to read it. */
-async function mounttest(context: ProgramContext): Promise<number> {
-  const { files } = context.container;
-  const print = (text: string) => writeText(context.stdout, `${text}\n`);
-  let failures = 0;
-  const attempt = async (path: string | undefined, trouble: string, act: (path: string) => void | Promise<void>) => {
-    if (path === undefined || path === '') return;
-    try {
-      await act(path);
-    } catch (error) {
-      if (!(error instanceof FileError)) throw error;
-      failures++;
-      await print(`${trouble}(${quote(path)}): ${error.description.toLowerCase()}`);
-    }
-  };
-  await attempt(flag(context, 'fs_type'), 'error from statfs', (path) => {
-    files.stat(path);
-    return print(`mount type of ${quote(path)}: tmpfs`);
-  });
-  const content = (path: string) =>
-    print(`content of file ${quote(path)}: ${Buffer.from(files.read(path)).toString()}`);
-  // Files are written before they are looked at, and shown as soon as they are there.
-  for (const mode of ['0644', '0666', '0660', '0777']) {
-    await attempt(flag(context, `new_file_${mode}`), 'error writing new file', (path) => {
-      files.write(path, newFileContent, { mode: Number.parseInt(mode, 8) });
-      return content(path);
-    });
-  }
-  await attempt(flag(context, 'file_mode'), 'error from Lstat', (path) =>
-    print(`mode of file ${quote(path)}: ${goMode(files.stat(path))}`),
-  );
-  await attempt(flag(context, 'file_perm'), 'error from Lstat', (path) =>
-    print(`perms of file ${quote(path)}: ${permissions(files.stat(path).mode & 0o777)}`),
-  );
-  await attempt(flag(context, 'file_owner'), 'error from stat', async (path) => {
-    const { uid, gid } = files.stat(path);
-    await print(`owner UID of ${quote(path)}: ${uid}`);
-    await print(`owner GID of ${quote(path)}: ${gid}`);
-  });
-  await attempt(flag(context, 'file_content'), 'error reading file content for', content);
-  const loopPath = flag(context, 'file_content_in_loop');
-  if (loopPath !== undefined) failures += await readInLoop(context, loopPath);
-  return failures > 0 ? 1 : 0;
-}
-
-/** Reads a file until it is as expected, or time is up. */
-async function readInLoop(context: ProgramContext, path: string): Promise<number> {
-  const { files, clock } = context.container;
-  const print = (text: string) => writeText(context.stdout, `${text}\n`);
-  const stopsEarly = flag(context, 'break_on_expected_content') !== 'false';
-  const end = clock.now() + 1000 * Number(flag(context, 'retry_time') ?? 180);
-  let failed = false;
-  while (clock.now() < end) {
-    try {
-      const content = Buffer.from(files.read(path)).toString();
-      failed = false;
-      await print(`content of file ${quote(path)}: ${content}`);
-      if (stopsEarly && content === newFileContent) break;
-      if (stopsEarly) await print(`Unexpected content. Expected: ${newFileContent}. Retrying`);
-    } catch (error) {
-      if (!(error instanceof FileError)) throw error;
-      failed = true;
-      await print(`Error reading file ${path}: open ${path}: ${error.description.toLowerCase()}, retrying`);
-    }
-    await context.process.sleep(2000);
-  }
-  return failed ? 1 : 0;
-}
-
-/** As Go prints a file's mode: `-rw-r--r--`, `drwxrwxrwx`, `dtrwxrwxrwx`. */
-function goMode({ type, mode }: { readonly type: string; readonly mode: number }): string {
-  const kind = `${type === 'directory' ? 'd' : ''}${mode & 0o1000 ? 't' : ''}`;
-  return `${kind === '' ? '-' : kind}${permissions(mode).slice(1)}`;
-}
-
-function permissions(mode: number): string {
-  const letters = 'rwxrwxrwx';
-  return `-${[...letters].map((letter, index) => (mode & (1 << (8 - index)) ? letter : '-')).join('')}`;
 }
 
 async function generateLogs(context: ProgramContext): Promise<number> {

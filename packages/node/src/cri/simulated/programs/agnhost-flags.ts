@@ -1,0 +1,34 @@
+/** How the subcommands of agnhost read what they are told. */
+import { parseDuration, toMilliseconds } from '@kruise/values/duration';
+import { ParseError } from '@kruise/values/parse-error';
+import type { ProgramContext } from '../program.ts';
+
+/** The value of `--name=value` or `--name value`. */
+export function flag({ argv }: ProgramContext, name: string): string | undefined {
+  for (const [index, argument] of argv.entries()) {
+    const text = argument.replace(/^--?/, '');
+    if (text === argument) continue;
+    if (text === name) return argv[index + 1] ?? '';
+    if (text.startsWith(`${name}=`)) return text.slice(name.length + 1);
+  }
+  return undefined;
+}
+
+/** Whether a flag is there that takes no value. */
+export function isSet({ argv }: ProgramContext, name: string): boolean {
+  return argv.some((argument) => new RegExp(`^--?${name}(=true)?$`).test(argument));
+}
+
+export function portOf(context: ProgramContext, name: string, otherwise: number): number {
+  return Number(flag(context, name) ?? otherwise);
+}
+
+/** A duration as Go writes it; none is no time at all, nor is one that cannot be read. */
+export function durationMs(text: string | null): number {
+  try {
+    return text ? toMilliseconds(parseDuration(text)) : 0;
+  } catch (error) {
+    if (error instanceof ParseError) return 0;
+    throw error;
+  }
+}
