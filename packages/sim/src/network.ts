@@ -51,10 +51,12 @@ export type LinkOptions = {
   readonly random: Random;
   readonly weather: () => Weather;
   readonly server: () => Server;
+  /** Told of requests that were done, and whose answers are lost. */
+  readonly onLostAnswer: (request: ApiRequest) => void;
 };
 
 /** A process's way to the server. */
-export function link({ life, random, weather, server }: LinkOptions): Transport {
+export function link({ life, random, weather, server, onLostAnswer }: LinkOptions): Transport {
   const { clock } = life;
   const happens = (perThousand: number) => perThousand > 0 && randomInteger(random, 1000) < perThousand;
   const latency = () => {
@@ -89,6 +91,7 @@ export function link({ life, random, weather, server }: LinkOptions): Transport 
     const answer = await Promise.race([settled(transportFor().request(asked)), broken]);
     const { isCut, lostAnswers } = weather();
     if (isCut || happens(lostAnswers)) {
+      if (!('error' in answer)) onLostAnswer(asked);
       await pass(patienceMs);
       throw new TransportError('no answer', { wasSent: true });
     }

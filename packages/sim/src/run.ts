@@ -101,8 +101,8 @@ export async function run(options: RunOptions): Promise<Result> {
   });
 
   const view = () => world.server() && viewOf(world.server()!.core, world.clock.now());
-  const { onRequest, onServerStart } = world;
-  const scene: Scene = { machines: machines!, view, onRequest, onServerStart };
+  const { onRequest, onLostAnswer, onServerStart } = world;
+  const scene: Scene = { machines: machines!, view, onRequest, onLostAnswer, onServerStart };
   const watchers = invariants.map(({ name, begin: beginOf }) => ({ name, check: beginOf(scene) }));
 
   await world.start();

@@ -53,6 +53,8 @@ export type World = {
   observer(user: User): Transport | undefined;
   /** Tells of every request as it reaches the server; what it returns is told of the answer. */
   onRequest(witness: Witness): void;
+  /** Tells of requests that were done without the one who asked being told. */
+  onLostAnswer(listener: (request: ApiRequest) => void): void;
   /** Tells at which revision a server finds the store when it starts. */
   onServerStart(listener: (revision: number) => void): void;
   /** Tells of every write once it is durable. */
@@ -87,6 +89,7 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
   const writeListeners: ((version: SavedVersion) => void)[] = [];
   const startListeners: ((revision: number) => void)[] = [];
   const witnesses: Witness[] = [];
+  const lossListeners: ((request: ApiRequest) => void)[] = [];
   const disk = (options.createDisk ?? createDisk)({
     syncMs: () => randomInteger(diskRandom, 3),
     onSafe: (version) => {
@@ -159,7 +162,10 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
         if (!found) return undefined;
         return { life: found.life, transportFor: () => doorOf(found.server, user, name) };
       };
-      return link({ life, random, weather: () => weathers.get(name) ?? fairWeather, server });
+      const onLostAnswer = (request: ApiRequest) => {
+        for (const listener of lossListeners) listener(request);
+      };
+      return link({ life, random, weather: () => weathers.get(name) ?? fairWeather, server, onLostAnswer });
     };
     life.onEnd(() => {
       for (const path of own) webhooks.delete(path);
@@ -215,6 +221,7 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
     },
     observer: (user) => current && doorOf(current.server, user, 'observer'),
     onRequest: (witness) => void witnesses.push(witness),
+    onLostAnswer: (listener) => void lossListeners.push(listener),
     onServerStart: (listener) => void startListeners.push(listener),
     onWrite: (listener) => void writeListeners.push(listener),
     names: () => ['apiserver', ...programs.map(({ name }) => name)],

@@ -1,4 +1,4 @@
-import type { Invariant } from './invariant.ts';
+import { type Invariant, whileAnswered } from './invariant.ts';
 import { nodesAreNotOverfull, readyPodsHaveRun } from './nodes.ts';
 import {
   cloneSetsAreNotExceeded,
@@ -32,21 +32,21 @@ export const invariants: readonly Invariant[] = [
   advancedDaemonSetsStayAvailable,
   advancedStatefulSetsStayAvailable,
   budgetsAreKept,
-  cloneSetsAreNotExceeded,
+  whileAnswered(cloneSetsAreNotExceeded),
   cloneSetsKeepToPartitions,
   cloneSetsStayAvailable,
   deletedPodsStayAway,
   deploymentsAreNotExceeded,
-  deploymentsStayLarge,
+  whileAnswered(deploymentsStayLarge),
   heldPodsAreNotDeleted,
-  jobsCountWhatWas,
+  whileAnswered(jobsCountWhatWas),
   nodesAreNotOverfull,
   numbersAreHeeded,
-  oneDaemonOnANode,
+  whileAnswered(oneDaemonOnANode),
   onePodOfAName,
   onlyGarbageIsCollected,
   podsDoNotTurnBack,
   readyPodsHaveRun,
-  replicaSetsAreNotExceeded,
+  whileAnswered(replicaSetsAreNotExceeded),
   statefulSetsStartInOrder,
 ];
