@@ -36,8 +36,11 @@ export function shapeOf(node: ObjectNode): ObjectShape {
 
 /** The values of an object by position, as far as a key, or all of them. */
 export function place(shape: ObjectShape, object: object, end?: string): unknown[] {
-  const { positions } = shape;
-  const placed = emptyPlaces(shape);
+  return placeInto(emptyPlaces(shape), shape, object, end);
+}
+
+/** The same in places that are empty. */
+export function placeInto(placed: unknown[], { positions }: ObjectShape, object: object, end?: string): unknown[] {
   for (const key in object) {
     if (key === end) break;
     const position = positions.get(key);

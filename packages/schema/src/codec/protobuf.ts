@@ -15,7 +15,7 @@ import {
   resolve,
 } from '../language.ts';
 import { type FieldPlan, planField } from './field-plan.ts';
-import { assemble, emptyPlaces, type ObjectShape, place, shapeOf, zeroOf } from './object-shape.ts';
+import { assemble, emptyPlaces, type ObjectShape, place, placeInto, shapeOf, zeroOf } from './object-shape.ts';
 import { ProtobufError, type ProtobufReader, unexpectedEnd } from './protobuf-reader.ts';
 import {
   booleanCodec,
@@ -76,10 +76,15 @@ type MessageField = {
 function compileMessage(node: ObjectNode): MessageCodec {
   const shape = shapeOf(node);
   let fields: MessageFields | undefined;
+  // Places to write from, empty again; as many as objects of this shape have been within each other.
+  const spare: unknown[][] = [];
   return {
     write(writer, object) {
       fields ??= fieldsOf(node, shape);
-      writeFields(fields, writer, place(shape, object as object));
+      const placed = placeInto(spare.pop() ?? emptyPlaces(shape), shape, object as object);
+      writeFields(fields, writer, placed);
+      placed.fill(undefined);
+      spare.push(placed);
     },
     writeField(writer, name, value) {
       fields ??= fieldsOf(node, shape);
