@@ -3,6 +3,7 @@
  * there before the nodes are, as the API server is.
  */
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import type { Backend, BackendAnswer, BackendRequest, Location, Switched } from '@kruise/apiserver/connect/backend';
@@ -77,7 +78,9 @@ function connected(network: HostNetwork, { scheme, host, port, serverName }: Loc
   async function dial(signal: AbortSignal): Promise<Duplex> {
     const socket = await network.connect({ host, port }, { signal });
     if (scheme === 'http') return socket;
-    return connectTls({ socket, servername: serverName ?? host, rejectUnauthorized: false });
+    // An address is no name, and TLS takes names alone.
+    const servername = serverName ?? (isIP(host) ? '' : host);
+    return connectTls({ socket, servername, rejectUnauthorized: false });
   }
   const begin = async ({ method, path, headers, signal }: BackendRequest): Promise<ClientRequest> => {
     const socket = await dial(signal);
