@@ -69,6 +69,7 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
     ...(scaling.changesPods ? { otherwise: updating.actions } : {}),
     told: becomesLate(cloneSet, status) ? [stuckEvent(cloneSet, blockersOf(situation))] : [],
     status: (outcome) => withFailures(withFault(status, updating.fault, now), outcome, new Set(scaling.actions), now),
+    restMs: Math.min(Math.floor(situation.pods.length / podsPerRestMs), maxRestMs),
     ...soonest(
       progressSeconds,
       scaling.changesPods ? undefined : updating.requeueAfterSeconds,
@@ -76,6 +77,13 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
     ),
   };
 }
+
+/**
+ * A pass looks at every Pod, some five microseconds each, and thousands of Pods that start or stop change many times a
+ * second: what a few passes would cost is waited for between two, so that a pass sees many changes.
+ */
+const podsPerRestMs = 50;
+const maxRestMs = 200;
 
 /** Once for each time a rollout runs out of time, and only where somebody wants to hear of it. */
 function becomesLate({ metadata, status: previous }: CloneSet, status: CloneSetStatus): boolean {
