@@ -119,7 +119,7 @@ export function run(container: SimulatedContainer, host: ContainerHost, program:
     oomKill(container, host);
     return;
   }
-  void complete(process, begin(program, context));
+  void complete(container, process, begin(program, context));
 }
 
 /** Only what comes of it is kept, not what it was begun with. */
@@ -127,15 +127,18 @@ async function begin(program: Program, context: ProgramContext): Promise<number>
   return program(context);
 }
 
-/** Waits for a program's end, and ends its process with it. */
-async function complete(process: Process, running: Promise<number>): Promise<void> {
+/**
+ * Waits for a program's end, and ends its process with it. A fault of the simulation is a crash of that program, which
+ * its container tells of, and not of the cluster.
+ */
+async function complete(container: SimulatedContainer, process: Process, running: Promise<number>): Promise<void> {
   let exitCode: number;
   try {
     exitCode = await running;
   } catch (error) {
     if (error instanceof ProcessKilled) return;
-    if (!(error instanceof BrokenPipe)) throw error;
-    exitCode = 128 + signalNumbers.SIGPIPE;
+    exitCode = 128 + signalNumbers[error instanceof BrokenPipe ? 'SIGPIPE' : 'SIGABRT'];
+    if (!(error instanceof BrokenPipe)) container.message = `the simulation failed: ${(error as Error).stack ?? error}`;
   }
   process.exit(exitCode & 0xff);
 }
@@ -152,7 +155,7 @@ export function spawn(
     container.processes.delete(process.pid);
     exited.resolve(exitCode);
   });
-  void complete(process, program(process));
+  void complete(container, process, program(process));
   return { process, exited: exited.promise };
 }
 
