@@ -184,6 +184,22 @@ test('another image restarts that container alone', async () => {
   checkHistory(node.history);
 });
 
+test('how a container ended is told for as long as the next one runs', async () => {
+  await using node = await startTestNode();
+  await node.create({});
+  await node.until('web', isReady);
+  await patchImage(node, 'c', 'nginx:1.26');
+  await node.until('web', hasRestarted(1));
+  await node.pass(60);
+  const found = await node.server.client.get(podKind, reference);
+  assert.notEqual(containerOf(found)?.lastState?.terminated, undefined);
+  // One is kept and no more.
+  await patchImage(node, 'c', 'nginx:1.27');
+  await node.until('web', hasRestarted(2));
+  await node.pass(60);
+  assert.equal((await node.runtime.listContainers({})).containers.length, 2);
+});
+
 test('an image that cannot be had keeps its container waiting, longer each time', async () => {
   await using node = await startTestNode();
   await node.create({ containers: [{ name: 'c', image: 'docker.io/library/no-such-image:1' }] });

@@ -361,11 +361,13 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
 
   /** One dead container of a name is kept, for whoever wants to know how it ended. */
   async function prune(): Promise<void> {
-    const seen = new Map<string, number>();
+    const kept = new Set<string>();
     for (const { id, name, state } of runtimePod.containers) {
-      const count = seen.get(name) ?? 0;
-      seen.set(name, count + 1);
-      if (count === 0 || state !== 'exited') continue;
+      if (state !== 'exited') continue;
+      if (!kept.has(name)) {
+        kept.add(name);
+        continue;
+      }
       await runtime.removeContainer({ containerId: id });
       await runtime.files.remove(logLinkOf(pod, { name, id }, node.settings));
     }
