@@ -1,6 +1,7 @@
 /** Storage and metrics of a whole cluster with kubectl, as they come without anything to install. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { hasTool } from '../cluster.ts';
 import { type Kubectl, startKubectl } from './kubectl.ts';
 
@@ -118,11 +119,23 @@ if (hasTool('kubectl', 'kubectl')) {
       await ok('apply -f -', busy);
       await ok('autoscale deployment busy --cpu-percent=50 --min=1 --max=3');
       await ok('wait --for=condition=Available deployment/busy --timeout=30s');
-      assert.match(await ok('get podmetrics'), /^NAME +CPU +MEMORY +WINDOW\nbusy-\S+ +400m +64Mi +15s\n/);
+      // A Pod that has just begun has not been measured yet, and what is measured cannot be watched.
+      const measured = await untilSaid(() => ok('get podmetrics'));
+      assert.match(measured, /^NAME +CPU +MEMORY +WINDOW\nbusy-\S+ +400m +64Mi +15s\n/);
       assert.match(await ok('top pods'), /busy-\S+ +400m +64Mi/);
       assert.match(await kubectl.ok('top nodes'), /node-1 +\d+m +\d+% +\d+Mi +\d+%/);
       // A Pod is measured for a while before it is believed.
       await ok('wait --for=jsonpath={.status.readyReplicas}=3 deployment/busy --timeout=90s');
     });
   });
+}
+
+/** Asks again and again until there is an answer. */
+async function untilSaid(ask: () => Promise<string>, patienceMs = 60_000): Promise<string> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== '' || performance.now() > deadline) return answer;
+    await sleep(200);
+  }
 }

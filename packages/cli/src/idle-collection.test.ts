@@ -48,6 +48,8 @@ test('does not collect again before there is something to collect', async () => 
 test('reaches the collector of the process', async () => {
   const clock = virtualClock();
   const over = new AbortController();
+  // So much that a pause is worth it, whatever else the process holds.
+  const held = Array.from({ length: 8 * megabyte }, (_, index) => index);
   collectWhenIdle(clock, over.signal);
   let garbage: WeakRef<object> | undefined = new WeakRef({});
   await new Promise(setImmediate);
@@ -55,4 +57,5 @@ test('reaches the collector of the process', async () => {
   over.abort();
   garbage = garbage.deref() ? garbage : undefined;
   assert.equal(garbage, undefined);
+  assert.equal(held.length, 8 * megabyte);
 });
