@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { told } from './faults.ts';
+import { run } from './run.ts';
+
+// The same worlds each time, so that a run can be repeated; `npm run sim` looks for new ones.
+const seeds = Array.from({ length: 12 }, (_, index) => `kept-${index + 1}`);
+
+for (const seed of seeds) {
+  test(`world ${seed} holds`, async () => {
+    const { failure, faults } = await run({ seed, minutes: 1 });
+    const how = `kruise sim --seed ${seed} --minutes 1\n${faults.map(told).join('\n')}`;
+    assert.equal(failure, undefined, `${failure?.invariant}: ${failure?.why}\n${how}`);
+  });
+}
