@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Connected, connect } from '@kruise/client/connect';
-import { componentNames } from '@kruise/cluster/components';
+import { componentNames } from '@kruise/cluster/component-names';
 import { systemClock } from '@kruise/values/system';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { componentNames } from '@kruise/cluster/component-names';
 import { Command, Option } from 'commander';
 import { cloudControllerManagerFlags, controllerManagerFlags } from './flags.ts';
 import { kubeletFlags } from './kubelet-flags.ts';
@@ -30,10 +31,7 @@ function clusterOptions(command: Command): Command {
 clusterOptions(program.command('up'))
   .description('Start the cluster and write its kubeconfig.')
   .option('--nodes <count>', 'how many simulated nodes it has; none where someone else plays them', '3')
-  .option(
-    '--without <component...>',
-    'leave a component to someone else: cloud-controller-manager, controller-manager, manager, scheduler',
-  )
+  .option('--without <component...>', `leave a component to someone else: ${componentNames.join(', ')}`)
   .option('--feature-gates <gates>', 'of kruise-manager: Name=true,Other=false')
   .action(async (options) => {
     const { up } = await import('./commands/up.ts');

@@ -16,17 +16,7 @@ import type { Webhook } from '@kruise/client/webhook';
 import type { ControllerSettings } from '@kruise/controlplane/controllers/settings';
 import type { NodeDirectory } from '@kruise/node/node-directory';
 import type { Nodes } from '@kruise/node/nodes';
-
-/** The components a cluster has beside its API server. */
-export const componentNames = [
-  'cloud-controller-manager',
-  'controller-manager',
-  'local-storage',
-  'manager',
-  'metrics',
-  'scheduler',
-] as const;
-export type ComponentName = (typeof componentNames)[number];
+import type { ComponentName } from './component-names.ts';
 
 /** Of a range that is nobody's on any network: a load balancer of this machine is told by its address. */
 const loadBalancerRanges = ['198.18.0.0/24'];
