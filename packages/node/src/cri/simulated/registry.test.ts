@@ -54,7 +54,7 @@ describe('images there are not', () => {
       'UNKNOWN',
       /Head "https:\/\/invalid\.registry\.k8s\.io\/v2\/invalid\/alpine\/manifests\/3\.1": dial tcp: lookup invalid\.registry\.k8s\.io: no such host$/,
     ],
-    ['registry.corp.internal/team/app:v1', 'UNKNOWN', /lookup registry\.corp\.internal: no such host$/],
+    ['registry.corp.example/team/app:v1', 'UNKNOWN', /lookup registry\.corp\.example: no such host$/],
     ['gcr.io/authenticated-image-pulling/alpine:3.7', 'UNKNOWN', /403 Forbidden$/],
     ['Not A Name', 'UNKNOWN', /invalid reference format$/],
   ];
@@ -72,8 +72,14 @@ describe('images there are not', () => {
     assert.ok(registry.resolve('gcr.io/authenticated-image-pulling/alpine:3.7', auth));
   });
 
+  test('private networks have registries', () => {
+    for (const host of ['localhost:5000', 'registry.local', 'registry.corp.internal:443']) {
+      assert.ok(registry.resolve(`${host}/team/app:v1`));
+    }
+  });
+
   test('registries can be added, all of them even', () => {
-    assert.ok(createRegistry({ hosts: ['registry.corp.internal'] }).resolve('registry.corp.internal/team/app:v1'));
+    assert.ok(createRegistry({ hosts: ['registry.corp.example'] }).resolve('registry.corp.example/team/app:v1'));
     const every = createRegistry({ hosts: ['*'] });
     assert.ok(every.resolve('10.0.0.7:5000/x:1'));
     assert.throws(() => every.resolve('invalid.registry.k8s.io/invalid/alpine:3.1'), /no such host/);

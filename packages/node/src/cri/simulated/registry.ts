@@ -42,6 +42,8 @@ const hosts = [
   'registry.gitlab.com',
 ];
 const hostSuffixes = ['.gcr.io', '.pkg.dev', '.aliyuncs.com', '.amazonaws.com', '.azurecr.io'];
+/** Names that only a private network knows: whoever writes one has such a registry. */
+const privateHost = /^localhost(:\d+)?$|\.(local|internal|lan)(:\d+)?$/;
 /** Repositories that Kubernetes' own tests know to need a password. */
 const privateRepositories = /^gcr\.io\/(authenticated-image-pulling|k8s-authenticated-test)\//;
 /** Names chosen to be missing. */
@@ -125,6 +127,7 @@ function isKnownHost(host: string, more: readonly string[]): boolean {
     more.includes('*') ||
     more.includes(host) ||
     hosts.includes(host) ||
+    privateHost.test(host) ||
     hostSuffixes.some((suffix) => host.endsWith(suffix))
   );
 }
