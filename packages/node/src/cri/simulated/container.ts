@@ -337,9 +337,8 @@ function listen(container: SimulatedContainer, clock: Clock, port: number, liste
 
 function userOf({ config, image }: SimulatedContainer): { readonly uid: number; readonly gid: number } {
   const securityContext = config.linux?.securityContext;
-  const imageUser = image.definition?.user;
   return {
-    uid: securityContext?.runAsUser ?? (typeof imageUser === 'number' ? imageUser : 0),
+    uid: securityContext?.runAsUser ?? (typeof image.user === 'number' ? image.user : 0),
     gid: securityContext?.runAsGroup ?? 0,
   };
 }

@@ -91,7 +91,7 @@ export function createImageStore(): ImageStore {
 
 /** The image as CRI shows it. */
 export function imageMessage({ image, tags, digests, isPinned }: StoredImage): Image {
-  const user = image.definition?.user;
+  const { user } = image;
   return {
     id: image.id,
     repoTags: tags,

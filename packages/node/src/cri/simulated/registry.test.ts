@@ -78,6 +78,11 @@ describe('images there are not', () => {
     }
   });
 
+  test('an image nothing is known of does not run as root', () => {
+    assert.equal(registry.resolve('ghcr.io/team/app:v1').image.user, 65532);
+    assert.equal(registry.resolve('busybox:1').image.user, undefined);
+  });
+
   test('registries can be added, all of them even', () => {
     assert.ok(createRegistry({ hosts: ['registry.corp.example'] }).resolve('registry.corp.example/team/app:v1'));
     const every = createRegistry({ hosts: ['*'] });

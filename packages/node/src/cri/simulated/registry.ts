@@ -12,6 +12,8 @@ export type RegistryImage = {
   /** Of its configuration: what it is called on a node. */
   readonly id: string;
   readonly sizeBytes: number;
+  /** Whom it runs as, by number or by name; root if nobody. */
+  readonly user: number | string | undefined;
   /** Undefined for images the simulation knows nothing of: whatever they are told to run is taken for a server. */
   readonly definition: ImageDefinition | undefined;
 };
@@ -49,6 +51,8 @@ const privateRepositories = /^gcr\.io\/(authenticated-image-pulling|k8s-authenti
 /** Names chosen to be missing. */
 const missing = /(non?-?exist|not-?(exist|found)|no-?such|does-?not|missing|invalid|^404$)/i;
 const genericMegabytes = 50;
+/** Not root, so that Pods that insist on that (`runAsNonRoot`) can use images nothing is known of. */
+const genericUser = 65532;
 
 export function createRegistry({ hosts: moreHosts = [], images = [] }: RegistryOptions = {}): Registry {
   const definitions = new Map<string, ImageDefinition>();
@@ -108,6 +112,7 @@ function imageOf({ repository, tag, digest }: ImageReference, definition: ImageD
     digest: ownDigest,
     id: sha256(`configuration of ${ownDigest}`),
     sizeBytes: Math.round(base * (0.95 + variation / 10)),
+    user: definition === undefined ? genericUser : definition.user,
     definition,
   };
 }
