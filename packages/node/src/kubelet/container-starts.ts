@@ -7,7 +7,7 @@ import type { StartFailure } from './container-statuses.ts';
 import { containerHash, containersOf, fieldPathOf, type PodContainer } from './containers.ts';
 import { StartError } from './images.ts';
 import type { NodeContext } from './node-context.ts';
-import { newestOf } from './runtime-pod.ts';
+import { newestOf, type RuntimeContainer, type RuntimePod } from './runtime-pod.ts';
 import { type StartScene, startContainer } from './start-container.ts';
 
 /** What came of starting. */
@@ -22,6 +22,8 @@ export type StartOutcome = {
 export type ContainerStarts = {
   /** What keeps containers from starting, by their names. */
   readonly failures: ReadonlyMap<string, StartFailure>;
+  /** What others may see of a Pod: a container is there for them once its postStart hook is through. */
+  settled(runtimePod: RuntimePod): RuntimePod;
   startAll(
     scene: Omit<StartScene, 'pullBackOff' | 'pullErrors'>,
     wanted: readonly Container[],
@@ -42,6 +44,7 @@ export function createContainerStarts(node: NodeContext): ContainerStarts {
   // Most Pods never need these.
   let restarts: BackOff | undefined;
   let pulls: BackOff | undefined;
+  let underWay: { readonly name: string; readonly before: RuntimePod } | undefined;
 
   // Another image is another container: it starts without delay.
   const keyOf = (container: Container) => `${container.name}/${containerHash(container)}`;
@@ -83,6 +86,13 @@ export function createContainerStarts(node: NodeContext): ContainerStarts {
 
   return {
     failures,
+    settled(runtimePod) {
+      if (!underWay) return runtimePod;
+      const { name, before } = underWay;
+      const isSettled = ({ id, name: other }: RuntimeContainer) =>
+        other !== name || before.containers.some((each) => each.id === id);
+      return { ...runtimePod, containers: runtimePod.containers.filter(isSettled) };
+    },
     async startAll(given, wanted, signal) {
       const scene: StartScene = { ...given, pullBackOff: (pulls ??= createBackOff(clock)), pullErrors };
       const names = new Set(wanted.map(({ name }) => name));
@@ -94,6 +104,7 @@ export function createContainerStarts(node: NodeContext): ContainerStarts {
         try {
           checkBackOff(scene, podContainer);
           node.metrics.containerStarts(role);
+          underWay = { name: container.name, before: scene.runtimePod };
           await startContainer(node, scene, podContainer, signal);
           failures.delete(container.name);
         } catch (error) {
@@ -104,6 +115,8 @@ export function createContainerStarts(node: NodeContext): ContainerStarts {
           if (reason !== 'CrashLoopBackOff') node.metrics.containerStartFailed(role, reason);
           // What comes after an init container needs what it does.
           if (role === 'init') break;
+        } finally {
+          underWay = undefined;
         }
       }
       return {

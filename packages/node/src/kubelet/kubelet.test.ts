@@ -578,6 +578,29 @@ test('a hook after the start that fails costs the container its life', async () 
   ]);
 });
 
+test('a container is shown to run once its hook after the start is through, each time it starts', async () => {
+  await using node = await startTestNode();
+  await node.create({
+    annotations: { 'sim.kruise.io/exec': '0', 'sim.kruise.io/exec-latency': '20s', 'sim.kruise.io/run-for': '60s' },
+    containers: [{ name: 'c', image: 'nginx:1.25', lifecycle: { postStart: { exec: { command: ['warm-up'] } } } }],
+  });
+  const running = async () =>
+    (await node.runtime.listContainers({ filter: { state: 'CONTAINER_RUNNING' } })).containers.length;
+  await node.pass(5);
+  assert.equal(await running(), 1);
+  const first = containerOf(await node.get('web'));
+  assert.deepEqual([first?.state, first?.ready], [{ waiting: { reason: 'ContainerCreating' } }, false]);
+  await node.until('web', isReady);
+  await node.until('web', (pod) => containerOf(pod)?.state?.terminated != null);
+  await node.pass(5);
+  assert.equal(await running(), 1);
+  const again = containerOf(await node.get('web'));
+  assert.deepEqual([again?.state?.terminated?.exitCode, again?.ready, again?.restartCount], [0, false, 0]);
+  const restarted = await node.until('web', isReady);
+  assert.equal(containerOf(restarted)?.restartCount, 1);
+  checkHistory(node.history);
+});
+
 test('an image that cannot be had leaves the Pod running, with the end of what it was to replace', async () => {
   await using node = await startTestNode();
   await node.create({});

@@ -159,7 +159,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   /** Asks the runtime, and says what comes of it. */
   async function observe(): Promise<void> {
     await read();
-    probes.observe(pod, runtimePod, addressesOf(runtimePod)[0] ?? node.hostIPs()[0] ?? '');
+    probes.observe(pod, containerStarts.settled(runtimePod), addressesOf(runtimePod)[0] ?? node.hostIPs()[0] ?? '');
     say();
   }
 
@@ -167,7 +167,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     const previous = said ?? pod.status ?? {};
     const status = podStatusOf({
       pod: given(),
-      runtimePod,
+      runtimePod: containerStarts.settled(runtimePod),
       previous,
       failures: containerStarts.failures,
       probes,
