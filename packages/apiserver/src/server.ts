@@ -24,6 +24,7 @@ import { followFlowSchemas } from './bootstrap/flow-schema-status.ts';
 import { keepPresence } from './bootstrap/presence.ts';
 import { startFeed } from './cache/feed.ts';
 import { compactRegularly } from './compaction.ts';
+import { hostAndPort } from './connect/backend.ts';
 import { addConversations } from './connect/conversations.ts';
 import { type NodeConnector, networkConnector } from './connect/node-connector.ts';
 import type { Core, Features } from './core.ts';
@@ -229,6 +230,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     core,
     async serveHttps({ host, port, certificate, key, advertisedIp }) {
       let address = host;
+      let advertised = host;
       const handle = createHandler({
         core,
         authenticator,
@@ -237,7 +239,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
           aggregation: started,
           metrics,
           isStopping: () => stopping,
-          more: openIdPages(authentication, () => address),
+          more: openIdPages(authentication, () => advertised),
           onError: parts.onError,
         }),
         frames: createFrameCache(),
@@ -256,7 +258,8 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
         handle: (request, response) => void handle(exchangeOf(request, response)),
         upgrade: (request, socket, head) => void handle(upgradeExchangeOf(request, socket, head)),
       });
-      address = `${host}:${listener.port}`;
+      address = hostAndPort(host, listener.port);
+      advertised = hostAndPort(advertisedIp ?? host, listener.port);
       listeners.push(listener);
       const clusterIp = formatAddress(addressAt(masked(parsePrefix(serviceRanges[0]!)), 1n));
       await keepPresence(core, {

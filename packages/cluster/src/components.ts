@@ -15,7 +15,7 @@ import { runControllers } from '@kruise/client/manager';
 import type { Webhook } from '@kruise/client/webhook';
 import type { ControllerSettings } from '@kruise/controlplane/controllers/settings';
 import type { NodeDirectory } from '@kruise/node/node-directory';
-import type { Nodes } from '@kruise/node/nodes';
+import type { Nodes, NodesOptions } from '@kruise/node/nodes';
 import type { ComponentName } from './component-names.ts';
 
 /** Of a range that is nobody's on any network: a load balancer of this machine is told by its address. */
@@ -37,7 +37,7 @@ export type ComponentOptions = {
     readonly count: number;
     /** Where the API server finds them. */
     readonly directory: NodeDirectory;
-  };
+  } & Pick<NodesOptions, 'outside'>;
   /** What is left to someone else. */
   readonly without?: readonly ComponentName[];
   /** Tells a person what is started, as it is. */

@@ -13,7 +13,7 @@ import { addressAt, formatAddress, parsePrefix } from '@kruise/values/address';
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { NodeRuntime } from './cri/runtime.ts';
-import { createSimulatedNetwork } from './cri/simulated/network.ts';
+import { createSimulatedNetwork, type Outside } from './cri/simulated/network.ts';
 import { createRegistry } from './cri/simulated/registry.ts';
 import { createSimulatedRuntime } from './cri/simulated/simulated-runtime.ts';
 import { createKubelet, type Kubelet, type KubeletOptions } from './kubelet/kubelet.ts';
@@ -63,6 +63,8 @@ export type NodesOptions = {
   }) => NodeRuntime;
   /** Images that simulated nodes have from the start. */
   readonly images?: readonly string[];
+  /** How simulated Pods get to servers that are not simulated: the API server above all. */
+  readonly outside?: Outside;
 };
 
 /** A node of this process. */
@@ -122,7 +124,7 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
     now: () => clock.now(),
     isNodeAddress: (address) => nodeAddresses.has(address),
   });
-  const network = createSimulatedNetwork({ services });
+  const network = createSimulatedNetwork({ services, ...(options.outside ? { outside: options.outside } : {}) });
   const registry = createRegistry();
   const range = parsePrefix(options.addressRange ?? '172.18.0.0/16');
   const entries = new Map<string, Entry>();

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, createWriteStream, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { hostname, networkInterfaces } from 'node:os';
+import { connect } from 'node:net';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { createInProcessServers } from '@kruise/apiserver/aggregation/in-process-servers';
@@ -30,6 +31,7 @@ import {
 import { collectWhenIdle } from '../idle-collection.ts';
 import { kubeconfigOf, kubeconfigText, mergeKubeconfig, usualKubeconfigFile } from '../kubeconfig.ts';
 import { loadPki } from '../pki.ts';
+import { advertisedIp, localHost } from '../server-address.ts';
 import { createSteps } from '../steps.ts';
 
 export type UpOptions = {
@@ -78,7 +80,10 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
   // The store's thread starts while keys are made.
   const opening = openStore(directory, options);
   opening.catch(() => {});
-  const pki = await steps.step('Certificates', () => loadPki(directory.pki, [options.bind], systemClock.now()));
+  const advertised = advertisedIp(options.bind);
+  const pki = await steps.step('Certificates', () =>
+    loadPki(directory.pki, [options.bind, advertised], systemClock.now()),
+  );
   const store = await steps.step(storeTitle(options), () => opening);
   const nodeDirectory = createNodeDirectory(networkConnector(systemClock, pki.kubeletClient));
   const webhooks = new Map<string, Webhook>();
@@ -108,6 +113,7 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
   if (options.command === 'up') await steps.step('Kruise kinds', () => installKruiseKinds(server.core));
   const logFile = createWriteStream(directory.log, { flags: 'a', mode: 0o600 });
   const log = jsonLog(systemClock.now, (line) => logFile.write(line));
+  let listener: { readonly port: number } | undefined;
   const components =
     options.command === 'up'
       ? await startComponents({
@@ -116,7 +122,12 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
           host: hostname(),
           webhooks,
           servers,
-          nodes: { count: nodeCount(options.nodes), directory: nodeDirectory },
+          nodes: {
+            count: nodeCount(options.nodes),
+            directory: nodeDirectory,
+            outside: ({ host, port }) =>
+              host === advertised && port === listener?.port ? () => connect(port, localHost(options.bind)) : undefined,
+          },
           ...(options.featureGates === undefined ? {} : { featureGates: options.featureGates }),
           settings: {
             rootAuthorities: pki.ca.certificate,
@@ -131,7 +142,7 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
           step: steps.step,
         })
       : undefined;
-  const listener = await steps.step('HTTPS', () => listen(server, directory, options, pki));
+  listener = await steps.step('HTTPS', () => listen(server, directory, { ...options, advertised }, pki));
   const url = `https://${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${listener.port}`;
   const file = options.kubeconfig ?? usualKubeconfigFile();
   const context = await mergeKubeconfig(file, 'kruise', url, pki);
@@ -233,14 +244,14 @@ async function openStore(directory: DataDirectory, { memory, etcd }: UpOptions) 
 async function listen(
   server: Awaited<ReturnType<typeof startApiServer>>,
   directory: DataDirectory,
-  options: UpOptions,
+  options: UpOptions & { readonly advertised: string },
   pki: Awaited<ReturnType<typeof loadPki>>,
 ) {
   const https = {
     host: options.bind,
     certificate: pki.server.certificate,
     key: pki.server.key,
-    advertisedIp: advertisedIp(options.bind),
+    advertisedIp: options.advertised,
   };
   if (options.kubernetesPort !== undefined)
     return server.serveHttps({ ...https, port: Number(options.kubernetesPort) });
@@ -251,14 +262,6 @@ async function listen(
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     return server.serveHttps({ ...https, port: 0 });
   }
-}
-
-/** An address of this machine that others can reach: the one that is bound, or the first that is not its own alone. */
-function advertisedIp(bind: string): string | undefined {
-  const isPrivate = bind === 'localhost' || bind === '::1' || bind.startsWith('127.');
-  if (!isPrivate && bind !== '0.0.0.0' && bind !== '::') return bind;
-  const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
-  return addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
 }
 
 function lastPort(directory: DataDirectory): number {

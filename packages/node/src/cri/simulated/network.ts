@@ -3,9 +3,10 @@
  * without a socket. HTTP between those who speak it here is a function call.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type Duplex, duplexPair } from 'node:stream';
+import { type Duplex, duplexPair, pipeline } from 'node:stream';
 import { type SecureContext, TLSSocket } from 'node:tls';
-import type { HostNetwork, HttpAnswer, HttpRequest, NetworkTarget } from '../runtime.ts';
+import type { HostNetwork, HttpAnswer, NetworkTarget } from '../runtime.ts';
+import { exchange, type PeerRequest } from './http-exchange.ts';
 import { runtimeError } from './runtime-error.ts';
 
 /** What a server does with those who come. It speaks HTTP, or takes the bare connection. */
@@ -32,11 +33,7 @@ export type ServedRequest = {
 
 /** The network as one who has an address on it sees it. */
 export type NetworkPeer = Omit<HostNetwork, 'request'> & {
-  /** As a node asks, and with a body for those who send one. */
-  request(
-    request: HttpRequest & { readonly body?: Uint8Array },
-    options?: { readonly signal?: AbortSignal },
-  ): Promise<HttpAnswer>;
+  request(request: PeerRequest, options?: { readonly signal?: AbortSignal }): Promise<HttpAnswer>;
   readonly address: string;
   /** The addresses of a full name. */
   resolve(name: string): readonly string[];
@@ -57,6 +54,14 @@ export type ServiceRoutes = {
   ): NetworkTarget | 'refuse' | undefined;
   resolve(name: string): readonly string[];
   records(name: string, type: string): readonly string[];
+};
+
+/** The way to a server outside of the simulation; undefined where none leads. */
+export type Outside = (target: NetworkTarget) => (() => Duplex) | undefined;
+
+export type SimulatedNetworkOptions = {
+  readonly services?: ServiceRoutes;
+  readonly outside?: Outside;
 };
 
 /** Every address of the simulated world. */
@@ -113,7 +118,7 @@ export function loopbackOf(address: string): string {
   return `lo@${address}`;
 }
 
-export function createSimulatedNetwork({ services }: { readonly services?: ServiceRoutes } = {}): SimulatedNetwork {
+export function createSimulatedNetwork({ services, outside }: SimulatedNetworkOptions = {}): SimulatedNetwork {
   type Ports = Map<PortKey, Listener | NetworkTarget>;
   const interfaces = new Map<string, Ports>();
   const httpServer = lazyHttpServer();
@@ -125,6 +130,8 @@ export function createSimulatedNetwork({ services }: { readonly services?: Servi
     if (!found) {
       const routed = services?.route(target, { transport, clientAddress });
       if (routed && routed !== 'refuse') return find(routed, clientAddress, transport);
+      const dial = ports || routed || transport === 'UDP' ? undefined : outside?.(target);
+      if (dial) return { connection: (near) => join(near, dial()) };
       throw new ConnectError(
         ports || routed ? 'ECONNREFUSED' : isName(target.host) ? 'ENOTFOUND' : 'EHOSTUNREACH',
         target,
@@ -142,24 +149,26 @@ export function createSimulatedNetwork({ services }: { readonly services?: Servi
       const isOwn = interfaces.get(loopbackOf(local))?.has(portKey(target.port, transport));
       return { ...target, host: isOwn ? loopbackOf(local) : local };
     };
+    const open = (listener: Listener): Duplex => {
+      const [near, far] = duplexPair();
+      if (listener.connection) listener.connection(far);
+      else if (listener.http) httpServer.serve(listener.http, secured(far, listener.certificate), address);
+      else far.destroy();
+      return near;
+    };
     return {
       address,
       resolve: (name) => services?.resolve(name) ?? [],
       records: (name, type) => services?.records(name, type) ?? [],
       async connect(target) {
-        const listener = find(locate(target), address);
-        const [near, far] = duplexPair();
-        if (listener.connection) listener.connection(far);
-        else if (listener.http) httpServer.serve(listener.http, secured(far, listener.certificate), address);
-        else far.destroy();
-        return near;
+        return open(find(locate(target), address));
       },
       async request(request, { signal } = {}) {
         const listener = find(locate(request), address);
-        if (!listener.http) throw new Error('malformed HTTP response');
+        const { maxBodyBytes = defaultMaxBodyBytes } = request;
+        if (!listener.http) return exchange(open(listener), request, { maxBodyBytes, ...(signal && { signal }) });
         const answer = await listener.http(served(request, address));
         if (answer === 'hang') return untilAborted(signal);
-        const { maxBodyBytes = defaultMaxBodyBytes } = request;
         return answer.body.length > maxBodyBytes ? { ...answer, body: answer.body.subarray(0, maxBodyBytes) } : answer;
       },
       ask: (target, message) => find(locate(target, 'UDP'), address, 'UDP').datagram?.(message, address),
@@ -198,6 +207,14 @@ export function createSimulatedNetwork({ services }: { readonly services?: Servi
   };
 }
 
+/** Has each say to the other what it hears, until one of them has had enough. */
+function join(near: Duplex, far: Duplex): void {
+  // Whoever is cut off finds its own end closed, and need not be told otherwise.
+  const ignore = () => {};
+  pipeline(near, far, ignore);
+  pipeline(far, near, ignore);
+}
+
 function secured(connection: Duplex, certificate: SecureContext | undefined): Duplex {
   if (!certificate) return connection;
   return new TLSSocket(connection, { isServer: true, secureContext: certificate });
@@ -207,7 +224,7 @@ function isName(host: string): boolean {
   return !/^[\d.]+$|:/.test(host);
 }
 
-function served(request: Parameters<NetworkPeer['request']>[0], clientAddress: string): ServedRequest {
+function served(request: PeerRequest, clientAddress: string): ServedRequest {
   const [path = '/', query = ''] = request.path.split('?', 2);
   const headers: Record<string, string> = {};
   for (const [name, value] of request.headers ?? []) headers[name.toLowerCase()] = value;

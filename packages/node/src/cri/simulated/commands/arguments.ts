@@ -5,6 +5,8 @@ import { type Program, type ProgramContext, writeText } from '../program.ts';
 export type Arguments = {
   readonly flags: ReadonlySet<string>;
   readonly values: ReadonlyMap<string, string>;
+  /** All values of options that may be given more than once, in order. */
+  readonly lists: ReadonlyMap<string, readonly string[]>;
   readonly operands: readonly string[];
 };
 
@@ -20,15 +22,20 @@ export class ToolError extends Error {
 
 /**
  * Reads options: letters in `valued` take the next word or the rest of theirs, names in `valuedNames` the next word or
- * what follows `=`; other names are taken as they are.
+ * what follows `=`, and count as the letter or name they stand for; other names are taken as they are.
  */
 export function parseArguments(
   words: readonly string[],
   valued = '',
-  valuedNames: ReadonlySet<string> = new Set(),
+  valuedNames: Readonly<Record<string, string>> = {},
 ): Arguments {
   const flags = new Set<string>();
   const values = new Map<string, string>();
+  const lists = new Map<string, string[]>();
+  const take = (name: string, value: string) => {
+    values.set(name, value);
+    lists.set(name, [...(lists.get(name) ?? []), value]);
+  };
   const operands: string[] = [];
   for (let index = 0; index < words.length; index++) {
     const word = words[index] as string;
@@ -38,9 +45,11 @@ export function parseArguments(
     }
     if (word.startsWith('--')) {
       const equals = word.indexOf('=');
-      if (equals > 0) values.set(word.slice(2, equals), word.slice(equals + 1));
-      else if (valuedNames.has(word.slice(2))) values.set(word.slice(2), words[++index] ?? '');
-      else flags.add(word.slice(2));
+      const name = equals > 0 ? word.slice(2, equals) : word.slice(2);
+      const alias = valuedNames[name];
+      if (equals > 0) take(alias ?? name, word.slice(equals + 1));
+      else if (alias !== undefined) take(alias, words[++index] ?? '');
+      else flags.add(name);
       continue;
     }
     if (!/^-[^-]/.test(word)) {
@@ -53,11 +62,11 @@ export function parseArguments(
         flags.add(letter);
         continue;
       }
-      values.set(letter, word.slice(at + 1) || (words[++index] ?? ''));
+      take(letter, word.slice(at + 1) || (words[++index] ?? ''));
       break;
     }
   }
-  return { flags, values, operands };
+  return { flags, values, lists, operands };
 }
 
 /** Makes a command of a function that prints its failures as BusyBox does. */

@@ -8,6 +8,7 @@ import { fileCommands } from './files.ts';
 import { networkCommands } from './network.ts';
 import { systemCommands } from './system.ts';
 import { textCommands } from './text.ts';
+import { webCommands } from './web.ts';
 
 export const commands: Readonly<Record<string, Program>> = {
   sh: shell,
@@ -21,6 +22,7 @@ export const commands: Readonly<Record<string, Program>> = {
   ...networkCommands,
   ...systemCommands,
   ...textCommands,
+  ...webCommands,
 };
 
 /** Those BusyBox does not have. */

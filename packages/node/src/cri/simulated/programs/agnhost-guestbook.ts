@@ -1,6 +1,6 @@
 /** `agnhost guestbook`: a store of words with copies, and a front that writes to the one and reads from the others. */
 import type { HttpAnswer } from '../../runtime.ts';
-import { hostAddress } from '../commands/network.ts';
+import { hostAddress } from '../commands/fetch-url.ts';
 import { type ServedRequest, textAnswer } from '../network.ts';
 import { ProcessKilled } from '../process.ts';
 import { type Program, type ProgramContext, writeText } from '../program.ts';

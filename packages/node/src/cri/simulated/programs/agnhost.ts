@@ -7,6 +7,7 @@ import { type Listener, type ServedRequest, textAnswer } from '../network.ts';
 import { type Program, type ProgramContext, writeText } from '../program.ts';
 import { durationMs, flag, isSet, portOf } from './agnhost-flags.ts';
 import { guestbook } from './agnhost-guestbook.ts';
+import { inClusterClient, issuerDiscovery } from './agnhost-in-cluster.ts';
 import { mounttest } from './agnhost-mounttest.ts';
 import { netexec } from './agnhost-netexec.ts';
 import { conversionAnswer, webhookAnswer } from './agnhost-webhooks.ts';
@@ -64,6 +65,8 @@ const subcommands: Readonly<Record<string, Program>> = {
   nettest: (context) =>
     serverProgram({ ports: [portOf(context, 'port', 8080)], stops: unhandled, listener: meetingListener })(context),
   mounttest,
+  inclusterclient: inClusterClient,
+  'test-service-account-issuer-discovery': issuerDiscovery,
   'logs-generator': generateLogs,
   webhook: (context) => {
     const sidecarImage = flag(context, 'sidecar-image') ?? '';

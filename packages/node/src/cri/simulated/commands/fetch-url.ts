@@ -1,0 +1,79 @@
+/** How programs in simulated containers find others by name, and ask them by URL. */
+import type { HttpAnswer } from '../../runtime.ts';
+import type { ServerCheck } from '../http-exchange.ts';
+import type { ProgramContext } from '../program.ts';
+import { filesOf } from './files.ts';
+
+export type FetchOptions = {
+  readonly method?: string;
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  readonly body?: Uint8Array;
+  /** Whose certificate is good for HTTPS; where it is left out, anyone's is. */
+  readonly trust?: Omit<ServerCheck, 'serverName'>;
+  readonly limitMs?: number;
+};
+
+/** What a program finds that has waited long enough. */
+export class FetchTimeout extends Error {
+  override readonly name = 'FetchTimeout';
+}
+
+const maxBodyBytes = 1024 * 1024;
+const defaultLimitMs = 60_000;
+
+/** Asks for what a URL names. Ends with the process that asks. */
+export async function fetchUrl(context: ProgramContext, url: URL, options: FetchOptions = {}): Promise<HttpAnswer> {
+  const { method = 'GET', headers = [], body, trust, limitMs = defaultLimitMs } = options;
+  const { container, process } = context;
+  const serverName = url.hostname.replace(/^\[|\]$/g, '');
+  const abort = new AbortController();
+  return process.wait<HttpAnswer>((resolve, reject) => {
+    const cancelTimer = container.clock.setTimer(limitMs, () => abort.abort(new FetchTimeout('timed out')));
+    container.network
+      .request(
+        {
+          scheme: url.protocol === 'https:' ? 'https' : 'http',
+          host: hostAddress(context, serverName) ?? serverName,
+          port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
+          method,
+          path: `${url.pathname}${url.search}`,
+          headers: [['host', url.host], ...headers],
+          maxBodyBytes,
+          ...(body && { body }),
+          ...(trust && { serverCheck: { serverName, ...trust } }),
+        },
+        { signal: abort.signal },
+      )
+      .then(resolve, reject)
+      .finally(cancelTimer);
+    return () => abort.abort();
+  });
+}
+
+/** The address a name has, in the hosts file or else among the cluster's names. */
+export function hostAddress(context: ProgramContext, name: string): string | undefined {
+  const { network, hostname } = context.container;
+  if (/^[\d.]+$|:/.test(name) || name === 'localhost') return name;
+  if (name === hostname) return network.address;
+  for (const line of linesOfFile(context, '/etc/hosts')) {
+    const [address, ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
+    if (names.includes(name)) return address;
+  }
+  for (const candidate of fullNames(context, name)) {
+    const [address] = network.resolve(candidate);
+    if (address !== undefined) return address;
+  }
+  return undefined;
+}
+
+/** The full names a short one may stand for, by the resolver's search list. */
+export function fullNames(context: ProgramContext, name: string): readonly string[] {
+  const search = linesOfFile(context, '/etc/resolv.conf').find((line) => line.startsWith('search '));
+  const domains = search?.split(/\s+/).slice(1) ?? [];
+  return name.endsWith('.') ? [name] : [...domains.map((domain) => `${name}.${domain}`), name];
+}
+
+function linesOfFile(context: ProgramContext, path: string): readonly string[] {
+  const files = filesOf(context);
+  return files.exists(path) ? Buffer.from(files.read(path)).toString().split('\n') : [];
+}
