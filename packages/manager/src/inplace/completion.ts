@@ -1,10 +1,10 @@
 /** Whether an update in place has come through to the running containers (inplace-update.md §8). */
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
-import { runtimeContainersMetaAnnotation } from '@kruise/api/kruise/well-known';
 import { compareQuantities, parseQuantity } from '@kruise/values/quantity';
 import type { FeatureGates } from '../feature-gates.ts';
 import { envFromMetadataHash, plainHash, plainHashBefore131 } from './container-hash.ts';
+import { type RuntimeContainerMeta, readRuntimeMeta } from './runtime-meta.ts';
 import { hasChanges, type InPlaceUpdateState, isInGrace, readState } from './state.ts';
 
 const moreBatches = 'existing containers to in-place update in next batches';
@@ -67,28 +67,9 @@ function isSameImage({ spec }: Pod, container: string, running: string): boolean
   return running === (image.includes(':') ? image : `${image}:latest`);
 }
 
-/** What the daemon of the node says about a container that runs. */
-type RuntimeContainer = {
-  readonly name: string;
-  readonly containerID: string;
-  readonly hashes: { readonly plainHash?: number; readonly extractedEnvFromMetadataHash?: number };
-};
+type Consistency = (container: Container, told: RuntimeContainerMeta, pod: Pod) => boolean;
 
-function readRuntimeMeta({ metadata }: Pod): readonly RuntimeContainer[] | 'invalid' | undefined {
-  const text = metadata.annotations?.[runtimeContainersMetaAnnotation];
-  if (text === undefined) return undefined;
-  try {
-    // Kruise's daemon writes it. What has another form fails here, or agrees with nothing.
-    const { containers = [] } = JSON.parse(text) as { readonly containers?: readonly Partial<RuntimeContainer>[] };
-    return containers.map(({ name = '', containerID = '', hashes = {} }) => ({ name, containerID, hashes }));
-  } catch {
-    return 'invalid';
-  }
-}
-
-type Consistency = (container: Container, told: RuntimeContainer, pod: Pod) => boolean;
-
-function areConsistent(pod: Pod, told: readonly RuntimeContainer[], isConsistent: Consistency): boolean {
+function areConsistent(pod: Pod, told: readonly RuntimeContainerMeta[], isConsistent: Consistency): boolean {
   return (pod.spec?.containers ?? []).every((container) => {
     const status = pod.status?.containerStatuses?.find(({ name }) => name === container.name);
     const meta = told.find(({ name }) => name === container.name);
@@ -98,12 +79,12 @@ function areConsistent(pod: Pod, told: readonly RuntimeContainer[], isConsistent
   });
 }
 
-function isPlainConsistent(container: Container, { hashes }: RuntimeContainer): boolean {
+function isPlainConsistent(container: Container, { hashes }: RuntimeContainerMeta): boolean {
   const { plainHash: running } = hashes;
   return running === plainHash(container) || running === plainHashBefore131(container);
 }
 
-function isEnvConsistent(container: Container, { hashes }: RuntimeContainer, { metadata }: Pod): boolean {
+function isEnvConsistent(container: Container, { hashes }: RuntimeContainerMeta, { metadata }: Pod): boolean {
   return (hashes.extractedEnvFromMetadataHash ?? 0) === envFromMetadataHash(container, metadata);
 }
 

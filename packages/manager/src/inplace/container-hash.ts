@@ -8,9 +8,10 @@ import { deepHashOfBytes } from '@kruise/machinery/hash';
 import { codecOf } from '@kruise/schema/codec';
 import { stringify } from '@kruise/values/go-json';
 import { compareStrings } from '@kruise/values/go-syntax';
-import { metadataReferences } from './env-from-metadata.ts';
+import { type MetadataReference, metadataReferences } from './env-from-metadata.ts';
 
 const containers = codecOf(containerSchema);
+const hashOfNothing = hashOf('null');
 
 /** The hash of a container since Kubernetes 1.31: only image and name matter. */
 export function plainHash({ image = '', name }: Container): number {
@@ -22,16 +23,31 @@ export function plainHashBefore131(container: Container): number {
   return hashOf(containers.toJson(containers.canonical(container)));
 }
 
-/** The hash of the environment variables that come from labels and annotations. */
+/** The hash of the environment variables that come from labels and annotations, as these say now. */
 export function envFromMetadataHash(
   container: Container,
   metadata: Pick<ObjectMeta, 'labels' | 'annotations'>,
 ): number {
-  const variables = metadataReferences(container)
-    .map(({ name, from, key }) => ({ name, value: metadata[from]?.[key] ?? '' }))
-    .sort((a, b) => compareStrings(a.name, b.name))
-    .map(({ name, value }) => (value === '' ? { name } : { name, value }));
-  return hashOf(variables.length === 0 ? 'null' : stringify(variables));
+  return environmentHash(metadataReferences(container), ({ from, key }) => metadata[from]?.[key]);
+}
+
+/** The hash of those variables, with the values a running container has. */
+export function runningEnvHash(container: Container, read: (variable: string) => string | undefined): number {
+  return environmentHash(metadataReferences(container), ({ name }) => read(name));
+}
+
+function environmentHash(
+  references: readonly MetadataReference[],
+  read: (reference: MetadataReference) => string | undefined,
+): number {
+  if (references.length === 0) return hashOfNothing;
+  const variables = references
+    .toSorted((a, b) => compareStrings(a.name, b.name))
+    .map((reference) => {
+      const value = read(reference);
+      return value ? { name: reference.name, value } : { name: reference.name };
+    });
+  return hashOf(stringify(variables));
 }
 
 function hashOf(text: string): number {
