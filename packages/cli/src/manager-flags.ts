@@ -47,8 +47,6 @@ const unheeded = [
   '--controller-cache-sync-timeout <duration>',
   '--leader-election-resource-lock <type>',
   '--allow-privileged [yes]',
-  '--default-ttlseconds-for-always-nodeimage <seconds>',
-  '--nodeimage-creation-delay <duration>',
   '--assign-bcj-pods-by-scheduler [yes]',
   '--ws-enabled-versioned-status <kinds>',
 ] as const;
@@ -75,7 +73,9 @@ export function managerFlags(command: Command): Command {
     .option('--rate-limiter-qps <count>', 'failed objects tried again a second', '10')
     .option('--rate-limiter-bucket-size <count>', 'and at once', '100')
     .option('--cloneset-scaling-exclude-preparing-delete [yes]', 'Pods about to be deleted are no replicas', 'false')
-    .option('--assign-pods-by-scheduler [yes]', 'the scheduler places Pods of DaemonSets', 'true');
+    .option('--assign-pods-by-scheduler [yes]', 'the scheduler places Pods of DaemonSets', 'true')
+    .option('--nodeimage-creation-delay <duration>', 'how long a node is ready before it is told of images', '30s')
+    .option('--default-ttlseconds-for-always-nodeimage <seconds>', 'how much longer than jobs nodes remember', '300');
   for (const name of workerFlags) command.option(`--${name}-workers <count>`, `${name}s worked on at a time`, '3');
   for (const flag of unheeded) command.option(flag, 'accepted, and of no effect');
   return command;

@@ -1,3 +1,4 @@
+import { daemonConfigNamespace } from '@kruise/api/kruise/well-known';
 import type { RateLimiter } from '@kruise/client/rate-limiter';
 import type { Clock } from '@kruise/values/clock';
 import { type FeatureGates, featureGates } from './feature-gates.ts';
@@ -13,6 +14,12 @@ export type ManagerSettings = {
   readonly cloneSetExcludesPreparingDelete: boolean;
   /** The Pods of DaemonSets are placed by the scheduler, not put on their nodes. */
   readonly daemonSetsUseScheduler: boolean;
+  /** The namespace whose Secrets the daemons of nodes may read. */
+  readonly daemonConfigNamespace: string;
+  /** A node has been ready for so long before it is given a NodeImage. */
+  readonly nodeImageCreationDelayMs: number;
+  /** Nodes remember images of jobs that end so much longer than the job lasts. */
+  readonly alwaysNodeImageTtlSeconds: number;
   /** How long objects of workloads wait after a failure; by default as in Kubernetes. */
   readonly rateLimiter?: (clock: Clock) => RateLimiter;
   /** Workers by the name of their controller, where they differ from the usual three. */
@@ -27,6 +34,9 @@ export function managerSettings(settings: Partial<ManagerSettings> = {}): Manage
     resizesBySubresource: true,
     cloneSetExcludesPreparingDelete: false,
     daemonSetsUseScheduler: true,
+    daemonConfigNamespace,
+    nodeImageCreationDelayMs: 30_000,
+    alwaysNodeImageTtlSeconds: 300,
     workers: {},
     ...settings,
   };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseImageReference } from './image-reference.ts';
+import { nameAndTagOf, parseImageReference } from './image-reference.ts';
 
 const sha = `sha256:${'0'.repeat(64)}`;
 const images: readonly (readonly [image: string, reference: unknown])[] = [
@@ -19,5 +19,21 @@ const images: readonly (readonly [image: string, reference: unknown])[] = [
 for (const [image, reference] of images) {
   test(`${image.slice(0, 40)} is ${reference === undefined ? 'no image' : 'an image'}`, () => {
     assert.deepEqual(parseImageReference(image), reference);
+  });
+}
+
+const listed: readonly (readonly [image: string, under: unknown])[] = [
+  ['ubuntu', { name: 'ubuntu', tag: 'latest' }],
+  ['docker.io/library/ubuntu:latest', { name: 'ubuntu', tag: 'latest' }],
+  ['index.docker.io/team/app:1', { name: 'team/app', tag: '1' }],
+  ['docker.io/library/team/app', { name: 'library/team/app', tag: 'latest' }],
+  ['myregistry:5000/my/image:v1', { name: 'myregistry:5000/my/image', tag: 'v1' }],
+  [`ubuntu:20.04@${sha}`, { name: 'ubuntu', tag: sha }],
+  ['INVALID_IMAGE_REF', undefined],
+  ['team/Image', undefined],
+];
+for (const [image, under] of listed) {
+  test(`${image.slice(0, 40)} is listed ${under === undefined ? 'nowhere' : 'under its name and tag'}`, () => {
+    assert.deepEqual(nameAndTagOf(image), under);
   });
 }

@@ -39,6 +39,18 @@ export function tagOf(image: string): string | undefined {
   return reference && reference.tag === undefined && reference.digest === undefined ? 'latest' : reference?.tag;
 }
 
+/**
+ * What an image is listed under: its repository as people write it, Docker Hub's without the registry, and its digest, or
+ * else its tag. Undefined where it is no name of an image.
+ */
+export function nameAndTagOf(image: string): { readonly name: string; readonly tag: string } | undefined {
+  const reference = parseImageReference(image);
+  if (!reference) return undefined;
+  const { repository, tag = 'latest', digest } = reference;
+  const name = repository.replace(/^docker\.io\/(?:library\/(?=[^/]+$))?/, '');
+  return { name, tag: digest ?? tag };
+}
+
 /** What is wrong with the name of an image, as container tools say it; nothing where it is one. */
 export function imageReferenceFault(image: string): string | undefined {
   if (parseImageReference(image)) return undefined;

@@ -19,6 +19,8 @@ const pullSecret = s.object({
   ),
 });
 
+export type PullSecret = s.TypeOf<typeof pullSecret>;
+
 const tagPullPolicy = s.object({
   timeoutSeconds: s.pointer(s.int32(), 'Seconds one attempt may take. Default 600.'),
   backoffLimit: s.pointer(s.int32(), 'How often to try again after the first attempt. Default 3.'),

@@ -38,6 +38,9 @@ export async function manager(flags: Flags): Promise<number> {
       resizesBySubresource: resizesBySubresource((version as { readonly gitVersion?: string }).gitVersion ?? ''),
       cloneSetExcludesPreparingDelete: isOn('clonesetScalingExcludePreparingDelete'),
       daemonSetsUseScheduler: isOn('assignPodsByScheduler'),
+      daemonConfigNamespace: environment.daemonConfigNamespace,
+      nodeImageCreationDelayMs: durationMs('nodeimageCreationDelay'),
+      alwaysNodeImageTtlSeconds: ttlSecondsOf(text('defaultTtlsecondsForAlwaysNodeimage')),
       workers: Object.fromEntries(workerFlags.map((name) => [name, Number(text(`${name}Workers`))])),
       rateLimiter: (clock) =>
         defaultRateLimiter(clock, {
@@ -78,6 +81,14 @@ export async function manager(flags: Flags): Promise<number> {
     close();
   }
   return 0;
+}
+
+const longestTtlSeconds = 31 * 86_400;
+
+function ttlSecondsOf(value: string): number {
+  const seconds = Number(value);
+  if (Number.isInteger(seconds) && seconds >= 0 && seconds <= longestTtlSeconds) return seconds;
+  throw new RangeError(`--default-ttlseconds-for-always-nodeimage is from 0 to ${longestTtlSeconds}, not ${value}`);
 }
 
 /** `:8080` is that port on every address. */

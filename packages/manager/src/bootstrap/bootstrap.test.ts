@@ -29,6 +29,7 @@ test('without any variable everything has its usual place', () => {
     certificateDirectory: '/tmp/kruise-webhook-certs',
     keepsFiles: false,
     renewBeforeMs: 180 * dayMs,
+    daemonConfigNamespace: 'kruise-daemon-config',
     podWebhook: true,
   });
   assert.equal(webhookHostOf(environment), host);

@@ -1,4 +1,5 @@
 /** What kruise-manager is told by environment variables (manager.md §3). */
+import { daemonConfigNamespace } from '@kruise/api/kruise/well-known';
 
 export type ManagerEnvironment = {
   /** The namespace of the Service, the certificates and the configuration. */
@@ -13,6 +14,8 @@ export type ManagerEnvironment = {
   readonly keepsFiles: boolean;
   /** Certificates are renewed so long before they run out. */
   readonly renewBeforeMs: number;
+  /** The namespace whose Secrets the daemons of nodes may read. */
+  readonly daemonConfigNamespace: string;
   /** Whether the gate PodWebhook is open where nothing is said of it. */
   readonly podWebhook: boolean;
 };
@@ -36,6 +39,7 @@ export function readEnvironment(variables: Variables): ManagerEnvironment {
     certificateDirectory: value('WEBHOOK_CERT_DIR', '/tmp/kruise-webhook-certs'),
     keepsFiles: writer === 'fs' || (writer === '' && webhookHost !== ''),
     renewBeforeMs: renewBeforeMs(value('CERTS_RENEW_BEFORE', '')),
+    daemonConfigNamespace: value('KRUISE_DAEMON_CONFIG_NS', daemonConfigNamespace),
     podWebhook: kinds === '' || kinds.split(',').includes('SidecarSet'),
   };
 }

@@ -1,10 +1,11 @@
 /**
- * What kruise-manager may do, and the objects that say so (manager.md §14): its ServiceAccount, its roles and their
- * bindings, and what users of Kruise's kinds gain through the roles everybody knows.
+ * What kruise-manager and kruise-daemon may do, and the objects that say so (manager.md §14, daemon.md §7): their
+ * ServiceAccounts, roles and bindings, and what users of Kruise's kinds gain through the roles everybody knows.
  */
 import { namespace as namespaceKind } from '@kruise/api/core/namespace';
 import { serviceAccount } from '@kruise/api/core/serviceaccount';
 import { kruiseKinds } from '@kruise/api/kruise/crds';
+import { daemonConfigNamespace } from '@kruise/api/kruise/well-known';
 import { clusterRole } from '@kruise/api/rbac/clusterrole';
 import { clusterRoleBinding } from '@kruise/api/rbac/clusterrolebinding';
 import { role } from '@kruise/api/rbac/role';
@@ -15,6 +16,9 @@ import { mutatingConfigurationName, validatingConfigurationName } from '../webho
 
 /** The account kruise-manager acts as. */
 export const managerAccount = 'kruise-manager';
+
+/** The account the kruise-daemon of every node acts as. */
+export const daemonAccount = 'kruise-daemon';
 
 const all = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
 const read = ['get', 'list', 'watch'];
@@ -93,14 +97,24 @@ const managerRules: readonly Rule[] = [
 
 const electionRules: readonly Rule[] = [rule('coordination.k8s.io', ['leases'], all), rule('', ['events'], ['create'])];
 
+const daemonRules: readonly Rule[] = [
+  rule('', ['events'], ['create', 'patch', 'update']),
+  rule('', ['pods'], read),
+  rule('', ['pods/status'], write),
+  rule(apps, ['nodeimages'], ['get', 'list', 'patch', 'update', 'watch']),
+  rule(apps, ['containerrecreaterequests', 'nodepodprobes'], read),
+  rule(apps, ['containerrecreaterequests/status', 'nodeimages/status', 'nodepodprobes/status'], write),
+];
+
+const daemonSecretRules: readonly Rule[] = [rule('', ['secrets'], read)];
+
 const rbac = 'rbac.authorization.k8s.io';
 
 /** The objects, by kind, in the order they are made in. */
 function rightsIn(namespace: string): readonly { readonly kind: Kind; readonly object: object }[] {
-  const subjects = [{ kind: 'ServiceAccount', name: managerAccount, namespace }];
-  const bound = (kind: 'ClusterRole' | 'Role', name: string) => ({
+  const bound = (kind: 'ClusterRole' | 'Role', name: string, account = managerAccount) => ({
     roleRef: { apiGroup: rbac, kind, name },
-    subjects,
+    subjects: [{ kind: 'ServiceAccount', name: account, namespace }],
   });
   return [
     { kind: namespaceKind, object: { metadata: { name: namespace } } },
@@ -116,6 +130,30 @@ function rightsIn(namespace: string): readonly { readonly kind: Kind; readonly o
       object: {
         metadata: { name: 'kruise-leader-election-rolebinding', namespace },
         ...bound('Role', 'kruise-leader-election-role'),
+      },
+    },
+    { kind: namespaceKind, object: { metadata: { name: daemonConfigNamespace } } },
+    { kind: serviceAccount, object: { metadata: { name: daemonAccount, namespace } } },
+    { kind: clusterRole, object: { metadata: { name: 'kruise-daemon-role' }, rules: daemonRules } },
+    {
+      kind: clusterRoleBinding,
+      object: {
+        metadata: { name: 'kruise-daemon-rolebinding' },
+        ...bound('ClusterRole', 'kruise-daemon-role', daemonAccount),
+      },
+    },
+    {
+      kind: role,
+      object: {
+        metadata: { name: 'kruise-daemon-secret-role', namespace: daemonConfigNamespace },
+        rules: daemonSecretRules,
+      },
+    },
+    {
+      kind: roleBinding,
+      object: {
+        metadata: { name: 'kruise-daemon-secret-rolebinding', namespace: daemonConfigNamespace },
+        ...bound('Role', 'kruise-daemon-secret-role', daemonAccount),
       },
     },
     ...userRoles(),
@@ -151,7 +189,7 @@ function userRoles(): readonly { readonly kind: Kind; readonly object: object }[
   ];
 }
 
-/** Gives kruise-manager its rights, by someone who may do that. */
+/** Gives kruise-manager and kruise-daemon their rights, by someone who may do that. */
 export async function grantRights(client: Client, namespace: string): Promise<void> {
   for (const { kind, object } of rightsIn(namespace)) {
     // Made of the kind's own fields.

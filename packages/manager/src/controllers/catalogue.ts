@@ -1,5 +1,8 @@
 import { cloneSet } from '@kruise/api/kruise/cloneset';
 import { daemonSet } from '@kruise/api/kruise/daemonset';
+import { imageListPullJob } from '@kruise/api/kruise/imagelistpulljob';
+import { imagePullJob } from '@kruise/api/kruise/imagepulljob';
+import { nodeImage } from '@kruise/api/kruise/nodeimage';
 import { statefulSet } from '@kruise/api/kruise/statefulset';
 import type { Controller, Runnable } from '@kruise/client/controller';
 import type { Kind } from '@kruise/schema/kind';
@@ -7,6 +10,9 @@ import type { ManagerSettings } from '../settings.ts';
 import { cloneSetController } from './cloneset/controller.ts';
 import { containerLaunchPriorityController } from './container-launch-priority/controller.ts';
 import { daemonSetController } from './daemonset/controller.ts';
+import { imageListPullJobController } from './imagelistpulljob/controller.ts';
+import { imagePullJobController } from './imagepulljob/controller.ts';
+import { nodeImageController } from './nodeimage/controller.ts';
 import { podReadinessController } from './pod-readiness/controller.ts';
 import { statefulSetController } from './statefulset/controller.ts';
 
@@ -26,6 +32,24 @@ export const controllerCatalogue: readonly CatalogueEntry[] = [
   { name: 'cloneset-controller', kind: cloneSet, make: (settings) => [cloneSetController(settings)] },
   { name: 'container-launch-priority-controller', make: () => [containerLaunchPriorityController] },
   { name: 'daemonset-controller', kind: daemonSet, make: (settings) => [daemonSetController(settings)] },
+  {
+    name: 'imagelistpulljob-controller',
+    kind: imageListPullJob,
+    isOn: ({ gates }) => gates.ImagePullJobGate,
+    make: (settings) => [imageListPullJobController(settings)],
+  },
+  {
+    name: 'imagepulljob-controller',
+    kind: imagePullJob,
+    isOn: ({ gates }) => gates.ImagePullJobGate,
+    make: (settings) => [imagePullJobController(settings)],
+  },
+  {
+    name: 'nodeimage-controller',
+    kind: nodeImage,
+    isOn: ({ gates }) => gates.KruiseDaemon,
+    make: (settings) => [nodeImageController(settings)],
+  },
   { name: 'pod-readiness-controller', make: () => [podReadinessController] },
   { name: 'statefulset-controller', kind: statefulSet, make: (settings) => [statefulSetController(settings)] },
 ];

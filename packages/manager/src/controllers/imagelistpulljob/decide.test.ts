@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ImageListPullJob } from '@kruise/api/kruise/imagelistpulljob';
+import type { ImagePullJob, ImagePullJobStatus } from '@kruise/api/kruise/imagepulljob';
+import { formatTime, instantOf } from '@kruise/values/time';
+import { decide } from './decide.ts';
+import { templateHash, templateOf } from './template-hash.ts';
+
+const now = instantOf(2026, 1, 1, 12);
+const ago = (seconds: number) => formatTime(now - seconds * 1000);
+const job = (images: readonly string[], more: Partial<ImageListPullJob> = {}): ImageListPullJob => {
+  const spec = { images, completionPolicy: { type: 'Always' as const }, ...more.spec };
+  return {
+    apiVersion: 'apps.kruise.io/v1beta1',
+    kind: 'ImageListPullJob',
+    metadata: {
+      name: 'list',
+      namespace: 'default',
+      uid: 'u',
+      labels: { 'controller-revision-hash': templateHash(spec) },
+    },
+    ...more,
+    spec,
+  };
+};
+const child = (image: string, status: Partial<ImagePullJobStatus> = {}, hash?: string | null): ImagePullJob => ({
+  apiVersion: 'apps.kruise.io/v1beta1',
+  kind: 'ImagePullJob',
+  metadata: {
+    name: `list-${image}`,
+    namespace: 'default',
+    ...(hash === null ? {} : { labels: { 'controller-revision-hash': hash ?? templateHash(job([]).spec) } }),
+  },
+  spec: { image, completionPolicy: { type: 'Always' } },
+  status: { startTime: ago(5), desired: 1, active: 0, succeeded: 0, failed: 0, ...status },
+});
+const succeeded = { succeeded: 1 };
+const active = { active: 1 };
+const failed = { failed: 1 };
+
+function said({ actions, requeueAfterSeconds: wait }: ReturnType<typeof decide>): readonly string[] {
+  const did = actions.map((action) => {
+    if (action.type === 'record') return `${action.event.reason}: ${action.event.message}`;
+    if (action.type === 'create') return `create ${(action.object as ImagePullJob).spec.image}`;
+    return 'object' in action ? `${action.type} ${action.object.metadata.name}` : action.type;
+  });
+  return wait === undefined ? did : [...did, `wait ${wait}`];
+}
+function statusOf({ status }: ReturnType<typeof decide>, hasFailed = false) {
+  assert.ok(typeof status === 'function');
+  const failures = hasFailed ? [{ action: { type: 'effect' as const, name: '', input: 0 }, error: new Error() }] : [];
+  return status({ failures, isStale: false, written: new Map() });
+}
+
+const cases: { name: string; job: ImageListPullJob; children: readonly ImagePullJob[]; does: readonly string[] }[] = [
+  {
+    name: 'every image gets a job',
+    job: job(['a', 'b']),
+    children: [],
+    does: ['create a', 'create b', 'Successful create ImagePullJob: Create 2 ImagePullJob'],
+  },
+  { name: 'nothing is done where all is there', job: job(['a']), children: [child('a', active)], does: [] },
+  {
+    name: 'an image that was added gets a job',
+    job: job(['a', 'b']),
+    children: [child('a')],
+    does: ['create b', 'Successful create ImagePullJob: Create 1 ImagePullJob'],
+  },
+  {
+    name: 'an image that was taken away loses its job',
+    job: job(['a']),
+    children: [child('a'), child('b')],
+    does: ['remove list-b', 'Successful delete ImagePullJob: Delete 1 ImagePullJob'],
+  },
+  {
+    name: 'another template replaces every job',
+    job: job(['a']),
+    children: [child('a', active, 'former')],
+    does: [
+      'create a',
+      'Successful create ImagePullJob: Create 1 ImagePullJob',
+      'remove list-a',
+      'Successful delete ImagePullJob: Delete 1 ImagePullJob',
+    ],
+  },
+  {
+    name: 'a job without a mark is kept if it is the same',
+    job: job(['a']),
+    children: [child('a', {}, null)],
+    does: [],
+  },
+  {
+    name: 'two jobs for one image are one too many',
+    job: job(['a']),
+    children: [child('a'), { ...child('a'), metadata: { ...child('a').metadata, name: 'again' } }],
+    does: ['remove again', 'Successful delete ImagePullJob: Delete 1 ImagePullJob'],
+  },
+  {
+    name: 'a job on its way out is no job',
+    job: job(['a']),
+    children: [{ ...child('a'), metadata: { ...child('a').metadata, deletionTimestamp: ago(0) } }],
+    does: ['create a', 'Successful create ImagePullJob: Create 1 ImagePullJob'],
+  },
+  {
+    name: 'the hash of the template is kept on the list',
+    job: job(['a'], { metadata: { name: 'list', namespace: 'default', uid: 'u' } }),
+    children: [child('a')],
+    does: ['patch list'],
+  },
+  {
+    name: 'a list that is done waits for its end',
+    job: job(['a'], {
+      spec: { images: ['a'], completionPolicy: { type: 'Always', ttlSecondsAfterFinished: 30 } },
+      status: { desired: 1, active: 0, completed: 1, succeeded: 1, completionTime: ago(10) },
+    }),
+    children: [],
+    does: ['wait 20'],
+  },
+];
+for (const { name, job: list, children, does } of cases) {
+  test(name, () => assert.deepEqual(said(decide({ job: list, children }, now)), does));
+}
+
+test('a list that has been done long enough is removed', () => {
+  const list = job(['a'], {
+    spec: { images: ['a'], completionPolicy: { type: 'Always', ttlSecondsAfterFinished: 10 } },
+    status: { desired: 1, active: 0, completed: 1, succeeded: 1, completionTime: ago(10) },
+  });
+  assert.deepEqual(said(decide({ job: list, children: [] }, now)), ['remove list']);
+});
+
+test('the status counts images, not nodes', () => {
+  const list = job(['a', 'b', 'c', 'd']);
+  const { startTime: _none, ...notBegun } = child('d', failed).status!;
+  const children = [child('a', succeeded), child('b', active), child('c', failed), { ...child('d'), status: notBegun }];
+  assert.deepEqual(statusOf(decide({ job: list, children }, now)), {
+    startTime: ago(0),
+    desired: 4,
+    active: 1,
+    completed: 2,
+    succeeded: 1,
+    failedImageStatuses: [
+      {
+        imagePullJob: 'list-c',
+        name: 'c',
+        message: "Please check for details which nodes failed by 'kubectl get ImagePullJob list-c'.",
+      },
+    ],
+  });
+});
+
+test('a list is done when every image is, unless it is never to be', () => {
+  const children = [child('a', succeeded), child('b', failed)];
+  assert.equal(statusOf(decide({ job: job(['a', 'b']), children }, now))?.completionTime, ago(0));
+  const endless = job(['a', 'b'], { spec: { images: ['a', 'b'], completionPolicy: { type: 'Never' } } });
+  assert.equal(statusOf(decide({ job: endless, children }, now))?.completionTime, undefined);
+});
+
+test('what could not be done leaves the status as it was', () => {
+  assert.equal(statusOf(decide({ job: job(['a']), children: [] }, now), true), undefined);
+});
+
+test('a template is all but the image', () => {
+  assert.deepEqual(templateOf({ image: 'a', parallelism: 2, completionPolicy: {} }), {
+    parallelism: 2,
+    completionPolicy: {},
+  });
+});
+
+const hashes: { of: string; spec: ImageListPullJob['spec']; hash: string }[] = [
+  {
+    of: 'nodes by label',
+    spec: {
+      images: ['app:v1', 'side:v2'],
+      selector: { matchLabels: { scenario: 'kbf070fde7' } },
+      parallelism: 10,
+      completionPolicy: { type: 'Always' },
+      pullPolicy: { timeoutSeconds: 600, backoffLimit: 3 },
+    },
+    hash: '5c59966ccf',
+  },
+];
+for (const { of, spec, hash } of hashes) {
+  test(`the hash of a template for ${of} is OpenKruise's`, () => assert.equal(templateHash(spec), hash));
+}

@@ -1,0 +1,97 @@
+/** Has an image fetched to many nodes, some at a time, by writing it into their NodeImages (images.md §3.8). */
+import { nameAndTagOf } from '@kruise/api/core/image-reference';
+import type { Secret } from '@kruise/api/core/secret';
+import type { ImagePullJob, ImagePullJobStatus } from '@kruise/api/kruise/imagepulljob';
+import type { NodeImage } from '@kruise/api/kruise/nodeimage';
+import { imagePullJobFinalizer } from '@kruise/api/kruise/well-known';
+import {
+  type Action,
+  addFinalizer,
+  hasFinalizer,
+  isBeingDeleted,
+  remove,
+  removeFinalizer,
+} from '@kruise/client/actions';
+import type { Decision } from '@kruise/client/controller';
+import { intValue } from '@kruise/values/int-or-string';
+import { type Instant, parseTime } from '@kruise/values/time';
+import { order } from './order.ts';
+import { claimSecrets, releaseSecrets } from './secrets.ts';
+import { statusOf, takeCensus } from './status.ts';
+
+export type Observed = {
+  readonly job: ImagePullJob;
+  /** Those of the nodes the job is for. */
+  readonly nodeImages: readonly NodeImage[];
+  /** The Secrets in the namespace that daemons may read. */
+  readonly copies: readonly Secret[];
+  /** A Secret in the namespace of the job. */
+  readonly secretNamed: (name: string) => Secret | undefined;
+};
+
+export type Settings = {
+  readonly daemonConfigNamespace: string;
+  /** How much longer than their jobs tags are kept. */
+  readonly alwaysNodeImageTtlSeconds: number;
+};
+
+const nothing: Decision<ImagePullJobStatus> = { actions: [] };
+
+export function decide(observed: Observed, settings: Settings, now: Instant): Decision<ImagePullJobStatus> {
+  const { job, nodeImages } = observed;
+  if (isBeingDeleted(job)) return { actions: letGo(observed, settings) };
+  if (job.status?.completionTime != null)
+    return afterwards(observed, settings, parseTime(job.status.completionTime), now);
+  const image = nameAndTagOf(job.spec.image);
+  // Nothing can be done until someone writes another, which wakes the job.
+  if (!image) return nothing;
+
+  const secrets = claimSecrets(observed, settings);
+  const census = takeCensus(job, image, nodeImages, secrets.references);
+  const status = statusOf(job, census, now);
+  const held = hasFinalizer(job, imagePullJobFinalizer) ? [] : [addFinalizer(job, imagePullJobFinalizer)];
+  const isOver = status.completionTime !== undefined;
+  const slots = isOver ? 0 : Math.max(0, intValue(job.spec.parallelism ?? 1) - census.active.length);
+  const next = census.unsynced.slice(0, slots);
+  const orders = next.flatMap((nodeImage) =>
+    order({ job, image, nodeImage, secrets: secrets.references, settings, now }),
+  );
+  return {
+    actions: [...held, ...secrets.actions, ...orders],
+    status,
+    ...untilDeadline(job, status, now),
+    restMs: restMsFor(nodeImages.length),
+  };
+}
+
+/** Where many nodes tell how far they are, a job looks at all of them at once rather than after each. */
+function restMsFor(nodes: number): number {
+  return Math.floor(nodes / 20);
+}
+
+/** Secrets are given back as soon as nothing more is fetched; then the job may go. */
+function letGo(observed: Observed, settings: Settings): readonly Action[] {
+  const { job } = observed;
+  if (!hasFinalizer(job, imagePullJobFinalizer)) return [];
+  return [...releaseSecrets(observed, settings), removeFinalizer(job, imagePullJobFinalizer)];
+}
+
+function afterwards(
+  observed: Observed,
+  settings: Settings,
+  completedAt: Instant,
+  now: Instant,
+): Decision<ImagePullJobStatus> {
+  const { job } = observed;
+  const actions = letGo(observed, settings);
+  const ttlSeconds = job.spec.completionPolicy.ttlSecondsAfterFinished;
+  if (ttlSeconds == null) return { actions };
+  const leftMs = completedAt + ttlSeconds * 1000 - now;
+  return leftMs > 0 ? { actions, requeueAfterSeconds: leftMs / 1000 } : { actions: [...actions, remove(job)] };
+}
+
+function untilDeadline({ spec }: ImagePullJob, { startTime, completionTime }: ImagePullJobStatus, now: Instant) {
+  const { type, activeDeadlineSeconds: seconds } = spec.completionPolicy;
+  if (type === 'Never' || seconds == null || startTime == null || completionTime != null) return {};
+  return { requeueAfterSeconds: Math.max(1, seconds - (now - parseTime(startTime)) / 1000) };
+}

@@ -1,0 +1,115 @@
+import type { ImagePullJob } from '@kruise/api/kruise/imagepulljob';
+import type { ImageSpec, ImageTagSpec, NodeImage, PullSecret } from '@kruise/api/kruise/nodeimage';
+import { type Action, patch } from '@kruise/client/actions';
+import { fnv1a } from '@kruise/machinery/hash';
+import type { JsonObject } from '@kruise/machinery/json-value';
+import { createMergePatch } from '@kruise/machinery/merge-patch';
+import { compareStrings } from '@kruise/values/go-syntax';
+import { formatTime, type Instant } from '@kruise/values/time';
+import type { Settings } from './decide.ts';
+import { type ImageTag, isWantedBy, missingSecrets, tagOf } from './image-tag.ts';
+
+export type Order = {
+  readonly job: ImagePullJob;
+  readonly image: ImageTag;
+  readonly nodeImage: NodeImage;
+  readonly secrets: readonly PullSecret[];
+  readonly settings: Settings;
+  readonly now: Instant;
+};
+
+/** Has a node fetch the image of a job (images.md §3.11). */
+export function order(wanted: Order): readonly Action[] {
+  const { nodeImage, image } = wanted;
+  const changed = specFor(wanted);
+  const before = nodeImage.spec.images?.[image.name];
+  if (changed === before) return [];
+  // Specifications are JSON.
+  const images = createMergePatch(
+    { [image.name]: before } as JsonObject,
+    { [image.name]: changed } as unknown as JsonObject,
+  );
+  // Lists are replaced as a whole: the version makes sure that nobody else's tag is lost.
+  return [patch(nodeImage, { metadata: { resourceVersion: nodeImage.metadata.resourceVersion }, spec: { images } })];
+}
+
+/** What a NodeImage is to say of the image; the very same where it says all of it. */
+export function specFor(wanted: Order): ImageSpec {
+  const { job, image, nodeImage, secrets, now } = wanted;
+  const before: ImageSpec = nodeImage.spec.images?.[image.name] ?? { tags: [] };
+  const present = tagOf(before, image);
+  const missing = missingSecrets(before, secrets);
+  const isWanted = present !== undefined && isWantedBy(present, job);
+  if (isWanted && missing.length === 0) return before;
+  const tag = isWanted ? present : present ? wantedToo(present, job, now) : newTag(wanted);
+  const { sandboxConfig: _former, ...rest } = before;
+  const pullSecrets = [...(before.pullSecrets ?? []), ...missing];
+  return {
+    ...rest,
+    ...(pullSecrets.length > 0 ? { pullSecrets } : {}),
+    tags: [...before.tags.filter((each) => each !== present), tag].sort((a, b) => compareStrings(a.tag, b.tag)),
+    // Of several jobs the last has its way.
+    ...(job.spec.sandboxConfig ? { sandboxConfig: job.spec.sandboxConfig } : {}),
+  };
+}
+
+/** A tag that others have wanted is fetched anew, as the job cannot know how long ago that was. */
+function wantedToo(tag: ImageTagSpec, job: ImagePullJob, now: Instant): ImageTagSpec {
+  return {
+    ...tag,
+    version: (tag.version ?? 0) + 1,
+    ownerReferences: [...(tag.ownerReferences ?? []), referenceTo(job)],
+    createdAt: formatTime(now),
+    ...policyOf(job),
+  };
+}
+
+function newTag({ job, image, nodeImage, settings, now }: Order): ImageTagSpec {
+  const said = nodeImage.status?.imageStatuses?.[image.name]?.tags.find(({ tag }) => tag === image.tag);
+  return {
+    tag: image.tag,
+    ...(said ? { version: (said.version ?? 0) + 1 } : {}),
+    createdAt: formatTime(now),
+    ownerReferences: [referenceTo(job)],
+    pullPolicy: pullPolicyFor(job, settings),
+    ...policyOf(job),
+  };
+}
+
+function policyOf({ spec: { imagePullPolicy } }: ImagePullJob): Pick<ImageTagSpec, 'imagePullPolicy'> {
+  return imagePullPolicy ? { imagePullPolicy } : {};
+}
+
+function referenceTo({ metadata: { namespace = '', name = '', uid = '' } }: ImagePullJob) {
+  return { apiVersion: 'apps.kruise.io/v1beta1', kind: 'ImagePullJob', namespace, name, uid };
+}
+
+const daySeconds = 86_400;
+const shortestDeadlineSeconds = 1800;
+const spreadSeconds = { always: 300, never: 1200 };
+
+/** How nodes go about it. Tags of jobs that never end are dropped about once a day, and are fetched again then. */
+export function pullPolicyFor(job: ImagePullJob, settings: Settings): NonNullable<ImageTagSpec['pullPolicy']> {
+  const { pullPolicy, completionPolicy } = job.spec;
+  const { timeoutSeconds = 600, backoffLimit = 3 } = pullPolicy ?? {};
+  const attempts = { timeoutSeconds, backoffLimit };
+  const { type, ttlSecondsAfterFinished: ttl, activeDeadlineSeconds: deadline } = completionPolicy;
+  if (type === 'Never') {
+    return {
+      ...attempts,
+      ttlSecondsAfterFinished: daySeconds - spreadSeconds.never / 2 + share(job, spreadSeconds.never),
+      activeDeadlineSeconds: Math.max(shortestDeadlineSeconds, timeoutSeconds),
+    };
+  }
+  const base = ttl ?? deadline ?? timeoutSeconds * backoffLimit;
+  return {
+    ...attempts,
+    ttlSecondsAfterFinished: base + settings.alwaysNodeImageTtlSeconds + share(job, spreadSeconds.always),
+    ...(deadline === undefined ? {} : { activeDeadlineSeconds: deadline }),
+  };
+}
+
+/** A number below a limit that differs from job to job, so that what was written together does not end together. */
+function share({ metadata: { uid = '' } }: ImagePullJob, limit: number): number {
+  return fnv1a(new TextEncoder().encode(uid)) % limit;
+}

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Secret } from '@kruise/api/core/secret';
+import type { ImagePullJob } from '@kruise/api/kruise/imagepulljob';
+import type { Action } from '@kruise/client/actions';
+import { copy, job, nodeImage, secret, settings } from './fixtures.ts';
+import { claimSecrets, releaseSecrets } from './secrets.ts';
+
+const observed = (of: ImagePullJob, copies: readonly Secret[], sources: readonly Secret[] = [secret('key')]) => ({
+  job: of,
+  nodeImages: [nodeImage('a')],
+  copies,
+  secretNamed: (name: string) => sources.find(({ metadata }) => metadata.name === name),
+});
+const users = ({ metadata }: Secret) => metadata.annotations?.['imagepulljobs.kruise.io/references'];
+function said(actions: readonly Action[]): readonly string[] {
+  return actions.map((action) => {
+    if (!('object' in action)) return action.type;
+    const what = `${action.type} ${action.object.metadata.name}`;
+    return action.type === 'update' ? `${what} for ${users(action.object as Secret)}` : what;
+  });
+}
+
+const pulling = job({ pullSecrets: ['key'] });
+const cases: {
+  name: string;
+  job?: ImagePullJob;
+  copies: readonly Secret[];
+  sources?: readonly Secret[];
+  does: readonly string[];
+  uses: readonly string[];
+}[] = [
+  { name: 'a Secret is copied once', copies: [], does: ['create key-7ba89e'], uses: ['key-7ba89e batch'] },
+  {
+    name: 'a copy that another job uses is shared',
+    copies: [copy('key-1', 'default/key', ['default/a'])],
+    does: ['update key-1 for default/a,default/pull'],
+    uses: ['key-1 batch'],
+  },
+  {
+    name: 'a copy that is used already is left alone',
+    copies: [copy('key-1', 'default/key', ['default/pull'])],
+    does: [],
+    uses: ['key-1 batch'],
+  },
+  {
+    name: 'a copy follows its source',
+    copies: [copy('key-1', 'default/key', ['default/pull'])],
+    sources: [secret('key', {}, { a: 'Yw==' })],
+    does: ['update key-1 for default/pull'],
+    uses: ['key-1 batch'],
+  },
+  {
+    name: 'of several copies the first by name is taken',
+    copies: ['c', 'a', 'b'].map((name) => copy(name, 'default/key', [])),
+    does: ['update a for default/pull'],
+    uses: ['a batch'],
+  },
+  {
+    name: 'of several copies in use the last by name is kept',
+    copies: ['c', 'a', 'b'].map((name) => copy(name, 'default/key', name === 'c' ? [] : ['default/pull'])),
+    does: [],
+    uses: ['b batch'],
+  },
+  {
+    name: 'a copy of something else is given back',
+    copies: [copy('key-1', 'default/key', ['default/pull']), copy('old-1', 'default/old', ['default/pull', 'x/y'])],
+    does: ['update old-1 for x/y'],
+    uses: ['key-1 batch'],
+  },
+  {
+    name: 'a copy on its way out is none, and its name is taken',
+    copies: [copy('key-7ba89e', 'default/key', ['default/pull'], { deletionTimestamp: '2026-01-01T00:00:00Z' })],
+    does: ['create key-7ca8a0'],
+    uses: ['key-7ca8a0 batch'],
+  },
+  {
+    name: 'a Secret of no known source is nobody’s copy',
+    copies: [secret('foreign', { namespace: settings.daemonConfigNamespace })],
+    does: ['create key-7ba89e'],
+    uses: ['key-7ba89e batch'],
+  },
+  { name: 'a Secret that is not there is done without', copies: [], sources: [], does: [], uses: [] },
+  {
+    name: 'without Secrets nothing is done',
+    job: job(),
+    copies: [copy('a', 'default/x', ['default/pull'])],
+    does: [],
+    uses: [],
+  },
+  {
+    name: 'where daemons may read, nothing is copied',
+    job: job({ pullSecrets: ['key'] }, { metadata: { namespace: settings.daemonConfigNamespace } }),
+    copies: [],
+    does: [],
+    uses: ['key'],
+  },
+];
+for (const { name, job: of = pulling, copies, sources, does, uses } of cases) {
+  test(name, () => {
+    const { actions, references } = claimSecrets(observed(of, copies, sources), settings);
+    assert.deepEqual(said(actions), does);
+    assert.deepEqual(
+      references.map((each) => [each.name, ...(each.mode ? [each.mode] : [])].join(' ')),
+      uses,
+    );
+  });
+}
+
+test('a copy is like its source, and says whose it is', () => {
+  const source = secret('key', { labels: { l: '1' }, annotations: { a: '2' } });
+  const [action] = claimSecrets(observed(pulling, [], [source]), settings).actions;
+  assert.ok(action?.type === 'create');
+  assert.deepEqual(action.object, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      namespace: 'kruise-daemon-config',
+      name: 'key-7ba89e',
+      labels: { l: '1' },
+      annotations: {
+        a: '2',
+        'imagepulljobs.kruise.io/source-key': 'default/key',
+        'imagepulljobs.kruise.io/references': 'default/pull',
+        'imagepulljobs.kruise.io/mode': 'batch',
+      },
+    },
+    type: 'Opaque',
+    data: source.data,
+  });
+});
+
+const releases: { name: string; job?: ImagePullJob; copies: readonly Secret[]; does: readonly string[] }[] = [
+  { name: 'the last job takes the copy with it', copies: [copy('a', 's', ['default/pull'])], does: ['remove a'] },
+  {
+    name: 'a copy that others use stays for them',
+    copies: [copy('a', 's', ['default/pull', 'x/y', 'nonsense'])],
+    does: ['update a for x/y'],
+  },
+  { name: 'a copy of others is left alone', copies: [copy('a', 's', ['x/y'])], does: [] },
+  {
+    name: 'a copy on its way out is left alone',
+    copies: [copy('a', 's', ['default/pull'], { deletionTimestamp: '2026-01-01T00:00:00Z' })],
+    does: [],
+  },
+  {
+    name: 'what daemons read anyway is not taken away',
+    job: job({}, { metadata: { namespace: settings.daemonConfigNamespace } }),
+    copies: [copy('a', 's', ['kruise-daemon-config/pull'])],
+    does: [],
+  },
+];
+for (const { name, job: of = job(), copies, does } of releases) {
+  test(name, () => assert.deepEqual(said(releaseSecrets(observed(of, copies), settings)), does));
+}
+
+test('a copy is removed in the version that was seen, as a job may just have begun to use it', () => {
+  const [action] = releaseSecrets(observed(job(), [copy('a', 's', ['default/pull'])]), settings);
+  assert.deepEqual(action?.type === 'remove' && action.options, { preconditions: { resourceVersion: '1' } });
+});

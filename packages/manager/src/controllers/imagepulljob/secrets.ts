@@ -1,0 +1,146 @@
+/**
+ * Daemons may read Secrets in one namespace only, so what a job pulls with is copied there: once, for all jobs that pull
+ * with it. Each copy says which jobs these are, and goes with the last of them (images.md §3.9).
+ */
+import type { Secret } from '@kruise/api/core/secret';
+import type { ImagePullJob } from '@kruise/api/kruise/imagepulljob';
+import type { PullSecret } from '@kruise/api/kruise/nodeimage';
+import {
+  imagePullSecretModeAnnotation,
+  imagePullSecretReferencesAnnotation,
+  imagePullSecretSourceAnnotation,
+} from '@kruise/api/kruise/well-known';
+import { type Action, create, isBeingDeleted, remove, update } from '@kruise/client/actions';
+import { keyOf } from '@kruise/client/object-key';
+import { fnv1a } from '@kruise/machinery/hash';
+import { isSame } from '@kruise/machinery/json-value';
+import type { Observed, Settings } from './decide.ts';
+
+export type Claimed = {
+  readonly actions: readonly Action[];
+  /** What NodeImages are to refer to. */
+  readonly references: readonly PullSecret[];
+};
+
+/** Copies what a job pulls with, keeps copies up to date, and gives back those the job does not use. */
+export function claimSecrets(observed: Observed, settings: Settings): Claimed {
+  const { job, copies } = observed;
+  const { daemonConfigNamespace: namespace } = settings;
+  const names = [...new Set(job.spec.pullSecrets ?? [])];
+  if (names.length === 0) return { actions: [], references: [] };
+  if (job.metadata.namespace === namespace) {
+    return { actions: [], references: names.map((name) => ({ namespace, name })) };
+  }
+  const usable = usableCopies(copies);
+  const sources = new Set(names.map((name) => sourceKey(job, name)));
+  const left = usable.filter((copy) => isUsedBy(copy, job) && !sources.has(sourceOf(copy)));
+  const claims = names.map((name) => claim(observed, settings, name, usable));
+  return {
+    actions: [...left.map((copy) => release(copy, job)), ...claims.flatMap(({ actions }) => actions)],
+    references: claims.flatMap(({ references }) => references),
+  };
+}
+
+/** Gives back all that a job has used. */
+export function releaseSecrets({ job, copies }: Observed, { daemonConfigNamespace }: Settings): readonly Action[] {
+  if (job.metadata.namespace === daemonConfigNamespace) return [];
+  return usableCopies(copies)
+    .filter((copy) => isUsedBy(copy, job))
+    .map((copy) => release(copy, job));
+}
+
+function claim(observed: Observed, settings: Settings, name: string, usable: readonly Secret[]): Claimed {
+  const { job, secretNamed } = observed;
+  const source = secretNamed(name);
+  // It wakes the job when it comes to be; meanwhile the job goes on without.
+  if (!source) return { actions: [], references: [] };
+  const { daemonConfigNamespace: namespace } = settings;
+  const copy = copyOf(sourceKey(job, name), job, usable);
+  if (!copy) {
+    const made = newCopy(source, observed, namespace);
+    return { actions: [create(made)], references: [{ namespace, name: made.metadata.name ?? '', mode: 'batch' }] };
+  }
+  const { annotations = {} } = copy.metadata;
+  const mode = annotations[imagePullSecretModeAnnotation];
+  const { data: _former, ...rest } = copy;
+  const updated = withUsers({ ...rest, ...(source.data ? { data: source.data } : {}) }, [...usersOf(copy), keyOf(job)]);
+  return {
+    actions: isSame(updated, copy) ? [] : [update(updated)],
+    references: [{ namespace, name: copy.metadata.name ?? '', ...(mode === undefined ? {} : { mode }) }],
+  };
+}
+
+/** There is one as a rule. Of several, which older releases made, the job stays with the one it has used. */
+function copyOf(source: string, job: ImagePullJob, usable: readonly Secret[]): Secret | undefined {
+  const copies = usable.filter((copy) => sourceOf(copy) === source);
+  return copies.findLast((copy) => isUsedBy(copy, job)) ?? copies[0];
+}
+
+function usableCopies(copies: readonly Secret[]): readonly Secret[] {
+  return copies
+    .filter((copy) => !isBeingDeleted(copy))
+    .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
+}
+
+function newCopy(source: Secret, { job, copies }: Observed, namespace: string): Secret {
+  const { labels, annotations } = source.metadata;
+  const metadata = {
+    namespace,
+    name: nameFor(source, copies),
+    ...(labels ? { labels } : {}),
+    annotations: {
+      ...annotations,
+      [imagePullSecretSourceAnnotation]: keyOf(source),
+      [imagePullSecretReferencesAnnotation]: keyOf(job),
+      [imagePullSecretModeAnnotation]: 'batch',
+    },
+  };
+  const { type, data } = source;
+  return { apiVersion: 'v1', kind: 'Secret', metadata, ...(type ? { type } : {}), ...(data ? { data } : {}) };
+}
+
+const utf8 = new TextEncoder();
+const longestStem = 246;
+
+/** A name that follows from the source, so that a copy made twice is refused the second time. */
+function nameFor(source: Secret, copies: readonly Secret[]): string {
+  const taken = new Set(copies.map(({ metadata }) => metadata.name));
+  const stem = (source.metadata.name ?? '').slice(0, longestStem);
+  for (let attempt = 0; ; attempt++) {
+    const hash = fnv1a(utf8.encode(`${keyOf(source)} ${attempt}`));
+    const name = `${stem}-${(hash >>> 8).toString(16).padStart(6, '0')}`;
+    if (!taken.has(name)) return name;
+  }
+}
+
+/** Written whole, and only in the version that was read: another job may be about to use the copy. */
+function release(copy: Secret, job: ImagePullJob): Action {
+  const users = usersOf(copy).filter((user) => user !== keyOf(job));
+  if (users.length > 0) return update(withUsers(copy, users));
+  const { resourceVersion } = copy.metadata;
+  return { ...remove(copy), options: { preconditions: resourceVersion === undefined ? {} : { resourceVersion } } };
+}
+
+function sourceKey({ metadata: { namespace = '' } }: ImagePullJob, name: string): string {
+  return `${namespace}/${name}`;
+}
+
+function sourceOf({ metadata }: Secret): string {
+  return metadata.annotations?.[imagePullSecretSourceAnnotation] ?? '';
+}
+
+/** The jobs that use a copy. */
+function usersOf({ metadata }: Secret): readonly string[] {
+  const text = metadata.annotations?.[imagePullSecretReferencesAnnotation] ?? '';
+  return text.split(',').filter((key) => /^[^/]+\/[^/]+$/.test(key));
+}
+
+function isUsedBy(copy: Secret, job: ImagePullJob): boolean {
+  return usersOf(copy).includes(keyOf(job));
+}
+
+function withUsers(copy: Secret, users: readonly string[]): Secret {
+  const text = [...new Set(users)].sort().join(',');
+  const annotations = { ...copy.metadata.annotations, [imagePullSecretReferencesAnnotation]: text };
+  return { ...copy, metadata: { ...copy.metadata, annotations } };
+}

@@ -1,0 +1,75 @@
+import { type Node, node } from '@kruise/api/core/node';
+import type { ObjectReference } from '@kruise/api/core/reference';
+import { secret } from '@kruise/api/core/secret';
+import { type ImagePullJob, imagePullJob } from '@kruise/api/kruise/imagepulljob';
+import { type NodeImage, nodeImage } from '@kruise/api/kruise/nodeimage';
+import { appsGroup, virtualKubeletLabel } from '@kruise/api/kruise/well-known';
+import { isBeingDeleted } from '@kruise/client/actions';
+import { type Controller, defineController, watch } from '@kruise/client/controller';
+import type { Caches, Change } from '@kruise/client/informer';
+import { type Key, keyOf } from '@kruise/client/object-key';
+import { isSame } from '@kruise/machinery/json-value';
+import { groupOf } from '@kruise/schema/kind';
+import { type ManagerSettings, workSettings } from '../../settings.ts';
+import { decide, type Observed, readyTimeOf } from './decide.ts';
+
+export function nodeImageController(settings: ManagerSettings): Controller {
+  return defineController({
+    ...workSettings(settings, 'nodeimage'),
+    for: nodeImage,
+    watches: [watch(node, ofNode), watch(imagePullJob, ofJobThatIsGone)],
+    uses: [secret],
+    observe,
+    decide: (observed, now) => decide(observed, settings, now),
+  });
+}
+
+function observe(caches: Caches, name: Key): Observed | undefined {
+  const found = caches.of(node).get(name);
+  const ofName = caches.of(nodeImage).get(name);
+  if (!ofName && (!found || isVirtual(found))) return undefined;
+  return {
+    name,
+    node: found && !isBeingDeleted(found) ? found : undefined,
+    nodeImage: ofName,
+    isThere: (owner) => isThere(caches, owner),
+    hasSecret: ({ namespace = '', name: secretName = '' }) =>
+      caches.of(secret).get({ namespace, name: secretName }) !== undefined,
+  };
+}
+
+function isThere(caches: Caches, { apiVersion = '', kind, namespace = '', name = '', uid }: ObjectReference): boolean {
+  if (groupOf(apiVersion) !== appsGroup || kind !== imagePullJob.kind) return true;
+  return caches.of(imagePullJob).get({ namespace, name })?.metadata.uid === uid;
+}
+
+/** A node's heartbeat means nothing; only that it is there, is gone, or has other labels. */
+function ofNode({ type, object }: Change<Node>, caches: Caches): readonly Key[] {
+  if (isVirtual(object)) return [];
+  const { name = '', labels = {} } = object.metadata;
+  const present = caches.of(nodeImage).get(name);
+  const isGone = type === 'deleted' || isBeingDeleted(object);
+  const isOfConcern = present
+    ? isGone || !isSame(present.metadata.labels ?? {}, labels)
+    : !isGone && readyTimeOf(object) !== undefined;
+  return isOfConcern ? [name] : [];
+}
+
+/** Nobody is there on such a node to fetch an image. */
+function isVirtual({ metadata }: Node): boolean {
+  return metadata.labels?.[virtualKubeletLabel] === 'virtual-kubelet';
+}
+
+function ofJobThatIsGone({ type, object }: Change<ImagePullJob>, caches: Caches): readonly Key[] {
+  if (type !== 'deleted') return [];
+  return caches
+    .of(nodeImage)
+    .byIndex(byOwner, object.metadata.uid ?? '')
+    .map(keyOf);
+}
+
+/** NodeImages by the jobs that want something of them. */
+function byOwner({ spec }: NodeImage): readonly string[] {
+  const tags = Object.values(spec.images ?? {}).flatMap((image) => image.tags);
+  return [...new Set(tags.flatMap(({ ownerReferences = [] }) => ownerReferences.flatMap(({ uid }) => uid ?? [])))];
+}

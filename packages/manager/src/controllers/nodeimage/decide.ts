@@ -1,0 +1,67 @@
+/** A NodeImage for every node, with nothing in it that nobody wants any more (images.md §2.6). */
+import type { Node } from '@kruise/api/core/node';
+import type { ObjectReference } from '@kruise/api/core/reference';
+import type { NodeImage, NodeImageStatus } from '@kruise/api/kruise/nodeimage';
+import { fakeNodeImageLabel } from '@kruise/api/kruise/well-known';
+import { create, isBeingDeleted, remove, update } from '@kruise/client/actions';
+import type { Decision } from '@kruise/client/controller';
+import { findCondition } from '@kruise/machinery/conditions';
+import { type Instant, parseTime } from '@kruise/values/time';
+import { soonest } from '../../soonest.ts';
+import { failOverdue } from './overdue.ts';
+import { tidy } from './tidy.ts';
+
+export type Observed = {
+  readonly name: string;
+  /** The node, unless it is on its way out. */
+  readonly node: Node | undefined;
+  readonly nodeImage: NodeImage | undefined;
+  /** Whether a job is still there, finished or not. What is no job is always there. */
+  readonly isThere: (owner: ObjectReference) => boolean;
+  readonly hasSecret: (secret: { readonly namespace?: string; readonly name?: string }) => boolean;
+};
+
+type Settings = { readonly nodeImageCreationDelayMs: number };
+
+/** Fewer seconds are not worth a look of their own. */
+const shortestWaitSeconds = 3;
+
+export function decide(observed: Observed, settings: Settings, now: Instant): Decision<NodeImageStatus> {
+  const { name, node, nodeImage } = observed;
+  if (!nodeImage) return node ? makeFor(name, node, settings, now) : { actions: [] };
+  if (isBeingDeleted(nodeImage)) return { actions: [] };
+  if (!node && nodeImage.metadata.labels?.[fakeNodeImageLabel] === undefined) return { actions: [remove(nodeImage)] };
+
+  const tidied = tidy(nodeImage, observed, now);
+  // How far each tag is follows from what is wanted, so what is wanted is settled first.
+  if (tidied.nodeImage !== nodeImage) return { actions: [update(tidied.nodeImage)] };
+  const overdue = failOverdue(nodeImage, now);
+  const wait = soonest(tidied.waitSeconds, overdue.waitSeconds).requeueAfterSeconds;
+  return {
+    actions: [],
+    ...(overdue.status ? { status: overdue.status, told: overdue.told } : {}),
+    ...(wait === undefined ? {} : { requeueAfterSeconds: Math.max(wait, shortestWaitSeconds) }),
+  };
+}
+
+/** A node that has only just become ready may have no daemon yet that would answer. */
+function makeFor(
+  name: string,
+  node: Node,
+  { nodeImageCreationDelayMs }: Settings,
+  now: Instant,
+): Decision<NodeImageStatus> {
+  const readySince = readyTimeOf(node);
+  if (readySince === undefined) return { actions: [] };
+  const waitMs = readySince + nodeImageCreationDelayMs - now;
+  if (waitMs > 0) return { actions: [], requeueAfterSeconds: waitMs / 1000 };
+  const made: NodeImage = { apiVersion: 'apps.kruise.io/v1beta1', kind: 'NodeImage', metadata: { name }, spec: {} };
+  return { actions: [create(made)] };
+}
+
+/** Since when a node is ready; undefined while it is not. */
+export function readyTimeOf({ status }: Node): Instant | undefined {
+  const ready = findCondition(status?.conditions, 'Ready');
+  if (ready?.status !== 'True') return undefined;
+  return ready.lastTransitionTime ? parseTime(ready.lastTransitionTime) : 0;
+}

@@ -1,0 +1,102 @@
+import type { ObjectReference } from '@kruise/api/core/reference';
+import type { ImageTagSpec, ImageTagStatus, NodeImage, NodeImageStatus } from '@kruise/api/kruise/nodeimage';
+import type { NewEvent } from '@kruise/client/actions';
+import type { KubernetesObject } from '@kruise/client/object-key';
+import { compareStrings } from '@kruise/values/go-syntax';
+import { formatTime, type Instant, parseTime } from '@kruise/values/time';
+import { soonest } from '../../soonest.ts';
+import { statusOfTag } from './tag-status.ts';
+
+/** How long a node may take to say anything, or beyond its time to say how it went. */
+const responseTimeoutMs = 10 * 60_000;
+
+export type Overdue = {
+  /** What the object is to say now, where a tag has failed for lack of an answer. */
+  readonly status?: NodeImageStatus;
+  readonly told: readonly NewEvent[];
+  /** After how long the next answer is overdue. */
+  readonly waitSeconds: number | undefined;
+};
+
+type Failure = { readonly name: string; readonly tag: ImageTagSpec; readonly message: string };
+
+/** Speaks for nodes that do not answer: their tags have failed (images.md §2.6, step 6). */
+export function failOverdue(nodeImage: NodeImage, now: Instant): Overdue {
+  const waits: number[] = [];
+  const failures: Failure[] = [];
+  for (const [name, { tags }] of Object.entries(nodeImage.spec.images ?? {})) {
+    for (const tag of tags) {
+      const due = answerDue(nodeImage, name, tag);
+      if (due === undefined) continue;
+      if (due.at > now) waits.push((due.at - now) / 1000);
+      else failures.push({ name, tag, message: due.message });
+    }
+  }
+  const waitSeconds = soonest(...waits).requeueAfterSeconds;
+  if (failures.length === 0) return { told: [], waitSeconds };
+  return {
+    status: withFailures(nodeImage, failures, now),
+    told: failures.flatMap((failure) => eventsOf(nodeImage, failure)),
+    waitSeconds,
+  };
+}
+
+/** When a node is to have answered, and what is said if it has not; undefined where nothing is expected of it. */
+function answerDue(nodeImage: NodeImage, name: string, tag: ImageTagSpec) {
+  if (tag.createdAt == null) return undefined;
+  const latest = parseTime(tag.createdAt) + responseTimeoutMs;
+  const said = statusOfTag(nodeImage, name, tag);
+  if (!said) return { at: latest, message: 'node has not responded for a long time' };
+  const deadlineSeconds = tag.pullPolicy?.activeDeadlineSeconds;
+  if (said.completionTime != null || deadlineSeconds == null) return undefined;
+  return { at: latest + deadlineSeconds * 1000, message: 'pulling exceeds the activeDeadlineSeconds' };
+}
+
+function withFailures({ spec, status }: NodeImage, failures: readonly Failure[], now: Instant): NodeImageStatus {
+  const imageStatuses: { [name: string]: { readonly tags: readonly ImageTagStatus[] } } = {};
+  for (const [name, image] of Object.entries(spec.images ?? {})) {
+    const said = status?.imageStatuses?.[name]?.tags ?? [];
+    const tags = image.tags.flatMap((tag): ImageTagStatus[] => {
+      const last = said.find((each) => each.tag === tag.tag);
+      const failure = failures.find((each) => each.tag === tag);
+      if (!failure) return last ? [last] : [];
+      const { version = 0 } = tag;
+      const { message } = failure;
+      return [{ ...last, tag: tag.tag, phase: 'Failed', completionTime: formatTime(now), version, message }];
+    });
+    if (tags.length > 0) imageStatuses[name] = { tags: tags.sort((a, b) => compareStrings(a.tag, b.tag)) };
+  }
+  const all = Object.values(imageStatuses).flatMap(({ tags }) => tags);
+  const count = (phase: ImageTagStatus['phase']) => all.filter((tag) => tag.phase === phase).length;
+  return {
+    ...status,
+    desired: Object.values(spec.images ?? {}).reduce((sum, { tags }) => sum + tags.length, 0),
+    succeeded: count('Succeeded'),
+    failed: count('Failed'),
+    pulling: count('Pulling'),
+    waiting: status?.waiting ?? 0,
+    imageStatuses,
+  };
+}
+
+/** The jobs that wanted the tag are told, and whoever looks at the node. */
+function eventsOf(nodeImage: NodeImage, { name, tag, message }: Failure): readonly NewEvent[] {
+  const about = [...(tag.ownerReferences ?? []).map(objectOf), nodeImage];
+  return about.map((object) => ({
+    about: object,
+    type: 'Warning',
+    reason: 'PullImageFailed',
+    message: `Failed to pull image ${name}:${tag.tag} on node ${nodeImage.metadata.name} for ${message}`,
+  }));
+}
+
+/** As much of an object as a reference says. */
+function objectOf({
+  apiVersion = '',
+  kind = '',
+  namespace = '',
+  name = '',
+  uid = '',
+}: ObjectReference): KubernetesObject {
+  return { apiVersion, kind, metadata: { namespace, name, uid } };
+}

@@ -1,0 +1,67 @@
+import type { ImageSpec, ImageTagSpec, NodeImage } from '@kruise/api/kruise/nodeimage';
+import { isSame } from '@kruise/machinery/json-value';
+import { type Instant, parseTime } from '@kruise/values/time';
+import { soonest } from '../../soonest.ts';
+import type { Observed } from './decide.ts';
+import { statusOfTag } from './tag-status.ts';
+
+export type Tidied = {
+  /** The very same where nothing is to be changed. */
+  readonly nodeImage: NodeImage;
+  /** After how long the next tag has been kept long enough. */
+  readonly waitSeconds: number | undefined;
+};
+
+/** Takes out what nobody wants any more, and gives the object the labels of its node (images.md §2.6, step 5). */
+export function tidy(nodeImage: NodeImage, observed: Observed, now: Instant): Tidied {
+  const waits: number[] = [];
+  const kept: [string, ImageSpec][] = [];
+  for (const [name, image] of Object.entries(nodeImage.spec.images ?? {})) {
+    const tags = image.tags.flatMap((tag) => {
+      const remaining = tag.createdAt === undefined ? undefined : withOwners(tag, observed);
+      if (!remaining) return [];
+      const leftMs = remainingLifeMs(nodeImage, name, remaining, now);
+      if (leftMs !== undefined && leftMs <= 0) return [];
+      if (leftMs !== undefined) waits.push(leftMs / 1000);
+      return [remaining];
+    });
+    if (tags.length > 0) kept.push([name, withSecrets({ ...image, tags }, observed)]);
+  }
+  const labels = observed.node ? (observed.node.metadata.labels ?? {}) : nodeImage.metadata.labels;
+  const isTidy =
+    isSame(Object.fromEntries(kept), nodeImage.spec.images ?? {}) &&
+    isSame(labels ?? {}, nodeImage.metadata.labels ?? {});
+  return {
+    nodeImage: isTidy
+      ? nodeImage
+      : {
+          ...nodeImage,
+          metadata: { ...nodeImage.metadata, ...(labels ? { labels } : {}) },
+          spec: kept.length > 0 ? { images: Object.fromEntries(kept) } : {},
+        },
+    waitSeconds: soonest(...waits).requeueAfterSeconds,
+  };
+}
+
+/** The tag with those of its owners that are there; nothing where it had some, and all are gone. */
+function withOwners(tag: ImageTagSpec, { isThere }: Observed): ImageTagSpec | undefined {
+  const { ownerReferences = [] } = tag;
+  const owners = ownerReferences.filter(isThere);
+  if (owners.length === ownerReferences.length) return tag;
+  return owners.length === 0 ? undefined : { ...tag, ownerReferences: owners };
+}
+
+/** How long a tag that is done with is kept yet; undefined while it is not, or where nothing is said of it. */
+function remainingLifeMs(nodeImage: NodeImage, name: string, tag: ImageTagSpec, now: Instant): number | undefined {
+  const ttlSeconds = tag.pullPolicy?.ttlSecondsAfterFinished;
+  const completionTime = statusOfTag(nodeImage, name, tag)?.completionTime;
+  if (ttlSeconds == null || completionTime == null) return undefined;
+  return parseTime(completionTime) + ttlSeconds * 1000 - now;
+}
+
+/** Copies that jobs share go with the image; of all others it is looked whether they are there. */
+function withSecrets(image: ImageSpec, { hasSecret }: Observed): ImageSpec {
+  const { pullSecrets = [] } = image;
+  const kept = pullSecrets.filter((secret) => secret.mode === 'batch' || hasSecret(secret));
+  return kept.length === pullSecrets.length ? image : { ...image, pullSecrets: kept };
+}
