@@ -72,6 +72,8 @@ export type ControllerDefinition<K extends Kind, O> = {
   readonly resyncMs?: number;
   /** A key is left alone for so long after each look, so that many changes in a row are seen together. */
   readonly restMs?: number;
+  /** A change is looked at so long after it happened, together with those that follow it. */
+  readonly delayMs?: number;
   /** Who its events are from; by default its name with `-controller`. */
   readonly component?: string;
   /** How long a failed key waits; by default as in Kubernetes. */
@@ -91,6 +93,7 @@ export type Controller = {
   readonly workers: number;
   readonly initialKeys: readonly Key[];
   readonly restMs: number;
+  readonly delayMs: number;
   readonly component: string;
   readonly fieldManager: string;
   readonly rateLimiter: (clock: Clock) => RateLimiter;
@@ -159,6 +162,7 @@ export function defineController<K extends Kind, O>(definition: ControllerDefini
     workers: definition.workers ?? 5,
     initialKeys: definition.initialKeys ?? [],
     restMs: definition.restMs ?? 0,
+    delayMs: definition.delayMs ?? 0,
     component: definition.component ?? `${name}-controller`,
     fieldManager: definition.fieldManager ?? name,
     rateLimiter: definition.rateLimiter ?? defaultRateLimiter,
@@ -282,8 +286,11 @@ export async function runController(
   signal.addEventListener('abort', () => queue.close(), { once: true });
   const timeoutMs = context.expectationTimeoutMs;
   const expectations = createExpectations(clock, timeoutMs === undefined ? {} : { timeoutMs });
+  const { delayMs } = controller;
+  const wake = (key: Key, priority: Priority) =>
+    delayMs > 0 ? queue.addAfter(key, delayMs, priority) : queue.add(key, priority);
   for (const each of controller.watches) {
-    each.follow(caches, (key, priority) => queue.add(key, priority), signal);
+    each.follow(caches, wake, signal);
   }
   for (const key of controller.initialKeys) queue.add(key);
   const pass = passOf(controller, context, { queue, expectations, signal });

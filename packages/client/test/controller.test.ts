@@ -100,33 +100,47 @@ async function membersIn({ client }: Cluster): Promise<readonly ConfigMap[]> {
   return items.filter(({ metadata }) => metadata.ownerReferences);
 }
 
-test('a key that rests sees changes in a row together, the last of them included', async () => {
-  const cluster = await startCluster();
-  const seen: string[] = [];
-  const resting = defineController({
-    name: 'resting',
-    for: configMap,
-    restMs: 1000,
-    observe: (caches, key) => (key === 'default/one' ? caches.of(configMap).get(key) : undefined),
-    decide(found) {
-      seen.push(`${found.data?.['n']} at ${cluster.clock.now() - start}`);
-      return { actions: [] };
-    },
+const pauses = [
+  {
+    name: 'a key that rests sees changes in a row together, the last of them included',
+    pause: { restMs: 1000 },
+    sees: ['0 at 0', '3 at 1000'],
+  },
+  {
+    name: 'a key that is looked at later sees all that happened meanwhile',
+    pause: { delayMs: 1000 },
+    sees: ['3 at 1000'],
+  },
+];
+for (const { name, pause, sees } of pauses) {
+  test(name, async () => {
+    const cluster = await startCluster();
+    const seen: string[] = [];
+    const pausing = defineController({
+      name: 'pausing',
+      for: configMap,
+      ...pause,
+      observe: (caches, key) => (key === 'default/one' ? caches.of(configMap).get(key) : undefined),
+      decide(found) {
+        seen.push(`${found.data?.['n']} at ${cluster.clock.now() - start}`);
+        return { actions: [] };
+      },
+    });
+    const running = run(cluster, [pausing]);
+    await cluster.pass(1);
+    const start = cluster.clock.now();
+    const reference = { namespace: 'default', name: 'one' };
+    await cluster.client.create(configMap, { metadata: reference, data: { n: '0' } });
+    for (const n of ['1', '2', '3']) {
+      await cluster.pass(0.1);
+      await cluster.client.patch(configMap, reference, { data: { n } }, { type: 'merge' });
+    }
+    await cluster.pass(5);
+    assert.deepEqual(seen, sees);
+    await running.stop();
+    await cluster.close();
   });
-  const running = run(cluster, [resting]);
-  await cluster.pass(1);
-  const start = cluster.clock.now();
-  const reference = { namespace: 'default', name: 'one' };
-  await cluster.client.create(configMap, { metadata: reference, data: { n: '0' } });
-  for (const n of ['1', '2', '3']) {
-    await cluster.pass(0.1);
-    await cluster.client.patch(configMap, reference, { data: { n } }, { type: 'merge' });
-  }
-  await cluster.pass(5);
-  assert.deepEqual(seen, ['0 at 0', '3 at 1000']);
-  await running.stop();
-  await cluster.close();
-});
+}
 
 test('a decision can say how long its key rests', async () => {
   const cluster = await startCluster();
