@@ -58,6 +58,15 @@ test('a gauge looked up at reading is as it is then', () => {
   assert.match(metrics.text(), /^size 5$/m);
 });
 
+test('what is no more is told of no more', () => {
+  const metrics = createMetrics();
+  const gauge = metrics.gauge('rooms', 'Rooms.', ['house']);
+  for (const house of ['a', 'b']) gauge.of(house).set(1);
+  gauge.remove('a');
+  assert.doesNotMatch(metrics.text(), /house="a"/);
+  assert.match(metrics.text(), /house="b"/);
+});
+
 test('a name is taken once', () => {
   const metrics = createMetrics();
   metrics.gauge('a', 'A.');

@@ -21,6 +21,8 @@ export type MetricFormat = 'prometheus' | 'openmetrics';
 export type Metric<S> = {
   /** The series of these label values, in the order the labels were declared. */
   of(...values: readonly string[]): S;
+  /** Forgets the series of these label values, of something that is no more. */
+  remove(...values: readonly string[]): void;
   /** Forgets all series. */
   clear(): void;
 };
@@ -55,13 +57,15 @@ export function createMetrics(): MetricRegistry {
     if (families.has(name)) throw new Error(`the metric ${name} exists already`);
     const series = new Map<string, S>();
     families.set(name, { name, help, type, series });
+    const keyOf = (values: readonly string[]) => (labels.length === 0 ? '' : labelText(labels, values));
     return {
       of(...values) {
-        const written = labels.length === 0 ? '' : labelText(labels, values);
+        const written = keyOf(values);
         let found = series.get(written);
         if (!found) series.set(written, (found = make()));
         return found;
       },
+      remove: (...values) => void series.delete(keyOf(values)),
       clear: () => series.clear(),
     };
   }
