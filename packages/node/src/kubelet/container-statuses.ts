@@ -57,11 +57,25 @@ export function containerStatusesOf(facts: StatusFacts): ContainerStatuses {
 function statusOf(facts: StatusFacts, podContainer: PodContainer): ContainerStatus {
   const { container, role } = podContainer;
   const previous = facts.previous.find(({ name }) => name === container.name);
-  const [newest, older] = facts.runtimePod.containers.filter(({ name }) => name === container.name);
+  const [newest, ...rest] = facts.runtimePod.containers.filter(({ name }) => name === container.name);
+  // One that was made and never started has nothing to tell.
+  const older = rest.find(({ state }) => state !== 'created');
   const known = newest ? fromRuntime(facts, container, newest, previous) : fromNothing(facts.pod, container, previous);
   // Of two that the runtime still has, the older one tells how it went last time.
   const status = older ? { ...known, lastState: stateOf(older, facts.runtimeName, undefined) } : known;
+  if (previous && hasEndedForGood(facts.pod, role, previous) && isSameContainer(previous, status)) return previous;
   return withProbes(facts, role, waitingIfFailed(facts, podContainer, status));
+}
+
+/** What ran to its end in a Pod that does not run it again is over, whatever a runtime comes to think of it later. */
+function hasEndedForGood({ spec }: Pod, role: ContainerRole, { state }: ContainerStatus): boolean {
+  const { terminated } = state ?? {};
+  if (!terminated || role === 'sidecar') return false;
+  return spec?.restartPolicy === 'Never' || (spec?.restartPolicy === 'OnFailure' && terminated.exitCode === 0);
+}
+
+function isSameContainer({ containerID }: ContainerStatus, other: ContainerStatus): boolean {
+  return containerID !== undefined && containerID === other.containerID;
 }
 
 function fromRuntime(
@@ -114,6 +128,14 @@ function fromNothing(pod: Pod, container: Container, previous: ContainerStatus |
     imageID: '',
     ...mountsOf(container),
   };
+}
+
+/** How often a container will have been started again, when it next is, as far as its status tells. */
+export function nextRestartCount({ state, lastState, restartCount }: ContainerStatus): number {
+  const last = state?.terminated ?? lastState?.terminated;
+  // One of which nothing but its loss is known is counted already.
+  const isCounted = !last || (!state?.terminated && !last.containerID);
+  return isCounted ? restartCount : restartCount + 1;
 }
 
 const lost = {

@@ -29,6 +29,10 @@ export type EvictionContext = {
   readonly clock: Clock;
   readonly log: Log;
   readonly thresholds: readonly Threshold[];
+  /** The most that those are given who have to go because a node was short for a while. */
+  readonly maxGraceSeconds: number;
+  /** Frees what disk can be had without anyone having to go. */
+  readonly freeDisk: () => Promise<void>;
   readonly capacity: { readonly memoryBytes: number; readonly diskBytes: number };
   /** What the machine has left; by default what it has without what containers use. */
   readonly supplies?: () => Promise<Supplies>;
@@ -49,6 +53,7 @@ const hardGraceSeconds = 1;
 export function startEviction(context: EvictionContext, signal: AbortSignal): void {
   const { runtime, clock, log, workers } = context;
   const lastSeen = new Map<Pressure, Instant>();
+  const shortSince = new Map<Threshold, Instant>();
   let told = '';
   let isBusy = false;
 
@@ -57,12 +62,35 @@ export function startEviction(context: EvictionContext, signal: AbortSignal): vo
     if (active.length === 0 && lastSeen.size === 0) return;
     const { stats } = await runtime.listContainerStats({}, { signal });
     const byPod = Map.groupBy(stats, ({ attributes }) => attributes.labels[podUidLabel] ?? '');
-    const supplies = context.supplies ? await context.supplies() : suppliesOf(context, stats);
-    const shortages = shortagesOf(context.thresholds, supplies);
+    const shortages = await shortagesNow(stats);
     tell(shortages);
+    const pressing = pressingOf(shortages);
     if (await evictOverLimit(active, byPod)) return;
-    const [worst] = shortages;
-    if (worst) evictWorst(worst, active, byPod);
+    const [worst] = pressing;
+    if (!worst) return;
+    context.recordNode('Warning', 'EvictionThresholdMet', `Attempting to reclaim ${worst.resource}`);
+    if (worst.pressure === 'DiskPressure') {
+      await context.freeDisk();
+      if (!(await shortagesNow(stats)).some(({ threshold }) => threshold === worst.threshold)) return;
+    }
+    const usage = worst.resource === 'pids' ? await processesOf(runtime) : usageOf(worst, byPod);
+    evictWorst(worst, active, usage);
+  }
+
+  async function shortagesNow(stats: readonly ContainerStats[]): Promise<readonly Shortage[]> {
+    const supplies = context.supplies ? await context.supplies() : await suppliesOf(context, stats);
+    return shortagesOf(context.thresholds, supplies);
+  }
+
+  /** Those that have lasted for as long as they have to. */
+  function pressingOf(shortages: readonly Shortage[]): readonly Shortage[] {
+    const now = clock.now();
+    const felt = new Set(shortages.map(({ threshold }) => threshold));
+    for (const threshold of shortSince.keys()) if (!felt.has(threshold)) shortSince.delete(threshold);
+    for (const threshold of felt) if (!shortSince.has(threshold)) shortSince.set(threshold, now);
+    return shortages.filter(
+      ({ threshold }) => now - (shortSince.get(threshold) ?? now) >= (threshold.patienceSeconds ?? 0) * 1000,
+    );
   }
 
   function tell(shortages: readonly Shortage[]): void {
@@ -85,7 +113,8 @@ export function startEviction(context: EvictionContext, signal: AbortSignal): vo
       if (!limitsDisk(pod)) continue;
       const message = diskViolation(pod, await diskUsageOf(context, pod, byPod.get(worker.uid) ?? []));
       if (message === undefined) continue;
-      evict(worker, message, (status) => overLimitStatus(status, message));
+      const verdict: Ending['verdict'] = (status) => overLimitStatus(status, message);
+      evict(worker, { message, graceSeconds: hardGraceSeconds, verdict });
       context.evicted('ephemeral-storage');
       return true;
     }
@@ -95,25 +124,32 @@ export function startEviction(context: EvictionContext, signal: AbortSignal): vo
   function evictWorst(
     shortage: Shortage,
     active: readonly PodWorker[],
-    byPod: ReadonlyMap<string, ContainerStats[]>,
+    usage: ReadonlyMap<string, Consumer['usage']>,
   ): void {
-    context.recordNode('Warning', 'EvictionThresholdMet', `Attempting to reclaim ${shortage.resource}`);
     const consumers = active.map((worker): Consumer & { readonly worker: PodWorker } => ({
       worker,
       pod: worker.pod(),
-      usage: usageOf(shortage, byPod.get(worker.uid) ?? []),
+      usage: usage.get(worker.uid) ?? new Map(),
     }));
-    const [first] = ranked(consumers, shortage.resource);
-    const victim = consumers.find(({ pod }) => pod === first?.pod);
+    const [victim] = ranked(consumers, shortage.resource);
     if (!victim) return;
     const message = evictionMessage(shortage, victim);
-    evict(victim.worker, message, (status) => evictedStatus(status, message, clock.now()));
+    evict(victim.worker, {
+      message,
+      graceSeconds: graceOf(shortage, victim.pod),
+      verdict: (status) => evictedStatus(status, message, clock.now()),
+    });
     context.evicted(shortage.signal);
   }
 
-  function evict(worker: PodWorker, message: string, verdict: NonNullable<Ending['verdict']>): void {
+  function graceOf({ threshold }: Shortage, { spec }: Pod): number {
+    if (threshold.patienceSeconds === undefined) return hardGraceSeconds;
+    return Math.min(context.maxGraceSeconds, spec?.terminationGracePeriodSeconds ?? context.maxGraceSeconds);
+  }
+
+  function evict(worker: PodWorker, { message, ...ending }: Required<Ending> & { readonly message: string }): void {
     context.recordPod(worker.pod(), 'Warning', 'Evicted', message);
-    worker.end({ graceSeconds: hardGraceSeconds, verdict });
+    worker.end(ending);
   }
 
   every(
@@ -134,9 +170,11 @@ export function startEviction(context: EvictionContext, signal: AbortSignal): vo
   );
 }
 
-function suppliesOf({ capacity }: EvictionContext, stats: readonly ContainerStats[]): Supplies {
+async function suppliesOf({ capacity, runtime }: EvictionContext, stats: readonly ContainerStats[]): Promise<Supplies> {
+  const { imageFilesystems } = await runtime.imageFsInfo({});
   let memory = 0;
-  let disk = 0;
+  // Images and containers are on one disk.
+  let disk = imageFilesystems[0]?.usedBytes ?? 0;
   for (const { memory: used, writableLayer } of stats) {
     memory += used?.workingSetBytes ?? 0;
     disk += writableLayer?.usedBytes ?? 0;
@@ -147,11 +185,24 @@ function suppliesOf({ capacity }: EvictionContext, stats: readonly ContainerStat
   };
 }
 
-function usageOf({ resource }: Shortage, stats: readonly ContainerStats[]): ReadonlyMap<string, number> {
+type UsageByPod = ReadonlyMap<string, Consumer['usage']>;
+
+/** What the containers of each Pod use of what is short. */
+function usageOf({ resource }: Shortage, byPod: ReadonlyMap<string, ContainerStats[]>): UsageByPod {
+  const amountOf = ({ memory, writableLayer }: ContainerStats) =>
+    (resource === 'memory' ? memory?.workingSetBytes : writableLayer?.usedBytes) ?? 0;
+  const ofPod = (stats: readonly ContainerStats[]) =>
+    new Map(stats.map((each) => [each.attributes.metadata.name, amountOf(each)]));
+  return new Map([...byPod].map(([uid, stats]) => [uid, ofPod(stats)]));
+}
+
+/** How many processes each Pod has. Whose they are of its containers nobody says. */
+async function processesOf(runtime: NodeRuntime): Promise<UsageByPod> {
+  const { stats } = await runtime.listPodSandboxStats({});
   return new Map(
-    stats.map(({ attributes, memory, writableLayer }) => [
-      attributes.metadata.name,
-      (resource === 'memory' ? memory?.workingSetBytes : writableLayer?.usedBytes) ?? 0,
+    stats.map(({ attributes, linux }) => [
+      attributes.labels[podUidLabel] ?? '',
+      new Map([['', linux?.process?.processCount ?? 0]]),
     ]),
   );
 }

@@ -66,6 +66,59 @@ for (const [name, { c = 0, v = 0 }, says] of diskRows) {
   });
 }
 
+test('who has most processes goes first where those are short, of those of least weight', () => {
+  const of = (name: string, processes: number, priority = 0) => ({
+    pod: aPod({ metadata: { name }, priority }),
+    usage: new Map([['', processes]]),
+  });
+  assert.deepEqual(
+    ranked([of('few', 1), of('weighty', 99, 10), of('many', 50)], 'pids').map(({ pod }) => pod.metadata.name),
+    ['many', 'few', 'weighty'],
+  );
+});
+
+test('a node that has been short for a while lets those who go end as they would', async () => {
+  await using node = await startTestNode({
+    kubelet: {
+      capacity: { memory: '1Gi' },
+      evictionSoft: [{ signal: 'memory.available', value: '300Mi', patienceSeconds: 30 }],
+      evictionMaxPodGraceSeconds: 20,
+    },
+  });
+  await node.create({ annotations: { 'sim.kruise.io/memory': '800Mi', 'sim.kruise.io/stop-latency': 'never' } });
+  await node.until('web', (found) => found?.status?.phase === 'Running');
+  const begunAt = node.clock.now();
+  await node.pass(25);
+  const { conditions } = (await node.server.client.get(nodeKind, { name: 'node-1' })).status ?? {};
+  assert.equal(findCondition(conditions, 'MemoryPressure')?.status, 'True');
+  assert.equal((await node.get('web')).status?.phase, 'Running');
+  await node.until('web', (found) => found?.status?.reason === 'Evicted');
+  const secondsTaken = (node.clock.now() - begunAt) / 1000;
+  assert.ok(secondsTaken >= 50 && secondsTaken <= 62, `${secondsTaken} s`);
+  assert.ok((await node.events('node-1')).includes('Warning EvictionThresholdMet: Attempting to reclaim memory'));
+});
+
+test('a node short of disk first removes images that nobody uses', async () => {
+  await using node = await startTestNode({
+    kubelet: {
+      capacity: { 'ephemeral-storage': '150M' },
+      evictionHard: [{ signal: 'nodefs.available', value: '20M' }],
+    },
+  });
+  await node.create({});
+  await node.until('web', (found) => found?.status?.phase === 'Running');
+  await node.pass(30);
+  assert.equal((await node.get('web')).status?.phase, 'Running');
+  const { images } = await node.runtime.listImages({});
+  assert.deepEqual(
+    images.flatMap(({ repoTags }) => repoTags),
+    ['docker.io/library/nginx:1.25'],
+  );
+  assert.ok(
+    (await node.events('node-1')).includes('Warning EvictionThresholdMet: Attempting to reclaim ephemeral-storage'),
+  );
+});
+
 test('a node that runs out of memory evicts a Pod, and takes no more of its kind', async () => {
   await using node = await startTestNode({ kubelet: { capacity: { memory: '1Gi' } } });
   await node.create({ annotations: { 'sim.kruise.io/memory': '1000Mi' } });

@@ -10,6 +10,7 @@ export type Signal =
   | 'nodefs.available'
   | 'nodefs.inodesFree'
   | 'imagefs.available'
+  | 'imagefs.inodesFree'
   | 'pid.available';
 
 /** How much of it there is, and how much there was to begin with. */
@@ -19,7 +20,12 @@ export type Supply = { readonly available: number; readonly capacity: number };
 export type Supplies = Partial<Record<Signal, Supply>>;
 
 /** Below this a node is short of something: an amount, or a share of what there was. */
-export type Threshold = { readonly signal: Signal; readonly value: string };
+export type Threshold = {
+  readonly signal: Signal;
+  readonly value: string;
+  /** For how long it has to be so before anyone has to go, who is then given time; without it that is at once. */
+  readonly patienceSeconds?: number;
+};
 
 /** A Pod, and what each of its containers uses of what is short. */
 export type Consumer = {
@@ -32,6 +38,7 @@ export const defaultThresholds: readonly Threshold[] = [
   { signal: 'nodefs.available', value: '10%' },
   { signal: 'nodefs.inodesFree', value: '5%' },
   { signal: 'imagefs.available', value: '15%' },
+  { signal: 'imagefs.inodesFree', value: '5%' },
 ];
 
 const pressureOf: { readonly [S in Signal]: Pressure } = {
@@ -39,6 +46,7 @@ const pressureOf: { readonly [S in Signal]: Pressure } = {
   'nodefs.available': 'DiskPressure',
   'nodefs.inodesFree': 'DiskPressure',
   'imagefs.available': 'DiskPressure',
+  'imagefs.inodesFree': 'DiskPressure',
   'pid.available': 'PIDPressure',
 };
 
@@ -47,6 +55,7 @@ const resourceOf: { readonly [S in Signal]: string } = {
   'nodefs.available': 'ephemeral-storage',
   'nodefs.inodesFree': 'inodes',
   'imagefs.available': 'ephemeral-storage',
+  'imagefs.inodesFree': 'inodes',
   'pid.available': 'pids',
 };
 
@@ -58,19 +67,20 @@ export type Shortage = {
   readonly resource: string;
   readonly limit: number;
   readonly available: number;
+  readonly threshold: Threshold;
 };
 
 /** What a node is short of, what matters most first. */
 export function shortagesOf(thresholds: readonly Threshold[], supplies: Supplies): readonly Shortage[] {
   return thresholds
-    .flatMap(({ signal, value }): Shortage[] => {
+    .flatMap((threshold): Shortage[] => {
+      const { signal, value } = threshold;
       const supply = supplies[signal];
       if (!supply) return [];
       const limit = limitOf(value, supply.capacity);
       if (supply.available >= limit) return [];
-      return [
-        { signal, pressure: pressureOf[signal], resource: resourceOf[signal], limit, available: supply.available },
-      ];
+      const { available } = supply;
+      return [{ signal, pressure: pressureOf[signal], resource: resourceOf[signal], limit, available, threshold }];
     })
     .sort((a, b) => Number(b.pressure === 'MemoryPressure') - Number(a.pressure === 'MemoryPressure'));
 }
@@ -81,13 +91,16 @@ function limitOf(value: string, capacity: number): number {
 }
 
 /** Who goes first: those above what they asked for, then those of less weight, then those furthest above. */
-export function ranked(consumers: readonly Consumer[], resource: string): readonly Consumer[] {
-  const excess = (consumer: Consumer) => totalOf(consumer) - requestOf(consumer.pod, resource);
+export function ranked<C extends Consumer>(consumers: readonly C[], resource: string): readonly C[] {
+  // Nobody asks for processes, so that nobody has more than he asked for.
+  const request = (pod: Pod) => (resource === 'pids' ? Number.POSITIVE_INFINITY : requestOf(pod, resource));
+  const isAbove = (consumer: C) => totalOf(consumer) > request(consumer.pod);
+  const excess = (consumer: C) => totalOf(consumer) - requestOf(consumer.pod, resource);
   return consumers
     .filter(({ pod }) => !isCriticalPod(pod))
     .toSorted(
       (a, b) =>
-        Number(excess(b) > 0) - Number(excess(a) > 0) ||
+        Number(isAbove(b)) - Number(isAbove(a)) ||
         (a.pod.spec?.priority ?? 0) - (b.pod.spec?.priority ?? 0) ||
         excess(b) - excess(a),
     );

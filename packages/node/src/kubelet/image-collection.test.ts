@@ -34,6 +34,33 @@ for (const [name, usedBytes, images, removed] of rows) {
   });
 }
 
+for (const [name, storage, event] of [
+  [
+    'a node that cannot make enough room says so',
+    '50M',
+    /^Warning FreeDiskSpaceFailed: Failed to garbage collect required amount of images\. Attempted to free \d+ bytes, but only found \d+ bytes eligible to free\.$/,
+  ],
+  [
+    'a node that has no disk at all says so',
+    '0',
+    /^Warning InvalidDiskCapacity: invalid capacity 0 on image filesystem$/,
+  ],
+] as const) {
+  test(name, async () => {
+    await using node = await startTestNode({
+      kubelet: { capacity: { 'ephemeral-storage': storage }, evictionHard: [] },
+    });
+    await node.create({});
+    await node.pass(700);
+    const events = await node.events('node-1');
+    assert.ok(
+      events.some((each) => event.test(each)),
+      events.join('\n'),
+    );
+    assert.ok(events.some((each) => each.startsWith('Warning ImageGCFailed: ')));
+  });
+}
+
 test('a node without room for images removes those nobody uses', async () => {
   await using node = await startTestNode({ kubelet: { capacity: { 'ephemeral-storage': '150M' } } });
   await node.create({});

@@ -27,15 +27,14 @@ export const defaultLimits: CollectionLimits = { highPercent: 85, lowPercent: 80
 /** The images to remove, least recently used first: as many as it takes to get down to the low mark. */
 export function imagesToRemove(
   images: readonly KnownImage[],
-  { usedBytes, capacityBytes }: { readonly usedBytes: number; readonly capacityBytes: number },
-  { highPercent, lowPercent, minimumAgeMs }: CollectionLimits,
+  room: Room,
+  limits: CollectionLimits,
   now: Instant,
 ): readonly Image[] {
-  if (capacityBytes <= 0 || (usedBytes * 100) / capacityBytes < highPercent) return [];
-  let excess = usedBytes - (capacityBytes * lowPercent) / 100;
+  let excess = excessOf(room, limits);
   const removed: Image[] = [];
   const idle = images
-    .filter(({ image, isUsed, firstSeenAt }) => !isUsed && !image.pinned && now - firstSeenAt >= minimumAgeMs)
+    .filter(({ image, isUsed, firstSeenAt }) => !isUsed && !image.pinned && now - firstSeenAt >= limits.minimumAgeMs)
     .toSorted((a, b) => a.lastUsedAt - b.lastUsedAt || a.firstSeenAt - b.firstSeenAt);
   for (const { image } of idle) {
     if (excess <= 0) break;
@@ -43,6 +42,14 @@ export function imagesToRemove(
     excess -= image.size;
   }
   return removed;
+}
+
+type Room = { readonly usedBytes: number; readonly capacityBytes: number };
+
+/** How much there is too much: what it takes to get down to the low mark, once the high one is reached. */
+function excessOf({ usedBytes, capacityBytes }: Room, { highPercent, lowPercent }: CollectionLimits): number {
+  if (capacityBytes <= 0 || (usedBytes * 100) / capacityBytes < highPercent) return 0;
+  return Math.ceil(usedBytes - (capacityBytes * lowPercent) / 100);
 }
 
 /** What collection works with. */
@@ -60,12 +67,18 @@ export type CollectionContext = {
 
 const periodMs = 300_000;
 
+/** What removes images. */
+export type ImageCollection = {
+  /** Removes all images that nobody uses, whatever room there is. */
+  removeUnused(): Promise<void>;
+};
+
 /** Looks after the room images take until the signal is aborted. */
-export function startImageCollection(context: CollectionContext, signal: AbortSignal): void {
+export function startImageCollection(context: CollectionContext, signal: AbortSignal): ImageCollection {
   const { images: service, clock, log, limits, capacityBytes } = context;
   const seen = new Map<string, { readonly firstSeenAt: Instant; lastUsedAt: Instant }>();
 
-  async function collect(): Promise<void> {
+  async function look(): Promise<readonly KnownImage[]> {
     const now = clock.now();
     const { images } = await service.listImages({}, { signal });
     const used = context.usedImages();
@@ -78,11 +91,31 @@ export function startImageCollection(context: CollectionContext, signal: AbortSi
     });
     const there = new Set(images.map(({ id }) => id));
     for (const id of seen.keys()) if (!there.has(id)) seen.delete(id);
+    return known;
+  }
+
+  async function remove(images: readonly Image[]): Promise<void> {
+    for (const { id } of images) await service.removeImage({ image: { image: id } }, { signal });
+    if (images.length > 0) context.onChange();
+  }
+
+  async function collect(): Promise<void> {
+    const known = await look();
     const { imageFilesystems } = await service.imageFsInfo({}, { signal });
     const usedBytes = imageFilesystems[0]?.usedBytes ?? 0;
-    const removed = imagesToRemove(known, { usedBytes, capacityBytes }, limits, now);
-    for (const { id } of removed) await service.removeImage({ image: { image: id } }, { signal });
-    if (removed.length > 0) context.onChange();
+    if (capacityBytes === 0) {
+      const message = 'invalid capacity 0 on image filesystem';
+      context.recordNode('Warning', 'InvalidDiskCapacity', message);
+      throw new Error(message);
+    }
+    const removed = imagesToRemove(known, { usedBytes, capacityBytes }, limits, clock.now());
+    await remove(removed);
+    const excess = excessOf({ usedBytes, capacityBytes }, limits);
+    const freed = removed.reduce((sum, { size }) => sum + size, 0);
+    if (freed >= excess) return;
+    const message = `Failed to garbage collect required amount of images. Attempted to free ${excess} bytes, but only found ${freed} bytes eligible to free.`;
+    context.recordNode('Warning', 'FreeDiskSpaceFailed', message);
+    throw new Error(message);
   }
 
   let failures = 0;
@@ -104,4 +137,8 @@ export function startImageCollection(context: CollectionContext, signal: AbortSi
     },
     signal,
   );
+  return {
+    removeUnused: async () =>
+      remove((await look()).filter(({ isUsed, image }) => !isUsed && !image.pinned).map(({ image }) => image)),
+  };
 }

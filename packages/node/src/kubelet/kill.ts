@@ -20,7 +20,7 @@ export type KillContext = {
 /** Which container is ended, and why. */
 export type KillOrder = {
   readonly pod: Pod;
-  readonly target: RuntimeContainer;
+  readonly target: Pick<RuntimeContainer, 'id' | 'name'>;
   readonly message?: string;
   readonly reason?: KillReason;
   /** Takes the place of what the Pod itself says. */
@@ -56,14 +56,11 @@ export async function killContainer(context: KillContext, order: KillOrder, sign
   const spent = () => Math.floor((clock.now() - beganAt) / 1000);
   const preStop = podContainer?.container.lifecycle?.preStop;
   if (podContainer && preStop && grace > 0) {
-    const hook = runHook(
-      runtime,
-      clock,
-      preStop,
-      { container: podContainer.container, containerId: target.id, podIP: context.podIP() },
-      signal,
-    ).catch(() => {
-      if (!signal.aborted) record(podContainer, 'Warning', 'FailedPreStopHook', 'PreStopHook failed');
+    const warn = (why: string, said: string) => record(podContainer, 'Warning', why, said);
+    const { container } = podContainer;
+    const whom = { container, containerId: target.id, podIP: context.podIP(), warn };
+    const hook = runHook(runtime, clock, preStop, whom, signal).catch(() => {
+      if (!signal.aborted) warn('FailedPreStopHook', 'PreStopHook failed');
     });
     await atMost(clock, grace, hook, signal);
   }

@@ -12,7 +12,7 @@ import { type Log, silentLog } from '@kruise/client/log';
 import { createMetrics, type MetricRegistry } from '@kruise/client/metrics';
 import type { ResourceList } from '@kruise/machinery/resource-list';
 import type { Clock } from '@kruise/values/clock';
-import { parseQuantity, quantityValue } from '@kruise/values/quantity';
+import { milliValue, parseQuantity, quantityValue } from '@kruise/values/quantity';
 import type { Random } from '@kruise/values/random';
 import { parseTime } from '@kruise/values/time';
 import type { NodeRuntime } from '../cri/runtime.ts';
@@ -30,6 +30,8 @@ import type { NodeContext } from './node-context.ts';
 import { isFinal } from './phase.ts';
 import { createPodWorker, type PodWorker } from './pod-worker.ts';
 import { victimsFor } from './preemption.ts';
+import { createProbeMetrics } from './probe-metrics.ts';
+import { removeSandbox } from './remove-sandbox.ts';
 import { followRuntime } from './runtime-events.ts';
 import type { NodeSettings } from './sandbox-config.ts';
 import { createKubeletHandler, type KubeletHandler } from './server/handler.ts';
@@ -68,6 +70,10 @@ export type KubeletOptions = {
   readonly staticPodPath?: string;
   /** Below what Pods are evicted. */
   readonly evictionHard?: readonly Threshold[];
+  /** Below what they are evicted if it stays so for a while, and given time. */
+  readonly evictionSoft?: readonly (Threshold & { readonly patienceSeconds: number })[];
+  /** The most they are then given. */
+  readonly evictionMaxPodGraceSeconds?: number;
   /** What the machine has left; by default what it has without what containers use. */
   readonly supplies?: () => Promise<Supplies>;
   /** Records no events but warnings: three for each Pod are much where there are very many. */
@@ -174,6 +180,8 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
 
   let staticPods: StaticPods | undefined;
   let isShuttingDown = false;
+  /** Whether all Pods are known that there were at first. */
+  let hasFollowed = false;
   const workers = new Map<string, PodWorker>();
   const byName = new Map<string, PodWorker>();
   const delays = createDelays<string>(clock, (uid) => workers.get(uid)?.wake());
@@ -188,6 +196,8 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
   const statuses = createStatusWriter(client, clock, log, signal);
   const allocations = createAllocations();
   const memoryCapacity = quantityValue(parseQuantity(capacity.memory));
+  const diskCapacity = quantityValue(parseQuantity(capacity['ephemeral-storage']));
+  const probeMetrics = createProbeMetrics();
   const registry = options.metrics ?? createMetrics();
   const metrics = createKubeletMetrics(registry, { nodeName, workers: () => [...workers.values()] });
   const context: NodeContext = {
@@ -203,6 +213,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     statuses,
     allocations,
     metrics,
+    probeMetrics,
     settings: { ...defaultSettings, ...options.settings },
     record(about, type, reason, message, fieldPath) {
       if (options.quiet && type === 'Normal') return;
@@ -309,17 +320,15 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
       handle({ type: 'added', object: pod, cause: 'initial' });
     }
     await staticPods?.read;
+    hasFollowed = true;
     await removeOrphans();
   }
 
   /** What runs of Pods that are gone, and what they left, has nobody else to clear it away. */
   async function removeOrphans(): Promise<void> {
     const { items } = await runtime.listPodSandbox({}, { signal });
-    for (const { id, metadata } of items) {
-      if (workers.has(metadata.uid)) continue;
-      await runtime.stopPodSandbox({ podSandboxId: id }, { signal });
-      await runtime.removePodSandbox({ podSandboxId: id }, { signal });
-    }
+    const orphans = items.filter(({ metadata }) => !workers.has(metadata.uid));
+    await Promise.all(orphans.map(({ id }) => removeSandbox(runtime, id, signal)));
     const { rootDirectory, podLogsDirectory } = context.settings;
     await removeFolders(`${rootDirectory}/pods`, (name) => name);
     await removeFolders(podLogsDirectory, (name) => name.slice(name.lastIndexOf('_') + 1));
@@ -351,7 +360,12 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     const following = followRuntime(
       { runtime, clock, onError },
       {
-        changed: (uid) => workers.get(uid)?.runtimeChanged(),
+        changed(uid, isThere) {
+          const worker = workers.get(uid);
+          if (worker) worker.runtimeChanged();
+          // A kubelet before this one may have had it made, and not have lived to see it.
+          else if (isThere && hasFollowed) void removeOrphans().catch(onError);
+        },
         missed() {
           for (const worker of workers.values()) worker.wake();
         },
@@ -378,16 +392,31 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     await following;
   }
 
+  const imageCollection = startImageCollection(
+    {
+      images: runtime,
+      clock,
+      log,
+      capacityBytes: diskCapacity,
+      limits: defaultLimits,
+      usedImages,
+      recordNode,
+      onChange: agent.imagesChanged,
+    },
+    signal,
+  );
   startEviction(
     {
       runtime,
       clock,
       log,
-      thresholds: options.evictionHard ?? defaultThresholds,
+      thresholds: [...(options.evictionHard ?? defaultThresholds), ...(options.evictionSoft ?? [])],
+      maxGraceSeconds: options.evictionMaxPodGraceSeconds ?? 0,
+      freeDisk: imageCollection.removeUnused,
       ...(options.supplies ? { supplies: options.supplies } : {}),
       capacity: {
         memoryBytes: memoryCapacity,
-        diskBytes: quantityValue(parseQuantity(capacity['ephemeral-storage'])),
+        diskBytes: diskCapacity,
       },
       rootDirectory: context.settings.rootDirectory,
       workers: () => [...workers.values()],
@@ -398,20 +427,6 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     },
     signal,
   );
-  startImageCollection(
-    {
-      images: runtime,
-      clock,
-      log,
-      capacityBytes: quantityValue(parseQuantity(capacity['ephemeral-storage'])),
-      limits: defaultLimits,
-      usedImages,
-      recordNode,
-      onChange: agent.imagesChanged,
-    },
-    signal,
-  );
-
   function usedImages(): ReadonlySet<string> {
     const used = new Set<string>();
     for (const worker of workers.values()) {
@@ -430,7 +445,15 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     metrics: registry,
     configuration: () => ({ ...context.settings, maxPods: Number(capacity.pods), port: description.kubeletPort }),
     startedAt: clock.now(),
-    memoryCapacity: () => memoryCapacity,
+    version: kubeletVersion,
+    probeMetrics: probeMetrics.registry,
+    settings: context.settings,
+    machine: {
+      cores: milliValue(parseQuantity(capacity.cpu)) / 1000,
+      memoryBytes: memoryCapacity,
+      diskBytes: diskCapacity,
+      supplies: options.supplies,
+    },
   });
 
   return {

@@ -9,6 +9,7 @@ import type { NodeRuntime } from '../cri/runtime.ts';
 import type { Allocations, Refusal } from './allocations.ts';
 import type { Images } from './images.ts';
 import type { KubeletMetrics } from './kubelet-metrics.ts';
+import type { ProbeMetrics } from './probe-metrics.ts';
 import type { NodeSettings } from './sandbox-config.ts';
 import type { Sources } from './sources.ts';
 import type { StatusWriter } from './status-writer.ts';
@@ -38,6 +39,7 @@ export type NodeContext = {
   readonly statuses: StatusWriter;
   readonly allocations: Allocations;
   readonly metrics: KubeletMetrics;
+  readonly probeMetrics: ProbeMetrics;
   readonly settings: NodeSettings;
   readonly record: RecordPodEvent;
   readonly hostIPs: () => readonly string[];

@@ -22,7 +22,7 @@ import { createSandbox, pullSecretsOf } from './pod-sandbox.ts';
 import { deadlineMessage, deadlineOf, finishedStatus, podStatusOf } from './pod-status.ts';
 import { createPodProbes, hasProbes, noProbes, type PodProbes } from './probes.ts';
 import { readRuntimePod, sandboxIdsOf } from './read-runtime-pod.ts';
-import { descriptionOf, isGone } from './runtime-error.ts';
+import { descriptionOf, isGone, rpcTextOf } from './runtime-error.ts';
 import { addressesOf, isHostNetwork, newestOf, nothingRuns, type RuntimePod } from './runtime-pod.ts';
 import { logDirectoryOf, logLinkOf, sandboxConfigOf } from './sandbox-config.ts';
 import { referencesOf } from './volume-content.ts';
@@ -43,6 +43,8 @@ export type PodWorker = {
   /** What was last said of it, whether it is in the API yet or not. */
   readonly status: () => PodStatus;
   readonly runtimePod: () => RuntimePod;
+  /** Where its volumes are, by their names. */
+  readonly volumes: () => ReadonlyMap<string, MountedVolume>;
   /** Whether the Pod was let in, and has not ended. */
   readonly isActive: () => boolean;
   readonly isFinished: () => boolean;
@@ -71,6 +73,7 @@ type Stage = 'starting' | 'syncing' | 'terminating' | 'terminated' | 'finished' 
 /** What goes wrong without a known time to try again is tried after so long. */
 const retryMs = 10_000;
 const networkRetryMs = 1000;
+const noVolumes: ReadonlyMap<string, MountedVolume> = new Map();
 /** How long a pass may go on before what happens meanwhile is shown. */
 const lookMs = 100;
 
@@ -156,9 +159,19 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     runtimePod = await readRuntimePod(runtime, sandboxIds, runtimePod);
   }
 
+  /** As `read`; what keeps the runtime from answering is told. */
+  async function readOrTell(reason: string, what: string): Promise<void> {
+    try {
+      await read();
+    } catch (error) {
+      if (!node.signal.aborted) node.record(pod, 'Warning', reason, `${what}: ${rpcTextOf(error)}`);
+      throw error;
+    }
+  }
+
   /** Asks the runtime, and says what comes of it. */
   async function observe(): Promise<void> {
-    await read();
+    await readOrTell('FailedSync', 'error determining status');
     probes.observe(pod, containerStarts.settled(runtimePod), addressesOf(runtimePod)[0] ?? node.hostIPs()[0] ?? '');
     say();
   }
@@ -199,7 +212,15 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     if (stage === 'starting') {
       stage = 'syncing';
       if (hasProbes(pod)) {
-        probes = createPodProbes(pod, { runtime, clock, record, onChange: probeChanged });
+        const { random, probeMetrics } = node;
+        probes = createPodProbes(pod, {
+          runtime,
+          clock,
+          random,
+          metrics: probeMetrics,
+          record,
+          onChange: probeChanged,
+        });
       }
       node.sources.hold(uid, referencesOf(pod), wake);
     }
@@ -325,11 +346,13 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
         return;
       }
       // Nothing is said of it yet: in most Pods containers follow at once.
-      await read();
+      await readOrTell('FailedPodSandBoxStatus', 'Unable to get pod sandbox status');
     }
     const podIPs = isHostNetwork(pod) ? node.hostIPs() : addressesOf(runtimePod);
+    const { initContainerStatuses = [], containerStatuses = [] } = said ?? {};
     const scene = {
       pod: given(),
+      statuses: [...initContainerStatuses, ...containerStatuses],
       runtimePod,
       sandboxId: sandboxId!,
       sandboxConfig,
@@ -455,6 +478,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     pod: () => pod,
     status: () => said ?? pod.status ?? {},
     runtimePod: () => runtimePod,
+    volumes: () => volumes?.mounted ?? noVolumes,
     isActive: () => stage === 'starting' || stage === 'syncing' || stage === 'terminating',
     isFinished: () => stage === 'finished' || stage === 'gone',
     reject({ reason, message }) {

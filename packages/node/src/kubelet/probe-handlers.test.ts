@@ -134,10 +134,31 @@ test('a port by a name nobody has cannot be asked', async () => {
   await assert.rejects(outcome(nodeWith({}), { tcpSocket: { port: 'metrics' } }), /parsing "metrics": invalid syntax/);
 });
 
+const { signal } = new AbortController();
+
 test('a hook is heard whatever it is answered', async () => {
-  const node = nodeWith({ request: async () => answer(500) });
-  await runHook(node, virtualClock(), { httpGet: { port: 80 } }, target, new AbortController().signal);
-  await assert.rejects(
-    runHook(nodeWith({}), virtualClock(), { httpGet: { port: 80 } }, target, new AbortController().signal),
-  );
+  const warned: string[] = [];
+  const whom = { ...target, warn: (reason: string, message: string) => void warned.push(`${reason}: ${message}`) };
+  const hook = { httpGet: { port: 80 } };
+  await runHook(nodeWith({ request: async () => answer(500) }), virtualClock(), hook, whom, signal);
+  await assert.rejects(runHook(nodeWith({}), virtualClock(), hook, whom, signal));
+  assert.deepEqual(warned, []);
+});
+
+test('a hook by TLS is asked without where the server speaks none, which is told', async () => {
+  const asked: (string | undefined)[] = [];
+  const warned: string[] = [];
+  const request = async ({ scheme, headers = [] }: HttpRequest) => {
+    asked.push(`${scheme} ${headers.map(([name]) => name).includes('Authorization')}`);
+    if (scheme === 'https') throw Object.assign(new Error('wrong version number'), { code: 'EPROTO' });
+    return answer(200);
+  };
+  const httpHeaders = [{ name: 'Authorization', value: 'secret' }];
+  const hook = { httpGet: { port: 8443, scheme: 'HTTPS' as const, httpHeaders } };
+  const whom = { ...target, warn: (reason: string, message: string) => void warned.push(`${reason}: ${message}`) };
+  await runHook(nodeWith({ request }), virtualClock(), hook, whom, signal);
+  assert.deepEqual(asked, ['https true', 'http false']);
+  assert.deepEqual(warned, [
+    'LifecycleHTTPFallback: request to HTTPS lifecycle hook 10.0.0.1:8443 got HTTP response, retry with HTTP succeeded',
+  ]);
 });

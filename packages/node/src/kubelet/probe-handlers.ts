@@ -225,12 +225,15 @@ function checked(port: number): number {
   throw new Error(`invalid port number: ${port}`);
 }
 
+/** Whom a hook is about, and who is told what is odd about it. */
+export type HookTarget = Target & { readonly warn: (reason: string, message: string) => void };
+
 /** Carries out a hook; throws if it fails. */
 export async function runHook(
   node: Node,
   clock: Clock,
   handler: LifecycleHandler,
-  target: Target,
+  target: HookTarget,
   signal: AbortSignal,
 ): Promise<void> {
   if (handler.exec) {
@@ -243,14 +246,36 @@ export async function runHook(
     const command = (handler.exec.command ?? []).join(' ');
     throw new Error(`command '${command}' exited with ${exitCode}: ${output}`);
   }
-  if (handler.httpGet) {
-    const headers = probeHeaders(handler.httpGet, '*/*').map(([name, value]): [string, string] =>
-      value === userAgent ? [name, 'kube-lifecycle/1.33'] : [name, value],
-    );
-    // Whatever is answered, the hook was heard.
-    await node.network.request({ ...locationOf(requestOf(handler.httpGet, target)), headers }, { signal });
-    return;
-  }
+  if (handler.httpGet) return askHook(node, handler.httpGet, target, signal);
   if (handler.sleep) return after(clock, handler.sleep.seconds * 1000, signal);
   throw new Error('invalid handler: no known action');
+}
+
+/** Asks a server to do what a hook is for. Whatever is answered, it was heard. */
+async function askHook(
+  { network }: Node,
+  action: HTTPGetAction,
+  target: HookTarget,
+  signal: AbortSignal,
+): Promise<void> {
+  const headers = probeHeaders(action, '*/*').map(([name, value]): [string, string] =>
+    value === userAgent ? [name, 'kube-lifecycle/1.33'] : [name, value],
+  );
+  const url = requestOf(action, target);
+  const location = locationOf(url);
+  try {
+    await network.request({ ...location, headers }, { signal });
+  } catch (error) {
+    if (location.scheme !== 'https' || !speaksPlainly(error)) throw error;
+    const plain = headers.filter(([name]) => name.toLowerCase() !== 'authorization');
+    await network.request({ ...location, scheme: 'http', headers: plain }, { signal });
+    const message = `request to HTTPS lifecycle hook ${url.host} got HTTP response, retry with HTTP succeeded`;
+    target.warn('LifecycleHTTPFallback', message);
+  }
+}
+
+/** Whether a server that was spoken to by TLS has answered without. */
+function speaksPlainly(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER';
 }

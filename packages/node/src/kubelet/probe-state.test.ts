@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { afterCheck, initialProbeState, type ProbeType, type Thresholds } from './probe-state.ts';
+import { afterCheck, inheritedProbeState, initialProbeState, type ProbeType, type Thresholds } from './probe-state.ts';
 
 /** What comes of checks, written one letter each: `+` for success, `-` for failure. */
 function resultAfter(type: ProbeType, thresholds: Thresholds, checks: string) {
@@ -36,6 +36,21 @@ const rows: readonly (readonly [
 ];
 for (const [name, type, thresholds, checks, result] of rows) {
   test(name, () => assert.equal(resultAfter(type, thresholds, checks), result));
+}
+
+const inherited: readonly (readonly [type: ProbeType, known: { started: boolean; ready: boolean }, result: string])[] =
+  [
+    ['Startup', { started: true, ready: false }, 'success, on hold'],
+    ['Startup', { started: false, ready: false }, 'unknown'],
+    ['Readiness', { started: true, ready: true }, 'success'],
+    ['Readiness', { started: true, ready: false }, 'failure'],
+    ['Liveness', { started: true, ready: true }, 'success'],
+  ];
+for (const [type, known, result] of inherited) {
+  test(`of a container known as ${JSON.stringify(known)} a ${type} probe is ${result} to the next kubelet`, () => {
+    const state = inheritedProbeState(type, 'id', known);
+    assert.equal(`${state.result}${state.isOnHold ? ', on hold' : ''}`, result);
+  });
 }
 
 test('a result never changes before its threshold', () => {

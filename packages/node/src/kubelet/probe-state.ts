@@ -32,6 +32,20 @@ export function initialProbeState(type: ProbeType, containerId: string): ProbeSt
   return { containerId, result: initialResults[type], last: undefined, run: 0, isOnHold: false };
 }
 
+/**
+ * The state of a container that an earlier kubelet has checked: what it found is believed until it is found otherwise,
+ * lest Pods cease to be ready because their kubelet starts anew.
+ */
+export function inheritedProbeState(
+  type: ProbeType,
+  containerId: string,
+  { started, ready }: { readonly started?: boolean | null; readonly ready?: boolean },
+): ProbeState {
+  const state = initialProbeState(type, containerId);
+  if (type === 'Startup' && started) return { ...state, result: 'success', isOnHold: true };
+  return type === 'Readiness' && ready ? { ...state, result: 'success' } : state;
+}
+
 /** The state after a check. */
 export function afterCheck(
   state: ProbeState,

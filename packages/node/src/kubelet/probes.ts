@@ -1,14 +1,23 @@
 /** Checks the containers of one Pod for as long as they run. */
 import type { Container } from '@kruise/api/core/container';
-import type { Pod } from '@kruise/api/core/pod';
+import type { ContainerStatus, Pod } from '@kruise/api/core/pod';
 import type { Probe } from '@kruise/api/core/probe';
 import type { CancelTimer, Clock } from '@kruise/values/clock';
+import type { Random } from '@kruise/values/random';
 import type { NodeRuntime } from '../cri/runtime.ts';
 import type { ProbeVerdicts } from './container-statuses.ts';
 import { containersOf, type PodContainer } from './containers.ts';
 import type { ProbeFindings } from './pod-actions.ts';
 import { type ProbeOutcome, runProbe } from './probe-handlers.ts';
-import { afterCheck, initialProbeState, type ProbeResult, type ProbeState, type ProbeType } from './probe-state.ts';
+import type { ProbeMetrics, ProbeSeries } from './probe-metrics.ts';
+import {
+  afterCheck,
+  inheritedProbeState,
+  initialProbeState,
+  type ProbeResult,
+  type ProbeState,
+  type ProbeType,
+} from './probe-state.ts';
 import { newestOf, type RuntimeContainer, type RuntimePod } from './runtime-pod.ts';
 
 /** The checks of a Pod. */
@@ -25,6 +34,8 @@ export type PodProbes = ProbeVerdicts &
 export type ProbeContext = {
   readonly runtime: NodeRuntime;
   readonly clock: Clock;
+  readonly random: Random;
+  readonly metrics: ProbeMetrics;
   readonly record: (container: PodContainer, type: 'Normal' | 'Warning', reason: string, message: string) => void;
   /** Told when a result is another than before. */
   readonly onChange: () => void;
@@ -56,7 +67,10 @@ type Check = {
   startedAt: number;
   isRunning: boolean;
   isBusy: boolean;
+  /** Its container ran before this kubelet did. */
+  isInherited: boolean;
   cancel: CancelTimer | undefined;
+  series: ProbeSeries | undefined;
 };
 
 function probesOf({ livenessProbe, readinessProbe, startupProbe }: Container): readonly [ProbeType, Probe][] {
@@ -69,7 +83,8 @@ function probesOf({ livenessProbe, readinessProbe, startupProbe }: Container): r
 }
 
 /** The checks of a Pod, of which none runs yet. */
-export function createPodProbes(pod: Pod, { runtime, clock, record, onChange }: ProbeContext): PodProbes {
+export function createPodProbes(pod: Pod, context: ProbeContext): PodProbes {
+  const { runtime, clock, random, metrics, record, onChange } = context;
   const checks: Check[] = containersOf(pod).flatMap((podContainer) =>
     probesOf(podContainer.container).map(
       ([type, probe]): Check => ({
@@ -80,11 +95,14 @@ export function createPodProbes(pod: Pod, { runtime, clock, record, onChange }: 
         startedAt: 0,
         isRunning: false,
         isBusy: false,
+        isInherited: false,
         cancel: undefined,
+        series: undefined,
       }),
     ),
   );
   let podIP = '';
+  let isFirst = true;
   let isEnding = false;
   let isStopped = false;
 
@@ -116,15 +134,22 @@ export function createPodProbes(pod: Pod, { runtime, clock, record, onChange }: 
   function begin(check: Check): void {
     if (!isDue(check) || check.cancel || check.isBusy) return;
     const from = check.startedAt + (check.probe.initialDelaySeconds ?? 0) * 1000;
-    schedule(check, Math.max(0, from - clock.now()));
+    // A kubelet that starts finds all its containers at once, and is not to check them all at once.
+    const spreadMs = check.isInherited ? random.next() * periodMsOf(check) : 0;
+    check.isInherited = false;
+    schedule(check, Math.max(0, from - clock.now()) + spreadMs);
   }
 
   async function run(check: Check): Promise<void> {
     const { state, podContainer, type, probe } = check;
     if (!state || !isDue(check)) return;
     check.isBusy = true;
+    const begunAt = clock.now();
     const found = await outcomeOf(check, state.containerId);
     check.isBusy = false;
+    if (isStopped) return;
+    check.series ??= metrics.of(pod, podContainer.container.name, type);
+    check.series.checked(found, (clock.now() - begunAt) / 1000);
     // Meanwhile there may be another container, or none.
     if (check.state !== state || !isDue(check)) {
       if (check.state !== state) begin(check);
@@ -137,7 +162,7 @@ export function createPodProbes(pod: Pod, { runtime, clock, record, onChange }: 
         if (type === 'Startup') for (const each of checks) if (each.podContainer === podContainer) begin(each);
       }
     }
-    if (isDue(check)) schedule(check, (probe.periodSeconds ?? 10) * 1000);
+    if (isDue(check)) schedule(check, periodMsOf(check));
   }
 
   async function outcomeOf(check: Check, containerId: string): Promise<'success' | 'failure' | undefined> {
@@ -171,7 +196,11 @@ export function createPodProbes(pod: Pod, { runtime, clock, record, onChange }: 
     if (newest && check.state?.containerId !== newest.id) {
       check.cancel?.();
       check.cancel = undefined;
-      check.state = initialProbeState(check.type, newest.id);
+      const known = isFirst ? statusOf(pod, newest) : undefined;
+      check.state = known
+        ? inheritedProbeState(check.type, newest.id, known)
+        : initialProbeState(check.type, newest.id);
+      check.isInherited = isFirst;
     }
     check.isRunning = newest?.state === 'running';
     if (check.isRunning && newest) {
@@ -189,6 +218,7 @@ export function createPodProbes(pod: Pod, { runtime, clock, record, onChange }: 
       if (isStopped) return;
       podIP = ip;
       for (const check of checks) observeCheck(check, newestOf(runtimePod, check.podContainer.container.name));
+      isFirst = false;
     },
     stopLethal() {
       isEnding = true;
@@ -202,7 +232,10 @@ export function createPodProbes(pod: Pod, { runtime, clock, record, onChange }: 
     },
     stop() {
       isStopped = true;
-      for (const check of checks) check.cancel?.();
+      for (const check of checks) {
+        check.cancel?.();
+        check.series?.forget();
+      }
     },
     hasStarted,
     isReady: (name, id) => !checkOf(name, 'Readiness') || resultOf(name, 'Readiness', id) === 'success',
@@ -214,4 +247,15 @@ export function createPodProbes(pod: Pod, { runtime, clock, record, onChange }: 
     const result = checks.find((each) => each.type === type && each.state?.containerId === id)?.state?.result;
     return result === 'unknown' ? undefined : result;
   }
+}
+
+function periodMsOf({ probe }: Pick<Check, 'probe'>): number {
+  return (probe.periodSeconds ?? 10) * 1000;
+}
+
+/** What the API says of a container, if it is this very one. */
+function statusOf({ status }: Pod, { id, name }: RuntimeContainer): ContainerStatus | undefined {
+  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].find(
+    (each) => each.name === name && each.containerID?.endsWith(`://${id}`),
+  );
 }

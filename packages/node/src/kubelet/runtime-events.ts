@@ -13,8 +13,8 @@ export type ListenContext = {
 
 /** Who is told. */
 export type RuntimeListener = {
-  /** Something happened to a Pod. */
-  changed(uid: string): void;
+  /** Something happened to a Pod, of which there may be something left. */
+  changed(uid: string, isThere: boolean): void;
   /** Anything may have happened while nobody listened. */
   missed(): void;
 };
@@ -33,7 +33,7 @@ export async function followRuntime(
     try {
       for await (const { podSandboxStatus } of runtime.getContainerEvents({}, { signal })) {
         const uid = podSandboxStatus?.labels[podUidLabel];
-        if (uid !== undefined) listener.changed(uid);
+        if (uid !== undefined) listener.changed(uid, podSandboxStatus?.state === 'SANDBOX_READY');
       }
     } catch (error) {
       if (signal.aborted) return;
@@ -57,7 +57,7 @@ async function relist(
     try {
       const found = await statesOf(runtime, signal);
       for (const uid of new Set([...known.keys(), ...found.keys()])) {
-        if (known.get(uid) !== found.get(uid)) listener.changed(uid);
+        if (known.get(uid) !== found.get(uid)) listener.changed(uid, found.has(uid));
       }
       known = found;
     } catch (error) {

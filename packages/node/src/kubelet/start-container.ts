@@ -1,10 +1,11 @@
 /** Starts one container of a Pod, from its image to its postStart hook (kubelet.md §4). */
 import type { Container } from '@kruise/api/core/container';
-import type { Pod } from '@kruise/api/core/pod';
+import type { ContainerStatus, Pod } from '@kruise/api/core/pod';
 import type { Secret } from '@kruise/api/core/secret';
 import type { Mount, PodSandboxConfig } from '../cri/messages.ts';
 import type { BackOff } from './back-off.ts';
 import { containerConfigOf } from './container-config.ts';
+import { nextRestartCount } from './container-statuses.ts';
 import { fieldPathOf, type PodContainer } from './containers.ts';
 import type { NodeFacts } from './downward.ts';
 import { environmentOf } from './environment.ts';
@@ -21,6 +22,8 @@ import type { MountedVolume } from './volumes.ts';
 /** The Pod a container starts in. */
 export type StartScene = {
   readonly pod: Pod;
+  /** What was last said of its containers. */
+  readonly statuses: readonly ContainerStatus[];
   readonly runtimePod: RuntimePod;
   readonly sandboxId: string;
   readonly sandboxConfig: PodSandboxConfig;
@@ -43,10 +46,12 @@ export async function startContainer(
   const { runtime, clock } = node;
   const record = (type: 'Normal' | 'Warning', reason: string, message: string) =>
     node.record(pod, type, reason, message, fieldPathOf(podContainer));
-  const fail = (reason: string, error: unknown): StartError => {
+  const fail = (reason: string, error: unknown, containerId?: string): StartError => {
     signal.throwIfAborted();
     const message = descriptionOf(error);
-    record('Warning', 'Failed', `Error: ${message}`);
+    // Were the ID in it, each attempt would be an event of its own.
+    const told = containerId === undefined ? message : message.replaceAll(containerId, container.name);
+    record('Warning', 'Failed', `Error: ${told}`);
     return new StartError(reason, message, { cause: error });
   };
 
@@ -79,8 +84,12 @@ export async function startContainer(
     });
   record('Normal', 'Created', `Created container: ${container.name}`);
   node.allocations.actuate(pod.metadata.uid ?? '', container);
+  // Whoever made one that never started may have been about to start it: were it left, two of a name could run.
+  for (const { id, name, state } of runtimePod.containers) {
+    if (name === container.name && state === 'created') await runtime.removeContainer({ containerId: id }, { signal });
+  }
   await runtime.startContainer({ containerId }, { signal }).catch((error: unknown) => {
-    throw fail('RunContainerError', error);
+    throw fail('RunContainerError', error, containerId);
   });
   record('Normal', 'Started', `Started container ${container.name}`);
   await linkLog(node, scene, { containerName: container.name, containerId, restartCount });
@@ -88,7 +97,8 @@ export async function startContainer(
   if (!postStart) return;
   const podIP = facts.podIPs[0] ?? '';
   try {
-    await runHook(runtime, clock, postStart, { container, containerId, podIP }, signal);
+    const warn = (reason: string, message: string) => record('Warning', reason, message);
+    await runHook(runtime, clock, postStart, { container, containerId, podIP, warn }, signal);
   } catch (error) {
     signal.throwIfAborted();
     record('Warning', 'FailedPostStartHook', 'PostStartHook failed');
@@ -172,17 +182,18 @@ async function environmentFor(node: NodeContext, pod: Pod, container: Container,
   });
 }
 
-/** One more than the last time; where nothing is known of that any more, as many as there are logs. */
-async function restartCountOf(
-  node: NodeContext,
-  { pod, runtimePod }: StartScene,
-  { name }: Container,
-): Promise<number> {
-  const before = newestOf(runtimePod, name);
+/** One more than the last time; where the runtime knows of none, what logs and the Pod's own status tell of it. */
+async function restartCountOf(node: NodeContext, scene: StartScene, { name }: Container): Promise<number> {
+  const before = newestOf(scene.runtimePod, name);
   if (before) return before.restartCount + 1;
-  const folder = `${logDirectoryOf(pod, node.settings)}/${name}`;
-  if (!(await node.runtime.files.stat(folder))) return 0;
-  const counts = (await node.runtime.files.list(folder)).flatMap((file) => {
+  const told = scene.statuses.find((each) => each.name === name);
+  return Math.max(told ? nextRestartCount(told) : 0, await countLogs(node, scene, name));
+}
+
+async function countLogs({ runtime, settings }: NodeContext, { pod }: StartScene, name: string): Promise<number> {
+  const folder = `${logDirectoryOf(pod, settings)}/${name}`;
+  if (!(await runtime.files.stat(folder))) return 0;
+  const counts = (await runtime.files.list(folder)).flatMap((file) => {
     const [, count] = /^(\d+)\.log/.exec(file) ?? [];
     return count === undefined ? [] : [Number(count)];
   });

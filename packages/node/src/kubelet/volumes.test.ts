@@ -181,6 +181,21 @@ test('a claim that is not bound for minutes is told', async () => {
   ]);
 });
 
+test("a claim by the name of a Pod's own volume may be another's, and is left alone", async () => {
+  await using node = await startTestNode();
+  const accessModes = ['ReadWriteOnce'] as const;
+  const spec = { accessModes, resources: { requests: { storage: '1Gi' } } };
+  await node.server.client.create(persistentVolumeClaim, {
+    metadata: { name: 'web-data', namespace: 'default' },
+    spec,
+  });
+  await node.create(mounting({ ephemeral: { volumeClaimTemplate: { spec } } }));
+  await node.pass(1);
+  assert.deepEqual(await node.events('web'), [
+    'Warning FailedMount: MountVolume.SetUp failed for volume "data" : PVC default/web-data was not created for pod default/web (pod is not owner)',
+  ]);
+});
+
 test('a claim that is bound to a folder of the node is that folder', async () => {
   await using node = await startTestNode();
   const { client } = node.server;

@@ -1,6 +1,8 @@
 /** The volumes of one Pod on its node: made before its containers start, kept up to date, gone after they ended. */
+import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Volume } from '@kruise/api/core/volume';
+import { controllerOf } from '@kruise/machinery/owner-references';
 import type { Clock } from '@kruise/values/clock';
 import type { FileStat, HostFiles } from '../cri/runtime.ts';
 import type { NodeFacts } from './downward.ts';
@@ -41,6 +43,8 @@ export type VolumeContext = {
 
 /** The volumes of a Pod. */
 export type PodVolumes = {
+  /** Those that are there, by their names. */
+  readonly mounted: ReadonlyMap<string, MountedVolume>;
   /** Makes what is missing and updates what has changed. Throws `MountError`s, gathered. */
   mount(pod: Pod, facts: NodeFacts): Promise<ReadonlyMap<string, MountedVolume>>;
   /** Removes all that was made for the Pod. */
@@ -77,9 +81,13 @@ export function createPodVolumes({ files, clock, sources, token, rootDirectory }
     if (volume.hostPath) return { path: await checkedHostPath(volume.hostPath), isReadOnly: false };
     if (volume.persistentVolumeClaim) {
       const { claimName, readOnly } = volume.persistentVolumeClaim;
-      return mountClaim(namespace, claimName, readOnly ?? false);
+      return mountClaim(await claimOf(namespace, claimName), readOnly ?? false);
     }
-    if (volume.ephemeral) return mountClaim(namespace, `${pod.metadata.name}-${volume.name}`, false);
+    if (volume.ephemeral) {
+      const claim = await claimOf(namespace, `${pod.metadata.name}-${volume.name}`);
+      checkOwner(claim, pod);
+      return mountClaim(claim, false);
+    }
     if (volume.emptyDir || !pluginOf(volume)) {
       const path = pathOf(pod, 'kubernetes.io~empty-dir', volume.name);
       await files.makeDirectory(path, { mode: 0o777 });
@@ -88,9 +96,13 @@ export function createPodVolumes({ files, clock, sources, token, rootDirectory }
     throw new Error('no volume plugin matched');
   }
 
-  async function mountClaim(namespace: string, name: string, isReadOnly: boolean): Promise<MountedVolume> {
+  async function claimOf(namespace: string, name: string): Promise<PersistentVolumeClaim> {
     const claim = await sources.claim(namespace, name);
     if (!claim) throw new ClaimNotReadyError(`persistentvolumeclaim ${JSON.stringify(name)} not found`);
+    return claim;
+  }
+
+  async function mountClaim(claim: PersistentVolumeClaim, isReadOnly: boolean): Promise<MountedVolume> {
     if (claim.metadata.deletionTimestamp != null) throw new ClaimNotReadyError('PVC is being deleted');
     const volumeName = claim.spec?.volumeName;
     if (claim.status?.phase !== 'Bound' || !volumeName) throw new ClaimNotReadyError('PVC is not bound');
@@ -122,6 +134,7 @@ export function createPodVolumes({ files, clock, sources, token, rootDirectory }
     `${podDirectory(pod, rootDirectory)}/volumes/${plugin}/${name}`;
 
   return {
+    mounted,
     async mount(pod, facts) {
       const failures: MountError[] = [];
       for (const volume of pod.spec?.volumes ?? []) {
@@ -140,6 +153,14 @@ export function createPodVolumes({ files, clock, sources, token, rootDirectory }
       await files.remove(podDirectory(pod, rootDirectory));
     },
   };
+}
+
+/** A claim by the name of a Pod's own volume may be somebody else's, who is not to lose what is in it. */
+function checkOwner(claim: PersistentVolumeClaim, { metadata }: Pod): void {
+  const { name, namespace } = claim.metadata;
+  if (controllerOf(claim)?.uid === metadata.uid) return;
+  const owner = `${metadata.namespace}/${metadata.name}`;
+  throw new Error(`PVC ${namespace}/${name} was not created for pod ${owner} (pod is not owner)`);
 }
 
 const plugins: readonly (readonly [keyof Volume, string])[] = [

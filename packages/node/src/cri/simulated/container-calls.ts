@@ -154,6 +154,8 @@ export function containerCalls(node: NodeState): ContainerCalls {
         );
       }
       await scripting.passTime(script.startLatencyMs, abortSignal);
+      // Meanwhile someone may have removed it.
+      containerOf(containerId);
       const failure = { error: script.startError, limit: script.startFailures };
       if (scripting.fails(sandbox.config.metadata.uid, `start ${config.metadata.name}`, failure)) {
         throw failStart(container, script.startError ?? 'failed to create containerd task: scripted failure');

@@ -18,6 +18,24 @@ type SandboxCalls = Pick<
 
 export function sandboxCalls(node: NodeState): SandboxCalls {
   const { sandboxes, scripting, sandboxNetwork, host, newId, sandboxOf, stopSandbox, removeContainer, emit } = node;
+  /** Names of sandboxes that are being made: whoever asks for one again meanwhile is to wait. */
+  const underWay = new Set<string>();
+
+  async function setUp(sandbox: SimulatedSandbox, abortSignal: AbortSignal | undefined): Promise<void> {
+    const { metadata, annotations } = sandbox.config;
+    const script = scripting.read(annotations);
+    await scripting.passTime(script.sandboxLatencyMs, abortSignal);
+    const failure = { error: script.sandboxError, limit: script.sandboxFailures };
+    if (scripting.fails(metadata.uid, 'sandbox', failure)) {
+      throw runtimeError('UNKNOWN', script.sandboxError ?? 'failed to create containerd task: failed to start shim');
+    }
+    sandboxNetwork.connect(sandbox);
+    sandbox.state = 'SANDBOX_READY';
+    sandboxes.set(sandbox.id, sandbox);
+    emit(sandbox, sandbox.id, 'CONTAINER_CREATED_EVENT');
+    emit(sandbox, sandbox.id, 'CONTAINER_STARTED_EVENT');
+  }
+
   return {
     async runPodSandbox({ config, runtimeHandler = '' }, { signal: abortSignal } = {}) {
       const { metadata } = config;
@@ -27,10 +45,9 @@ export function sandboxCalls(node: NodeState): SandboxCalls {
           `failed to get sandbox runtime: no runtime for "${runtimeHandler}" is configured`,
         );
       }
-      const script = scripting.read(config.annotations);
-      const isTaken = [...sandboxes.values()].some(({ config: other }) => sameSandbox(other.metadata, metadata));
       const name = `${metadata.name}_${metadata.namespace}_${metadata.uid}_${metadata.attempt}`;
-      if (isTaken) {
+      const isTaken = [...sandboxes.values()].some(({ config: other }) => sameSandbox(other.metadata, metadata));
+      if (isTaken || underWay.has(name)) {
         throw runtimeError('UNKNOWN', `failed to reserve sandbox name "${name}": name "${name}" is reserved`);
       }
       const sandbox: SimulatedSandbox = {
@@ -44,16 +61,12 @@ export function sandboxCalls(node: NodeState): SandboxCalls {
         containers: new Set(),
         releasePorts: undefined,
       };
-      await scripting.passTime(script.sandboxLatencyMs, abortSignal);
-      const failure = { error: script.sandboxError, limit: script.sandboxFailures };
-      if (scripting.fails(metadata.uid, 'sandbox', failure)) {
-        throw runtimeError('UNKNOWN', script.sandboxError ?? 'failed to create containerd task: failed to start shim');
+      underWay.add(name);
+      try {
+        await setUp(sandbox, abortSignal);
+      } finally {
+        underWay.delete(name);
       }
-      sandboxNetwork.connect(sandbox);
-      sandbox.state = 'SANDBOX_READY';
-      sandboxes.set(sandbox.id, sandbox);
-      emit(sandbox, sandbox.id, 'CONTAINER_CREATED_EVENT');
-      emit(sandbox, sandbox.id, 'CONTAINER_STARTED_EVENT');
       return { podSandboxId: sandbox.id };
     },
 

@@ -8,8 +8,10 @@ import type { Pod } from '@kruise/api/core/pod';
 import { scrape } from '@kruise/client/metrics';
 import type { Upgrade } from '@kruise/client/streaming/upgrade';
 import type { PodWorker } from '../pod-worker.ts';
+import { cadvisorMetrics } from './cadvisor-metrics.ts';
 import { attach, type CommandRequest, exec, portForward, runOnce } from './commands.ts';
 import { readLog } from './logs.ts';
+import { checkpoint, readNodeLog } from './node-files.ts';
 import { resourceMetrics } from './resource-metrics.ts';
 import { summaryOf } from './summary.ts';
 import { KubeletError, type KubeletView } from './view.ts';
@@ -39,6 +41,9 @@ export type KubeletHandler = {
 };
 
 const plainText = 'text/plain; charset=utf-8';
+const prometheusText = 'text/plain; version=0.0.4; charset=utf-8';
+/** A kubelet that answers at all is well: it does one thing after the other. */
+const healthChecks = ['ping', 'log', 'syncloop'];
 
 /** The API of a kubelet. */
 export function createKubeletHandler(view: KubeletView): KubeletHandler {
@@ -58,7 +63,7 @@ export function createKubeletHandler(view: KubeletView): KubeletHandler {
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     switch (first) {
       case 'healthz':
-        return text('ok');
+        return answerHealth(rest[0], searchParams);
       case 'pods':
         return json(podList(view.workers().map((worker) => shownPod(worker))));
       case 'runningpods':
@@ -86,6 +91,12 @@ export function createKubeletHandler(view: KubeletView): KubeletHandler {
         break;
       case 'metrics':
         return answerMetrics(rest[0], request);
+      case 'logs':
+        if (isRead) return text(Buffer.from(await readNodeLog(view, rest)).toString());
+        break;
+      case 'checkpoint':
+        if (request.method === 'POST') return json(await checkpoint(view, rest));
+        break;
       case 'run':
         if (request.method === 'POST')
           return text(await runOnce(view, rest, searchParams.getAll('cmd'), request.signal));
@@ -98,14 +109,24 @@ export function createKubeletHandler(view: KubeletView): KubeletHandler {
     throw new KubeletError(404, '404 page not found');
   }
 
+  function answerHealth(which: string | undefined, query: URLSearchParams): KubeletAnswer {
+    if (which !== undefined && !healthChecks.includes(which)) throw new KubeletError(404, '404 page not found');
+    if (!query.has('verbose')) return text('ok');
+    const asked = which === undefined ? healthChecks : [which];
+    return text(`${asked.map((name) => `[+]${name} ok\n`).join('')}healthz check passed\n`);
+  }
+
   async function answerMetrics(which: string | undefined, { headers }: KubeletRequest): Promise<KubeletAnswer> {
     if (which === undefined) {
       const { type, text: body } = scrape(view.metrics, headers.accept);
       return text(body, type);
     }
-    if (which === 'resource') return text(await resourceMetrics(view), 'text/plain; version=0.0.4; charset=utf-8');
-    // Nothing is counted there, which is not an error to those who look regularly.
-    if (which === 'probes' || which === 'cadvisor') return text('', 'text/plain; version=0.0.4; charset=utf-8');
+    if (which === 'probes') {
+      const { type, text: body } = scrape(view.probeMetrics, headers.accept);
+      return text(body, type);
+    }
+    if (which === 'resource') return text(await resourceMetrics(view), prometheusText);
+    if (which === 'cadvisor') return text(await cadvisorMetrics(view), prometheusText);
     throw new KubeletError(404, '404 page not found');
   }
 

@@ -2,86 +2,76 @@
 import { instantOfNanoseconds } from '../../cri/nanoseconds.ts';
 import { newestOf } from '../runtime-pod.ts';
 import { podUidLabel } from '../sandbox-config.ts';
+import { createSamples, type Measure } from './samples.ts';
 import { totalOf } from './summary.ts';
 import type { KubeletView } from './view.ts';
 
-type Family = { readonly help: string; readonly type: 'counter' | 'gauge'; readonly lines: string[] };
+const cpu: Measure = { type: 'counter', help: '[STABLE] Processor time used, in seconds of one core' };
+const memory: Measure = { type: 'gauge', help: '[STABLE] Memory that cannot be had back, in bytes' };
+const swap: Measure = { type: 'gauge', help: '[ALPHA] Memory that was moved to disk, in bytes' };
+const failure: Measure = { type: 'gauge', help: '[STABLE] 1 if not all could be measured, or else 0' };
 
-const help: { readonly [name: string]: readonly ['counter' | 'gauge', string] } = {
-  container_cpu_usage_seconds_total: [
-    'counter',
-    '[STABLE] Cumulative cpu time consumed by the container in core-seconds',
-  ],
-  container_memory_working_set_bytes: ['gauge', '[STABLE] Current working set of the container in bytes'],
-  container_start_time_seconds: ['gauge', '[STABLE] Start time of the container since unix epoch in seconds'],
-  node_cpu_usage_seconds_total: ['counter', '[STABLE] Cumulative cpu time consumed by the node in core-seconds'],
-  node_memory_working_set_bytes: ['gauge', '[STABLE] Current working set of the node in bytes'],
-  pod_cpu_usage_seconds_total: ['counter', '[STABLE] Cumulative cpu time consumed by the pod in core-seconds'],
-  pod_memory_working_set_bytes: ['gauge', '[STABLE] Current working set of the pod in bytes'],
-  resource_scrape_error: ['gauge', '[STABLE] 1 if there was an error while getting container metrics, 0 otherwise'],
-};
+const measures = {
+  container_cpu_usage_seconds_total: cpu,
+  container_memory_working_set_bytes: memory,
+  container_start_time_seconds: { type: 'gauge', help: '[STABLE] When the container started, in seconds since 1970' },
+  container_swap_usage_bytes: swap,
+  node_cpu_usage_seconds_total: cpu,
+  node_memory_working_set_bytes: memory,
+  node_swap_usage_bytes: swap,
+  pod_cpu_usage_seconds_total: cpu,
+  pod_memory_working_set_bytes: memory,
+  pod_swap_usage_bytes: swap,
+  resource_scrape_error: failure,
+  scrape_error: { type: 'gauge', help: '[ALPHA] 1 if not all could be measured, or else 0' },
+} as const satisfies { readonly [name: string]: Measure };
 
 /** The text of the resource metrics. */
 export async function resourceMetrics(view: KubeletView): Promise<string> {
-  const families = new Map<string, Family>();
-  const add = (name: string, labels: { readonly [label: string]: string }, value: number, atMs?: number) => {
-    const [type, text] = help[name]!;
-    const family = families.get(name) ?? { help: text, type, lines: [] };
-    families.set(name, family);
-    const shown = Object.entries(labels).map(([label, each]) => `${label}=${JSON.stringify(each)}`);
-    const at = atMs === undefined ? '' : ` ${Math.floor(atMs)}`;
-    family.lines.push(`${name}${shown.length === 0 ? '' : `{${shown.join(',')}}`} ${value}${at}`);
-  };
-
+  const samples = createSamples(measures);
   const { stats } = await view.runtime.listPodSandboxStats({});
   const workers = new Map(view.workers().map((worker) => [worker.uid, worker]));
   for (const { attributes, linux } of stats) {
     const worker = workers.get(attributes.labels[podUidLabel] ?? '');
-    if (!worker) continue;
+    if (!worker || !linux) continue;
     const { name: pod, namespace } = attributes.metadata;
-    for (const { attributes: each, cpu, memory } of linux?.containers ?? []) {
-      const labels = { container: each.metadata.name, namespace, pod };
-      const startedAt = newestOf(worker.runtimePod(), each.metadata.name)?.startedAt;
-      if (cpu)
-        add(
-          'container_cpu_usage_seconds_total',
-          labels,
-          (cpu.usageCoreNanoSeconds ?? 0) / 1e9,
-          instantOfNanoseconds(cpu.timestamp),
-        );
-      if (memory)
-        add(
-          'container_memory_working_set_bytes',
-          labels,
-          memory.workingSetBytes ?? 0,
-          instantOfNanoseconds(memory.timestamp),
-        );
-      if (startedAt !== undefined) add('container_start_time_seconds', labels, startedAt / 1000);
+    const labels = { namespace, pod };
+    let swapBytes = 0;
+    for (const each of linux.containers) {
+      const { name } = each.attributes.metadata;
+      const own = { container: name, ...labels };
+      const startedAt = newestOf(worker.runtimePod(), name)?.startedAt;
+      if (each.cpu) add('container_cpu_usage_seconds_total', own, secondsOf(each.cpu), each.cpu);
+      if (each.memory) add('container_memory_working_set_bytes', own, each.memory.workingSetBytes, each.memory);
+      if (each.swap) add('container_swap_usage_bytes', own, each.swap.swapUsageBytes, each.swap);
+      if (startedAt !== undefined) samples.add('container_start_time_seconds', own, startedAt / 1000);
+      swapBytes += each.swap?.swapUsageBytes ?? 0;
     }
-    const { cpu, memory } = linux ?? {};
-    if (cpu)
-      add(
-        'pod_cpu_usage_seconds_total',
-        { namespace, pod },
-        (cpu.usageCoreNanoSeconds ?? 0) / 1e9,
-        instantOfNanoseconds(cpu.timestamp),
-      );
-    if (memory)
-      add(
-        'pod_memory_working_set_bytes',
-        { namespace, pod },
-        memory.workingSetBytes ?? 0,
-        instantOfNanoseconds(memory.timestamp),
-      );
+    if (linux.cpu) add('pod_cpu_usage_seconds_total', labels, secondsOf(linux.cpu), linux.cpu);
+    if (linux.memory) {
+      add('pod_memory_working_set_bytes', labels, linux.memory.workingSetBytes, linux.memory);
+      add('pod_swap_usage_bytes', labels, swapBytes, linux.memory);
+    }
   }
   const total = totalOf(stats);
-  add('node_cpu_usage_seconds_total', {}, total.coreNanoSeconds / 1e9, view.clock.now());
-  add('node_memory_working_set_bytes', {}, total.memoryBytes, view.clock.now());
-  add('resource_scrape_error', {}, 0);
-  return [...families]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(
-      ([name, { help: text, type, lines }]) => `# HELP ${name} ${text}\n# TYPE ${name} ${type}\n${lines.join('\n')}\n`,
-    )
-    .join('');
+  const now = view.clock.now();
+  samples.add('node_cpu_usage_seconds_total', {}, total.coreNanoSeconds / 1e9, now);
+  samples.add('node_memory_working_set_bytes', {}, total.memoryBytes, now);
+  samples.add('node_swap_usage_bytes', {}, total.swapBytes, now);
+  samples.add('resource_scrape_error', {}, 0);
+  samples.add('scrape_error', {}, 0);
+  return samples.text();
+
+  function add(
+    name: keyof typeof measures,
+    labels: { readonly [label: string]: string },
+    value: number | undefined,
+    { timestamp }: { readonly timestamp: bigint },
+  ): void {
+    samples.add(name, labels, value ?? 0, instantOfNanoseconds(timestamp));
+  }
+}
+
+function secondsOf({ usageCoreNanoSeconds = 0 }: { readonly usageCoreNanoSeconds?: number }): number {
+  return usageCoreNanoSeconds / 1e9;
 }

@@ -184,6 +184,110 @@ test('what is used is told in both ways', async () => {
   assert.match(metrics, /^resource_scrape_error 0$/m);
 });
 
+test('the summary tells of disks, networks, processes and volumes, too', async () => {
+  await using node = await nodeWith({
+    volumes: [{ name: 'v', emptyDir: {} }],
+    containers: [
+      {
+        ...shell,
+        command: ['sh', '-c', 'printf hello > /v/file; sleep infinity'],
+        volumeMounts: [{ name: 'v', mountPath: '/v' }],
+      },
+    ],
+  });
+  await node.pass(10);
+  const { node: whole, pods } = JSON.parse((await node.ask('/stats/summary'))[1]);
+  const disk = 100 * 2 ** 30;
+  assert.equal(whole.fs.capacityBytes, disk);
+  assert.equal(whole.fs.availableBytes + whole.fs.usedBytes, disk);
+  assert.deepEqual(Object.keys(whole), [
+    'nodeName',
+    'startTime',
+    'cpu',
+    'memory',
+    'fs',
+    'network',
+    'runtime',
+    'rlimit',
+    'swap',
+    'systemContainers',
+  ]);
+  assert.ok(whole.runtime.imageFs.usedBytes > 0);
+  const [pod] = pods;
+  assert.equal(pod.volume[0].name, 'v');
+  assert.ok(pod.volume[0].usedBytes >= 5);
+  assert.equal(pod.containers[0].rootfs.usedBytes, 4096);
+  assert.equal(pod.containers[0].logs.usedBytes, 0);
+  assert.equal(pod['ephemeral-storage'].usedBytes, 4096 + pod.volume[0].usedBytes);
+  assert.ok(pod.process_stats.process_count > 0);
+  assert.equal(pod.network.name, 'eth0');
+  const short = JSON.parse((await node.ask('/stats/summary?only_cpu_and_memory=true'))[1]);
+  assert.deepEqual(Object.keys(short.node), ['nodeName', 'startTime', 'cpu', 'memory']);
+  assert.deepEqual(Object.keys(short.pods[0].containers[0]), ['name', 'startTime', 'cpu', 'memory', 'swap']);
+});
+
+test('what is used is told by the names of cAdvisor', async () => {
+  await using node = await nodeWith({
+    annotations: { 'sim.kruise.io/memory': '20Mi' },
+    containers: [{ name: 'c', image: 'nginx:1.25', resources: { limits: { cpu: '500m', memory: '64Mi' } } }],
+  });
+  const [code, metrics] = await node.ask('/metrics/cadvisor');
+  assert.equal(code, 200);
+  const labels =
+    'container="c",id="/kubepods/pod[^"]+",image="[^"]+nginx:1.25",name="\\w+",namespace="default",pod="web"';
+  assert.match(metrics, new RegExp(`^container_memory_working_set_bytes{${labels}} 20971520 \\d+$`, 'm'));
+  assert.match(metrics, new RegExp(`^container_spec_memory_limit_bytes{${labels}} 67108864$`, 'm'));
+  assert.match(metrics, new RegExp(`^container_spec_cpu_quota{${labels}} 50000$`, 'm'));
+  assert.match(metrics, /^container_network_receive_bytes_total\{container="",[^}]*interface="eth0"\} 0 \d+$/m);
+  assert.match(metrics, /^machine_cpu_cores 4$/m);
+  assert.match(metrics, /^machine_memory_bytes 8589934592$/m);
+});
+
+test('probes are counted by what they found, for as long as their Pod is there', async () => {
+  await using node = await nodeWith({
+    annotations: { 'sim.kruise.io/answers': '503 for 3s, 200' },
+    containers: [{ name: 'c', image: 'nginx:1.25', readinessProbe: { httpGet: { port: 80 }, periodSeconds: 1 } }],
+  });
+  await node.pass(3);
+  const [, metrics] = await node.ask('/metrics/probes');
+  const { uid } = (await node.get('web')).metadata;
+  const countOf = (result: string) => {
+    const labels = `container="c",namespace="default",pod="web",pod_uid="${uid}",probe_type="Readiness",result="${result}"`;
+    return Number(new RegExp(`^prober_probe_total{${labels}} (\\d+)$`, 'm').exec(metrics)?.[1] ?? 0);
+  };
+  assert.ok(countOf('failed') >= 2 && countOf('successful') >= 3, metrics);
+  assert.match(metrics, /^prober_probe_duration_seconds_count\{container="c",.*probe_type="Readiness"\} \d+$/m);
+  await node.server.client.delete(podKind, { name: 'web', namespace: 'default' });
+  await node.until('web', (pod) => pod === undefined);
+  assert.doesNotMatch((await node.ask('/metrics/probes'))[1], /pod="web"/);
+});
+
+test('files of the node are shown, and containers written down', async () => {
+  await using node = await nodeWith({});
+  await node.runtime.files.makeDirectory('/var/log/deep');
+  await node.runtime.files.writeFile('/var/log/deep/syslog', 'all is well');
+  assert.deepEqual(await node.ask('/logs/deep/syslog'), [200, 'all is well']);
+  assert.match((await node.ask('/logs/'))[1], /<a href="deep">deep<\/a>/);
+  assert.equal((await node.ask('/logs/nothing'))[0], 404);
+  assert.equal((await node.ask('/logs/deep/%2e%2e/x'))[0], 404);
+  const [code, body] = await node.ask('/checkpoint/default/web/c', 'POST');
+  assert.equal(code, 200);
+  const [location] = JSON.parse(body).items;
+  assert.match(location, /^\/var\/lib\/kubelet\/checkpoints\/checkpoint-web_default-c-2026-01-01T[\d:]+Z\.tar$/);
+  assert.ok(await node.runtime.files.stat(location));
+  assert.equal((await node.ask('/checkpoint/default/web/d', 'POST'))[0], 404);
+});
+
+test('a kubelet says that it is well, and in what', async () => {
+  await using node = await nodeWith({});
+  assert.deepEqual(await node.ask('/healthz/syncloop'), [200, 'ok']);
+  assert.deepEqual(await node.ask('/healthz?verbose'), [
+    200,
+    '[+]ping ok\n[+]log ok\n[+]syncloop ok\nhealthz check passed\n',
+  ]);
+  assert.equal((await node.ask('/healthz/other'))[0], 404);
+});
+
 test('a kubelet counts what it does', async () => {
   await using node = await nodeWith({});
   const [code, metrics] = await node.ask('/metrics');

@@ -1,104 +1,216 @@
 /** What runs on a node and how much it uses: `/stats/summary`. */
+import type { Volume } from '@kruise/api/core/volume';
 import { formatTime } from '@kruise/values/time';
-import type { ContainerStats, CpuUsage, FilesystemUsage, MemoryUsage, PodSandboxStats } from '../../cri/messages.ts';
+import type {
+  ContainerStats,
+  CpuUsage,
+  FilesystemUsage,
+  MemoryUsage,
+  NetworkUsage,
+  PodSandboxStats,
+  SwapUsage,
+} from '../../cri/messages.ts';
 import { instantOfNanoseconds } from '../../cri/nanoseconds.ts';
 import type { PodWorker } from '../pod-worker.ts';
 import { newestOf } from '../runtime-pod.ts';
-import { podUidLabel } from '../sandbox-config.ts';
+import { logDirectoryOf, podUidLabel } from '../sandbox-config.ts';
 import type { KubeletView } from './view.ts';
 
-/** The usage of a node and its Pods. */
+/** What is left of a disk, and what there was. */
+type Disk = {
+  readonly capacityBytes: number;
+  readonly availableBytes: number;
+  readonly inodes?: number;
+  readonly inodesFree?: number;
+};
+
+type Scene = { readonly view: KubeletView; readonly time: string; readonly disk: Disk };
+
+/** The usage of a node and its Pods; processors and memory alone, if that is all that is wanted. */
 export async function summaryOf(view: KubeletView, isShort: boolean): Promise<object> {
   const { stats } = await view.runtime.listPodSandboxStats({});
-  const byUid = new Map(stats.map((each) => [each.attributes.labels[podUidLabel] ?? '', each]));
-  const pods = view.workers().flatMap((worker) => {
-    const found = byUid.get(worker.uid);
-    return found ? [podSummary(worker, found, isShort)] : [];
-  });
   const time = formatTime(view.clock.now());
   const total = totalOf(stats);
+  const cpu = { time, usageNanoCores: total.nanoCores, usageCoreNanoSeconds: total.coreNanoSeconds };
+  const memory = {
+    time,
+    availableBytes: Math.max(0, view.machine.memoryBytes - total.memoryBytes),
+    usageBytes: total.memoryBytes,
+    workingSetBytes: total.memoryBytes,
+    rssBytes: total.memoryBytes,
+    pageFaults: 0,
+    majorPageFaults: 0,
+  };
+  const node = { nodeName: view.nodeName, startTime: formatTime(view.startedAt), cpu, memory };
+  const byUid = new Map(stats.map((each) => [each.attributes.labels[podUidLabel] ?? '', each]));
+  const found = view.workers().flatMap((worker) => {
+    const own = byUid.get(worker.uid);
+    return own ? [{ worker, stats: own }] : [];
+  });
+  if (isShort) return { node, pods: found.map((each) => usageOfPod(each.worker, each.stats)) };
+
+  const scene: Scene = { view, time, disk: await diskOf(view, total.diskBytes) };
+  const { imageFilesystems, containerFilesystems } = await view.runtime.imageFsInfo({});
+  const podCgroup = { name: 'pods', startTime: node.startTime, cpu, memory };
   return {
     node: {
-      nodeName: view.nodeName,
-      startTime: formatTime(view.startedAt),
-      cpu: { time, usageNanoCores: total.nanoCores, usageCoreNanoSeconds: total.coreNanoSeconds },
-      memory: {
-        time,
-        availableBytes: Math.max(0, view.memoryCapacity() - total.memoryBytes),
-        usageBytes: total.memoryBytes,
-        workingSetBytes: total.memoryBytes,
-        rssBytes: total.memoryBytes,
-        pageFaults: 0,
-        majorPageFaults: 0,
+      ...node,
+      fs: filesystem(scene, scene.disk.capacityBytes - scene.disk.availableBytes),
+      network: { time, ...total.network, interfaces: [total.network] },
+      runtime: {
+        imageFs: filesystem(scene, imageFilesystems[0]?.usedBytes, imageFilesystems[0]?.inodesUsed),
+        containerFs: filesystem(scene, containerFilesystems[0]?.usedBytes, containerFilesystems[0]?.inodesUsed),
       },
-      ...(isShort
-        ? {}
-        : { runtime: { imageFs: filesystem((await view.runtime.imageFsInfo({})).imageFilesystems[0]) } }),
+      rlimit: { time, curproc: total.processCount },
+      swap: { time, swapAvailableBytes: 0, swapUsageBytes: total.swapBytes },
+      systemContainers: [podCgroup],
     },
-    pods,
+    pods: await Promise.all(found.map((each) => wholePod(scene, each.worker, each.stats))),
   };
 }
 
 /** What all Pods use together. */
 export function totalOf(stats: readonly PodSandboxStats[]) {
-  const total = { nanoCores: 0, coreNanoSeconds: 0, memoryBytes: 0 };
+  const network = { name: 'eth0', rxBytes: 0, rxErrors: 0, txBytes: 0, txErrors: 0 };
+  const total = { nanoCores: 0, coreNanoSeconds: 0, memoryBytes: 0, swapBytes: 0, diskBytes: 0, processCount: 0 };
   for (const { linux } of stats) {
-    for (const { cpu, memory } of linux?.containers ?? []) {
+    for (const { cpu, memory, swap, writableLayer } of linux?.containers ?? []) {
       total.nanoCores += cpu?.usageNanoCores ?? 0;
       total.coreNanoSeconds += cpu?.usageCoreNanoSeconds ?? 0;
       total.memoryBytes += memory?.workingSetBytes ?? 0;
+      total.swapBytes += swap?.swapUsageBytes ?? 0;
+      total.diskBytes += writableLayer?.usedBytes ?? 0;
     }
+    total.processCount += linux?.process?.processCount ?? 0;
+    const { rxBytes = 0, rxErrors = 0, txBytes = 0, txErrors = 0 } = linux?.network?.defaultInterface ?? {};
+    network.rxBytes += rxBytes;
+    network.rxErrors += rxErrors;
+    network.txBytes += txBytes;
+    network.txErrors += txErrors;
   }
-  return total;
+  return { ...total, network };
 }
 
-function podSummary(worker: PodWorker, { linux }: PodSandboxStats, isShort: boolean): object {
-  const { name, namespace, uid } = worker.pod().metadata;
-  const network = linux?.network;
+async function diskOf({ machine }: KubeletView, usedBytes: number): Promise<Disk> {
+  const supplies = await machine.supplies?.();
+  const space = supplies?.['nodefs.available'];
+  const files = supplies?.['nodefs.inodesFree'];
   return {
-    podRef: { name, namespace, uid },
-    startTime: worker.status().startTime,
-    containers: (linux?.containers ?? []).map((each) => containerSummary(worker, each, isShort)),
-    ...(linux?.cpu ? { cpu: cpuOf(linux.cpu) } : {}),
-    ...(linux?.memory ? { memory: memoryOf(linux.memory) } : {}),
-    ...(network && !isShort
-      ? { network: { time: timeOf(network.timestamp), ...network.defaultInterface, interfaces: network.interfaces } }
-      : {}),
-    ...(linux?.process && !isShort ? { process_stats: { process_count: linux.process.processCount ?? 0 } } : {}),
+    capacityBytes: space?.capacity ?? machine.diskBytes,
+    availableBytes: space?.available ?? Math.max(0, machine.diskBytes - usedBytes),
+    ...(files ? { inodes: files.capacity, inodesFree: files.available } : {}),
   };
 }
 
-function containerSummary(worker: PodWorker, stats: ContainerStats, isShort: boolean): object {
-  const { name } = stats.attributes.metadata;
+/** What a Pod uses of processors and memory. */
+function usageOfPod(worker: PodWorker, { linux }: PodSandboxStats) {
+  const { name, namespace, uid } = worker.pod().metadata;
+  return {
+    podRef: { name, namespace, uid },
+    startTime: worker.status().startTime,
+    containers: (linux?.containers ?? []).map((each) => usageOfContainer(worker, each)),
+    ...(linux?.cpu ? { cpu: cpuOf(linux.cpu) } : {}),
+    ...(linux?.memory ? { memory: memoryOf(linux.memory) } : {}),
+  };
+}
+
+function usageOfContainer(worker: PodWorker, { attributes, cpu, memory, swap }: ContainerStats) {
+  const { name } = attributes.metadata;
   const startedAt = newestOf(worker.runtimePod(), name)?.startedAt;
   return {
     name,
     ...(startedAt === undefined ? {} : { startTime: formatTime(startedAt) }),
-    ...(stats.cpu ? { cpu: cpuOf(stats.cpu) } : {}),
-    ...(stats.memory ? { memory: memoryOf(stats.memory) } : {}),
-    ...(stats.writableLayer && !isShort ? { rootfs: filesystem(stats.writableLayer) } : {}),
-    ...(stats.swap
+    ...(cpu ? { cpu: cpuOf(cpu) } : {}),
+    ...(memory ? { memory: memoryOf(memory) } : {}),
+    ...(swap ? { swap: swapOf(swap) } : {}),
+  };
+}
+
+async function wholePod(scene: Scene, worker: PodWorker, stats: PodSandboxStats): Promise<object> {
+  const { linux } = stats;
+  const usage = usageOfPod(worker, stats);
+  const volumes = await volumesOf(scene, worker);
+  const swaps = (linux?.containers ?? []).flatMap(({ swap }) => swap ?? []);
+  let usedBytes = 0;
+  for (const { isLocal, bytes } of volumes) if (isLocal) usedBytes += bytes;
+  const containers: object[] = [];
+  for (const [index, each] of (linux?.containers ?? []).entries()) {
+    const logBytes = await logBytesOf(scene, worker, each);
+    const rootBytes = each.writableLayer?.usedBytes ?? 0;
+    usedBytes += logBytes + rootBytes;
+    containers.push({
+      ...usage.containers[index],
+      rootfs: filesystem(scene, rootBytes, each.writableLayer?.inodesUsed),
+      logs: filesystem(scene, logBytes),
+    });
+  }
+  return {
+    ...usage,
+    containers,
+    ...(linux?.network ? { network: networkOf(linux.network) } : {}),
+    ...(volumes.length > 0 ? { volume: volumes.map(({ shown }) => shown) } : {}),
+    'ephemeral-storage': filesystem(scene, usedBytes),
+    ...(linux?.process ? { process_stats: { process_count: linux.process.processCount ?? 0 } } : {}),
+    ...(swaps[0]
       ? {
-          swap: {
-            time: timeOf(stats.swap.timestamp),
-            swapAvailableBytes: stats.swap.swapAvailableBytes,
-            swapUsageBytes: stats.swap.swapUsageBytes,
-          },
+          swap: swapOf({
+            ...swaps[0],
+            swapUsageBytes: swaps.reduce((sum, each) => sum + (each.swapUsageBytes ?? 0), 0),
+          }),
         }
       : {}),
   };
 }
 
-function cpuOf({ timestamp, usageNanoCores, usageCoreNanoSeconds }: CpuUsage): object {
+async function logBytesOf({ view }: Scene, worker: PodWorker, { attributes }: ContainerStats): Promise<number> {
+  const path = `${logDirectoryOf(worker.pod(), view.settings)}/${attributes.metadata.name}`;
+  return (await bytesBelow(view, path)).bytes;
+}
+
+async function bytesBelow({ runtime }: KubeletView, path: string) {
+  return (await runtime.files.stat(path)) ? runtime.files.usage(path) : { bytes: 0, inodes: 0 };
+}
+
+/** What each volume holds, and whether that is the node's own disk. */
+async function volumesOf(scene: Scene, worker: PodWorker) {
+  const { namespace } = worker.pod().metadata;
+  const found: { readonly shown: object; readonly isLocal: boolean; readonly bytes: number }[] = [];
+  for (const volume of worker.pod().spec?.volumes ?? []) {
+    const mounted = worker.volumes().get(volume.name);
+    // Of a folder of the node nobody knows what in it is the Pod's.
+    if (!mounted || volume.hostPath) continue;
+    const { bytes, inodes } = await bytesBelow(scene.view, mounted.path);
+    const claim = claimOf(worker, volume);
+    const reference = claim === undefined ? {} : { pvcRef: { name: claim, namespace } };
+    const shown = { ...filesystem(scene, bytes, inodes), name: volume.name, ...reference };
+    found.push({ shown, isLocal: claim === undefined, bytes });
+  }
+  return found;
+}
+
+function claimOf(worker: PodWorker, { name, persistentVolumeClaim, ephemeral }: Volume): string | undefined {
+  if (persistentVolumeClaim) return persistentVolumeClaim.claimName;
+  return ephemeral ? `${worker.pod().metadata.name}-${name}` : undefined;
+}
+
+function cpuOf({ timestamp, usageNanoCores, usageCoreNanoSeconds }: CpuUsage) {
   return { time: timeOf(timestamp), usageNanoCores, usageCoreNanoSeconds };
 }
 
-function memoryOf({ timestamp, psi: _, ...usage }: MemoryUsage): object {
+function memoryOf({ timestamp, psi: _, ...usage }: MemoryUsage) {
   return { time: timeOf(timestamp), ...usage };
 }
 
-function filesystem(usage: FilesystemUsage | undefined): object | undefined {
-  return usage && { time: timeOf(usage.timestamp), usedBytes: usage.usedBytes, inodesUsed: usage.inodesUsed };
+function swapOf({ timestamp, swapAvailableBytes, swapUsageBytes }: SwapUsage) {
+  return { time: timeOf(timestamp), swapAvailableBytes, swapUsageBytes };
+}
+
+function networkOf({ timestamp, defaultInterface, interfaces }: NetworkUsage) {
+  return { time: timeOf(timestamp), ...defaultInterface, interfaces };
+}
+
+function filesystem({ time, disk }: Scene, usedBytes: FilesystemUsage['usedBytes'], inodesUsed?: number) {
+  return { time, ...disk, usedBytes: usedBytes ?? 0, ...(inodesUsed === undefined ? {} : { inodesUsed }) };
 }
 
 function timeOf(nanoseconds: bigint): string {

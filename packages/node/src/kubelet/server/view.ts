@@ -3,7 +3,9 @@ import type { MetricRegistry } from '@kruise/client/metrics';
 import type { Clock } from '@kruise/values/clock';
 import type { Instant } from '@kruise/values/time';
 import type { NodeRuntime } from '../../cri/runtime.ts';
+import type { Supplies } from '../eviction.ts';
 import type { PodWorker } from '../pod-worker.ts';
+import type { NodeSettings } from '../sandbox-config.ts';
 
 /** What the API shows of a kubelet. */
 export type KubeletView = {
@@ -16,7 +18,19 @@ export type KubeletView = {
   /** What it was told, for people to look at. */
   readonly configuration: () => object;
   readonly startedAt: Instant;
-  readonly memoryCapacity: () => number;
+  readonly version: string;
+  readonly probeMetrics: MetricRegistry;
+  readonly settings: NodeSettings;
+  readonly machine: Machine;
+};
+
+/** What the machine has. */
+export type Machine = {
+  readonly cores: number;
+  readonly memoryBytes: number;
+  readonly diskBytes: number;
+  /** What of it is left, where that is measured. */
+  readonly supplies: (() => Promise<Supplies>) | undefined;
 };
 
 /** A refusal, in plain text. */

@@ -1,0 +1,56 @@
+/** How often containers are checked, what comes of it and how long it takes: what `/metrics/probes` shows. */
+import type { Pod } from '@kruise/api/core/pod';
+import { createMetrics, type MetricRegistry } from '@kruise/client/metrics';
+import type { ProbeType } from './probe-state.ts';
+
+/** The numbers of one probe of one container. */
+export type ProbeSeries = {
+  /** It was made, and took so long; undefined where nothing came of it. */
+  checked(outcome: 'success' | 'failure' | undefined, durationSeconds: number): void;
+  /** The Pod is gone: nobody wants to know any more. */
+  forget(): void;
+};
+
+/** The numbers of all probes of a kubelet. */
+export type ProbeMetrics = {
+  readonly registry: MetricRegistry;
+  of(pod: Pod, container: string, type: ProbeType): ProbeSeries;
+};
+
+const resultNames = { success: 'successful', failure: 'failed', unknown: 'unknown' } as const;
+const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Nothing has been checked yet. */
+export function createProbeMetrics(): ProbeMetrics {
+  const registry = createMetrics();
+  const counts = registry.counter(
+    'prober_probe_total',
+    'Checks of containers, by what they are for and what they found.',
+    ['container', 'namespace', 'pod', 'pod_uid', 'probe_type', 'result'],
+  );
+  const durations = registry.histogram(
+    'prober_probe_duration_seconds',
+    'Seconds that checks which went well took.',
+    ['container', 'namespace', 'pod', 'probe_type'],
+    buckets,
+  );
+  return {
+    registry,
+    of({ metadata }, container, type) {
+      const { name: pod = '', namespace = '', uid = '' } = metadata;
+      const countOf = (result: string) => [container, namespace, pod, uid, type, result] as const;
+      const duration = [container, namespace, pod, type] as const;
+      return {
+        checked(outcome, durationSeconds) {
+          counts.of(...countOf(resultNames[outcome ?? 'unknown'])).increase();
+          // How long a failure takes is its timeout, which is known.
+          if (outcome === 'success') durations.of(...duration).observe(durationSeconds);
+        },
+        forget() {
+          for (const result of Object.values(resultNames)) counts.remove(...countOf(result));
+          durations.remove(...duration);
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,96 @@
+/** What becomes of Pods when their kubelet starts anew: nothing, as far as anyone can see. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ContainerStatus, type Pod, pod as podKind } from '@kruise/api/core/pod';
+import { isPodReady } from '@kruise/machinery/pods';
+import { nextRestartCount } from './container-statuses.ts';
+import { statusOf } from './fixtures.ts';
+import { startTestNode } from './testing/test-node.ts';
+
+const isReady = (pod: Pod | undefined) => pod !== undefined && isPodReady(pod);
+
+test('what had started and was ready is so still, and is checked on', async () => {
+  await using node = await startTestNode();
+  const probe = { httpGet: { port: 80 }, periodSeconds: 5 };
+  await node.create({
+    annotations: { 'sim.kruise.io/answers': '200 for 60s, 503' },
+    containers: [
+      { name: 'c', image: 'nginx:1.25', startupProbe: probe, readinessProbe: { ...probe, failureThreshold: 1 } },
+    ],
+  });
+  const before = await node.until('web', isReady);
+  const seen = node.history.length;
+  await node.restart();
+  await node.pass(20);
+  assert.deepEqual((await node.get('web')).status, before?.status);
+  assert.deepEqual(node.history.slice(seen), []);
+  await node.until('web', (pod) => !isReady(pod));
+});
+
+test('what was not ready is not taken for ready', async () => {
+  await using node = await startTestNode();
+  await node.create({
+    annotations: { 'sim.kruise.io/answers': '503' },
+    containers: [{ name: 'c', image: 'nginx:1.25', readinessProbe: { httpGet: { port: 80 } } }],
+  });
+  await node.until('web', (pod) => pod?.status?.phase === 'Running');
+  await node.restart();
+  await node.pass(30);
+  assert.equal(isReady(await node.get('web')), false);
+});
+
+test('a container that was made and never started is replaced, and does not start after all', async () => {
+  await using node = await startTestNode();
+  const { startContainer } = node.runtime;
+  const late: (() => Promise<void>)[] = [];
+  Object.assign(node.runtime, {
+    startContainer: (request: { containerId: string }) => {
+      late.push(() => startContainer(request));
+      return new Promise(() => {});
+    },
+  });
+  await node.create({});
+  await node.pass(5);
+  Object.assign(node.runtime, { startContainer });
+  await node.restart();
+  await node.until('web', isReady);
+  await assert.rejects(late[0]!());
+  const { containers } = await node.runtime.listContainers({});
+  assert.deepEqual(
+    containers.map(({ state, metadata }) => [state, metadata.attempt]),
+    [['CONTAINER_RUNNING', 1]],
+  );
+});
+
+test('a sandbox that comes up for a Pod that has gone meanwhile is cleared away', async () => {
+  await using node = await startTestNode();
+  await node.create({ annotations: { 'sim.kruise.io/sandbox-latency': '30s' } });
+  await node.pass(2);
+  const { runPodSandbox } = node.runtime;
+  void runPodSandbox(
+    {
+      config: {
+        metadata: { name: 'web', namespace: 'default', uid: 'gone', attempt: 0 },
+        labels: { 'io.kubernetes.pod.uid': 'gone' },
+      },
+    },
+    {},
+  );
+  await node.server.client.delete(podKind, { name: 'web', namespace: 'default' });
+  await node.pass(60);
+  assert.deepEqual((await node.runtime.listPodSandbox({})).items, []);
+});
+
+const counts: readonly (readonly [name: string, status: ContainerStatus, count: number])[] = [
+  ['one that never ran', statusOf('c', 'waiting'), 0],
+  ['one that ended', statusOf('c', 'exit 1', { restartCount: 2 }), 3],
+  [
+    'one that waits after its end',
+    statusOf('c', 'waiting', { restartCount: 2, lastState: { terminated: { exitCode: 1, containerID: 'x://1' } } }),
+    3,
+  ],
+  ['one that was lost, which is counted already', statusOf('c', 'waiting after 137', { restartCount: 3 }), 3],
+];
+for (const [name, status, count] of counts) {
+  test(`the next start of ${name} is number ${count}`, () => assert.equal(nextRestartCount(status), count));
+}

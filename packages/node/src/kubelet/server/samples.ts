@@ -1,0 +1,34 @@
+/** Measurements in the text format of Prometheus, each with the time it was taken at. */
+
+/** What is measured, and whether it only grows. */
+export type Measure = { readonly type: 'counter' | 'gauge'; readonly help: string };
+
+/** Measurements as they are gathered. */
+export type Samples<M extends string> = {
+  add(name: M, labels: { readonly [label: string]: string }, value: number, atMs?: number): void;
+  /** All of them, by name. */
+  text(): string;
+};
+
+/** No measurements yet, of those that there may be. */
+export function createSamples<M extends string>(measures: { readonly [name in M]: Measure }): Samples<M> {
+  const lines = new Map<M, string[]>();
+  return {
+    add(name, labels, value, atMs) {
+      const shown = Object.entries(labels).map(([label, each]) => `${label}=${JSON.stringify(each)}`);
+      const at = atMs === undefined ? '' : ` ${Math.floor(atMs)}`;
+      const line = `${name}${shown.length === 0 ? '' : `{${shown.join(',')}}`} ${value}${at}`;
+      const known = lines.get(name);
+      if (known) known.push(line);
+      else lines.set(name, [line]);
+    },
+    text: () =>
+      [...lines]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, all]) => {
+          const { type, help } = measures[name];
+          return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${all.join('\n')}\n`;
+        })
+        .join(''),
+  };
+}
