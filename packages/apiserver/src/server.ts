@@ -1,4 +1,7 @@
+import type { IncomingMessage } from 'node:http';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { hostname } from 'node:os';
+import type { Duplex } from 'node:stream';
 import { addProcessMetrics, createMetrics, type MetricRegistry } from '@kruise/client/metrics';
 import type { Transport } from '@kruise/client/transport';
 import { addressAt, formatAddress, masked, parsePrefix } from '@kruise/values/address';
@@ -40,7 +43,7 @@ import { exchangeOf, upgradeExchangeOf } from './http/exchange.ts';
 import { createFrameCache } from './http/frame-cache.ts';
 import { createHandler } from './http/handler.ts';
 import { createInFlight } from './http/in-flight.ts';
-import { type Listener, listen } from './http/listener.ts';
+import { createHttpsServer, type HttpsServer, type Listener, listen } from './http/listener.ts';
 import { openIdPages } from './http/openid-pages.ts';
 import { serverPages } from './http/server-pages.ts';
 import { inProcessTransport } from './in-process.ts';
@@ -97,6 +100,8 @@ export type ServerParts = {
 export type ApiServer = {
   readonly core: Core;
   serveHttps(options: HttpsOptions): Promise<Listener>;
+  /** Speaks HTTPS on connections that come some other way than over the network of this machine. */
+  serveConnections(options: ConnectionsOptions): HttpsServer;
   close(): Promise<void>;
 };
 
@@ -107,6 +112,11 @@ export type HttpsOptions = {
   readonly key: string;
   /** An address at which the Pods of the cluster reach the server. */
   readonly advertisedIp?: string | undefined;
+};
+
+export type ConnectionsOptions = Pick<HttpsOptions, 'certificate' | 'key'> & {
+  /** Where clients believe the server to be. */
+  readonly address: string;
 };
 
 const defaultServiceRanges = ['10.96.0.0/16'];
@@ -213,6 +223,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     client: parts.frontProxyClient,
     servers: parts.inProcessServers ?? createInProcessServers(),
     send,
+    dial: parts.nodes?.dial,
     onError: parts.onError,
   });
   aggregation = started;
@@ -223,40 +234,49 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     inFlight,
     ...(parts.audit ? { audit: parts.audit } : {}),
   });
-  const listeners: Listener[] = [];
+  const listeners: HttpsServer[] = [];
   let stopping = false;
+
+  /** Answers requests, and says where it is when it is asked. */
+  function answering(at: { readonly address: () => string; readonly advertised: () => string }) {
+    const handle = createHandler({
+      core,
+      authenticator,
+      pages: serverPages(core, {
+        address: at.address,
+        aggregation: started,
+        metrics,
+        isStopping: () => stopping,
+        more: openIdPages(authentication, at.advertised),
+        onError: parts.onError,
+      }),
+      frames: createFrameCache(),
+      conduct,
+      ...(parts.audit ? { audit: parts.audit } : {}),
+      aggregation: started,
+      countWatchEvents: serverMetrics.watchEvents,
+      onError: parts.onError,
+    });
+    return {
+      clientAuthorities,
+      handle: (request: Http2ServerRequest, response: Http2ServerResponse) =>
+        void handle(exchangeOf(request, response)),
+      upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) =>
+        void handle(upgradeExchangeOf(request, socket, head)),
+    };
+  }
 
   return {
     core,
     async serveHttps({ host, port, certificate, key, advertisedIp }) {
       let address = host;
       let advertised = host;
-      const handle = createHandler({
-        core,
-        authenticator,
-        pages: serverPages(core, {
-          address: () => address,
-          aggregation: started,
-          metrics,
-          isStopping: () => stopping,
-          more: openIdPages(authentication, () => advertised),
-          onError: parts.onError,
-        }),
-        frames: createFrameCache(),
-        conduct,
-        ...(parts.audit ? { audit: parts.audit } : {}),
-        aggregation: started,
-        countWatchEvents: serverMetrics.watchEvents,
-        onError: parts.onError,
-      });
       const listener = await listen({
         host,
         port,
         certificate,
         key,
-        clientAuthorities,
-        handle: (request, response) => void handle(exchangeOf(request, response)),
-        upgrade: (request, socket, head) => void handle(upgradeExchangeOf(request, socket, head)),
+        ...answering({ address: () => address, advertised: () => advertised }),
       });
       address = hostAndPort(host, listener.port);
       advertised = hostAndPort(advertisedIp ?? host, listener.port);
@@ -268,6 +288,15 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
         onError: parts.onError,
       });
       return listener;
+    },
+    serveConnections({ certificate, key, address }) {
+      const server = createHttpsServer({
+        certificate,
+        key,
+        ...answering({ address: () => address, advertised: () => address }),
+      });
+      listeners.push(server);
+      return server;
     },
     async close() {
       stopping = true;

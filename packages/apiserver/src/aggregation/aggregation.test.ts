@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
-import { apiService } from '@kruise/api/apiregistration/apiservice';
+import { type APIService, apiService } from '@kruise/api/apiregistration/apiservice';
 import { service } from '@kruise/api/core/service';
 import { createClient } from '@kruise/client/client';
 import { createAuthority } from '@kruise/machinery/x509/certificate';
 import { systemClock } from '@kruise/values/system';
+import { type Dial, networkConnector } from '../connect/node-connector.ts';
 import { inProcessTransport } from '../in-process.ts';
 import { rawRequests } from '../testing/raw-requests.ts';
 import { startTestServer } from '../testing/test-server.ts';
@@ -51,7 +52,8 @@ async function startBackend() {
   };
 }
 
-async function start() {
+/** `host` is where the Service says the backend is. */
+async function start({ host = 'localhost', dial }: { readonly host?: string; readonly dial?: Dial } = {}) {
   const backend = await startBackend();
   const proxies = createAuthority('front-proxy', systemClock.now());
   const frontProxyClient = proxies.issue({
@@ -59,11 +61,12 @@ async function start() {
     usages: ['client auth'],
     nowMs: systemClock.now(),
   });
-  const server = await startTestServer({ https: true, frontProxyClient });
+  const nodes = { ...networkConnector(systemClock), ...(dial && { dial }) };
+  const server = await startTestServer({ https: true, frontProxyClient, nodes });
   const { client } = server;
   await client.create(service, {
     metadata: { name: 'wardle', namespace: 'default' },
-    spec: { type: 'ExternalName', externalName: 'localhost' },
+    spec: { type: 'ExternalName', externalName: host },
   });
   const registered = client.watch(apiService, { signal: AbortSignal.timeout(10_000) });
   await client.create(apiService, {
@@ -79,6 +82,10 @@ async function start() {
   });
   return { backend, server, registered, ask: rawRequests(server) };
 }
+
+const isAvailable = ({ metadata, status }: APIService) =>
+  metadata.name === 'v1.wardle.example.com' &&
+  status?.conditions?.some(({ type, status: known }) => type === 'Available' && known === 'True');
 
 test('a group that another server answers for is found, asked, and told who is asking', async () => {
   const { backend, server, registered, ask } = await start();
@@ -122,6 +129,52 @@ test('a group that another server answers for is found, asked, and told who is a
     const { object } = await within.transport.request({ method: 'GET', path: '/apis/wardle.example.com/v1/fischers' });
     assert.equal((object as { readonly kind: string }).kind, 'FischerList');
     assert.equal(backend.asked.at(-1)?.headers['x-remote-user'], 'neighbour');
+  } finally {
+    ask.close();
+  }
+});
+
+test('a server in a network that is not this machine’s is reached by the way there', async () => {
+  const dialled: string[] = [];
+  const { backend, server, registered, ask } = await start({
+    host: 'wardle.cluster',
+    dial: async ({ host, port }) => {
+      dialled.push(host);
+      return connect(port, 'localhost');
+    },
+  });
+  await using _ = backend;
+  await using __ = server;
+  try {
+    for await (const { object } of registered) if (isAvailable(object)) break;
+    assert.equal((await ask('/apis/wardle.example.com/v1/fischers')).code, 200);
+    assert.deepEqual([...new Set(dialled)], ['wardle.cluster']);
+  } finally {
+    ask.close();
+  }
+});
+
+test('what others say of a group stays beside whether it is available', async () => {
+  const { backend, server, registered, ask } = await start();
+  await using _ = server;
+  const { client } = server;
+  try {
+    for await (const { object } of registered) if (isAvailable(object)) break;
+    await client.patch(
+      apiService,
+      { name: 'v1.wardle.example.com' },
+      [{ op: 'add', path: '/status/conditions/-', value: { type: 'Tested', status: 'True' } }],
+      { type: 'json', subresource: 'status' },
+    );
+    await backend[Symbol.asyncDispose]();
+    await client.delete(service, { name: 'wardle', namespace: 'default' });
+    for await (const { object } of client.watch(apiService, { signal: AbortSignal.timeout(10_000) })) {
+      const conditions = (object.status?.conditions ?? []).map(({ type, status }) => `${type} ${status}`);
+      if (conditions.includes('Available False') && object.metadata.name === 'v1.wardle.example.com') {
+        assert.deepEqual(conditions, ['Available False', 'Tested True']);
+        break;
+      }
+    }
   } finally {
     ask.close();
   }

@@ -1,5 +1,6 @@
 import { type APIService, apiService as apiServiceKind } from '@kruise/api/apiregistration/apiservice';
 import { service as serviceKind } from '@kruise/api/core/service';
+import { endpointSlice as endpointSliceKind } from '@kruise/api/discovery/endpointslice';
 import { refusalOf } from '@kruise/client/http/refusal';
 import type { Transport } from '@kruise/client/transport';
 import { isConflict, isNotFound } from '@kruise/machinery/status';
@@ -7,6 +8,7 @@ import type { Kind } from '@kruise/schema/kind';
 import { every } from '@kruise/values/clock';
 import { createLookup } from '../admission/lookup.ts';
 import type { WatchEvent } from '../cache/watchers.ts';
+import type { Dial } from '../connect/node-connector.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import type { RemoteVersion } from '../discovery/discovery.ts';
@@ -42,17 +44,20 @@ export type AggregationOptions = {
   /** The servers that are in this process. */
   readonly servers: InProcessServers;
   readonly send: Transport['request'];
+  /** The way to what is behind Services, where it is not the network of this machine. */
+  readonly dial: Dial | undefined;
   readonly onError: (error: unknown) => void;
 };
 
 const checkPeriodMs = 30_000;
 
 /** Follows the APIServices that name a Service: asks their servers how they are and what they have, now and then. */
-export function startAggregation(core: Core, { client, servers, send, onError }: AggregationOptions): Aggregation {
+export function startAggregation(core: Core, options: AggregationOptions): Aggregation {
+  const { servers, send, onError } = options;
   const lookup = createLookup(core.resources, core.feed);
   const services = lookup.of(apiServiceKind);
   const aggregated = aggregatedVersions(lookup);
-  const remotes = createRemotes(core.clock, createServiceResolver(lookup, core.random), servers, client);
+  const remotes = createRemotes(core.clock, { ...options, resolve: createServiceResolver(lookup, core.random) });
   const ask = createAsk(remotes, core.clock);
   const documents = new Map<string, RemoteDocuments>();
   const checking = new Set<string>();
@@ -84,7 +89,8 @@ export function startAggregation(core: Core, { client, servers, send, onError }:
 
   /** Writes down what was found, unless it is known; says whether it was news. */
   async function report(name: string, { status, reason, message }: Availability): Promise<boolean> {
-    const existing = services.get(name)?.status?.conditions?.find(({ type }) => type === 'Available');
+    const known = services.get(name)?.status?.conditions ?? [];
+    const existing = known.find(({ type }) => type === 'Available');
     const isSame = existing?.status === status && existing.reason === reason && existing.message === message;
     if (isSame || core.signal.aborted) return false;
     const now = `${new Date(core.clock.now()).toISOString().slice(0, 19)}Z`;
@@ -94,7 +100,7 @@ export function startAggregation(core: Core, { client, servers, send, onError }:
       method: 'PATCH',
       path: `/apis/apiregistration.k8s.io/v1/apiservices/${name}/status`,
       contentType: 'application/merge-patch+json',
-      body: { status: { conditions: [condition] } },
+      body: { status: { conditions: [condition, ...known.filter((each) => each !== existing)] } },
     }).catch((error) => {
       if (!isNotFound(error) && !isConflict(error)) throw error;
     });
@@ -116,11 +122,15 @@ export function startAggregation(core: Core, { client, servers, send, onError }:
     documents.delete(metadata.name ?? '');
     generation++;
   });
-  follow(core, serviceKind, (_type, { metadata }) => {
+  const checkBehind = (name: string | undefined, namespace: string | undefined): void => {
     for (const each of aggregated().values()) {
-      if (each.service.name === metadata.name && each.service.namespace === metadata.namespace) checkSoon(each);
+      if (each.service.name === name && each.service.namespace === namespace) checkSoon(each);
     }
-  });
+  };
+  follow(core, serviceKind, (_type, { metadata }) => checkBehind(metadata.name, metadata.namespace));
+  follow(core, endpointSliceKind, (_type, { metadata }) =>
+    checkBehind(metadata.labels?.['kubernetes.io/service-name'], metadata.namespace),
+  );
   servers.follow(checkAll);
   every(core.clock, checkPeriodMs, checkAll, core.signal);
   checkAll();

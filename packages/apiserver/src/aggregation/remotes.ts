@@ -1,5 +1,7 @@
 import type { Clock } from '@kruise/values/clock';
 import { type Backend, createNetwork } from '../connect/backend.ts';
+import { dialingAgent } from '../connect/dialing-agent.ts';
+import type { Dial } from '../connect/node-connector.ts';
 import type { User } from '../user.ts';
 import type { ServiceResolver } from '../webhook/service-resolver.ts';
 import type { Aggregated } from './aggregated.ts';
@@ -15,12 +17,15 @@ export type Remotes = {
   close(): void;
 };
 
-export function createRemotes(
-  clock: Clock,
-  resolve: ServiceResolver,
-  servers: InProcessServers,
-  client: FrontProxyClient | undefined,
-): Remotes {
+export type RemotesOptions = {
+  readonly resolve: ServiceResolver;
+  readonly servers: InProcessServers;
+  readonly client: FrontProxyClient | undefined;
+  /** The way to what is behind Services, where it is not the network of this machine. */
+  readonly dial: Dial | undefined;
+};
+
+export function createRemotes(clock: Clock, { resolve, servers, client, dial }: RemotesOptions): Remotes {
   const networks = new Map<string, ReturnType<typeof createNetwork>>();
 
   function networkOf({ authority, insecure }: Aggregated): ReturnType<typeof createNetwork> {
@@ -28,7 +33,7 @@ export function createRemotes(
     let network = networks.get(id);
     if (!network) {
       const trust = insecure ? {} : authority === undefined ? { trustsSystem: true } : { authority };
-      network = createNetwork(clock, { ...client, ...trust });
+      network = createNetwork(clock, { ...client, ...trust }, dial && ((options) => dialingAgent(dial, options)));
       networks.set(id, network);
     }
     return network;

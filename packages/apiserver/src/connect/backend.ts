@@ -5,7 +5,7 @@ import {
   Agent as PlainAgent,
   request as requestPlain,
 } from 'node:http';
-import { request as requestSecure, Agent as SecureAgent } from 'node:https';
+import { type AgentOptions, request as requestSecure, Agent as SecureAgent } from 'node:https';
 import type { Duplex, Readable } from 'node:stream';
 import type { Clock } from '@kruise/values/clock';
 
@@ -71,12 +71,16 @@ export type BackendTls = {
 const dialTimeoutMs = 30_000;
 
 /** Reaches backends over the network. Connections for plain requests are kept for the next. */
-export function createNetwork(clock: Clock, tls: BackendTls): { at(location: Location): Backend; close(): void } {
+export function createNetwork(
+  clock: Clock,
+  tls: BackendTls,
+  agentOf: (options: AgentOptions) => SecureAgent = (options) => new SecureAgent(options),
+): { at(location: Location): Backend; close(): void } {
   const trust = {
     ...(tls.certificate === undefined ? {} : { cert: tls.certificate, key: tls.key }),
     ...(tls.authority === undefined ? { rejectUnauthorized: tls.trustsSystem ?? false } : { ca: tls.authority }),
   };
-  const agents = { http: new PlainAgent({ keepAlive: true }), https: new SecureAgent({ ...trust, keepAlive: true }) };
+  const agents = { http: new PlainAgent({ keepAlive: true }), https: agentOf({ ...trust, keepAlive: true }) };
 
   return {
     at({ scheme, host, port, serverName }) {
@@ -86,7 +90,7 @@ export function createNetwork(clock: Clock, tls: BackendTls): { at(location: Loc
         const options = { host, port, method, path, headers, signal, ...named, setHost: headers.host === undefined };
         if (scheme === 'http') return requestPlain({ ...options, agent: upgrade ? false : agents.http });
         return upgrade
-          ? requestSecure({ ...options, ...trust, agent: false })
+          ? requestSecure({ ...options, agent: agentOf(trust) })
           : requestSecure({ ...options, agent: agents.https });
       };
       const dial = (request: BackendRequest, upgrade: boolean): ClientRequest => {

@@ -9,10 +9,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-export type ListenerOptions = {
-  readonly host: string;
-  /** 0 picks a free one. */
-  readonly port: number;
+export type HttpsServerOptions = {
   readonly certificate: string;
   readonly key: string;
   /** The authorities whose certificates clients may show. */
@@ -21,12 +18,21 @@ export type ListenerOptions = {
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 };
 
-export type Listener = {
-  readonly port: number;
+export type HttpsServer = {
+  /** Serves whoever is at the other end of a connection that was made elsewhere. */
+  accept(connection: Duplex): void;
   /** Takes no new connections or requests; what is under way goes on. */
   stop(): void;
   /** Ends what is under way. */
   close(): Promise<void>;
+};
+
+export type Listener = HttpsServer & { readonly port: number };
+
+export type ListenerOptions = HttpsServerOptions & {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
 };
 
 /** Windows as large as this let a watch or a list run at the speed of the network rather than of its round trips. */
@@ -39,6 +45,19 @@ const keepAliveMs = 30_000;
 
 /** Listens for HTTP/2 and HTTP/1.1 on one port, over TLS. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
+  const { server, ...serving } = createHttpsServer(options);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  return { ...serving, port: (server.address() as AddressInfo).port };
+}
+
+/** Speaks HTTP/2 and HTTP/1.1 over TLS, and listens nowhere by itself. */
+export function createHttpsServer(options: HttpsServerOptions): HttpsServer & { readonly server: Http2SecureServer } {
   const server: Http2SecureServer = createSecureServer({
     allowHTTP1: true,
     cert: options.certificate,
@@ -67,22 +86,21 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   server.on('upgrade', options.upgrade);
   // Clients keep a connection for 90 s; whoever closes first should be the client.
   Object.assign(server, { keepAliveTimeout: 120_000, headersTimeout: 125_000, requestTimeout: 0, maxHeaderSize });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
   const closed = Promise.withResolvers<void>();
+  let isStopping = false;
+  const stopListening = () => {
+    if (!isStopping) server.close(() => closed.resolve());
+    isStopping = true;
+  };
   return {
-    port: (server.address() as AddressInfo).port,
+    server,
+    accept: (connection) => void server.emit('connection', connection),
     stop() {
-      server.close(() => closed.resolve());
+      stopListening();
       for (const session of sessions) session.close();
     },
     close() {
-      if (server.listening) server.close(() => closed.resolve());
+      stopListening();
       for (const socket of sockets) socket.destroy();
       return closed.promise;
     },

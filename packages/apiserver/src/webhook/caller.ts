@@ -6,6 +6,7 @@ import { JsonSyntaxError, parseJson } from '@kruise/schema/json-text';
 import type { Clock } from '@kruise/values/clock';
 import { stringify } from '@kruise/values/go-json';
 import { quote } from '@kruise/values/go-syntax';
+import { dialingAgent } from '../connect/dialing-agent.ts';
 import type { Dial } from '../connect/node-connector.ts';
 import { connectionFault, statusFault } from './go-faults.ts';
 import type { ServiceResolver } from './service-resolver.ts';
@@ -56,7 +57,8 @@ export function createWebhookCaller(parts: {
     const key = `${service ? 'service' : 'url'} ${url} ${caBundle}`;
     const trust = caBundle === '' ? {} : { ca: Buffer.from(caBundle, 'base64') };
     const agent =
-      agents.get(key) ?? (service && dial ? dialingAgent(dial, trust) : new Agent({ keepAlive: true, ...trust }));
+      agents.get(key) ??
+      (service && dial ? dialingAgent(dial, { keepAlive: true, ...trust }) : new Agent({ keepAlive: true, ...trust }));
     agents.delete(key);
     agents.set(key, agent);
     if (agents.size > maxAgents) {
@@ -105,21 +107,6 @@ export function createWebhookCaller(parts: {
       agents.clear();
     },
   };
-}
-
-/** Connects by `dial` to whatever that knows, and over the network to the rest. */
-function dialingAgent(dial: Dial, trust: { readonly ca?: Buffer }): Agent {
-  const agent = new Agent({ keepAlive: true, ...trust });
-  const connectTls = agent.createConnection.bind(agent);
-  agent.createConnection = (options, connected) => {
-    dial({ host: options.host ?? '', port: Number(options.port) }).then(
-      (socket) => connected?.(null, connectTls({ ...options, ...(socket && { socket }) })!),
-      // Node never looks at the stream where there is an error.
-      (error: Error) => connected?.(error, undefined as never),
-    );
-    return undefined;
-  };
-  return agent;
 }
 
 /** What a function answers, if it does so in time; to whoever asks, one that throws is a webhook that broke down. */

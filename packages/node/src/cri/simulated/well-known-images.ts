@@ -126,6 +126,12 @@ const testImages: readonly ImageDefinition[] = [
     ],
   },
   {
+    repositories: ['registry.k8s.io/e2e-test-images/sample-apiserver'],
+    megabytes: 24,
+    entrypoint: ['/sample-apiserver'],
+    tools: 'none',
+  },
+  {
     repositories: ['registry.k8s.io/e2e-test-images/nonewprivs'],
     megabytes: 3,
     command: ['nnp'],

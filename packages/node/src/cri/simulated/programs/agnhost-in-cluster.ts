@@ -1,22 +1,11 @@
 /** The subcommands of agnhost that speak with the API server, which they find as any program in a Pod does. */
 import { createHash, createPublicKey, type webcrypto } from 'node:crypto';
 import { decodeJwt, isSignedBy, type VerificationKey } from '@kruise/apiserver/authentication/jwt';
-import { hostAndPort } from '@kruise/apiserver/connect/backend';
 import { quote } from '@kruise/values/go-syntax';
-import type { HttpAnswer } from '../../runtime.ts';
-import { type FetchOptions, FetchTimeout, fetchUrl } from '../commands/fetch-url.ts';
-import { FileError } from '../file-tree.ts';
-import { ExchangeError } from '../http-exchange.ts';
-import { ConnectError } from '../network.ts';
-import { type ProgramContext, writeText } from '../program.ts';
+import { type FetchOptions, fetchUrl } from '../commands/fetch-url.ts';
+import type { ProgramContext } from '../program.ts';
 import { flag } from './agnhost-flags.ts';
-
-/** What makes a subcommand give up, as it says. */
-class Fatal extends Error {
-  override readonly name = 'Fatal';
-}
-
-const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
+import { Fatal, inCluster, log, readText, reasonOf } from './in-cluster.ts';
 
 /** `agnhost inclusterclient`: asks time and again whether the API server is well, with the token it has by then. */
 export async function inClusterClient(context: ProgramContext): Promise<number> {
@@ -28,8 +17,7 @@ export async function inClusterClient(context: ProgramContext): Promise<number> 
     await log(context, 'calling /healthz');
     try {
       const server = inCluster(context);
-      const [[, credentials]] = server.headers;
-      const digest = createHash('sha256').update(`salt|${credentials}`).digest('base64url');
+      const digest = createHash('sha256').update(`salt|${server.credentials}`).digest('base64url');
       await log(context, `authz_header=${digest}`);
       const { status, body } = await fetchUrl(context, new URL('/healthz', server.url), server);
       if (status !== 200) throw new Fatal(Buffer.from(body).toString());
@@ -43,7 +31,7 @@ export async function inClusterClient(context: ProgramContext): Promise<number> 
 /** `agnhost test-service-account-issuer-discovery`: checks a token by what its issuer tells the world about itself. */
 export async function issuerDiscovery(context: ProgramContext): Promise<number> {
   try {
-    const token = read(context, flag(context, 'token-path') ?? '');
+    const token = readText(context, flag(context, 'token-path') ?? '');
     await log(context, 'OK: Got token');
     await log(context, 'validating with in-cluster discovery');
     await validate(context, token, inCluster(context));
@@ -92,46 +80,8 @@ function verificationKey(published: PublishedKey): VerificationKey {
 }
 
 async function json(context: ProgramContext, url: string, options: FetchOptions): Promise<unknown> {
-  const { status, body }: HttpAnswer = await fetchUrl(context, new URL(url), options);
+  const { status, body } = await fetchUrl(context, new URL(url), options);
   const text = Buffer.from(body).toString();
   if (status !== 200) throw new Fatal(`${status}: ${text}`);
   return JSON.parse(text);
-}
-
-/** Where the API server is, whom to believe that it is, and who is asking. */
-function inCluster(context: ProgramContext) {
-  const host = context.environment.get('KUBERNETES_SERVICE_HOST') ?? '';
-  const port = context.environment.get('KUBERNETES_SERVICE_PORT') ?? '';
-  if (host === '' || port === '') {
-    throw new Fatal(
-      'unable to load in-cluster configuration, KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined',
-    );
-  }
-  const authorization: readonly [string, string] = [
-    'authorization',
-    `Bearer ${read(context, `${accountFolder}/token`)}`,
-  ];
-  return {
-    url: `https://${hostAndPort(host, Number(port))}`,
-    headers: [authorization] as const,
-    trust: { authorities: read(context, `${accountFolder}/ca.crt`) },
-  };
-}
-
-function read({ container }: ProgramContext, path: string): string {
-  return Buffer.from(container.files.read(path)).toString();
-}
-
-/** In the form Go's logs have. */
-function log({ container, stderr }: ProgramContext, text: string): void | Promise<void> {
-  const time = new Date(container.clock.now()).toISOString().slice(0, 19).replaceAll('-', '/').replace('T', ' ');
-  return writeText(stderr, `${time} ${text}\n`);
-}
-
-/** What went wrong, if that is something a program may run into; anything else is not its own to deal with. */
-function reasonOf(error: unknown): string {
-  if (error instanceof FileError) return `open ${error.path}: ${error.description.toLowerCase()}`;
-  const isOurs = [Fatal, ConnectError, ExchangeError, FetchTimeout].some((kind) => error instanceof kind);
-  if (!isOurs && !(error instanceof SyntaxError)) throw error;
-  return (error as Error).message;
 }

@@ -3,6 +3,7 @@ import type { Program } from '../program.ts';
 import { writeText } from '../program.ts';
 import type { ImageDefinition } from '../well-known-images.ts';
 import { agnhost } from './agnhost.ts';
+import { sampleApiServer } from './sample-apiserver.ts';
 import { databaseProgram, serverProgram, type WebServerOptions, webServerProgram } from './servers.ts';
 
 const webServers: Readonly<Record<string, WebServerOptions>> = {
@@ -19,6 +20,7 @@ const programs: Readonly<Record<string, Program>> = {
   '/agnhost': agnhost,
   '/agnhost-2': agnhost,
   agnhost,
+  '/sample-apiserver': sampleApiServer,
   // Belongs to root, and has the bit that makes it run as that.
   nnp: async ({ container: { privileges, user }, stdout }) => {
     await writeText(stdout, `Effective uid: ${privileges.mayEscalate ? 0 : user.uid}\n`);

@@ -1,0 +1,145 @@
+/**
+ * Kubernetes' example of an API server that stands behind another: an API server of ours, with the two kinds of that
+ * example. Who is asking, the server in front says; what they may do, it is asked.
+ */
+import type { Attributes, Authorizer, Decision } from '@kruise/apiserver/authorization/authorizer';
+import type { KubeObject } from '@kruise/apiserver/object';
+import { fetchUrl } from '../commands/fetch-url.ts';
+import type { ProgramContext } from '../program.ts';
+import { flag, portOf } from './agnhost-flags.ts';
+import { Fatal, inCluster, log, readText, reasonOf } from './in-cluster.ts';
+
+const group = 'wardle.example.com';
+const text = { type: 'string' };
+const object = (properties: object) => ({ type: 'object', properties });
+
+const definitions: readonly KubeObject[] = [
+  definition('Flunder', 'Namespaced', {
+    spec: object({ reference: text, referenceType: text }),
+    status: object({}),
+  }),
+  definition('Fischer', 'Cluster', { disallowedFlunders: { type: 'array', items: text } }),
+];
+
+export async function sampleApiServer(context: ProgramContext): Promise<number> {
+  const { container, process } = context;
+  const { clock, random, network } = container;
+  const files = { certificate: flag(context, 'tls-cert-file'), key: flag(context, 'tls-private-key-file') };
+  let pair: { readonly certificate: string; readonly key: string };
+  let frontProxyAuthority: string;
+  try {
+    pair = { certificate: readText(context, files.certificate ?? ''), key: readText(context, files.key ?? '') };
+    frontProxyAuthority = await trustedProxies(context);
+  } catch (error) {
+    await log(context, `Error: ${reasonOf(error)}`);
+    return 1;
+  }
+  // Most simulations never need one.
+  const { startApiServer } = await import('@kruise/apiserver/server');
+  const { createMemoryStore } = await import('@kruise/apiserver/store/memory');
+  const { installDefinitions } = await import('@kruise/apiserver/custom/install');
+  const server = await startApiServer({
+    store: createMemoryStore({ clock }),
+    clock,
+    random,
+    frontProxyAuthority,
+    authorizer: delegated(context),
+    admission: [],
+    onError: (error) => void log(context, String(error)),
+  });
+  try {
+    await installDefinitions(server.core, definitions);
+    const port = portOf(context, 'secure-port', 443);
+    const { accept } = server.serveConnections({ ...pair, address: `${network.address}:${port}` });
+    await log(context, `Serving securely on [::]:${port}`);
+    return await process.wait<number>((resolve) => {
+      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.handle(signal, () => resolve(0));
+      return network.listen(port, { connection: accept });
+    });
+  } finally {
+    await server.close();
+  }
+}
+
+/** The authority of those who may say for whom they ask. */
+async function trustedProxies(context: ProgramContext): Promise<string> {
+  const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication';
+  const { data } = (await ask(context, path)) as { readonly data?: Readonly<Record<string, string>> };
+  return data?.['requestheader-client-ca-file'] ?? '';
+}
+
+const openPaths: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz']);
+
+/** Asks the API server of the cluster who may do what. */
+function delegated(context: ProgramContext): Authorizer {
+  return {
+    async authorize(attributes): Promise<Decision> {
+      const isOpen = !attributes.resource && openPaths.has(attributes.path);
+      if (isOpen || attributes.user.groups.includes('system:masters')) return { verdict: 'allow', reason: '' };
+      const { status } = (await ask(
+        context,
+        '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+        review(attributes),
+      )) as {
+        readonly status: { readonly allowed: boolean; readonly denied?: boolean; readonly reason?: string };
+      };
+      const verdict = status.allowed ? 'allow' : status.denied ? 'deny' : 'no-opinion';
+      return { verdict, reason: status.reason ?? '' };
+    },
+  };
+}
+
+function review(attributes: Attributes): object {
+  const { user, verb } = attributes;
+  const { username, groups, uid, extra } = user;
+  const wanted = attributes.resource
+    ? {
+        resourceAttributes: {
+          verb,
+          group: attributes.group,
+          version: attributes.version,
+          resource: attributes.plural,
+          subresource: attributes.subresource,
+          namespace: attributes.namespace,
+          name: attributes.name,
+        },
+      }
+    : { nonResourceAttributes: { verb, path: attributes.path } };
+  return {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SubjectAccessReview',
+    spec: { user: username, groups, uid, extra, ...wanted },
+  };
+}
+
+/** What the API server of the cluster has at a path, or says to what it is sent there. */
+async function ask(context: ProgramContext, path: string, body?: object): Promise<unknown> {
+  const server = inCluster(context);
+  const answer = await fetchUrl(context, new URL(path, server.url), {
+    ...server,
+    ...(body && {
+      method: 'POST',
+      body: Buffer.from(JSON.stringify(body)),
+      headers: [...(server.headers ?? []), ['content-type', 'application/json']],
+    }),
+  });
+  const said = JSON.parse(Buffer.from(answer.body).toString());
+  if (answer.status >= 300) throw new Fatal(said.message ?? `status ${answer.status}`);
+  return said;
+}
+
+function definition(kind: string, scope: string, properties: object): KubeObject {
+  const singular = kind.toLowerCase();
+  const plural = `${singular}s`;
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope,
+      names: { kind, listKind: `${kind}List`, singular, plural },
+      versions: [{ name: 'v1alpha1', served: true, storage: true, schema: { openAPIV3Schema: object(properties) } }],
+    },
+  };
+}
