@@ -80,7 +80,8 @@ export type NewEvent = {
 export type Announcement = {
   readonly about: KubernetesObject;
   readonly done?: { readonly reason: string; readonly message: string };
-  readonly failed?: { readonly reason: string; readonly message: string };
+  /** A warning, unless said otherwise. */
+  readonly failed?: { readonly type?: NewEvent['type']; readonly reason: string; readonly message: string };
 };
 
 /** Makes an object. */

@@ -1,6 +1,6 @@
 /**
  * Which events are the same, which are alike, and which are too many. The limits are those of client-go: ten alike in
- * ten minutes become one; an object has 25 events at once and one in five minutes after that.
+ * ten minutes become one; an object has 25 events of a type at once and one in five minutes after that.
  */
 import type { Clock } from '@kruise/values/clock';
 import type { Instant } from '@kruise/values/time';
@@ -57,8 +57,10 @@ export function createCorrelator(
     entry.count++;
     entries.set(id, entry);
 
-    const bucket = buckets.get(object) ?? tokenBucket(clock, { perSecond: spamPerSecond, burst: spamBurst });
-    buckets.set(object, bucket);
+    // Warnings are counted apart: what goes wrong must not go under in what goes well.
+    const kind = [object, type].join('\n');
+    const bucket = buckets.get(kind) ?? tokenBucket(clock, { perSecond: spamPerSecond, burst: spamBurst });
+    buckets.set(kind, bucket);
     if (!bucket.tryTake()) return undefined;
     return {
       message: isMany ? `(combined from similar events): ${message}` : message,

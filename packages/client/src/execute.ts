@@ -220,11 +220,11 @@ function referenceTo(object: KubernetesObject): Reference {
 
 function announce(means: Means, action: ObjectAction, result?: KubernetesObject, error?: unknown): void {
   const { about, done, failed } = action.announcement ?? {};
-  const told = error === undefined ? done : failed;
+  const told = error === undefined ? done && { type: 'Normal' as const, ...done } : failed;
   if (!about || !told) return;
   const name = (result ?? action.object).metadata.name ?? '';
   const message = told.message
     .replaceAll('{name}', () => name)
     .replaceAll('{error}', () => (error instanceof Error ? error.message : String(error)));
-  means.record({ about, type: error === undefined ? 'Normal' : 'Warning', reason: told.reason, message });
+  means.record({ about, type: told.type ?? 'Warning', reason: told.reason, message });
 }

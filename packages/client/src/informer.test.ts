@@ -75,6 +75,21 @@ test('objects are found by key, namespace, owner and any index', async () => {
   stop.abort();
 });
 
+test('an object is found by each of its values, however many, and by none it has no more', async () => {
+  const labelled = (version: number, keys: readonly number[]) =>
+    podNamed('a', version, { labels: Object.fromEntries(keys.map((key) => [`l-${key}`, 'x'])) });
+  const numbers = Array.from({ length: 40 }, (_, index) => index);
+  const { server, informer, stop } = await running([labelled(1, numbers)]);
+  const byLabel = ({ metadata }: Pod) => Object.keys(metadata.labels ?? {});
+  const found = () => numbers.filter((key) => informer.byIndex(byLabel, `l-${key}`).length > 0);
+  assert.deepEqual(found(), numbers);
+  for (const [version, kept] of [numbers.slice(20), numbers.slice(0, 30), numbers.slice(5, 10), []].entries()) {
+    await server.say('MODIFIED', labelled(11 + version, kept));
+    assert.deepEqual(found(), kept);
+  }
+  stop.abort();
+});
+
 test('an index follows what changes', async () => {
   const { informer, server, stop } = await running([podNamed('a', 1, {}, 'node-1'), podNamed('b', 2, {}, 'node-1')]);
   const byNode = ({ spec }: Pod) => (spec?.nodeName ? [spec.nodeName] : []);

@@ -134,6 +134,16 @@ test('an object that is told about without end is told about once in five minute
   await cluster.close();
 });
 
+test('what goes wrong is told, however much went well before', async () => {
+  const cluster = await startCluster();
+  const { tell, recorder } = await recording(cluster);
+  for (let index = 0; index < 100; index++) tell(`number ${index}`);
+  tell('no room', { type: 'Warning', reason: 'Failed' });
+  await recorder.flush();
+  assert.ok((await eventsOf(cluster)).some(({ reason }) => reason === 'Failed'));
+  await cluster.close();
+});
+
 test('a server that fails is asked again, and nobody waits for it', async () => {
   const cluster = await startCluster();
   let failures = 3;
