@@ -7,7 +7,7 @@ import {
   type LabelSelector,
   nothing,
   parseSelector,
-  requiredValue,
+  requiredLabel,
   selectorOf,
   selectorOfLabels,
 } from './label-selector.ts';
@@ -129,10 +129,11 @@ test('what is wrong with an expression is told at once', () => {
   assert.equal(formatLabelSelector({ matchLabels: { '-': '' } }), '<error>');
 });
 
-test('only one value is required where only one is allowed', () => {
-  assert.equal(requiredValue(parseSelector('a in (x),b=2'), 'a'), 'x');
-  assert.equal(requiredValue(parseSelector('a in (x,y)'), 'a'), undefined);
-  assert.equal(requiredValue(parseSelector('a!=x'), 'a'), undefined);
+test('a label is required where only one value is allowed', () => {
+  assert.deepEqual(requiredLabel(parseSelector('a in (x),b=2')), { key: 'a', value: 'x' });
+  assert.deepEqual(requiredLabel(parseSelector('a in (x,y),b=2')), { key: 'b', value: '2' });
+  assert.equal(requiredLabel(parseSelector('a in (x,y)')), undefined);
+  assert.equal(requiredLabel(parseSelector('a!=x,b')), undefined);
 });
 
 test('what is printed is read back to the same', () => {

@@ -78,10 +78,14 @@ export function formatLabelSelector(selector: LabelSelector | null | undefined):
   }
 }
 
-/** The only value the selector allows a label, if there is just one. */
-export function requiredValue({ requirements }: Selector, key: string): string | undefined {
-  const first = requirements.find((candidate) => candidate.key === key);
-  return first && first.values.length === 1 && ['=', '==', 'in'].includes(first.operator) ? first.values[0] : undefined;
+/** A label that everything the selector matches has, with its value, if it insists on one: by it candidates are found. */
+export function requiredLabel({
+  requirements,
+}: Selector): { readonly key: string; readonly value: string } | undefined {
+  const found = requirements.find(
+    ({ operator, values }) => values.length === 1 && (operator === '=' || operator === '==' || operator === 'in'),
+  );
+  return found && { key: found.key, value: found.values[0] ?? '' };
 }
 
 /** Compiles valid requirements. They are sorted by key, as Kubernetes prints them. */

@@ -1,7 +1,7 @@
 /** The ways Pods are looked up. An index is known by its function, so that controllers that share one share its cost. */
 import { type Pod, pod } from '@kruise/api/core/pod';
 import type { Caches } from '@kruise/client/informer';
-import { requiredValue, type Selector } from '@kruise/machinery/label-selector';
+import { requiredLabel, type Selector } from '@kruise/machinery/label-selector';
 import { claimNames } from '@kruise/machinery/pod-claims';
 
 /** By the name of the node a Pod is on. */
@@ -22,11 +22,9 @@ export function labelId(namespace: string, key: string, value: string): string {
 /** The Pods of a namespace that a selector matches: found by a label it insists on, rather than by looking at all. */
 export function podsMatching(caches: Caches, namespace: string, selector: Selector): readonly Pod[] {
   const pods = caches.of(pod);
-  const found = selector.requirements
-    .map(({ key }) => ({ key, value: requiredValue(selector, key) }))
-    .find(({ value }) => value !== undefined);
-  const candidates = found
-    ? pods.byIndex(byLabel, labelId(namespace, found.key, found.value ?? ''))
+  const label = requiredLabel(selector);
+  const candidates = label
+    ? pods.byIndex(byLabel, labelId(namespace, label.key, label.value))
     : pods.list({ namespace });
   return candidates.filter(({ metadata }) => selector.matches(metadata.labels));
 }
