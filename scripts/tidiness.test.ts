@@ -174,6 +174,26 @@ test('the lock file names no registry', () => {
   assert.doesNotMatch(lock, /"resolved": "https?:/);
 });
 
+/** Packages that people outside of the project build upon. */
+const libraries = ['values', 'cel', 'schema', 'machinery', 'client'];
+
+test('everything a library exports says what it is', () => {
+  const declaration = /^export (?:async )?(?:function\*?|const|type|interface|class) (\w+)/;
+  const wrong = sources.flatMap((file) => {
+    if (!libraries.includes(packageOf(file) ?? '') || isForTests(file)) return [];
+    const lines = texts.get(file)!.split('\n');
+    const described = new Set<string>();
+    return lines.flatMap((line, index) => {
+      const name = declaration.exec(line)?.[1];
+      // A function may be declared in several forms, one below the other.
+      if (name === undefined || described.has(name)) return [];
+      described.add(name);
+      return lines[index - 1]?.trimEnd().endsWith('*/') ? [] : [`${file}:${index + 1}: ${name}`];
+    });
+  });
+  assert.deepEqual(wrong, []);
+});
+
 test('nothing promised is left as a note', () => {
   const wrong = sources.flatMap((file) => {
     if (file.endsWith('tidiness.test.ts')) return [];

@@ -6,6 +6,7 @@ import { formatGoSyntax, goStringList, goStringMap } from '@kruise/values/go-syn
  */
 export type Cause = { readonly reason: CauseReason; readonly message: string; readonly field: string };
 
+/** What sort of fault it is, in the words of the API. */
 export type CauseReason =
   | 'FieldValueNotFound'
   | 'FieldValueRequired'

@@ -1,5 +1,6 @@
 import type { ObjectNode, Typed } from './language.ts';
 
+/** Whether the objects of a kind are in namespaces. */
 export type Scope = 'Namespaced' | 'Cluster';
 
 /** A column of `kubectl get`, computed by a JSONPath. */

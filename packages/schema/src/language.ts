@@ -61,11 +61,15 @@ type Common = { readonly doc?: string; readonly constraints?: Constraints; reado
 
 /** Text. `goType` names the Go type where it is not plain `string`: decoding errors quote it. */
 export type StringNode = Common & { readonly type: 'string'; readonly knownValues?: readonly string[] };
+/** True or false. */
 export type BooleanNode = Common & { readonly type: 'boolean' };
+/** A whole number. */
 export type IntegerNode = Common & { readonly type: 'integer'; readonly format: 'int32' | 'int64' };
+/** A number, with or without fraction. */
 export type NumberNode = Common & { readonly type: 'number'; readonly format?: 'double' };
 /** Values with a text form of their own: base64 bytes, RFC 3339 times, Go durations, quantities. */
 export type ScalarNode = Common & { readonly type: 'bytes' | 'time' | 'microTime' | 'duration' | 'quantity' };
+/** A number or a text: `8080` or `http`, `3` or `25%`. */
 export type IntOrStringNode = Common & { readonly type: 'intOrString' };
 /**
  * Any JSON. `rawExtension` is an embedded object, `json` any value, `fieldsV1` a field set; they differ only
@@ -77,7 +81,9 @@ export type AnyNode = Common & {
   readonly embeddedResource?: boolean;
   readonly partial?: Fields;
 };
+/** Values of one kind by keys that are any text. */
 export type MapNode = Common & { readonly type: 'map'; readonly values: Node; readonly mapType?: MapType };
+/** Values of one kind in an order. How lists merge is for `listType` to say. */
 export type ListNode = Common & {
   readonly type: 'list';
   readonly items: Node;
@@ -86,6 +92,7 @@ export type ListNode = Common & {
   /** In protobuf a message of its own rather than a repeated field. */
   readonly message?: true;
 };
+/** Fields that are known by name. */
 export type ObjectNode = Common & {
   readonly type: 'object';
   /** Name of the OpenAPI definition; an object without one is written out where it is used. */
@@ -102,8 +109,10 @@ export type EitherNode = Common & {
 /** A node named before it exists: how recursive schemas are tied. */
 export type LazyNode = Common & { readonly type: 'lazy'; readonly resolve: () => Node };
 
+/** Whether a map or object has one owner, or each of its members may have another. */
 export type MapType = 'atomic' | 'granular';
 
+/** What a schema says of a value. */
 export type Node =
   | StringNode
   | BooleanNode
@@ -141,8 +150,10 @@ export type Field = Patch &
     readonly inline?: true;
   };
 
+/** The members of an object by name. */
 export type Fields = { readonly [name: string]: Field | Node };
 
+/** How a member takes part in the static type of its object. */
 export type Presence = 'required' | 'optional' | 'inline';
 /** A field together with its static type. */
 export type TypedField<T, P extends Presence> = Field & Typed<T> & { readonly presence?: P };
@@ -192,10 +203,12 @@ export function enumeration<const V extends string>(
   return { type: 'string', ...common({ ...options, enum: values }) };
 }
 
+/** True or false. */
 export function boolean(options?: TextOptions): BooleanNode & Typed<boolean> {
   return { type: 'boolean', ...common(options) };
 }
 
+/** A whole number of 32 bits. */
 export function int32(options?: TextOptions): IntegerNode & Typed<number> {
   return { type: 'integer', format: 'int32', ...common(options) };
 }
@@ -205,10 +218,12 @@ export function int64(options?: TextOptions): IntegerNode & Typed<number> {
   return { type: 'integer', format: 'int64', ...common(options) };
 }
 
+/** A number, with or without fraction. */
 export function number(options?: TextOptions): NumberNode & Typed<number> {
   return { type: 'number', ...common(options) };
 }
 
+/** A number of double precision, and said to be so. */
 export function double(options?: TextOptions): NumberNode & Typed<number> {
   return { type: 'number', format: 'double', ...common(options) };
 }
@@ -243,6 +258,7 @@ export function quantity(options?: TextOptions): ScalarNode & Typed<string> {
   return { type: 'quantity', ...common(options) };
 }
 
+/** A number or a text: `8080` or `http`, `3` or `25%`. */
 export function intOrString(options?: TextOptions): IntOrStringNode & Typed<number | string> {
   return { type: 'intOrString', ...common(options) };
 }

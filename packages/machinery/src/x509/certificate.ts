@@ -16,6 +16,7 @@ export type Subject = { readonly commonName: string; readonly organizations?: re
 /** A certificate and its private key, as PEM text. */
 export type KeyPair = { readonly certificate: string; readonly key: string };
 
+/** What a certificate is shown for: to clients, or to servers. */
 export type Usage = 'server auth' | 'client auth';
 
 const ids = {
@@ -226,6 +227,7 @@ export type CertificateTerms = {
   readonly notAfterMs: number;
 };
 
+/** What an authority is to vouch for. */
 export type SigningRequest = {
   readonly subject: Subject;
   readonly publicKey: KeyObject;

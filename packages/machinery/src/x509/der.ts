@@ -12,14 +12,21 @@ function length(bytes: number): Buffer {
   return Buffer.from([0x80 | digits.length, ...digits]);
 }
 
+/** Members in an order. */
 export const sequence = (...members: readonly Uint8Array[]) => tagged(0x30, ...members);
+/** Members in none. */
 export const set = (...members: readonly Uint8Array[]) => tagged(0x31, ...members);
+/** True or false. */
 export const boolean = (value: boolean) => tagged(0x01, Buffer.from([value ? 0xff : 0]));
+/** Bytes. */
 export const octets = (content: Uint8Array) => tagged(0x04, content);
+/** Bits: bytes, of the last of which some are unused. */
 export const bits = (content: Uint8Array, unused = 0) => tagged(0x03, Buffer.from([unused]), content);
+/** Text. */
 export const utf8 = (text: string) => tagged(0x0c, Buffer.from(text));
-/** A value under a number of its own: `explicit` wraps it, `implicit` replaces its tag. */
+/** A value under a number of its own, wrapped. */
 export const explicit = (number: number, content: Uint8Array) => tagged(0xa0 | number, content);
+/** A value under a number of its own, which replaces its tag. */
 export const implicit = (number: number, content: Uint8Array) => tagged(0x80 | number, content);
 
 /** A number without sign, as its big-endian bytes. */
@@ -31,6 +38,7 @@ export function integer(bytes: Uint8Array): Buffer {
   return tagged(0x02, negative ? Buffer.concat([Buffer.from([0]), significant]) : significant);
 }
 
+/** The name of an algorithm or attribute: `1.2.840.10045.2.1`. */
 export function oid(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
   const bytes = [first * 40 + second];
