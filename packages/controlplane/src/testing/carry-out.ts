@@ -1,18 +1,56 @@
-import type { Action } from '@kruise/client/actions';
+import { type Action, isBeingDeleted } from '@kruise/client/actions';
+import type { Decision } from '@kruise/client/controller';
 import type { KubernetesObject } from '@kruise/client/object-key';
+import { applyMergePatch } from '@kruise/machinery/merge-patch';
 
-/** The objects of one kind there are after actions were carried out; those that are made are named in turn. */
+/** The objects of one kind there are after actions were carried out; those that are made without a name are named in turn. */
 export function carryOut<T extends KubernetesObject>(present: readonly T[], actions: readonly Action[]): readonly T[] {
   let objects = [...present];
   for (const action of actions) {
     if (!('object' in action)) continue;
     // All actions on objects are on objects of the kind.
     const object = action.object as T;
-    const isSame = ({ metadata }: T) => metadata.name === object.metadata.name;
-    if (action.type === 'create')
-      objects.push({ ...object, metadata: { ...object.metadata, name: `made-${objects.length}` } });
-    if (action.type === 'update') objects = objects.map((each) => (isSame(each) ? object : each));
-    if (action.type === 'remove') objects = objects.filter((each) => !isSame(each));
+    if (action.type === 'create') {
+      const name = object.metadata.name ?? freeName(objects);
+      objects.push({ ...object, metadata: { ...object.metadata, name } });
+      continue;
+    }
+    objects = objects.flatMap((each) => {
+      if (each.metadata.name !== object.metadata.name) return [each];
+      const after = changed(each, action);
+      return after ? [after] : [];
+    });
   }
   return objects;
+}
+
+function freeName(objects: readonly KubernetesObject[]): string {
+  const taken = new Set(objects.map(({ metadata }) => metadata.name));
+  for (let number = objects.length; ; number++) if (!taken.has(`made-${number}`)) return `made-${number}`;
+}
+
+/** The object a decision is about after it was carried out and reported; undefined if it is gone. */
+export function objectAfter<T extends KubernetesObject>(object: T, { actions, status }: Decision): T | undefined {
+  const [after] = carryOut(
+    [object],
+    actions.filter((action) => 'object' in action && action.object.kind === object.kind),
+  );
+  if (!after) return undefined;
+  const reported = typeof status === 'function' ? status({ failures: [], isStale: false, written: new Map() }) : status;
+  return reported === undefined ? after : { ...after, status: reported };
+}
+
+function changed<T extends KubernetesObject>(object: T, action: Action): T | undefined {
+  if (action.type === 'remove') return afterDeletion({ ...object, metadata: { ...object.metadata, ...deleted } });
+  if (action.type === 'update') return afterDeletion(action.object as T);
+  if (action.type !== 'patch') return object;
+  // Patches in tests are merge patches, or do no more than one would.
+  return afterDeletion(applyMergePatch(object, action.patch) as T);
+}
+
+const deleted = { deletionTimestamp: '2026-01-01T00:00:00Z' };
+
+/** What is on its way out is gone once nothing holds it. */
+function afterDeletion<T extends KubernetesObject>(object: T): T | undefined {
+  return isBeingDeleted(object) && !object.metadata.finalizers?.length ? undefined : object;
 }

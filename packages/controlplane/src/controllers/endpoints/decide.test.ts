@@ -4,6 +4,7 @@ import type { Endpoints } from '@kruise/api/core/endpoints';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Service } from '@kruise/api/core/service';
 import fc from 'fast-check';
+import { carryOut } from '../../testing/carry-out.ts';
 import { decide, subsetsOf, truncate } from './decide.ts';
 
 function service(spec: Service['spec'] = {}, labels: Record<string, string> = {}): Service {
@@ -157,6 +158,8 @@ test('an address tells what is there', () => {
       targetRef: { kind: 'Pod', namespace: 'default', name: '1', uid: 'uid-1' },
     },
   ]);
+  const nowhere = pod('1', { spec: { nodeName: '' } });
+  assert.ok(!('nodeName' in subsetsOf(service(), [nowhere])[0]!.addresses![0]!), 'no node is no node of no name');
   const elsewhere = pod('1', { spec: { hostname: 'one', subdomain: 'other' } });
   assert.equal(subsetsOf(service(), [elsewhere])[0]?.addresses?.[0]?.hostname, undefined);
 });
@@ -249,6 +252,56 @@ test('the order of the Pods makes no difference', () => {
   fc.assert(
     fc.property(fc.shuffledSubarray(pods, { minLength: pods.length }), (shuffled) => {
       assert.deepEqual(subsetsOf(of, shuffled), subsetsOf(of, pods));
+    }),
+  );
+});
+
+test('what could not be written is told of the Endpoints', () => {
+  const failure = (present?: Endpoints) => {
+    const [action] = decide({
+      key: 'default/web',
+      service: service(),
+      endpoints: present,
+      pods: [pod('1')],
+      triggerTime: undefined,
+    }).actions;
+    return action && 'announcement' in action ? action.announcement?.failed : undefined;
+  };
+  assert.deepEqual(failure(), {
+    reason: 'FailedToCreateEndpoint',
+    message: 'Failed to create endpoint for service default/web: {error}',
+  });
+  assert.deepEqual(failure({ apiVersion: 'v1', kind: 'Endpoints', metadata: { name: 'web', namespace: 'default' } }), {
+    reason: 'FailedToUpdateEndpoint',
+    message: 'Failed to update endpoint default/web: {error}',
+  });
+});
+
+test('whatever Pods there are, it has nothing to add to its own decision', () => {
+  const shape = fc.record({
+    ready: fc.boolean(),
+    leaving: fc.boolean(),
+    phase: fc.constantFrom('Running', 'Failed', 'Succeeded'),
+    spec: fc.constantFrom({}, named(8080), named(9090)),
+  });
+  const of = fc.constantFrom(
+    service(),
+    service({ publishNotReadyAddresses: true }),
+    service({ ports: [{ port: 80, targetPort: 'http' }] }),
+    service({ clusterIP: 'None', ports: [] }),
+  );
+  fc.assert(
+    fc.property(of, fc.array(shape, { maxLength: 8 }), fc.array(shape, { maxLength: 8 }), (given, before, after) => {
+      const podsOf = (shapes: typeof before) => shapes.map((each, index) => pod(String(index + 1), each));
+      const world = { key: 'default/web', service: given, triggerTime: undefined };
+      const decideWith = (shapes: typeof before, present: readonly Endpoints[]) => {
+        const [endpoints] = present;
+        return decide({ ...world, pods: podsOf(shapes), endpoints }).actions;
+      };
+      const first = carryOut<Endpoints>([], decideWith(before, []));
+      const second = carryOut(first, decideWith(after, first));
+      assert.deepEqual(decideWith(after, second), []);
+      assert.deepEqual(second[0]?.subsets ?? [], subsetsOf(given, podsOf(after)));
     }),
   );
 });

@@ -102,7 +102,8 @@ function publishedOf(service: Service, pods: readonly Pod[]): readonly Published
     const address: EndpointAddress = {
       ip,
       ...(hostname ? { hostname } : {}),
-      nodeName: pod.spec?.nodeName ?? '',
+      // Who says that it runs without a node must not keep all others from being published.
+      ...(pod.spec?.nodeName ? { nodeName: pod.spec.nodeName } : {}),
       targetRef: { kind: 'Pod', namespace, name, uid },
     };
     published.push({ address, isReady: publishesAll || isPodReady(pod), pod });

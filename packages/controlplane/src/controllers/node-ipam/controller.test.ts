@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { event } from '@kruise/api/core/event';
-import { node } from '@kruise/api/core/node';
+import { type Node, node } from '@kruise/api/core/node';
+import { objectAfter } from '../../testing/carry-out.ts';
 import { startCluster } from '../../testing/cluster.ts';
+import { decide } from './controller.ts';
 
 test('nodes get a part of the cluster range each, and a node that finds none gets that of one that goes', async () => {
   await using cluster = await startCluster();
@@ -28,4 +30,19 @@ test('nodes get a part of the cluster range each, and a node that finds none get
   assert.deepEqual(await blockOf('b'), ['10.0.1.0/24']);
   assert.equal((await client.get(node, { name: 'b' })).metadata.annotations?.['node.alpha.kubernetes.io/ttl'], '0');
   assert.deepEqual(cluster.complaints, []);
+});
+
+test('a node is given its part once, and it is told if that fails', () => {
+  const found: Node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'a' } };
+  const decision = decide({ node: found, blocks: ['10.0.0.0/24', 'fd00::/64'] });
+  const [action] = decision.actions;
+  assert.deepEqual(action && 'announcement' in action && action.announcement?.failed, {
+    type: 'Normal',
+    reason: 'CIDRAssignmentFailed',
+    message: 'Node a status is now: CIDRAssignmentFailed',
+  });
+  assert.deepEqual(objectAfter(found, decision)?.spec, {
+    podCIDR: '10.0.0.0/24',
+    podCIDRs: ['10.0.0.0/24', 'fd00::/64'],
+  });
 });

@@ -1,5 +1,5 @@
 import { type Node, node } from '@kruise/api/core/node';
-import { isBeingDeleted, patch, record } from '@kruise/client/actions';
+import { announced, isBeingDeleted, patch, record } from '@kruise/client/actions';
 import { type Controller, type Decision, defineController } from '@kruise/client/controller';
 import type { Caches } from '@kruise/client/informer';
 import type { Key } from '@kruise/client/object-key';
@@ -45,11 +45,16 @@ export function nodeIpamController(options: NodeRangesOptions): Controller {
 }
 
 export function decide({ node: found, blocks }: Observed): Decision<Node['status']> {
-  if (blocks) return { actions: [patch(found, { spec: { podCIDR: blocks[0], podCIDRs: blocks } })] };
-  const reason = 'CIDRNotAvailable';
-  const message = `Node ${found.metadata.name} status is now: ${reason}`;
+  if (blocks) {
+    const assignment = patch(found, { spec: { podCIDR: blocks[0], podCIDRs: blocks } });
+    return { actions: [announced(assignment, { about: found, failed: statusChange(found, 'CIDRAssignmentFailed') })] };
+  }
   return {
-    actions: [record({ about: found, type: 'Normal', reason, message })],
+    actions: [record({ about: found, ...statusChange(found, 'CIDRNotAvailable') })],
     requeueAfterSeconds: retrySeconds,
   };
+}
+
+function statusChange({ metadata }: Node, reason: string) {
+  return { type: 'Normal' as const, reason, message: `Node ${metadata.name} status is now: ${reason}` };
 }
