@@ -18,6 +18,54 @@ test('the catalogue is in the order of the alphabet, and names nothing twice', (
   assert.deepEqual(names, [...new Set(names)].sort());
 });
 
+const settings = { rootAuthorities: '', clusterRanges: ['10.0.0.0/16'] };
+const made = new Map(catalogue.map(({ name, make }) => [name, make(settings)]));
+
+// Who events are from is what people select them by.
+for (const [name, component] of [
+  ['cronjob-controller', 'cronjob-controller'],
+  ['daemonset-controller', 'daemonset-controller'],
+  ['deployment-controller', 'deployment-controller'],
+  ['disruption-controller', 'controllermanager'],
+  ['endpoints-controller', 'endpoint-controller'],
+  ['endpointslice-controller', 'endpoint-slice-controller'],
+  ['endpointslice-mirroring-controller', 'endpoint-slice-mirroring-controller'],
+  ['ephemeral-volume-controller', 'ephemeral_volume'],
+  ['garbage-collector-controller', 'garbage-collector-controller'],
+  ['horizontal-pod-autoscaler-controller', 'horizontal-pod-autoscaler'],
+  ['job-controller', 'job-controller'],
+  ['node-ipam-controller', 'cidrAllocator'],
+  ['node-lifecycle-controller', 'node-controller'],
+  ['persistentvolume-attach-detach-controller', 'attachdetach-controller'],
+  ['persistentvolume-binder-controller', 'persistentvolume-controller'],
+  ['replicaset-controller', 'replicaset-controller'],
+  ['replicationcontroller-controller', 'replication-controller'],
+  ['statefulset-controller', 'statefulset-controller'],
+  ['taint-eviction-controller', 'taint-eviction-controller'],
+] as const) {
+  test(`events of ${name} are from ${component}`, () => {
+    assert.equal(made.get(name)?.[0]?.component, component);
+  });
+}
+
+for (const [name, workers] of [
+  ['cronjob-controller', 5],
+  ['daemonset-controller', 2],
+  ['deployment-controller', 5],
+  ['endpoints-controller', 5],
+  ['endpointslice-controller', 5],
+  ['horizontal-pod-autoscaler-controller', 5],
+  ['job-controller', 5],
+  ['replicaset-controller', 5],
+  ['replicationcontroller-controller', 5],
+  ['statefulset-controller', 5],
+] as const) {
+  test(`${name} works on ${workers} objects at a time`, () => {
+    const [controller] = made.get(name) ?? [];
+    assert.equal(controller && 'workers' in controller && controller.workers, workers);
+  });
+}
+
 for (const [wanted, unknown] of [
   ['*,-deployment-controller,replicaset-controller', ''],
   ['*,bootstrapsigner,tokencleaner', ''],

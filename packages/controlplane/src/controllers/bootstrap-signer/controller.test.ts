@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
-import { configMap } from '@kruise/api/core/configmap';
-import { secret } from '@kruise/api/core/secret';
+import { type ConfigMap, configMap } from '@kruise/api/core/configmap';
+import { type Secret, secret } from '@kruise/api/core/secret';
 import { formatTime } from '@kruise/values/time';
+import fc from 'fast-check';
+import { objectAfter } from '../../testing/carry-out.ts';
 import { type Cluster, startCluster } from '../../testing/cluster.ts';
+import { decide } from './decide.ts';
 
 const info = { namespace: 'kube-public', name: 'cluster-info' };
 
@@ -65,4 +68,41 @@ test('a token that is no longer good is removed, and its signature with it', asy
   const { items } = await cluster.client.list(secret, { namespace: 'kube-system' });
   assert.deepEqual(items, []);
   assert.deepEqual(cluster.complaints, []);
+});
+
+test('whatever signatures there are, those of the tokens that may sign take their place, once', () => {
+  const now = Date.UTC(2026, 0, 1);
+  const encode = (fields: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(fields).map(([key, text]) => [key, Buffer.from(text).toString('base64')]));
+  const tokenOf = (id: string, seconds: number): Secret => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace: 'kube-system', name: `bootstrap-token-${id}` },
+    data: encode({
+      'token-id': id,
+      'token-secret': 'fedcba9876543210',
+      'usage-bootstrap-signing': 'true',
+      expiration: formatTime(now + seconds * 1000),
+    }),
+  });
+  const tokens = fc.uniqueArray(fc.tuple(fc.constantFrom('aaaaaa', 'bbbbbb'), fc.constantFrom(-60, 60)), {
+    selector: ([id]) => id,
+  });
+  const present = fc.subarray(['aaaaaa', 'cccccc']);
+  fc.assert(
+    fc.property(tokens, present, (given, signed) => {
+      const old = Object.fromEntries(signed.map((id) => [`jws-kubeconfig-${id}`, 'old']));
+      const before: ConfigMap = {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: info,
+        data: { kubeconfig: 'clusters', ...old },
+      };
+      const found = given.map(([id, seconds]) => tokenOf(id, seconds));
+      const after = objectAfter(before, decide({ info: before, tokens: found }, now))!;
+      assert.deepEqual(decide({ info: after, tokens: found }, now).actions, []);
+      const signers = given.filter(([, seconds]) => seconds > 0).map(([id]) => `jws-kubeconfig-${id}`);
+      assert.deepEqual(new Set(Object.keys(after.data ?? {})), new Set(['kubeconfig', ...signers]));
+    }),
+  );
 });

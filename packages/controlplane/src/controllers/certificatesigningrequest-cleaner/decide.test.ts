@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { CertificateSigningRequest } from '@kruise/api/certificates/certificatesigningrequest';
 import { createAuthority } from '@kruise/machinery/x509/certificate';
 import { formatTime, instantOf } from '@kruise/values/time';
+import fc from 'fast-check';
 import { decide } from './decide.ts';
 
 const now = instantOf(2026, 1, 10);
@@ -78,3 +79,19 @@ for (const { name, request, comes } of cases) {
     assert.equal(actions.length > 0 ? 'goes' : (requeueAfterSeconds ?? 'stays'), comes);
   });
 }
+
+test('no request goes before its time, and whoever looks when told to finds it over', () => {
+  const condition = fc.tuple(fc.constantFrom('Approved', 'Denied', 'Failed'), fc.nat(3 * hour));
+  const some = fc.uniqueArray(condition, { selector: ([type]) => type, maxLength: 3 });
+  fc.assert(
+    fc.property(fc.nat(2 * day), some, fc.boolean(), (made, conditions, isSigned) => {
+      const request = requestOf(made, conditions, isSigned ? good : undefined);
+      const { actions, requeueAfterSeconds } = decide(request, now);
+      const decided = conditions.filter(([type]) => type !== 'Approved' || isSigned).map(([, ago]) => ago);
+      const isOver = conditions.length === 0 ? made > day : decided.some((ago) => ago > hour);
+      assert.equal(actions.length > 0, isOver);
+      if (requeueAfterSeconds === undefined) return;
+      assert.equal(decide(request, now + requeueAfterSeconds * 1000).actions.length, 1);
+    }),
+  );
+});

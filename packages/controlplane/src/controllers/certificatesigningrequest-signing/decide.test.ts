@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { CertificateSigningRequest } from '@kruise/api/certificates/certificatesigningrequest';
 import { createAuthority, createRequest, generateKey, type Subject } from '@kruise/machinery/x509/certificate';
 import { instantOf } from '@kruise/values/time';
+import { objectAfter } from '../../testing/carry-out.ts';
 import { decide } from './decide.ts';
 
 const now = instantOf(2026, 1, 1);
@@ -186,4 +187,13 @@ for (const { name, asked, signerEnds = 3650 * day, from, to } of times) {
 
 test('an authority that has expired signs nothing', () => {
   assert.throws(() => sign({ signerName: kubeletClient }, { ...authority, notAfter: now }), /the signer has expired/);
+});
+
+test('what was signed, or refused, is so once', () => {
+  for (const { asked } of cases) {
+    const request = requestOf(asked);
+    const signer = { notAfter: now + 3650 * day * 1000, ...authority };
+    const after = objectAfter(request, decide({ request, longestSeconds: day, signer }, now))!;
+    assert.deepEqual(decide({ request: after, longestSeconds: day, signer }, now), { actions: [] });
+  }
 });

@@ -6,6 +6,7 @@ import type { CreateAction, RemoveAction } from '@kruise/client/actions';
 import type { Outcome } from '@kruise/client/execute';
 import { controllerReference } from '@kruise/machinery/owner-references';
 import { formatTime, parseTime } from '@kruise/values/time';
+import fc from 'fast-check';
 import { inWords } from '../../testing/in-words.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './history.ts';
@@ -319,3 +320,69 @@ for (const { name, spec, status, seconds } of requeues) {
     assert.equal(outcomeOf(worldOf(cronJobOf(spec, status))).requeueAfterSeconds, seconds);
   });
 }
+
+type Life = { cronJob: CronJob; jobs: readonly Job[]; at: number };
+
+/** A look at the world: what is decided is done, and what was deleted is gone; killed half way, nothing is reported. */
+function look({ cronJob, jobs, at }: Life, isKilled: boolean): Life {
+  const { actions, status } = decide(worldOf(cronJob, jobs), at);
+  const made = actions.filter((action) => action.type === 'create').map(({ object }) => object as Job);
+  const gone = new Set(actions.flatMap((action) => (action.type === 'remove' ? [action.object.metadata.name] : [])));
+  const started = made.map(({ metadata, ...rest }) => ({
+    ...rest,
+    metadata: { ...metadata, uid: metadata.name!, creationTimestamp: formatTime(at) },
+    status: { startTime: formatTime(at) },
+  }));
+  for (const { metadata } of started)
+    assert.ok(!jobs.some((each) => each.metadata.name === metadata.name), 'no Job is started twice');
+  const left = [...jobs.filter(({ metadata }) => !gone.has(metadata.name)), ...started];
+  if (isKilled) return { cronJob, jobs: left, at };
+  const outcome = { failures: [], isStale: false, written: new Map(started.map((each) => [each.metadata.uid, each])) };
+  const reported = typeof status === 'function' ? status(outcome) : status;
+  return { cronJob: { ...cronJob, status: reported ?? {} }, jobs: left, at };
+}
+
+const isAtWork = ({ status }: Job) => !status?.conditions?.length;
+
+test('however it is looked at, killed and left alone, no time has two Jobs, none run that must not, and no more are kept than asked for', () => {
+  const step = fc.record({
+    minutes: fc.integer({ min: 1, max: 200 }),
+    ends: fc.constantFrom('Complete', 'Failed', undefined),
+    isKilled: fc.boolean(),
+  });
+  const spec = fc.record({
+    schedule: fc.constantFrom('* * * * *', '*/7 * * * *', '0 * * * *', '@every 90s'),
+    concurrencyPolicy: fc.constantFrom('Allow', 'Forbid', 'Replace'),
+    startingDeadlineSeconds: fc.constantFrom(undefined, 30, 600),
+    successfulJobsHistoryLimit: fc.nat(3),
+    failedJobsHistoryLimit: fc.nat(2),
+  });
+  fc.assert(
+    fc.property(spec, fc.array(step, { maxLength: 30 }), ({ startingDeadlineSeconds, ...rest }, steps) => {
+      const deadline = startingDeadlineSeconds === undefined ? {} : { startingDeadlineSeconds };
+      let life: Life = { cronJob: cronJobOf({ ...rest, ...deadline }), jobs: [], at: now };
+      for (const { minutes, ends, isKilled } of steps) {
+        if (isKilled) life = look(life, true);
+        life = look(life, false);
+        // What was just done is not done again, and what is over is cleared away.
+        life = look(life, false);
+        const again = decide(worldOf(life.cronJob, life.jobs), life.at).actions;
+        assert.deepEqual(
+          inWords(again).filter((words) => words !== 'tell JobAlreadyActive' && words !== 'tell TooManyMissedTimes'),
+          [],
+        );
+        if (rest.concurrencyPolicy !== 'Allow') assert.ok(life.jobs.filter(isAtWork).length <= 1, 'one at a time');
+        const kept = (type: string) => life.jobs.filter(({ status }) => status?.conditions?.[0]?.type === type).length;
+        assert.ok(kept('Complete') <= rest.successfulJobsHistoryLimit, 'too many that succeeded are kept');
+        assert.ok(kept('Failed') <= rest.failedJobsHistoryLimit, 'too many that failed are kept');
+        life = {
+          ...life,
+          at: life.at + minutes * 60_000,
+          jobs: life.jobs.map((job) =>
+            ends && isAtWork(job) ? { ...job, status: { ...job.status, ...ended(ends) } } : job,
+          ),
+        };
+      }
+    }),
+  );
+});

@@ -519,6 +519,22 @@ test('a new ReplicaSet has the hash in its name, labels, selector and Pods', () 
   });
 });
 
+test('users are told of every change of size', () => {
+  const toldBy = (sets: readonly ReplicaSet[], deployment?: Facts) =>
+    decide(observed(deploymentOf(deployment), sets), now).actions.flatMap((action) =>
+      'announcement' in action && action.announcement?.done ? [action.announcement.done] : [],
+    );
+  const [made] = toldBy([]);
+  assert.equal(made?.reason, 'ScalingReplicaSet');
+  assert.match(made?.message ?? '', /^Scaled up replica set web-\w+ from 0 to 10$/);
+  assert.deepEqual(toldBy(oldAndNew(8, 3)), [
+    { reason: 'ScalingReplicaSet', message: 'Scaled up replica set web-new from 3 to 5' },
+  ]);
+  assert.deepEqual(toldBy(oldAndNew(8, 5)), [
+    { reason: 'ScalingReplicaSet', message: 'Scaled down replica set web-a from 8 to 3' },
+  ]);
+});
+
 test('a former ReplicaSet remembers the revisions it had, the latest of them', () => {
   const former = Array.from({ length: 400 }, (_, index) => String(1000 + index)).join(',');
   const set = setOf('new', { size: 10, annotations: { [revision]: '1700', [history]: former } });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { EndpointSubset, Endpoints } from '@kruise/api/core/endpoints';
 import type { Service } from '@kruise/api/core/service';
 import type { EndpointSlice } from '@kruise/api/discovery/endpointslice';
+import fc from 'fast-check';
 import { carryOut as carryOutActions } from '../../testing/carry-out.ts';
 import { decide, type Observed } from './decide.ts';
 
@@ -134,4 +135,33 @@ test('what cannot be mirrored is told', () => {
     'TooManyAddressesToMirror: A max of 1000 addresses can be mirrored to EndpointSlices per Endpoints subset. 2 addresses were skipped',
   ]);
   assert.equal(carryOut(observe(endpoints([subset(crowd)])))[0]?.endpoints.length, 1000);
+});
+
+test('whatever somebody writes, it is mirrored once, and it has nothing to add', () => {
+  const address = fc.constantFrom('10.0.0.1', '10.0.0.2', '10.0.0.3', 'fd00::1', 'nowhere');
+  const some = fc.array(
+    fc
+      .tuple(fc.uniqueArray(address), fc.uniqueArray(address), fc.constantFrom(80, 81))
+      .map(([ready, notReady, port]) => subset(ready.join(' '), notReady.join(' '), port)),
+    { maxLength: 4 },
+  );
+  fc.assert(
+    fc.property(some, some, (before, after) => {
+      const first = carryOut(observe(endpoints(before)));
+      const second = carryOut(observe(endpoints(after), first));
+      const actions = decide(observe(endpoints(after), second)).actions;
+      assert.deepEqual(
+        actions.filter(({ type }) => type !== 'record'),
+        [],
+      );
+      const shown = second.flatMap(({ endpoints: found, ports }) =>
+        found.flatMap(({ addresses }) => (ports ?? []).map(({ port }) => `${addresses[0]}:${port}`)),
+      );
+      assert.equal(new Set(shown).size, shown.length, 'nothing is mirrored twice');
+      const wanted = after.flatMap(({ addresses = [], notReadyAddresses = [], ports = [] }) =>
+        [...addresses, ...notReadyAddresses].flatMap(({ ip }) => ports.map(({ port }) => `${ip}:${port}`)),
+      );
+      assert.deepEqual(new Set(shown), new Set(wanted.filter((each) => !each.startsWith('nowhere'))));
+    }),
+  );
 });

@@ -4,6 +4,7 @@ import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Service } from '@kruise/api/core/service';
 import type { EndpointSlice } from '@kruise/api/discovery/endpointslice';
+import fc from 'fast-check';
 import { carryOut as carryOutActions } from '../../testing/carry-out.ts';
 import { decide, type Observed } from './decide.ts';
 
@@ -285,4 +286,75 @@ test('traffic that is to stay close gets hints, unless zones are to share', () =
   const close = service({ trafficDistribution: 'PreferClose' });
   assert.deepEqual(hintsOf(carryOut(observe(close, [pod('1'), pod('2')]))), ['a', 'a']);
   assert.deepEqual(reasons(observe(close, inBoth)), []);
+});
+
+test('what could not be written is told of the Service', () => {
+  const failures = decide(observe(service(), [pod('1')])).actions.map((action) =>
+    'announcement' in action ? action.announcement?.failed : undefined,
+  );
+  assert.deepEqual(failures, [
+    {
+      reason: 'FailedToUpdateEndpointSlices',
+      message:
+        'Error updating Endpoint Slices for Service default/web: failed to create EndpointSlice for Service default/web: {error}',
+    },
+  ]);
+});
+
+test('five thousand Pods are in fifty slices, of which one more Pod changes one', () => {
+  const pods = Array.from({ length: 5000 }, (_, index) =>
+    pod(`p${index}`, { ips: [`10.${1 + (index >> 16)}.${(index >> 8) & 255}.${index & 255}`] }),
+  );
+  const slices = carryOut(observe(service(), pods));
+  assert.equal(slices.length, 50);
+  assert.ok(slices.every(({ endpoints }) => endpoints.length === 100));
+  assert.deepEqual(decide(observe(service(), pods, slices)).actions, []);
+  const actions = decide(observe(service(), [...pods, pod('one-more', { ips: ['10.9.9.9'] })], slices)).actions;
+  assert.deepEqual(
+    actions.map(({ type }) => type),
+    ['create'],
+  );
+  const fewer = decide(observe(service(), pods.slice(1), slices)).actions;
+  assert.deepEqual(
+    fewer.map(({ type }) => type),
+    ['update'],
+  );
+});
+
+test('whatever Pods come and go, each is in one slice of each family, and it has nothing to add', () => {
+  const shape = fc.record({
+    ready: fc.boolean(),
+    leaving: fc.boolean(),
+    spec: fc.constantFrom({}, named(8080), named(9090)),
+    hasBoth: fc.boolean(),
+  });
+  const of = fc.constantFrom(
+    service(),
+    service({ publishNotReadyAddresses: true, ipFamilies: ['IPv4', 'IPv6'] }),
+    service({ ports: [{ name: 'http', port: 80, targetPort: 'http' }] }),
+  );
+  const some = fc.array(shape, { maxLength: 10 });
+  fc.assert(
+    fc.property(of, some, some, fc.nat(5), (given, before, after, moved) => {
+      const podsOf = (shapes: typeof before, from = 1) =>
+        shapes.map(({ hasBoth, ...each }, index) => {
+          const number = String(from + index);
+          return pod(number, { ...each, ips: [`10.1.0.${number}`, ...(hasBoth ? [`fd00::${number}`] : [])] });
+        });
+      const few = { maxPerSlice: 3 };
+      const first = carryOut(observe(given, podsOf(before), [], few));
+      const wanted = podsOf(after, moved + 1);
+      const second = carryOut(observe(given, wanted, first, few));
+      assert.deepEqual(decide(observe(given, wanted, second, few)).actions, []);
+      assert.ok(second.every(({ endpoints }) => endpoints.length <= 3));
+      const addresses = second.flatMap(({ endpoints }) => endpoints.map((each) => each.addresses[0]));
+      const families = given.spec?.ipFamilies ?? [];
+      const expected = wanted.flatMap(({ status }) =>
+        (status?.podIPs ?? [])
+          .map(({ ip }) => ip)
+          .filter((ip) => families.includes(ip?.includes(':') ? 'IPv6' : 'IPv4')),
+      );
+      assert.deepEqual(addresses.toSorted(), expected.toSorted());
+    }),
+  );
 });

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
+import fc from 'fast-check';
+import { carryOut } from '../../testing/carry-out.ts';
 import { inWords } from '../../testing/in-words.ts';
 import { decide } from './decide.ts';
 
@@ -63,5 +65,19 @@ test('who is in the way is named', () => {
   assert.equal(
     action?.type === 'record' && action.event.message,
     'ephemeral volume a: PVC default/web-a was not created for pod default/web (pod is not owner)',
+  );
+});
+
+test('whatever claims there are, it makes none twice, and touches none', () => {
+  const claims = fc
+    .subarray(['web-a', 'web-b', 'web-tmp'])
+    .chain((names) => fc.tuple(...names.map((name) => fc.constantFrom('p1', 'p0').map((uid) => claim(name, uid)))));
+  fc.assert(
+    fc.property(claims, (present) => {
+      const after = carryOut<PersistentVolumeClaim>(present, decided(pod(), ...present).actions);
+      assert.deepEqual(after.slice(0, present.length), present);
+      const again = decided(pod(), ...after).actions;
+      assert.ok(again.every(({ type }) => type === 'record'));
+    }),
   );
 });

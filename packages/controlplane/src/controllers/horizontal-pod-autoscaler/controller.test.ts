@@ -7,6 +7,7 @@ import { pod } from '@kruise/api/core/pod';
 import { type Client, createClient } from '@kruise/client/client';
 import { runControllers } from '@kruise/client/manager';
 import { createScaleTargets } from '@kruise/client/scale-targets';
+import { forbidden } from '@kruise/machinery/status';
 import { formatTime } from '@kruise/values/time';
 import { type Cluster, startCluster } from '../../testing/cluster.ts';
 import { horizontalPodAutoscalerController } from './controller.ts';
@@ -114,6 +115,40 @@ test('without metrics nothing is scaled, and it is told why', async () => {
     /unable to fetch metrics from resource metrics API: the server could not find the requested resource \(get pods.metrics.k8s.io\)$/,
   );
   assert.deepEqual(cluster.complaints, []);
+});
+
+test('a size that is refused is told', async () => {
+  await using cluster = await startCluster();
+  const { client, clock } = cluster;
+  await addWorkload(cluster);
+  await autoscale(cluster);
+  const own = withMetrics(cluster.clientOfAccount('horizontal-pod-autoscaler'), () => '800m', clock.now);
+  const refusing = createClient({
+    watch: (request) => own.transport.watch(request),
+    async request(request) {
+      if (request.method === 'PUT' && request.path.endsWith('/scale'))
+        throw forbidden({ group: 'apps', plural: 'deployments' }, 'web', 'no');
+      return own.transport.request(request);
+    },
+  });
+  const stop = new AbortController();
+  const done = runControllers(
+    [horizontalPodAutoscalerController()],
+    { client, clientFor: () => refusing, clock, random: { next: () => 0.5 } },
+    stop.signal,
+  );
+  await cluster.pass(1);
+  assert.equal((await client.get(deployment, reference)).spec?.replicas, 2);
+  const { status } = await client.get(horizontalPodAutoscaler, reference);
+  const able = status?.conditions?.find(({ type }) => type === 'AbleToScale');
+  assert.deepEqual([able?.status, able?.reason], ['False', 'FailedUpdateScale']);
+  const told = (await client.list(event)).items.map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
+  assert.deepEqual(told, [
+    'Warning FailedRescale: New size: 4; reason: cpu resource utilization (percentage of request) above target; error: deployments.apps "web" is forbidden: no',
+  ]);
+  stop.abort();
+  await cluster.pass(0);
+  await done;
 });
 
 test('two autoscalers of the same Pods are both refused', async () => {

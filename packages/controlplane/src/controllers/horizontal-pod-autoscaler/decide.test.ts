@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { HorizontalPodAutoscaler, MetricSpec } from '@kruise/api/autoscaling/horizontalpodautoscaler';
 import type { Pod } from '@kruise/api/core/pod';
 import { formatTime } from '@kruise/values/time';
+import fc from 'fast-check';
 import { decide, type Observed, type Rescale } from './decide.ts';
 import { type History, noHistory } from './limits.ts';
 import type { MetricAnswer } from './metric-proposals.ts';
@@ -255,5 +256,39 @@ test('what was called for is remembered, whatever came of it', () => {
   assert.deepEqual(
     history.recommendations.map(({ replicas }) => replicas),
     [4, 1],
+  );
+});
+
+test('a measure of a kind nobody knows is told', () => {
+  const odd = autoscaler({ metrics: [{ type: 'Mood' } as unknown as MetricSpec] });
+  const { to, conditions } = outcome(observe(4, [{ failure: '' }], { autoscaler: odd }));
+  assert.deepEqual([to, conditions['ScalingActive']], [undefined, 'False InvalidMetricSourceType']);
+});
+
+test('whatever the load, the size stays within bounds, and comes to rest while the load stays', () => {
+  const bounds = fc.tuple(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 5, max: 40 }));
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 50 }), fc.nat(40_000), bounds, (start, load, [minReplicas, maxReplicas]) => {
+      const bounded = autoscaler({ minReplicas, maxReplicas });
+      let current = start;
+      let history = noHistory;
+      let restedFor = 0;
+      for (let period = 0; restedFor < 25; period++) {
+        assert.ok(period < 200, 'it never comes to rest');
+        const at = now + period * 15_000;
+        const answers = [usage(current, Math.floor(load / current))];
+        const observed = observe(current, answers, { autoscaler: bounded, history });
+        const decided = decide(observed, usualAutoscalerSettings, at);
+        history = decided.history;
+        const rescale = decided.decision.actions.find(({ type }) => type === 'effect');
+        restedFor = rescale ? 0 : restedFor + 1;
+        if (rescale?.type !== 'effect') continue;
+        const { replicas } = rescale.input as Rescale;
+        assert.ok(replicas >= minReplicas && replicas <= maxReplicas, `${replicas} is out of bounds`);
+        assert.ok(replicas <= Math.max(2 * current, 4) || current < minReplicas, 'it grows too fast');
+        current = replicas;
+      }
+    }),
+    { numRuns: 50 },
   );
 });

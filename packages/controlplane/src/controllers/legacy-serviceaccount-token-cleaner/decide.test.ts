@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import type { Secret } from '@kruise/api/core/secret';
 import type { ServiceAccount } from '@kruise/api/core/serviceaccount';
 import { instantOf } from '@kruise/values/time';
+import fc from 'fast-check';
+import { objectAfter } from '../../testing/carry-out.ts';
 import { decide, type Observed } from './decide.ts';
 
 const now = instantOf(2026, 6, 15, 12);
@@ -77,3 +79,20 @@ for (const { name, does, ...observed } of cases) {
     assert.equal(actual, does);
   });
 }
+
+test('no token goes that was used within a year, or was not marked for one, and it has nothing to add', () => {
+  const date = fc.constantFrom('2024-01-01', '2025-06-14', '2025-06-16', '2026-06-01', 'nonsense');
+  const labels = fc.record({ used: fc.option(date, { nil: undefined }), marked: fc.option(date, { nil: undefined }) });
+  fc.assert(
+    fc.property(labels, fc.boolean(), ({ used: last, marked }, isMounted) => {
+      const secret = token({ ...(last ? used(last) : {}), ...(marked ? invalid(marked) : {}) });
+      const world = { secret, account: account(), isMounted, trackedSince: '2020-01-01' };
+      const after = objectAfter(secret, decide(world, now));
+      if (after) assert.deepEqual(decide({ ...world, secret: after }, now).actions, []);
+      else {
+        assert.ok(!isMounted && marked !== undefined && marked < '2025-06-15');
+        assert.ok(last === undefined || last < '2025-06-15');
+      }
+    }),
+  );
+});

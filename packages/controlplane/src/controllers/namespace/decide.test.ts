@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Namespace } from '@kruise/api/core/namespace';
 import { instantOf } from '@kruise/values/time';
+import fc from 'fast-check';
 import { decide, podGraceSeconds, type Remainder } from './decide.ts';
 
 const now = instantOf(2026, 1, 1);
@@ -143,3 +144,27 @@ for (const { name, pods: running, after, expected } of graceCases) {
     assert.equal(podGraceSeconds(running, now, now + after * 1000), expected);
   });
 }
+
+test('what was said is not said again, and a namespace goes only when nothing is left', () => {
+  const remainder = fc
+    .record({ count: fc.nat(3), finalizers: fc.nat(2), graceSeconds: fc.nat(60), fails: fc.boolean() })
+    .map(({ count, finalizers, graceSeconds, fails }) =>
+      left(pods, count, {
+        ...(finalizers > 0 && count > 0 ? held(['example.com/a', finalizers]) : {}),
+        graceSeconds,
+        ...(fails ? { error: 'no' } : {}),
+      }),
+    );
+  const failures = fc.array(fc.constant({ groupVersion: 'a/v1', message: 'gone' }), { maxLength: 1 });
+  fc.assert(
+    fc.property(fc.array(remainder, { maxLength: 3 }), failures, (remainders, discoveryFailures) => {
+      const observed = { namespace, remainders, discoveryFailures };
+      const { conditions, isEmpty, errors, requeueAfterSeconds } = decide(observed, now);
+      const isLeft = remainders.some(({ count, error }) => count > 0 || error) || discoveryFailures.length > 0;
+      assert.equal(isEmpty, !isLeft);
+      if (!isEmpty) assert.ok(errors.length > 0 || requeueAfterSeconds !== undefined, 'somebody looks again');
+      const reported = { ...namespace, status: { conditions: [...conditions] } };
+      assert.deepEqual(decide({ ...observed, namespace: reported }, now + 60_000).conditions, conditions);
+    }),
+  );
+});

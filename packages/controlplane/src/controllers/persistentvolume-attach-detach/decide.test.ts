@@ -5,6 +5,8 @@ import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import type { Pod } from '@kruise/api/core/pod';
 import type { VolumeAttachment } from '@kruise/api/storage/volumeattachment';
 import { type Instant, instantOf } from '@kruise/values/time';
+import fc from 'fast-check';
+import { carryOut } from '../../testing/carry-out.ts';
 import { decide, type Observed, type WantedVolume } from './decide.ts';
 
 const now = instantOf(2026, 1, 1);
@@ -164,4 +166,44 @@ function inShort(observed: Observed): string {
 test('an attachment names the driver, the node and the volume', () => {
   const [action] = decide(world({ wanted: [wanted()] }), now).actions;
   assert.deepEqual(action?.type === 'create' && action.object, attachment());
+});
+
+test('a volume comes to be where it is needed and may be, and nowhere else, and is never taken from who uses it', () => {
+  const worlds = fc.record({
+    isWanted: fc.boolean(),
+    isShared: fc.boolean(),
+    isElsewhere: fc.boolean(),
+    isInUse: fc.boolean(),
+    present: fc.constantFrom([], [attachment()], attached),
+  });
+  fc.assert(
+    fc.property(worlds, ({ isWanted, isShared, isElsewhere, isInUse, present }) => {
+      const found = isShared ? shared : volume;
+      const needs = [wanted({ volume: found, elsewhere: isElsewhere ? ['node-2'] : [] })];
+      const ready = { conditions: [{ type: 'Ready', status: 'True' }] } as const;
+      let observed = world({
+        wanted: isWanted ? needs : [],
+        attachments: present,
+        node: node({ ...ready, ...(isInUse ? { volumesInUse: [unique] } : {}) }),
+        volumeOf: () => found,
+      });
+      for (let pass = 0; ; pass++) {
+        assert.ok(pass < 5, 'it goes on for ever');
+        // The driver does as it is asked.
+        const there = observed.attachments.map((each) => ({ ...each, status: { attached: true } }));
+        observed = { ...observed, attachments: there };
+        const { actions } = decide(observed, now);
+        if (actions.length === 0) break;
+        const isOf = (kind: string) => (action: (typeof actions)[number]) =>
+          'object' in action && action.object.kind === kind;
+        const [after] = carryOut([observed.node!], actions.filter(isOf('Node')));
+        const attachments = carryOut(observed.attachments, actions.filter(isOf('VolumeAttachment')));
+        observed = { ...observed, node: after, attachments };
+      }
+      const isThere = observed.attachments.length > 0;
+      if (isWanted) assert.equal(isThere, present.length > 0 || !isElsewhere || isShared);
+      else assert.equal(isThere, present.length > 0 && isInUse);
+      assert.equal(observed.node?.status?.volumesAttached?.length ?? 0, isThere ? 1 : 0);
+    }),
+  );
 });

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import fc from 'fast-check';
+import { objectAfter } from '../../testing/carry-out.ts';
 import { inWords } from '../../testing/in-words.ts';
 import { decideVolume } from './decide-volume.ts';
 import { boundByController, claimWith, theClaim, volumeWith } from './fixtures.ts';
@@ -117,3 +119,29 @@ test('a volume that somebody had kept for a claim stays kept', () => {
 function csi() {
   return { driver: 'disks.example.com', volumeHandle: 'h1' };
 }
+
+test('a volume comes to rest, and is deleted only where nobody has it and that is wanted', () => {
+  const reclaim = fc.constantFrom('Retain', 'Delete', 'Recycle');
+  const phase = fc.constantFrom('Pending', 'Available', 'Bound', 'Released', 'Failed');
+  const annotations = fc.constantFrom({}, madeBy('example.com/disks'), madeBy('kubernetes.io/rbd'), boundByController);
+  const reference = fc.constantFrom({}, theClaim);
+  const claim = fc.constantFrom(undefined, hasIt, elsewhere, later, claimWith());
+  fc.assert(
+    fc.property(reclaim, phase, annotations, reference, claim, (persistentVolumeReclaimPolicy, ...rest) => {
+      const [before, noted, kept, found] = rest;
+      let volume: PersistentVolume = volumeWith({ ...kept, persistentVolumeReclaimPolicy }, noted, before);
+      for (let pass = 0; ; pass++) {
+        assert.ok(pass < 4, 'it goes on for ever');
+        const decision = decideVolume({ volume, claim: found });
+        if (decision.actions.some(({ type }) => type === 'remove')) {
+          assert.equal(persistentVolumeReclaimPolicy, 'Delete');
+          assert.ok(found?.metadata.uid !== 'c1' || found.spec?.volumeName === 'other', 'its claim has it');
+          return;
+        }
+        const after = objectAfter(volume, decision)!;
+        if (decision.actions.length === 0 && decision.status === undefined) return;
+        volume = after;
+      }
+    }),
+  );
+});

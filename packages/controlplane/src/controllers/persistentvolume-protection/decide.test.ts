@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
+import fc from 'fast-check';
+import { objectAfter } from '../../testing/carry-out.ts';
 import { decide } from './decide.ts';
 
 const ours = 'kubernetes.io/pv-protection';
@@ -27,3 +29,15 @@ for (const [name, given, finalizers] of cases) {
     assert.deepEqual(action?.type === 'update' ? action.object.metadata.finalizers : undefined, finalizers);
   });
 }
+
+test('no volume goes while it is bound, and it has nothing to add to its own decision', () => {
+  const finalizers = fc.subarray([ours, 'example.com/a']);
+  fc.assert(
+    fc.property(fc.constantFrom('Available', 'Bound', 'Released'), fc.boolean(), finalizers, (phase, isGoing, held) => {
+      const before: PersistentVolume = volume(phase, isGoing, held);
+      const after = objectAfter(before, decide(before));
+      if (phase === 'Bound' && held.includes(ours)) assert.ok(after);
+      if (after) assert.deepEqual(decide(after).actions, []);
+    }),
+  );
+});

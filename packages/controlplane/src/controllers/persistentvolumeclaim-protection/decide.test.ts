@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
+import fc from 'fast-check';
+import { objectAfter } from '../../testing/carry-out.ts';
 import { decide } from './decide.ts';
 
 const ours = 'kubernetes.io/pvc-protection';
@@ -65,3 +67,17 @@ for (const [name, given, pods, finalizers] of cases) {
     assert.deepEqual(action?.type === 'update' ? action.object.metadata.finalizers : undefined, finalizers);
   });
 }
+
+test('no claim goes while a Pod uses it, and it has nothing to add to its own decision', () => {
+  const users = fc.subarray([pod(named), pod(named, { nodeName: '' }), pod(ephemeral), pod({ emptyDir: {} })]);
+  const owner = fc.constantFrom(undefined, 'p1', 'p0');
+  fc.assert(
+    fc.property(fc.boolean(), fc.subarray([ours, 'example.com/a']), owner, users, (isGoing, held, uid, pods) => {
+      const before = claim(isGoing, held, uid);
+      const after = objectAfter(before, decide({ claim: before, pods }));
+      const isUsed = pods.some((each) => each.spec?.nodeName && each.spec.volumes?.[0]?.persistentVolumeClaim);
+      if (isUsed && held.includes(ours)) assert.ok(after);
+      if (after) assert.deepEqual(decide({ claim: after, pods }).actions, []);
+    }),
+  );
+});

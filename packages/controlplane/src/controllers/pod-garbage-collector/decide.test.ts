@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import { instantOf } from '@kruise/values/time';
+import fc from 'fast-check';
 import { isForced, isStranded, lastStatus, surplusOf } from './decide.ts';
 
 const now = instantOf(2026, 1, 1);
@@ -128,4 +129,25 @@ test('what finalizers hold is not forced twice', () => {
   assert.ok(!isForced(podOf('a', { ...forced, phase: 'Running' })));
   assert.ok(!isForced(podOf('a', { ...forced, deletionGracePeriodSeconds: 30 })));
   assert.ok(!isForced(podOf('a', { phase: 'Failed' })));
+});
+
+test('as many as are allowed are kept, none that was evicted rather than one that was not, and the rest goes once', () => {
+  const shape = fc.record({ evicted: fc.boolean(), day: fc.integer({ min: 10, max: 28 }) });
+  fc.assert(
+    fc.property(fc.array(shape, { maxLength: 20 }), fc.integer({ min: 1, max: 20 }), (shapes, threshold) => {
+      const ended = shapes.map(({ evicted, day }, index) =>
+        podOf(`p${index}`, {
+          phase: 'Failed',
+          creationTimestamp: `2026-01-${day}T00:00:00Z`,
+          ...(evicted ? { reason: 'Evicted' } : {}),
+        }),
+      );
+      const removed = new Set(surplusOf(ended, threshold));
+      const kept = ended.filter((pod) => !removed.has(pod));
+      assert.equal(kept.length, Math.min(ended.length, threshold));
+      assert.deepEqual(surplusOf(kept, threshold), []);
+      const isEvicted = ({ status }: Pod) => status?.reason === 'Evicted';
+      if (kept.some(isEvicted)) assert.ok([...removed].every(isEvicted));
+    }),
+  );
 });

@@ -114,6 +114,12 @@ const actionCases: readonly {
     does: 'create web-',
   },
   { name: 'makes 500 Pods at a time', set: setOf({ replicas: 1200 }), pods: [], does: 'create web- ×500' },
+  {
+    name: 'deletes 500 Pods at a time',
+    set: setOf({ replicas: 0 }),
+    pods: Array.from({ length: 501 }, (_, index) => podOf(`p${index}`)),
+    does: Array.from({ length: 500 }, (_, index) => `delete p${index}`).join(', '),
+  },
   { name: 'counts an orphan it takes in', pods: [...pods('a b'), podOf('c', { owner: 'nobody' })], does: 'patch c' },
   {
     name: 'takes in what it then deletes',

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { ResourceQuota } from '@kruise/api/core/resourcequota';
 import { quotaEvaluatorOf } from '@kruise/machinery/quota';
 import { instantOf } from '@kruise/values/time';
+import fc from 'fast-check';
 import { changesUsage, decide } from './decide.ts';
 
 const now = instantOf(2026, 1, 1);
@@ -125,3 +126,26 @@ for (const { name, from, to, type, matters } of changes) {
     assert.equal(changesUsage(of('pods'), change, now), matters);
   });
 }
+
+test('what is used is what there is, however it came about, and is said once', () => {
+  const shape = fc.record({ milli: fc.nat(5000), phase: fc.constantFrom('Running', 'Pending', 'Failed', 'Succeeded') });
+  fc.assert(
+    fc.property(fc.array(shape, { maxLength: 10 }), fc.array(shape, { maxLength: 10 }), (before, after) => {
+      const countedOf = (shapes: typeof before) => [
+        pods(...shapes.map(({ milli, phase }) => podOf({ cpu: `${milli}m` }, {}, phase))),
+      ];
+      const hard = { pods: '9', 'requests.cpu': '2' };
+      const first = decide(quotaOf(hard), countedOf(before), now);
+      const second = decide(quotaOf(hard, {}, first), countedOf(after), now) ?? first;
+      assert.equal(decide(quotaOf(hard, {}, second), countedOf(after), now), undefined);
+      const atWork = after.filter(({ phase }) => phase === 'Running' || phase === 'Pending');
+      const milli = atWork.reduce((sum, each) => sum + each.milli, 0);
+      assert.equal(second?.used?.['pods'], String(atWork.length));
+      assert.equal(quantityOf(second?.used?.['requests.cpu']), milli);
+    }),
+  );
+
+  function quantityOf(text = '0'): number {
+    return text.endsWith('m') ? Number(text.slice(0, -1)) : 1000 * Number(text);
+  }
+});

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { configMap } from '@kruise/api/core/configmap';
+import { type ConfigMap, configMap } from '@kruise/api/core/configmap';
 import { modify } from '@kruise/client/modify';
+import fc from 'fast-check';
+import { carryOut } from '../../testing/carry-out.ts';
 import { startCluster } from '../../testing/cluster.ts';
+import { decide } from './decide.ts';
 
 const reference = { namespace: 'default', name: 'kube-root-ca.crt' };
 
@@ -32,4 +35,29 @@ test('every namespace says which authorities to trust, whatever is done to it', 
   await cluster.pass(1);
   assert.equal((await published()).metadata.resourceVersion, described.metadata.resourceVersion);
   assert.deepEqual(cluster.complaints, []);
+});
+
+test('whatever was made of it, one write puts it right', () => {
+  const namespace = {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: 'a' },
+    status: { phase: 'Active' },
+  } as const;
+  const texts = fc.dictionary(fc.constantFrom('ca.crt', 'more'), fc.constantFrom('trusted', 'forged'), {
+    noNullPrototype: true,
+  });
+  const notes = fc.dictionary(fc.constantFrom('kubernetes.io/description', 'note'), fc.constant('x'));
+  fc.assert(
+    fc.property(fc.option(fc.tuple(texts, notes)), (found) => {
+      const metadata = { name: 'kube-root-ca.crt', namespace: 'a' };
+      const present: readonly ConfigMap[] = found
+        ? [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...metadata, annotations: found[1] }, data: found[0] }]
+        : [];
+      const world = { namespace, authorities: 'trusted' };
+      const [after] = carryOut(present, decide({ ...world, published: present[0] }).actions);
+      assert.deepEqual(after?.data, { 'ca.crt': 'trusted' });
+      assert.deepEqual(decide({ ...world, published: after }).actions, []);
+    }),
+  );
 });

@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import type { IPAddress } from '@kruise/api/networking/ipaddress';
 import type { ServiceCIDR } from '@kruise/api/networking/servicecidr';
 import { formatTime, instantOf } from '@kruise/values/time';
+import fc from 'fast-check';
+import { objectAfter } from '../../testing/carry-out.ts';
 import { decide } from './decide.ts';
 
 const now = instantOf(2026, 1, 1);
@@ -87,3 +89,38 @@ for (const { name, range, others = [], addresses: taken = [], comes } of cases) 
     assert.equal(told.join(', '), comes);
   });
 }
+
+test('no address of a Service is left without a range, and it has nothing to add to its own decision', () => {
+  const cidr = fc.constantFrom('10.0.0.0/24', '10.0.0.0/28', '10.0.0.0/16', '10.1.0.0/24');
+  const age = fc.option(fc.nat(30), { nil: undefined });
+  const used = fc.subarray(['10.0.0.7', '10.0.0.77', '10.1.0.1']);
+  fc.assert(
+    fc.property(
+      cidr,
+      fc.array(cidr, { maxLength: 2 }),
+      age,
+      fc.boolean(),
+      used,
+      (own, others, deletedAgo, isHeld, ips) => {
+        const range = rangeOf('a', [own], deletedAgo, isHeld ? [finalizer] : ['example.com/a']);
+        const rest = others.map((each, index) => rangeOf(`b${index}`, [each]));
+        const observe = (each: ServiceCIDR) => ({ range: each, ranges: [each, ...rest], addresses: addresses(...ips) });
+        const after = objectAfter(range, decide(observe(range), now));
+        if (!after) {
+          const isIn = (prefix: string, ip: string) =>
+            prefix.endsWith('/16')
+              ? ip.startsWith('10.0.')
+              : prefix.endsWith('/28')
+                ? ip === '10.0.0.7'
+                : ip.startsWith(prefix.slice(0, 7));
+          const lost = ips.filter((ip) => isIn(own, ip) && !others.some((each) => isIn(each, ip)));
+          assert.deepEqual(lost, []);
+          return;
+        }
+        const again = decide(observe(after), now);
+        assert.deepEqual(again.actions, []);
+        assert.deepEqual(again.status ?? after.status, after.status);
+      },
+    ),
+  );
+});

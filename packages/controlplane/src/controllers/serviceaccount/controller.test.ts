@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { namespace } from '@kruise/api/core/namespace';
-import { serviceAccount } from '@kruise/api/core/serviceaccount';
+import { type ServiceAccount, serviceAccount } from '@kruise/api/core/serviceaccount';
+import { carryOut } from '../../testing/carry-out.ts';
 import { startCluster } from '../../testing/cluster.ts';
 import { decide } from './decide.ts';
 
@@ -13,6 +14,14 @@ test('a namespace that is on its way out gets no account', () => {
     status: { phase: 'Terminating' },
   } as const;
   assert.deepEqual(decide({ namespace: going, account: undefined }).actions, []);
+});
+
+test('an account is made once', () => {
+  const active = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'a' }, status: { phase: 'Active' } } as const;
+  const { actions } = decide({ namespace: active, account: undefined });
+  const [account] = carryOut<ServiceAccount>([], actions);
+  assert.deepEqual(account?.metadata, { name: 'default', namespace: 'a' });
+  assert.deepEqual(decide({ namespace: active, account }).actions, []);
 });
 
 test('every namespace has an account, and has it again after it was deleted', async () => {

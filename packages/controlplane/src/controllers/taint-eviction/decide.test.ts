@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Taint } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
+import fc from 'fast-check';
 import { decide } from './decide.ts';
 
 const now = Date.UTC(2026, 0, 1);
@@ -107,4 +108,30 @@ for (const { name, tolerations = '', taints: keys, evictAt, evicts, does } of ca
 test('a Pod on its way out is left alone', () => {
   const leaving = pod('', { deletionTimestamp: '2026-01-01T00:00:00Z' });
   assert.deepEqual(decide({ pod: leaving, taints: taints('a'), evictAt: undefined }, now).actions, []);
+});
+
+test('no Pod goes before the time it bears, and whoever looks then finds it over', () => {
+  const seconds = fc.option(fc.integer({ min: -5, max: 600 }), { nil: undefined });
+  const tolerations = fc.uniqueArray(fc.tuple(fc.constantFrom('a', 'b', 'c'), seconds), {
+    selector: ([key]) => key,
+  });
+  fc.assert(
+    fc.property(tolerations, fc.subarray(['a', 'b', 'c']), (borne, keys) => {
+      const text = borne.map(([key, limit]) => (limit === undefined ? key : `${key}=${limit}`)).join(' ');
+      const observed = { pod: pod(text), taints: taints(keys.join(' ')), evictAt: undefined };
+      const { evictAt, actions } = decide(observed, now);
+      const limits = keys.map((key) => {
+        const found = borne.find(([each]) => each === key);
+        return found ? (found[1] ?? Number.POSITIVE_INFINITY) : 0;
+      });
+      const shortest = Math.max(0, Math.min(...limits));
+      assert.equal(evictAt, Number.isFinite(shortest) ? inSeconds(shortest) : undefined);
+      assert.equal(actions.length > 0, shortest === 0);
+      if (evictAt === undefined) return;
+      if (evictAt > now) assert.deepEqual(decide({ ...observed, evictAt }, evictAt - 1).actions, []);
+      assert.ok(decide({ ...observed, evictAt }, evictAt).actions.some(({ type }) => type === 'remove'));
+      const going = pod(text, { deletionTimestamp: '2026-01-01T00:00:00Z' });
+      assert.deepEqual(decide({ ...observed, pod: going, evictAt }, evictAt), { evictAt: undefined, actions: [] });
+    }),
+  );
 });

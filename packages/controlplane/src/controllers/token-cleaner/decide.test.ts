@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Secret } from '@kruise/api/core/secret';
-import { instantOf } from '@kruise/values/time';
+import { formatTime, instantOf } from '@kruise/values/time';
+import fc from 'fast-check';
 import { decide } from './decide.ts';
 
 const now = instantOf(2026, 1, 1);
@@ -24,3 +25,14 @@ for (const { name, token, comes } of cases) {
     assert.equal(actions.length > 0 ? 'goes' : (requeueAfterSeconds ?? 'stays'), comes);
   });
 }
+
+test('whoever looks when told to finds the token at its end', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: -100, max: 100_000 }), (seconds) => {
+      const token = tokenOf(formatTime(now + seconds * 1000));
+      const { actions, requeueAfterSeconds = 0 } = decide(token, now);
+      assert.equal(actions.length > 0, seconds <= 0);
+      assert.equal(decide(token, now + requeueAfterSeconds * 1000).actions.length, 1);
+    }),
+  );
+});

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Job, JobStatus } from '@kruise/api/batch/job';
 import type { RemoveAction } from '@kruise/client/actions';
 import { formatTime, instantOf } from '@kruise/values/time';
+import fc from 'fast-check';
 import { decide } from './decide.ts';
 
 const now = instantOf(2026, 1, 1, 12);
@@ -43,4 +44,18 @@ for (const { name, job, does } of cases) {
 test('a Job goes after its Pods, and only as it was seen', () => {
   const [action] = decide(jobOf(ended(60), 60), now).actions as RemoveAction[];
   assert.deepEqual(action?.options, { propagationPolicy: 'Foreground', preconditions: { resourceVersion: '7' } });
+});
+
+test('whoever looks when told to finds the time over, and deletes once', () => {
+  fc.assert(
+    fc.property(fc.nat(100_000), fc.nat(100_000), fc.constantFrom('Complete', 'Failed'), (ago, ttl, type) => {
+      const job = jobOf(ended(ago, type), ttl);
+      const { actions, requeueAfterSeconds } = decide(job, now);
+      assert.equal(actions.length > 0, ago >= ttl);
+      const later = now + (requeueAfterSeconds ?? 0) * 1000;
+      assert.equal(decide(job, later).actions.length, 1);
+      const going = jobOf(ended(ago, type), ttl, { deletionTimestamp: formatTime(later) });
+      assert.deepEqual(decide(going, later), { actions: [] });
+    }),
+  );
 });

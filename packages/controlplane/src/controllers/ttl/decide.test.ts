@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
+import { objectAfter } from '../../testing/carry-out.ts';
 import { decide, isAtBound, ttlAnnotation } from './decide.ts';
 
 const cases: readonly [nodeCount: number, current: string | undefined, wanted: string | undefined][] = [
@@ -30,4 +32,17 @@ for (const [nodeCount, current, wanted] of cases) {
 test('every node is looked at where the count leaves a step', () => {
   const bounds = Array.from({ length: 2100 }, (_, count) => count).filter(isAtBound);
   assert.deepEqual(bounds, [89, 101, 449, 501, 899, 1001, 1799, 2001]);
+});
+
+test('a node has what its number asks for after one write, and a node more or less changes nothing within a step', () => {
+  const current = fc.constantFrom(undefined, '0', '15', '30', '60', '300', 'often');
+  fc.assert(
+    fc.property(fc.nat(3000), current, (nodeCount, text) => {
+      const annotations = text === undefined ? {} : { [ttlAnnotation]: text };
+      const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'a', annotations } };
+      const after = objectAfter(node, decide({ node, nodeCount }))!;
+      assert.deepEqual(decide({ node: after, nodeCount }).actions, []);
+      if (!isAtBound(nodeCount + 1)) assert.deepEqual(decide({ node: after, nodeCount: nodeCount + 1 }).actions, []);
+    }),
+  );
 });

@@ -29,6 +29,11 @@ test('a policy says what is doubtful in it, and no more once that is put right',
   await using cluster = await startChecking();
   assert.deepEqual(await check(cluster, 'object.spec.replica > 1'), ['spec.validations[0].expression']);
   assert.equal(await check(cluster, 'object.spec.replicas > 1'), undefined);
+  const versionOf = async () =>
+    (await cluster.client.get(validatingAdmissionPolicy, { name: 'p' })).metadata.resourceVersion;
+  const said = await versionOf();
+  await cluster.pass(3600);
+  assert.equal(await versionOf(), said, 'it is said once');
   assert.deepEqual(cluster.complaints, []);
 });
 
