@@ -55,7 +55,7 @@ if (etcd !== undefined) {
       );
     const schedulers = await credentials('system:kube-scheduler');
     const replicas = [controllerManager(), controllerManager()];
-    start('scheduler', '--kubeconfig', schedulers, '--health-port', '0');
+    start('scheduler', '--kubeconfig', schedulers, '--secure-port', '0');
     for (const name of ['one', 'two']) {
       const file = await credentials(`system:node:${name}`, 'system:nodes');
       start(

@@ -9,7 +9,7 @@ import { type HealthChecks, serveHealth } from '@kruise/client/health';
 import type { LeaderElectionOptions } from '@kruise/client/leader-election';
 import { jsonLog, type Log } from '@kruise/client/log';
 import { LeadershipLostError } from '@kruise/client/manager';
-import { addProcessMetrics, createMetrics } from '@kruise/client/metrics';
+import { addProcessMetrics, createMetrics, type MetricRegistry } from '@kruise/client/metrics';
 import { createAuthority, type KeyPair } from '@kruise/machinery/x509/certificate';
 import { parseDuration, toMilliseconds } from '@kruise/values/duration';
 import { systemClock } from '@kruise/values/system';
@@ -19,6 +19,8 @@ import type { ComponentOptions } from './flags.ts';
 export type Surroundings = Connected & {
   readonly log: Log;
   readonly metrics: ControllerMetrics;
+  /** Where it may count more. */
+  readonly registry: MetricRegistry;
   /** By which lease it leads; undefined where it is to work in any case. */
   readonly leaderElection?: LeaderElectionOptions;
   /** Aborted when the process is told to stop. */
@@ -60,6 +62,7 @@ export async function runComponent(
       ...connected,
       log,
       metrics: createControllerMetrics(registry),
+      registry,
       ...(leaderElection ? { leaderElection } : {}),
       signal: stop.signal,
     });

@@ -68,6 +68,16 @@ export function controllerManagerFlags(command: Command): Command {
     .option('--terminated-pod-gc-threshold <count>', 'how many Pods that have ended are kept (default: 12500)');
 }
 
+export type SchedulerFlags = ComponentOptions & { readonly config?: string };
+
+/** Adds the flags of kube-scheduler. */
+export function schedulerFlags(command: Command): Command {
+  return componentFlags(command, { name: 'kube-scheduler', port: 10259 }).option(
+    '--config <file>',
+    'a KubeSchedulerConfiguration: profiles, plugins, how many nodes to score',
+  );
+}
+
 /** How controllers of nodes, Services and sizes go about it. */
 export type TuningFlags = {
   readonly nodeMonitorPeriod?: string;

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { componentNames } from '@kruise/cluster/component-names';
 import { Command, Option } from 'commander';
-import { cloudControllerManagerFlags, controllerManagerFlags } from './flags.ts';
+import { cloudControllerManagerFlags, controllerManagerFlags, schedulerFlags } from './flags.ts';
 import { kubeletFlags } from './kubelet-flags.ts';
 import { managerFlags } from './manager-flags.ts';
 
@@ -46,23 +46,12 @@ clusterOptions(program.command('apiserver'))
     process.exit(await up({ ...options, command: 'apiserver' }));
   });
 
-program
-  .command('scheduler')
+schedulerFlags(program.command('scheduler'))
   .description('Run the scheduler of a cluster.')
-  .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl does)')
-  .option('--config <file>', 'a KubeSchedulerConfiguration: profiles, plugins, how many nodes to score')
-  .option('--leader-elect [bool]', 'have one of several replicas work at a time (default: true)')
-  .option('--leader-elect-lease-duration <duration>', 'how long the others wait for a leader that is silent')
-  .option('--leader-elect-renew-deadline <duration>', 'how long the leader tries to stay it')
-  .option('--leader-elect-retry-period <duration>', 'how long to wait between tries')
-  .option('--leader-elect-resource-name <name>', 'the Lease that is led by')
-  .option('--leader-elect-resource-namespace <namespace>', 'the namespace of the Lease')
-  .option('--bind-address <address>', 'the address to serve health and metrics on', '127.0.0.1')
-  .option('--health-port <port>', 'the port to serve health and metrics on; 0 for none', '10259')
-  .action(async ({ leaderElect, ...options }) => {
+  .action(async (options, command) => {
     const { scheduler } = await import('./commands/scheduler.ts');
-    const elect = leaderElect === undefined ? {} : { leaderElect: String(leaderElect) };
-    process.exitCode = await scheduler({ ...options, ...elect });
+    const isGiven = (flag: string) => command.getOptionValueSource(flag) === 'cli';
+    process.exitCode = await scheduler(options, isGiven);
   });
 
 controllerManagerFlags(program.command('controller-manager'))

@@ -1,117 +1,28 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { node as nodeKind } from '@kruise/api/core/node';
 import { persistentVolume } from '@kruise/api/core/persistentvolume';
 import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
-import { type Pod, pod as podKind } from '@kruise/api/core/pod';
-import { serviceAccount } from '@kruise/api/core/serviceaccount';
+import { pod as podKind } from '@kruise/api/core/pod';
 import { event as eventKind } from '@kruise/api/events/event';
 import { podDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
 import { priorityClass } from '@kruise/api/scheduling/priorityclass';
 import { storageClass } from '@kruise/api/storage/storageclass';
-import { startTestServer } from '@kruise/apiserver/testing/test-server';
-import { type Client, createClient } from '@kruise/client/client';
+import type { Client } from '@kruise/client/client';
 import { bind } from '@kruise/client/subresources';
 import type { Transport } from '@kruise/client/transport';
-import { seededRandom } from '@kruise/values/random';
-import { instantOf } from '@kruise/values/time';
-import { virtualClock } from '@kruise/values/virtual-clock';
-import { defaultConfiguration, type SchedulerConfiguration } from './configuration.ts';
+import { defaultConfiguration } from './configuration.ts';
 import type { Post } from './extenders/extender.ts';
-import { runScheduler } from './scheduler.ts';
-import { type NodeTraits, nodeOf, type PodTraits, podOf } from './testing/fixtures.ts';
+import {
+  addNode,
+  addPod,
+  condition,
+  isPlaced,
+  isRejected,
+  namespace,
+  startCluster,
+} from './testing/scheduled-cluster.ts';
 
-const namespace = 'default';
-
-type ClusterOptions = {
-  readonly configuration: SchedulerConfiguration;
-  /** How extenders are asked. */
-  readonly post: Post;
-  /** Puts into the cluster what is there before the scheduler is. */
-  readonly prepare: (client: Client) => Promise<unknown>;
-  /** What comes between the scheduler and the server. */
-  readonly through: (transport: Transport) => Transport;
-};
-
-/** A server, and a scheduler with no more rights than its own, on a time that passes when it is told to. */
-async function startCluster(t: TestContext, options: Partial<ClusterOptions> = {}) {
-  const { configuration = defaultConfiguration, post, through = (transport) => transport } = options;
-  const clock = virtualClock(instantOf(2026, 1, 1));
-  const random = seededRandom(1);
-  const server = await startTestServer({ clock, random });
-  const { client } = server;
-  await client.create(serviceAccount, { metadata: { name: 'default', namespace } });
-  for (const [name, value] of [
-    ['low', 1],
-    ['high', 100],
-  ] as const) {
-    await client.create(priorityClass, { metadata: { name }, value });
-  }
-  await options.prepare?.(client);
-  const complaints: unknown[] = [];
-  const complain = (fields: object, message: string) => void complaints.push({ message, ...fields });
-  const stop = new AbortController();
-  const user = { username: 'system:kube-scheduler', groups: ['system:authenticated'] };
-  const log = { info() {}, warn: complain, error: complain };
-  const own = createClient(through(server.clientOf(user).transport));
-  const parts = { client: own, clock, random, log, host: 'here', configuration, ...(post ? { post } : {}) };
-  const done = runScheduler(parts, stop.signal);
-  t.after(async () => {
-    stop.abort();
-    await clock.advanceAsync(1000);
-    await done;
-    await server.close();
-    assert.deepEqual(complaints, []);
-  });
-
-  const pass = (seconds: number) => clock.advanceAsync(seconds * 1000);
-  const read = (name: string) => client.get(podKind, { name, namespace });
-  return {
-    client,
-    pass,
-    read,
-    stop: () => stop.abort(),
-    /** The Pod, as soon as something holds for it, which may take some seconds. */
-    async until(name: string, holds: (pod: Pod) => boolean, seconds = 30): Promise<Pod> {
-      for (let tenth = 0; tenth < seconds * 10; tenth++) {
-        const pod = await read(name);
-        if (holds(pod)) return pod;
-        await pass(0.1);
-      }
-      throw new Error(`it has not come about: ${JSON.stringify((await read(name)).status)}`);
-    },
-    /** What was told of a Pod, in order. */
-    async told(name: string): Promise<readonly string[]> {
-      await pass(0.1);
-      const { items } = await client.list(eventKind, { namespace });
-      return items
-        .filter(({ regarding }) => regarding?.name === name)
-        .sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
-        .map(({ type, reason, action, note }) => `${type} ${reason} ${action}: ${note}`);
-    },
-  };
-}
-
-async function addNode(client: Client, name: string, traits: NodeTraits = {}): Promise<void> {
-  const { status, ...node } = nodeOf(name, traits);
-  const created = await client.create(nodeKind, node);
-  // The server taints new nodes as not ready, which is for others to undo.
-  const ready = await client.update(nodeKind, {
-    ...created,
-    spec: { ...created.spec, taints: node.spec?.taints ?? [] },
-  });
-  await client.update(nodeKind, { ...ready, status: { ...ready.status, ...status } }, { subresource: 'status' });
-}
-
-async function addPod(client: Client, name: string, traits: PodTraits = {}): Promise<Pod> {
-  const { metadata, ...pod } = podOf(name, traits);
-  const { uid: _, ...rest } = metadata;
-  return client.create(podKind, { ...pod, metadata: rest });
-}
-
-const isPlaced = ({ spec }: Pod) => Boolean(spec?.nodeName);
-const condition = ({ status }: Pod) => status?.conditions?.find(({ type }) => type === 'PodScheduled');
-const isRejected = (pod: Pod) => condition(pod)?.reason === 'Unschedulable';
 const big = { requests: { cpu: '3' } };
 
 test('a Pod is bound to a node with room, and an event tells of it', async (t) => {
@@ -417,4 +328,141 @@ test('many Pods are placed on few nodes without any node being given too many', 
     [...counts.values()].map(({ length }) => length >= 60 && length <= 70),
     [true, true, true],
   );
+});
+
+test('a Pod that is over takes up nothing', async (t) => {
+  const { client, until } = await startCluster(t);
+  await addNode(client, 'n', { allocatable: { pods: '1' } });
+  await addPod(client, 'first');
+  await until('first', isPlaced);
+  await addPod(client, 'second');
+  await until('second', isRejected);
+  await client.patch(
+    podKind,
+    { name: 'first', namespace },
+    { status: { phase: 'Succeeded' } },
+    { type: 'merge', subresource: 'status' },
+  );
+  await until('second', isPlaced);
+});
+
+test('all that a decision depends on is watched, and Pods that are over are not', async (t) => {
+  const watched = new Set<string>();
+  const through = (transport: Transport): Transport => ({
+    ...transport,
+    watch(request) {
+      const { fieldSelector } = request.query ?? {};
+      watched.add(`${request.path.split('/').at(-1)}${fieldSelector ? ` ${String(fieldSelector)}` : ''}`);
+      return transport.watch(request);
+    },
+  });
+  const { pass } = await startCluster(t, { through });
+  await pass(1);
+  assert.deepEqual([...watched].sort(), [
+    'csidrivers',
+    'csinodes',
+    'csistoragecapacities',
+    'namespaces',
+    'nodes',
+    'persistentvolumeclaims',
+    'persistentvolumes',
+    'poddisruptionbudgets',
+    'pods status.phase!=Succeeded,status.phase!=Failed',
+    'replicasets',
+    'replicationcontrollers',
+    'services',
+    'statefulsets',
+    'storageclasses',
+    'volumeattachments',
+  ]);
+});
+
+test('a Pod that could not be bound gives its place back, is told so, and is tried again', async (t) => {
+  let refusals = 1;
+  const through = (transport: Transport): Transport => ({
+    ...transport,
+    async request(request) {
+      if (request.path.endsWith('/first/binding') && refusals-- > 0) throw new Error('the store is full');
+      return transport.request(request);
+    },
+  });
+  const { client, pass, until, read, told } = await startCluster(t, { through });
+  await addNode(client, 'n', { allocatable: { pods: '1' } });
+  await addPod(client, 'first');
+  const failed = await until('first', (pod) => condition(pod)?.reason === 'SchedulerError');
+  assert.equal(condition(failed)?.message, 'the store is full');
+  await addPod(client, 'second');
+  await until('second', isPlaced);
+  await client.delete(podKind, { name: 'second', namespace }, { gracePeriodSeconds: 0 });
+  await until('first', isPlaced);
+  assert.equal((await told('first'))[0], 'Warning FailedScheduling Scheduling: the store is full');
+  await pass(1);
+  assert.equal(condition(await read('first'))?.status, 'True');
+});
+
+/** The statuses that a scheduler has patched, by Pod. */
+function notingPatches() {
+  const patches: { readonly pod: string; readonly status: object }[] = [];
+  const through = (transport: Transport): Transport => ({
+    ...transport,
+    request(request) {
+      const [, pod] = request.path.match(/pods\/(\w+)\/status$/) ?? [];
+      if (pod) patches.push({ pod, status: (request.body as { readonly status: object }).status });
+      return transport.request(request);
+    },
+  });
+  return {
+    through,
+    fieldsOf: (pod: string) => patches.flatMap((each) => (each.pod === pod ? [Object.keys(each.status).sort()] : [])),
+  };
+}
+
+test('why a Pod was not placed, and which node is cleared for it, is written at once', async (t) => {
+  const { through, fieldsOf } = notingPatches();
+  const { client, until } = await startCluster(t, { through });
+  await addNode(client, 'n');
+  await addPod(client, 'victim', { ...big, priorityClassName: 'low' });
+  await until('victim', isPlaced);
+  await addPod(client, 'urgent', { ...big, priorityClassName: 'high' });
+  await until('urgent', ({ status }) => status?.nominatedNodeName === 'n');
+  assert.deepEqual(fieldsOf('urgent'), [['conditions', 'nominatedNodeName']]);
+});
+
+test('what has not changed is not written again', async (t) => {
+  const { through, fieldsOf } = notingPatches();
+  const { client, pass, until, told } = await startCluster(t, { through });
+  await addNode(client, 'n', { allocatable: { cpu: '1' } });
+  await addPod(client, 'p', big);
+  await until('p', isRejected);
+  // It leaves room, so the Pod is tried, but too little.
+  await addPod(client, 'x', { on: 'n' });
+  await pass(1);
+  await client.delete(podKind, { name: 'x', namespace }, { gracePeriodSeconds: 0 });
+  await pass(20);
+  assert.deepEqual(fieldsOf('p'), [['conditions']]);
+  assert.equal((await told('p')).length, 2, 'it was tried again');
+});
+
+test('a Pod of less importance loses the node that is cleared for one of more', async (t) => {
+  const { client, until } = await startCluster(t);
+  await client.create(priorityClass, { metadata: { name: 'middle' }, value: 50 });
+  await addNode(client, 'n');
+  await addPod(client, 'victim', { ...big, priorityClassName: 'low' });
+  await until('victim', isPlaced);
+  await addPod(client, 'middle', { ...big, priorityClassName: 'middle' });
+  await until('middle', ({ status }) => status?.nominatedNodeName === 'n');
+  await addPod(client, 'urgent', { ...big, priorityClassName: 'high' });
+  await until('urgent', ({ status }) => status?.nominatedNodeName === 'n');
+  await until('middle', ({ status }) => !status?.nominatedNodeName);
+});
+
+test('a claim that is not bound within ten minutes is given up', async (t) => {
+  const { client, pass, until, told } = await startCluster(t);
+  await addWaitingPod(client, 'example.com/driver');
+  await pass(598);
+  assert.deepEqual(await told('p'), []);
+  await until('p', (pod) => condition(pod)?.reason === 'SchedulerError');
+  assert.deepEqual(await told('p'), [
+    'Warning FailedScheduling Scheduling: binding volumes: context deadline exceeded',
+  ]);
 });

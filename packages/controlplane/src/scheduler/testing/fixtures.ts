@@ -11,18 +11,20 @@ export type NodeTraits = {
   readonly taints?: readonly Taint[];
   readonly allocatable?: { readonly [resource: string]: string };
   readonly unschedulable?: boolean;
+  readonly isReady?: boolean;
   readonly images?: readonly { readonly names: readonly string[]; readonly sizeBytes: number }[];
 };
 
 /** A node with 4 CPUs, 8 GiB and room for 110 Pods, labelled with its name. */
 export function nodeOf(name: string, traits: NodeTraits = {}): Node {
-  const { labels, taints = [], allocatable, unschedulable = false, images = [] } = traits;
+  const { labels, taints = [], allocatable, unschedulable = false, isReady = true, images = [] } = traits;
+  const ready = { type: 'Ready', status: isReady ? 'True' : 'False' } as const;
   return {
     apiVersion: 'v1',
     kind: 'Node',
     metadata: { name, labels: { 'kubernetes.io/hostname': name, ...labels } },
     spec: { taints, unschedulable },
-    status: { allocatable: { cpu: '4', memory: '8Gi', pods: '110', ...allocatable }, images },
+    status: { allocatable: { cpu: '4', memory: '8Gi', pods: '110', ...allocatable }, conditions: [ready], images },
   };
 }
 

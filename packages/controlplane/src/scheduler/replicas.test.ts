@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pod as podKind } from '@kruise/api/core/pod';
+import type { Transport } from '@kruise/client/transport';
+import { addNode, addPod, isPlaced, namespace, startServer } from './testing/scheduled-cluster.ts';
+
+/** How a process dies: before a write is sent, or after it was done but before it has heard of it. */
+type Death = { readonly write: number; readonly isSent: boolean };
+
+const never = () => new Promise<never>(() => {});
+
+/** What a process sends until it is killed: from then on nothing comes through, either way. */
+function mortal(transport: Transport, { write, isSent }: Death): Transport {
+  let writes = 0;
+  return {
+    ...transport,
+    async request(request) {
+      if (writes > write) return never();
+      // Its lease it keeps to the end.
+      const isWrite = request.method !== 'GET' && !request.path.includes('/leases');
+      if (!isWrite || writes++ < write) return transport.request(request);
+      if (isSent) await transport.request(request);
+      return never();
+    },
+  };
+}
+
+const replica = (identity: string) => ({ name: 'kube-scheduler', namespace: 'kube-system', identity });
+const podCount = 40;
+
+for (const write of [0, 1, 7, 60]) {
+  for (const isSent of [false, true]) {
+    const moment = `${isSent ? 'after' : 'before'} write ${write}`;
+    test(`where a leader is killed ${moment}, the next goes on, and no Pod is bound twice`, async (t) => {
+      const { client, pass, startScheduler } = await startServer(t);
+      const bound: string[] = [];
+      const noting = (transport: Transport): Transport => ({
+        ...transport,
+        async request(request) {
+          const answer = await transport.request(request);
+          if (request.path.endsWith('/binding')) bound.push(request.path);
+          return answer;
+        },
+      });
+      startScheduler({
+        leaderElection: replica('first'),
+        through: (transport) => mortal(noting(transport), { write, isSent }),
+      });
+      await pass(1);
+      startScheduler({ leaderElection: replica('second'), through: noting });
+      // Together they have just as much room as the Pods take.
+      for (const name of ['a', 'b', 'c', 'd']) await addNode(client, name, { allocatable: { pods: '10' } });
+      for (let index = 0; index < podCount; index++) await addPod(client, `p${index}`);
+      await pass(60);
+
+      const { items } = await client.list(podKind, { namespace });
+      assert.equal(items.filter(isPlaced).length, podCount);
+      const counts = Map.groupBy(items, ({ spec }) => spec?.nodeName);
+      assert.deepEqual(
+        [...counts.values()].map(({ length }) => length),
+        [10, 10, 10, 10],
+      );
+      assert.equal(new Set(bound).size, bound.length, 'each was bound once');
+      assert.equal(bound.length, podCount);
+    });
+  }
+}

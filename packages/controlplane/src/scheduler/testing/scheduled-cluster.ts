@@ -1,0 +1,143 @@
+/** A server in memory and schedulers at work on it, on a time that passes when it is told to. */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { node as nodeKind } from '@kruise/api/core/node';
+import { type Pod, pod as podKind } from '@kruise/api/core/pod';
+import { serviceAccount } from '@kruise/api/core/serviceaccount';
+import { event as eventKind } from '@kruise/api/events/event';
+import { priorityClass } from '@kruise/api/scheduling/priorityclass';
+import { startTestServer } from '@kruise/apiserver/testing/test-server';
+import { type Client, createClient } from '@kruise/client/client';
+import type { LeaderElectionOptions } from '@kruise/client/leader-election';
+import { LeadershipLostError } from '@kruise/client/manager';
+import type { Transport } from '@kruise/client/transport';
+import { seededRandom } from '@kruise/values/random';
+import { instantOf } from '@kruise/values/time';
+import { virtualClock } from '@kruise/values/virtual-clock';
+import { defaultConfiguration, type SchedulerConfiguration } from '../configuration.ts';
+import type { Post } from '../extenders/extender.ts';
+import { runScheduler } from '../scheduler.ts';
+import { type NodeTraits, nodeOf, type PodTraits, podOf } from './fixtures.ts';
+
+export const namespace = 'default';
+
+/** What a scheduler is started with. */
+type SchedulerTraits = {
+  readonly configuration: SchedulerConfiguration;
+  /** How extenders are asked. */
+  readonly post: Post;
+  /** What comes between the scheduler and the server. */
+  readonly through: (transport: Transport) => Transport;
+  readonly leaderElection: LeaderElectionOptions;
+};
+
+/** A server that has a default account and Pods of two priorities, but neither nodes nor a scheduler. */
+export async function startServer(t: TestContext) {
+  const clock = virtualClock(instantOf(2026, 1, 1));
+  const random = seededRandom(1);
+  const server = await startTestServer({ clock, random });
+  const { client } = server;
+  await client.create(serviceAccount, { metadata: { name: 'default', namespace } });
+  for (const [name, value] of [
+    ['low', 1],
+    ['high', 100],
+  ] as const) {
+    await client.create(priorityClass, { metadata: { name }, value });
+  }
+  const complaints: unknown[] = [];
+  const complain = (fields: object, message: string) => void complaints.push({ message, ...fields });
+  const log = { info() {}, warn: complain, error: complain };
+  const ends: (() => Promise<void>)[] = [];
+  t.after(async () => {
+    for (const end of ends) await end();
+    await server.close();
+    assert.deepEqual(complaints, []);
+  });
+
+  const pass = (seconds: number) => clock.advanceAsync(seconds * 1000);
+  const read = (name: string) => client.get(podKind, { name, namespace });
+  return {
+    client,
+    pass,
+    read,
+    /** Starts a scheduler with no more rights than its own; returns what stops it. */
+    startScheduler({ configuration, post, through, leaderElection }: Partial<SchedulerTraits> = {}): () => void {
+      const stop = new AbortController();
+      const user = { username: 'system:kube-scheduler', groups: ['system:authenticated'] };
+      const { transport } = server.clientOf(user);
+      const done = runScheduler(
+        {
+          client: createClient(through?.(transport) ?? transport),
+          clock,
+          random,
+          log,
+          host: 'here',
+          configuration: configuration ?? defaultConfiguration,
+          ...(post ? { post } : {}),
+          ...(leaderElection ? { leaderElection } : {}),
+        },
+        stop.signal,
+      ).catch((error) => {
+        // Whoever has lost the lease ends, and is started anew by others.
+        if (!(error instanceof LeadershipLostError)) throw error;
+      });
+      ends.push(async () => {
+        stop.abort();
+        await clock.advanceAsync(1000);
+        await done;
+      });
+      return () => stop.abort();
+    },
+    /** The Pod, as soon as something holds for it, which may take some seconds. */
+    async until(name: string, holds: (pod: Pod) => boolean, seconds = 30): Promise<Pod> {
+      for (let tenth = 0; tenth < seconds * 10; tenth++) {
+        const pod = await read(name);
+        if (holds(pod)) return pod;
+        await pass(0.1);
+      }
+      throw new Error(`it has not come about: ${JSON.stringify((await read(name)).status)}`);
+    },
+    /** What was told of a Pod, in order. */
+    async told(name: string): Promise<readonly string[]> {
+      await pass(0.1);
+      const { items } = await client.list(eventKind, { namespace });
+      return items
+        .filter(({ regarding }) => regarding?.name === name)
+        .sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
+        .map(({ type, reason, action, note }) => `${type} ${reason} ${action}: ${note}`);
+    },
+  };
+}
+
+type ClusterTraits = SchedulerTraits & {
+  /** Puts into the cluster what is there before the scheduler is. */
+  readonly prepare: (client: Client) => Promise<unknown>;
+};
+
+/** A server and one scheduler. */
+export async function startCluster(t: TestContext, { prepare, ...traits }: Partial<ClusterTraits> = {}) {
+  const { startScheduler, ...server } = await startServer(t);
+  await prepare?.(server.client);
+  return { ...server, stop: startScheduler(traits) };
+}
+
+export async function addNode(client: Client, name: string, traits: NodeTraits = {}): Promise<void> {
+  const { status, ...node } = nodeOf(name, traits);
+  const created = await client.create(nodeKind, node);
+  // The server taints new nodes as not ready, which is for others to undo.
+  const ready = await client.update(nodeKind, {
+    ...created,
+    spec: { ...created.spec, taints: node.spec?.taints ?? [] },
+  });
+  await client.update(nodeKind, { ...ready, status: { ...ready.status, ...status } }, { subresource: 'status' });
+}
+
+export async function addPod(client: Client, name: string, traits: PodTraits = {}): Promise<Pod> {
+  const { metadata, ...pod } = podOf(name, traits);
+  const { uid: _, ...rest } = metadata;
+  return client.create(podKind, { ...pod, metadata: rest });
+}
+
+export const isPlaced = ({ spec }: Pod) => Boolean(spec?.nodeName);
+export const condition = ({ status }: Pod) => status?.conditions?.find(({ type }) => type === 'PodScheduled');
+export const isRejected = (pod: Pod) => condition(pod)?.reason === 'Unschedulable';
