@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Affinity } from '@kruise/api/core/affinity';
 import type { Pod } from '@kruise/api/core/pod';
 import { seededRandom } from '@kruise/values/random';
 import fc from 'fast-check';
 import { podInfoOf } from './cluster/pod-info.ts';
 import { decide, feasibleWanted } from './decide.ts';
+import { rejectionOf } from './diagnosis.ts';
 import { createMemory } from './memory.ts';
-import { clusterOf, nodeIn, nodeOf, podOf } from './testing/fixtures.ts';
+import { clusterOf, type NodeTraits, nodeIn, nodeOf, type PodTraits, podOf } from './testing/fixtures.ts';
 import { feasibleFor, judge, profileIn } from './testing/judge.ts';
 
+const hostname = 'kubernetes.io/hostname';
 const unavailable = (count: number, reasons: string) => `0/${count} nodes are available: ${reasons}.`;
 
 test('where there are no nodes, none is chosen', () => {
@@ -152,6 +155,73 @@ for (const [nodes, percentageOfNodesToScore, expected] of wanted) {
   });
 }
 
+const tainted = { taints: [{ key: 'k', effect: 'NoSchedule' as const }] };
+const other: Pod = podOf('x', {
+  on: 'n',
+  labels: { app: 'web' },
+  hostPorts: [{ hostPort: 80 }],
+  volumes: [{ name: 'v', awsElasticBlockStore: { volumeID: 'v' } }],
+});
+const selector = { labelSelector: { matchLabels: { app: 'web' } } };
+const antiAffinity = (term: object): Affinity => ({
+  podAntiAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: hostname, ...selector, ...term }],
+  },
+});
+const spreadBy = (topologyKey: string): PodTraits => ({
+  labels: { app: 'web' },
+  topologySpreadConstraints: [
+    { maxSkew: 1, topologyKey, whenUnsatisfiable: 'DoNotSchedule', minDomains: 2, ...selector },
+  ],
+});
+const helps: readonly [plugin: string, pod: PodTraits, node: NodeTraits, isPreemptable: boolean][] = [
+  ['NodeUnschedulable', {}, { unschedulable: true }, false],
+  ['NodeName', { nodeName: 'other' }, {}, false],
+  ['TaintToleration', {}, tainted, false],
+  ['NodeAffinity', { nodeSelector: { a: 'b' } }, {}, false],
+  ['NodePorts', { hostPorts: [{ hostPort: 80 }] }, {}, true],
+  ['NodeResourcesFit', { requests: { cpu: '100' } }, {}, true],
+  ['VolumeRestrictions', { volumes: [{ name: 'v', awsElasticBlockStore: { volumeID: 'v' } }] }, {}, true],
+  ['VolumeBinding', { volumes: [{ name: 'v', ephemeral: {} }] }, {}, false],
+  ['PodTopologySpread', spreadBy(hostname), {}, true],
+  ['PodTopologySpread', spreadBy('rack'), {}, false],
+  ['InterPodAffinity', { affinity: antiAffinity({}) }, {}, true],
+  [
+    'InterPodAffinity',
+    {
+      affinity: {
+        podAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'rack', ...selector }],
+        },
+      },
+    },
+    {},
+    false,
+  ],
+];
+for (const [plugin, pod, node, isPreemptable] of helps) {
+  test(`what ${plugin} has against ${JSON.stringify(pod)} ${isPreemptable ? 'may' : 'does not'} go with other Pods`, () => {
+    const cluster = clusterOf([nodeOf('n', node)], [other]);
+    const circumstances = { cluster, nominations: { onNode: () => [] }, random: seededRandom(1), start: 0 };
+    const { decision } = decide(profileIn(), podInfoOf(podOf('p', pod)), circumstances);
+    assert.equal(decision.type, 'rejected');
+    const rejection = rejectionOf(decision.diagnosis, 'n');
+    assert.deepEqual([rejection.plugin, rejection.isPreemptable], [plugin, isPreemptable]);
+  });
+}
+
+test('where one node alone will do it is taken, whatever it scores', () => {
+  const cluster = clusterOf([nodeOf('a', { unschedulable: true }), nodeOf('b')]);
+  const profile = profileIn();
+  const scorers = profile.scorers.map(({ weight, plugin }) => {
+    const score = () => assert.fail('nobody asks');
+    return { weight, plugin: { ...plugin, score } };
+  });
+  const circumstances = { cluster, nominations: { onNode: () => [] }, random: seededRandom(1), start: 0 };
+  const { decision } = decide({ ...profile, scorers }, podInfoOf(podOf('p')), circumstances);
+  assert.deepEqual([decision.type, decision.type === 'placed' && decision.node.name], ['placed', 'b']);
+});
+
 test('a search begins where the last one ended', () => {
   const cluster = clusterOf(Array.from({ length: 200 }, (_, index) => nodeOf(`n${index}`)));
   const random = seededRandom(1);
@@ -178,6 +248,16 @@ test('nodes are looked at zone by zone in turn', () => {
   assert.deepEqual(
     cluster.nodes.map(({ name }) => name),
     ['a1', 'b1', 'none', 'a2', 'a3'],
+  );
+});
+
+test('zones of one name in two regions are two', () => {
+  const nodeAt = (region: string, name: string) =>
+    nodeIn('a', name, { labels: { 'topology.kubernetes.io/region': region } });
+  const cluster = clusterOf([nodeAt('x', 'x1'), nodeAt('x', 'x2'), nodeAt('y', 'y1')]);
+  assert.deepEqual(
+    cluster.nodes.map(({ name }) => name),
+    ['x1', 'y1', 'x2'],
   );
 });
 

@@ -61,7 +61,9 @@ export function findFeasible(
   const recollection = circumstances.memory?.of(profile, pod);
   const { filters, rejection, nodeNames, narrowedBy } = prepareFilters(profile.filters, pod, cluster, recollection);
   if (rejection) {
-    const plugins = new Set([...narrowedBy, rejection.plugin].filter((name) => name !== ''));
+    // Who is against every node, and cannot be won over, speaks for all that came before.
+    const blamed = rejection.plugin && !rejection.isPreemptable ? [] : narrowedBy;
+    const plugins = new Set([...blamed, rejection.plugin].filter((name) => name !== ''));
     const preFilterMessage = rejection.reasons.join(', ');
     const diagnosis = { nodeCount, rejections: new Map(), absent: rejection, preFilterMessage, plugins };
     return { found: { type: 'rejected', diagnosis, filters }, nextStart: start };

@@ -306,6 +306,29 @@ test('the Pod fits once its victims have left, and would not if any of them stay
   );
 });
 
+test('of many nodes that would do some are enough to choose among', () => {
+  const many = Array.from({ length: 2000 }, (_, index) => nodeOf(`n${index}`));
+  const pods = many.map(({ metadata }) => x(`x-${metadata.name}`, metadata.name!, '4'));
+  const pod = podInfoOf(important());
+  const cluster = clusterOf(many, pods);
+  const nominations = { onNode: () => [] };
+  const found = (seed: number, count: number) => {
+    const random = seededRandom(seed);
+    const part = clusterOf(many.slice(0, count), pods.slice(0, count));
+    const world = count === many.length ? cluster : part;
+    const { decision } = decide(profileIn(), pod, { cluster: world, nominations, random, start: 0 });
+    assert.equal(decision.type, 'rejected');
+    const circumstances = { cluster: world, nominations, budgets: [], random, now };
+    const preemption = findPreemption(pod, decision.diagnosis, decision.filters, circumstances);
+    assert.equal(preemption.type, 'found');
+    return preemption.candidates.map(({ node }) => node);
+  };
+  assert.equal(found(1, 50).length, 50, 'of few, all');
+  assert.equal(found(1, 500).length, 100, 'of more, a hundred');
+  assert.equal(found(1, 2000).length, 200, 'of many, a tenth');
+  assert.notEqual(found(1, 2000)[0], found(2, 2000)[0], 'not always the same');
+});
+
 const leaving = (name: string, reason = 'PreemptionByScheduler') =>
   podOf(name, {
     on: 'n',

@@ -69,7 +69,21 @@ const rows: Row[] = [
     [web('a1', { namespace: 'other' })],
     ['a1', 'a2'],
   ],
+  [
+    'on nodes that have every label it asks for, if it is the first of its like',
+    { affinity: near(term(zone), term('rack')), labels: { app: 'web' } },
+    [],
+    [],
+  ],
   ['near no Pod, by a term without a selector', { affinity: near({ topologyKey: zone }) }, [web('a1')], []],
+  ['on no node without the label', { affinity: near(term('rack')) }, [web('a1')], []],
+  [
+    'far from Pods of every term',
+    { affinity: far(term(hostname), term(hostname, 'db')) },
+    [web('a1'), web('a2', { labels: { app: 'db' } })],
+    ['b1'],
+  ],
+  ['on a node without the label of what it is to be far from', { affinity: far(term('rack')) }, [web('a1')], all],
   ['far from the zone of another', { affinity: far(term(zone)) }, [web('a1')], ['b1']],
   ['far from the node of another', { affinity: far(term(hostname)) }, [web('a1')], ['b1', 'a2']],
   ['anywhere, if there is none to be far from', { affinity: far(term(zone)) }, [], all],
@@ -124,6 +138,16 @@ test('a Pod is told which rules keep it off', () => {
     ]),
     "0/2 nodes are available: 2 node(s) didn't satisfy existing pods anti-affinity rules.",
   );
+});
+
+test('its own demands are told before its own dislikes, and those before the dislikes of others', () => {
+  const minds = web('a1', { affinity: far(term(hostname, 'new')) });
+  const told = (affinity: Affinity) =>
+    judge(podOf('p', { labels: { app: 'new' }, affinity }), { cluster: clusterOf([nodeIn('a', 'a1')], [minds]) });
+  const wants = { ...near(term(zone, 'db')), ...far(term(zone)) };
+  assert.match(told(wants), /1 node\(s\) didn't match pod affinity rules/);
+  assert.match(told(far(term(zone))), /1 node\(s\) didn't match pod anti-affinity rules/);
+  assert.match(told({}), /1 node\(s\) didn't satisfy existing pods anti-affinity rules/);
 });
 
 const prefers = (

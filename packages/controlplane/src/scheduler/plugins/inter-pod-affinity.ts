@@ -54,7 +54,7 @@ export function interPodAffinity(lookup: Lookup, args: InterPodAffinityArgs = {}
       {
         resource: 'Pod',
         actions: ['Add', 'Delete', 'UpdatePodLabel'],
-        helps: (pod, event) => helpsByPod(pod, event as ClusterEvent<Pod>),
+        helps: (pod, event) => helpsByPod(pod, event as ClusterEvent<Pod>, lookup),
       },
       {
         resource: 'Node',
@@ -272,26 +272,30 @@ function createScorer(
   };
 }
 
-/** Whether all of the terms, of which there must be some, are about a Pod. */
-function areAllAbout(terms: readonly AffinityTerm[], other: Pod): boolean {
-  const info = podInfoOf(other);
-  return terms.length > 0 && terms.every((term) => isMeant(term, info, undefined));
-}
-
-function helpsByPod(pod: PodInfo, { before, after }: ClusterEvent<Pod>): boolean {
+/**
+ * Whether a Pod that came, went or changed may help: one to be near to has come, or one to be far from has gone, or one
+ * that minded the Pod has. Kubernetes asks for less in three ways, and Pods are left waiting for it: it does not look
+ * at whom the others mind, nor at the labels of namespaces, and of several to be far from it wants one that is all.
+ */
+function helpsByPod(pod: PodInfo, { before, after }: ClusterEvent<Pod>, lookup: Lookup): boolean {
   if ((before && !before.spec?.nodeName) || (after && !after.spec?.nodeName)) return false;
-  const wasNear = before !== undefined && areAllAbout(pod.affinity, before);
-  const isNear = after !== undefined && areAllAbout(pod.affinity, after);
-  const wasFar = before !== undefined && areAllAbout(pod.antiAffinity, before);
-  const isFar = after !== undefined && areAllAbout(pod.antiAffinity, after);
-  return (!wasNear && isNear) || (wasFar && !isFar);
+  const [was, is] = [before && podInfoOf(before), after && podInfoOf(after)];
+  const isAbout = (term: AffinityTerm, other: PodInfo) => isMeant(term, other, lookup.namespaceLabels(other.namespace));
+  const isNear = (other: PodInfo | undefined) =>
+    other !== undefined && pod.affinity.length > 0 && pod.affinity.every((term) => isAbout(term, other));
+  const isKeptOff = (other: PodInfo | undefined, term: AffinityTerm) => other !== undefined && isAbout(term, other);
+  const isLeftAlone = pod.antiAffinity.some((term) => isKeptOff(was, term) && !isKeptOff(is, term));
+  const isForgiven = !is && (was?.antiAffinity.some((term) => isAbout(term, pod)) ?? false);
+  return (!isNear(was) && isNear(is)) || isLeftAlone || isForgiven;
 }
 
+/** Whether a node may help: as a place to go to, where those who mind the Pod are not, or by bringing others near. */
 function helpsByNode({ affinity, antiAffinity }: PodInfo, { before, after }: ClusterEvent<Node>): boolean {
   const domainOf = (node: Node | undefined, { topologyKey }: AffinityTerm) => node?.metadata.labels?.[topologyKey];
   const comesNear = (term: AffinityTerm) =>
     domainOf(after, term) !== undefined && domainOf(before, term) !== domainOf(after, term);
   const goesFar = (term: AffinityTerm) =>
     before === undefined || (domainOf(before, term) !== undefined && domainOf(before, term) !== domainOf(after, term));
-  return affinity.some(comesNear) || antiAffinity.some(goesFar);
+  const isPlace = affinity.every((term) => domainOf(after, term) !== undefined);
+  return isPlace || affinity.some(comesNear) || antiAffinity.some(goesFar);
 }

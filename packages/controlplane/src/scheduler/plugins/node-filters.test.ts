@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
-import { podInfoOf } from '../cluster/pod-info.ts';
-import type { ClusterEvent } from '../events.ts';
-import { nodeEvents, podEvents } from '../events.ts';
-import { pluginsOf } from '../profile.ts';
 import { clusterOf, type NodeTraits, nodeOf, type PodTraits, podOf } from '../testing/fixtures.ts';
-import { judge, profileIn } from '../testing/judge.ts';
+import { judge } from '../testing/judge.ts';
 
 type Row = readonly [name: string, pod: PodTraits, node: NodeTraits, others: readonly PodTraits[], reason: string];
 
@@ -66,6 +61,28 @@ const rows: Row[] = [
     { allocatable: { cpu: '1' } },
     [{ requests: { cpu: '2' } }],
     '',
+  ],
+  [
+    'beside a Pod that is on its way out',
+    { requests: { cpu: '2' } },
+    {},
+    [{ requests: { cpu: '3' }, metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }],
+    'Insufficient cpu',
+  ],
+  [
+    'on a node that is smaller than it',
+    { requests: { cpu: '5', memory: '9Gi' } },
+    {},
+    [],
+    'Insufficient cpu, 1 Insufficient memory',
+  ],
+  ['on a node that is not ready, as long as no taint says so', {}, { isReady: false }, [], ''],
+  [
+    'on a node that is tainted as not ready',
+    {},
+    { isReady: false, taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] },
+    [],
+    'node(s) had untolerated taint {node.kubernetes.io/not-ready: }',
   ],
   ['where as many Pods are as may be', {}, { allocatable: { pods: '1' } }, [{}], 'Too many pods'],
   ['without the device it needs', { requests: { 'example.com/gpu': '1' } }, {}, [], 'Insufficient example.com/gpu'],
@@ -147,100 +164,3 @@ test('a profile can demand nodes of its own', () => {
     "0/1 nodes are available: 1 node(s) didn't match scheduler-enforced node affinity.",
   );
 });
-
-/** The plugins that say an event may help a Pod they rejected. */
-function helped(pod: Pod, events: readonly ClusterEvent[]): readonly string[] {
-  const found = new Set<string>();
-  for (const { name, events: registered } of pluginsOf(profileIn())) {
-    for (const { resource, actions, helps } of registered ?? []) {
-      for (const event of events) {
-        if (event.resource !== resource || !actions.includes(event.action)) continue;
-        if (helps?.(podInfoOf(pod), event) ?? true) found.add(name);
-      }
-    }
-  }
-  return [...found].sort();
-}
-const added = (node: Node): readonly ClusterEvent[] => [{ resource: 'Node', action: 'Add', after: node }];
-const deleted = (pod: Pod): readonly ClusterEvent[] => [{ resource: 'Pod', action: 'Delete', before: pod }];
-
-const simple = ['NodeAffinity', 'NodeName', 'NodePorts', 'NodeResourcesFit', 'NodeUnschedulable', 'TaintToleration'];
-const onlyOf = (plugins: readonly string[]) => plugins.filter((plugin) => simple.includes(plugin));
-
-type Hint = readonly [name: string, pod: PodTraits, events: readonly ClusterEvent[], plugins: readonly string[]];
-const one = podOf('p');
-const hints: Hint[] = [
-  ['a node that would do', {}, added(nodeOf('n')), simple],
-  [
-    'a closed node',
-    {},
-    added(nodeOf('n', { unschedulable: true })),
-    simple.filter((name) => name !== 'NodeUnschedulable'),
-  ],
-  ['a tainted node', {}, added(nodeOf('n', { taints: [gpu] })), simple.filter((name) => name !== 'TaintToleration')],
-  [
-    'a node too small for it',
-    { requests: { cpu: '5' } },
-    added(nodeOf('n')),
-    simple.filter((name) => name !== 'NodeResourcesFit'),
-  ],
-  [
-    'a node it does not select',
-    { nodeSelector: { a: 'b' } },
-    added(nodeOf('n')),
-    simple.filter((name) => name !== 'NodeAffinity'),
-  ],
-  ['a node that was opened', {}, nodeEvents(nodeOf('n', { unschedulable: true }), nodeOf('n')), ['NodeUnschedulable']],
-  ['a node whose taint went', {}, nodeEvents(nodeOf('n', { taints: [gpu] }), nodeOf('n')), ['TaintToleration']],
-  [
-    'a node that got a label it wants',
-    { nodeSelector: { a: 'b' } },
-    nodeEvents(nodeOf('n'), nodeOf('n', { labels: { a: 'b' } })),
-    ['NodeAffinity'],
-  ],
-  ['a node that got a label it does not want', {}, nodeEvents(nodeOf('n'), nodeOf('n', { labels: { a: 'b' } })), []],
-  [
-    'a node that grew',
-    { requests: { cpu: '5' } },
-    nodeEvents(nodeOf('n'), nodeOf('n', { allocatable: { cpu: '8' } })),
-    ['NodeResourcesFit'],
-  ],
-  [
-    'a node that grew in what it does not need',
-    { requests: { cpu: '1' } },
-    nodeEvents(nodeOf('n'), nodeOf('n', { allocatable: { memory: '9Gi' } })),
-    [],
-  ],
-  ['a heartbeat', {}, nodeEvents(nodeOf('n'), nodeOf('n')), []],
-  ['a Pod that left a node', {}, deleted(podOf('x', { on: 'n' })), ['NodeResourcesFit']],
-  ['a Pod that had no node', {}, deleted(podOf('x')), []],
-  [
-    'a Pod that left with its port',
-    port(80),
-    deleted(podOf('x', { on: 'n', ...port(80) })),
-    ['NodePorts', 'NodeResourcesFit'],
-  ],
-  [
-    'a Pod that shrank',
-    { requests: { cpu: '1' } },
-    podEvents(podOf('x', { on: 'n', requests: { cpu: '2' } }), podOf('x', { on: 'n', requests: { cpu: '1' } })),
-    ['NodeResourcesFit'],
-  ],
-  [
-    'a Pod that grew',
-    { requests: { cpu: '1' } },
-    podEvents(podOf('x', { on: 'n', requests: { cpu: '1' } }), podOf('x', { on: 'n', requests: { cpu: '2' } })),
-    [],
-  ],
-  [
-    'a toleration of its own',
-    {},
-    podEvents(one, { ...one, spec: { ...one.spec!, tolerations: unschedulable } }),
-    ['NodeUnschedulable', 'TaintToleration'],
-  ],
-];
-for (const [name, pod, events, plugins] of hints) {
-  test(`${name} may help a Pod rejected by ${plugins.join(', ') || 'none'}`, () => {
-    assert.deepEqual(onlyOf(helped(podOf('p', pod), events)), plugins);
-  });
-}

@@ -70,13 +70,8 @@ export function nodeResourcesFit(args: NodeResourcesFitArgs = {}): Plugin {
         actions: ['Add', 'UpdateNodeAllocatable'],
         helps(pod, { before, after }) {
           const is = emptyNode(after as Node);
-          if (
-            shortages(
-              needsOf(pod.requests, () => false),
-              is,
-            )
-          )
-            return false;
+          const needs = needsOf(pod.requests, () => false);
+          if (shortages(needs, is)) return false;
           return before === undefined || hasMore(pod.requests, emptyNode(before as Node), is);
         },
       },

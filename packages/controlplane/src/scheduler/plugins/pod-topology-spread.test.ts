@@ -111,10 +111,36 @@ test('several constraints must all hold', () => {
   assert.deepEqual(feasibleFor(podOf('p', both), { cluster: clusterOf(nodes, on('a1', 'b1', 'c1')) }), ['a2']);
 });
 
+test('nodes that lack the label of any constraint do not count for the others either', () => {
+  const both = (more: Partial<TopologySpreadConstraint> = {}): PodTraits => ({
+    labels,
+    topologySpreadConstraints: [
+      ...(hard().topologySpreadConstraints ?? []),
+      ...(hard({ topologyKey: 'rack', maxSkew: 9, ...more }).topologySpreadConstraints ?? []),
+    ],
+  });
+  const cluster = clusterOf([nodeIn('a', 'a1', { labels: { rack: '1' } }), nodeIn('b', 'b1')], on('a1'));
+  assert.deepEqual(feasibleFor(podOf('p', both()), { cluster }), ['a1'], 'the zone of the other is none');
+  assert.deepEqual(feasibleFor(podOf('p', hard()), { cluster }), ['b1']);
+});
+
 test('domains with fewer Pods are better where Pods need not be spread', () => {
   const three = [nodeIn('a', 'a1'), nodeIn('b', 'b1'), nodeIn('c', 'c1')];
   const cluster = clusterOf(three, on('a1', 'a1', 'a1', 'b1'));
   assert.deepEqual(scoresBy('PodTopologySpread', podOf('p', soft()), { cluster }), { a1: 0, b1: 60, c1: 100 });
+});
+
+test('where there are no such Pods all nodes are as good', () => {
+  const cluster = clusterOf([nodeIn('a', 'a1'), nodeIn('b', 'b1')]);
+  assert.deepEqual(scoresBy('PodTopologySpread', podOf('p', soft()), { cluster }), { a1: 100, b1: 100 });
+});
+
+test('by host a Pod more weighs by how many nodes there are, and an allowed skew counts for all', () => {
+  const cluster = clusterOf([nodeOf('a'), nodeOf('b')], on('a', 'a', 'b'));
+  const byHost = soft({ topologyKey: 'kubernetes.io/hostname', maxSkew: 3 });
+  // ln 4 a Pod and 2 for the skew: 4.77 and 3.39, rounded to 5 and 3.
+  const score = (raw: number) => Math.trunc((100 * (5 + 3 - raw)) / 5);
+  assert.deepEqual(scoresBy('PodTopologySpread', podOf('p', byHost), { cluster }), { a: score(5), b: score(3) });
 });
 
 test('a node without the label is the worst', () => {
@@ -135,6 +161,12 @@ test('Pods of a Service are spread a little without being asked to', () => {
   assert.deepEqual(scoresBy('PodTopologySpread', podOf('p', { labels }), { cluster, world }), { a1: 50, b1: 100 });
   assert.equal(scoresBy('PodTopologySpread', podOf('p', { labels: { app: 'db' } }), { cluster, world }), undefined);
   assert.equal(scoresBy('PodTopologySpread', podOf('p', { labels }), { cluster }), undefined);
+});
+
+test('a node without a zone is no worse for those who did not ask to be spread by zones', () => {
+  const cluster = clusterOf([nodeIn('a', 'a1'), nodeOf('none')], on('a1'));
+  const scores = scoresBy('PodTopologySpread', podOf('p', { labels }), { cluster, world: { services: [service] } });
+  assert.ok(scores && scores.none! > scores.a1!);
 });
 
 test('so are Pods of a workload', () => {

@@ -51,6 +51,43 @@ test('a line says how much it is worth that a node is full', () => {
   assert.deepEqual(scoresBy('NodeResourcesFit', podOf('p', { requests: { cpu: '1' } }), setting), { n: 25 });
 });
 
+test('what a node has too little of scores nothing', () => {
+  const cluster = clusterOf([nodeOf('n')], [podOf('x', { on: 'n', requests: { cpu: '4', memory: '4Gi' } })]);
+  assert.deepEqual(scoresBy('NodeResourcesFit', podOf('p', { requests: { cpu: '1', memory: '0' } }), { cluster }), {
+    n: Math.trunc((0 + 50) / 2),
+  });
+});
+
+const threeResources = [
+  { name: 'cpu', weight: 1 },
+  { name: 'memory', weight: 1 },
+  { name: 'example.com/gpu', weight: 2 },
+];
+
+test('devices count only for Pods that ask for them, and by their weight', () => {
+  const scoringStrategy = { type: 'LeastAllocated' as const, resources: threeResources };
+  const setting = {
+    cluster: clusterOf([nodeOf('n', { allocatable: { 'example.com/gpu': '4' } })]),
+    profile: { pluginConfig: { NodeResourcesFit: { scoringStrategy } } },
+  };
+  const scoreOf = (requests: { readonly [name: string]: string }) =>
+    scoresBy('NodeResourcesFit', podOf('p', { requests }), setting)?.n;
+  const usual = { cpu: '1', memory: '2Gi' };
+  assert.equal(scoreOf(usual), 75);
+  assert.equal(scoreOf({ ...usual, 'example.com/gpu': '3' }), Math.trunc((75 + 75 + 2 * 25) / 4));
+});
+
+test('three resources are balanced by how far they are spread', () => {
+  const setting = {
+    cluster: clusterOf([nodeOf('n', { allocatable: { 'example.com/gpu': '4' } })]),
+    profile: { pluginConfig: { NodeResourcesBalancedAllocation: { resources: threeResources } } },
+  };
+  const requests = { cpu: '1', memory: '4Gi', 'example.com/gpu': '3' };
+  assert.deepEqual(scoresBy('NodeResourcesBalancedAllocation', podOf('p', { requests }), setting), {
+    n: balance([0.25, 0.5, 0.75]),
+  });
+});
+
 const balances: readonly [fractions: readonly number[], score: number][] = [
   [[0.75, 0.125], 68],
   [[0.5, 0.5], 100],
@@ -112,4 +149,31 @@ test('a node that has the image is better, the more so the larger it is and the 
   assert.deepEqual(scoresBy('ImageLocality', podOf('p'), { cluster }), { a: 23, b: 23 });
   cluster.removeNode('a');
   assert.deepEqual(scoresBy('ImageLocality', podOf('p'), { cluster }), { b: 23 });
+});
+
+const sizes: readonly (readonly [mebibytes: number, containers: number, score: number])[] = [
+  [22, 1, 0],
+  [23, 1, 0],
+  [1000, 1, 100],
+  [5000, 1, 100],
+  [1000, 2, Math.trunc((100 * (1000 - 23)) / (2000 - 23))],
+];
+for (const [mebibytes, containers, score] of sizes) {
+  test(`an image of ${mebibytes} MiB is worth ${score} to a Pod of ${containers} containers`, () => {
+    const images = [{ names: ['app:latest'], sizeBytes: mebibytes * mebibyte }];
+    const pod = podOf('p');
+    const more = Array.from({ length: containers - 1 }, (_, index) => ({ name: `c${index}`, image: 'absent:1' }));
+    const spec = { ...pod.spec!, containers: [...pod.spec!.containers, ...more] };
+    const cluster = clusterOf([nodeOf('n', { images })]);
+    assert.equal(scoresBy('ImageLocality', { ...pod, spec }, { cluster })?.n, score);
+  });
+}
+
+test('images of init containers count as well, and no registry is put before a name', () => {
+  const images = [{ names: ['docker.io/library/app:latest', 'tool:1'], sizeBytes: 1000 * mebibyte }];
+  const cluster = clusterOf([nodeOf('n', { images })]);
+  assert.equal(scoresBy('ImageLocality', podOf('p', { image: 'app' }), { cluster }), undefined);
+  const initContainers = [{ name: 'i', image: 'tool:1' }];
+  const scores = scoresBy('ImageLocality', podOf('p', { image: 'app', initContainers }), { cluster });
+  assert.deepEqual(scores, { n: Math.trunc((100 * (1000 - 23)) / (2000 - 23)) });
 });

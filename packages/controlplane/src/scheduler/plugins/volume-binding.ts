@@ -3,6 +3,7 @@ import type { CSIDriver } from '@kruise/api/storage/csidriver';
 import type { CSINode } from '@kruise/api/storage/csinode';
 import type { CSIStorageCapacity } from '@kruise/api/storage/csistoragecapacity';
 import type { StorageClass } from '@kruise/api/storage/storageclass';
+import { keyOf } from '@kruise/client/object-key';
 import { isSame } from '@kruise/machinery/json-value';
 import { claimNames } from '@kruise/machinery/pod-claims';
 import { compareQuantities, parseQuantity } from '@kruise/values/quantity';
@@ -100,6 +101,11 @@ const migratedPlugins = 'storage.alpha.kubernetes.io/migrated-plugins';
 function limitOf({ capacity, maximumVolumeSize }: CSIStorageCapacity) {
   const limit = maximumVolumeSize ?? capacity;
   return limit == null ? undefined : parseQuantity(limit);
+}
+
+/** Whether an event is about a claim that the Pod names, which those made for it are not. */
+export function isNamedClaim(pod: PodInfo, { after }: ClusterEvent): boolean {
+  return pod.claims.includes(keyOf(after as PersistentVolumeClaim));
 }
 
 /** Whether an event is about a claim of the Pod. */

@@ -5,7 +5,7 @@ import type { NodeInfo } from '../cluster/node-info.ts';
 import { type PodInfo, podInfoOf } from '../cluster/pod-info.ts';
 import type { ForkableFilter, Plugin, Rejection } from '../plugin.ts';
 import type { StorageLookup } from '../volumes/storage.ts';
-import { isOwnClaim } from './volume-binding.ts';
+import { isNamedClaim } from './volume-binding.ts';
 
 const name = 'VolumeRestrictions';
 const diskTaken: Rejection = { plugin: name, isPreemptable: true, reasons: ['node(s) had no available disk'] };
@@ -43,7 +43,7 @@ export function volumeRestrictions(storage: StorageLookup): Plugin {
         },
       },
       { resource: 'Node', actions: ['Add'] },
-      { resource: 'PersistentVolumeClaim', actions: ['Add'], helps: isOwnClaim },
+      { resource: 'PersistentVolumeClaim', actions: ['Add'], helps: isNamedClaim },
     ],
   };
 }

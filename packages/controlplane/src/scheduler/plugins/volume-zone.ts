@@ -6,7 +6,7 @@ import type { NodeInfo } from '../cluster/node-info.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { Plugin, Rejection } from '../plugin.ts';
 import type { StorageLookup } from '../volumes/storage.ts';
-import { isOwnClaim } from './volume-binding.ts';
+import { isNamedClaim } from './volume-binding.ts';
 
 const name = 'VolumeZone';
 const rejectionFor = (reason: string): Rejection => ({ plugin: name, isPreemptable: false, reasons: [reason] });
@@ -37,7 +37,7 @@ export function volumeZone(storage: StorageLookup): Plugin {
     events: [
       { resource: 'StorageClass', actions: ['Add'], helps: (_pod, { after }) => delaysBinding(after as StorageClass) },
       { resource: 'Node', actions: ['Add', 'UpdateNodeLabel'] },
-      { resource: 'PersistentVolumeClaim', actions: ['Add', 'Update'], helps: isOwnClaim },
+      { resource: 'PersistentVolumeClaim', actions: ['Add', 'Update'], helps: isNamedClaim },
       {
         resource: 'PersistentVolume',
         actions: ['Add', 'Update'],

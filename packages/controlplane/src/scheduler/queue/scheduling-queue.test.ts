@@ -147,6 +147,58 @@ test('a change of the Pod itself that may help has it tried again', () => {
   assert.deepEqual(queued?.pod.spec.tolerations, [{ operator: 'Exists' }]);
 });
 
+const asking = (cpu: string, more: PodTraits = {}) => podOf('p', { requests: { cpu }, ...more });
+const spread: PodTraits = {
+  topologySpreadConstraints: [
+    {
+      maxSkew: 1,
+      topologyKey: 'zone',
+      whenUnsatisfiable: 'DoNotSchedule',
+      labelSelector: { matchLabels: { app: 'web' } },
+    },
+  ],
+};
+const ownChanges: readonly (readonly [name: string, plugin: string, before: Pod, after: Pod, isTried: boolean])[] = [
+  ['that it asks for less', fit, asking('2'), asking('1'), true],
+  ['that it asks for more', fit, asking('1'), asking('2'), false],
+  ['another label', 'PodTopologySpread', asking('1', spread), asking('1', { ...spread, labels: { app: 'web' } }), true],
+  ['a label that does not matter to it', fit, asking('1'), asking('1', { labels: { app: 'web' } }), false],
+  ['an annotation', fit, asking('1'), asking('1', { metadata: { annotations: { a: 'b' } } }), false],
+];
+for (const [name, plugin, before, after, isTried] of ownChanges) {
+  test(`${name} has a Pod that ${plugin} rejected ${isTried ? 'tried again' : 'wait on'}`, () => {
+    const { clock, queue, popped, reject } = createQueue();
+    queue.add(before);
+    reject(queue.pop(), plugin);
+    clock.advance(3000);
+    queue.update(before, after);
+    assert.equal(popped(), isTried ? 'p' : undefined);
+  });
+}
+
+test('a change of a Pod that waits its turn does not cost it its place', () => {
+  const { clock, queue, popped } = createQueue();
+  queue.add(podOf('first'));
+  clock.advance(10);
+  queue.add(podOf('second'));
+  queue.update(podOf('first'), podOf('first', { labels: { a: 'b' } }));
+  assert.deepEqual([popped(), popped()], ['first', 'second']);
+});
+
+test('a Pod that changes while it is being tried is not there twice, and the change is not missed', () => {
+  const { clock, queue, popped } = createQueue();
+  const before = podOf('p');
+  const after = podOf('p', { tolerations: [{ operator: 'Exists' }] });
+  queue.add(before);
+  const queued = queue.pop()!;
+  queue.update(before, after);
+  assert.equal(popped(), undefined);
+  queue.requeue(queued, after, new Set(['TaintToleration']));
+  clock.advance(2000);
+  assert.equal(popped(), 'p');
+  assert.equal(popped(), undefined);
+});
+
 test('a Pod that is deleted is not tried', () => {
   const { clock, queue, popped, reject } = createQueue();
   for (const name of ['a', 'b', 'c']) queue.add(podOf(name));

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Node } from '@kruise/api/core/node';
 import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { CSIStorageCapacity } from '@kruise/api/storage/csistoragecapacity';
 import type { StorageClass } from '@kruise/api/storage/storageclass';
 import { podInfoOf } from '../cluster/pod-info.ts';
-import { clusterOf, nodeIn, type PodTraits, podOf } from '../testing/fixtures.ts';
+import { clusterOf, nodeIn, nodeOf, type PodTraits, podOf } from '../testing/fixtures.ts';
 import { feasibleFor, judge, profileIn } from '../testing/judge.ts';
 import { partsOf, type World } from '../testing/parts.ts';
 import { findClaims, planVolumes } from './claims.ts';
@@ -53,7 +54,7 @@ const using = (...claims: readonly string[]): PodTraits => ({
   volumes: claims.map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } })),
 });
 
-type Row = readonly [name: string, world: World, feasible: readonly string[]];
+type Row = readonly [name: string, world: World, feasible: readonly string[], among?: readonly Node[]];
 const rows: Row[] = [
   [
     'wherever its volume is',
@@ -80,6 +81,12 @@ const rows: Row[] = [
     ['b1'],
   ],
   [
+    'where it is in no zone at all, though its volume is in one',
+    { claims: [bound('data', 'v')], volumes: [volume('v', {}, { [zone]: 'c' })] },
+    ['nowhere'],
+    [nodes[0]!, nodeOf('nowhere')],
+  ],
+  [
     'anywhere, if a volume can be made',
     { claims: [claim('data', { storageClassName: 'made' })], classes: [made] },
     ['a1', 'b1'],
@@ -103,9 +110,9 @@ const rows: Row[] = [
     ['b1'],
   ],
 ];
-for (const [name, world, feasible] of rows) {
+for (const [name, world, feasible, among = nodes] of rows) {
   test(`a Pod is placed ${name}`, () => {
-    assert.deepEqual(feasibleFor(podOf('p', using('data')), { cluster: clusterOf(nodes), world }), feasible);
+    assert.deepEqual(feasibleFor(podOf('p', using('data')), { cluster: clusterOf(among), world }), feasible);
   });
 }
 
@@ -130,6 +137,20 @@ const faults: readonly (readonly [name: string, world: World, message: string])[
   [
     'no volume is to be had',
     { claims: [claim('data', { storageClassName: 'local' })], classes: [local] },
+    "2 node(s) didn't find available persistent volumes to bind.",
+  ],
+  [
+    'the claim names a volume that is not bound to it',
+    { claims: [claim('data', { storageClassName: 'made', volumeName: 'v' })], classes: [made], volumes: [volume('v')] },
+    'pod has unbound immediate PersistentVolumeClaims.',
+  ],
+  [
+    'no volume of the class is large enough',
+    {
+      claims: [claim('data', { storageClassName: 'local' })],
+      classes: [local],
+      volumes: [volume('v', { storageClassName: 'local', capacity: { storage: '4Gi' } })],
+    },
     "2 node(s) didn't find available persistent volumes to bind.",
   ],
   [
@@ -233,16 +254,47 @@ test('a claim for one Pod at a time is not for a second', () => {
   );
 });
 
-test('a disk that one node has is not for a Pod on it that would write too', () => {
-  const disk = (readOnly: boolean): PodTraits => ({
-    volumes: [{ name: 'd', gcePersistentDisk: { pdName: 'disk', readOnly } }],
+type Disk = NonNullable<PodTraits['volumes']>[number];
+const gce = (pdName: string, readOnly: boolean): Disk => ({ name: 'd', gcePersistentDisk: { pdName, readOnly } });
+const ebs = (volumeID: string): Disk => ({ name: 'd', awsElasticBlockStore: { volumeID, readOnly: true } });
+const iscsi = (iqn: string, readOnly: boolean): Disk => ({
+  name: 'd',
+  iscsi: { targetPortal: 'x', iqn, lun: 0, readOnly },
+});
+const rbd = (image: string, monitors: readonly string[], readOnly: boolean, pool = 'rbd'): Disk => ({
+  name: 'd',
+  rbd: { image, monitors, pool, readOnly },
+});
+const disks: readonly (readonly [name: string, here: Disk, wanted: Disk, isFree: boolean])[] = [
+  ['a disk of GCE that both read', gce('a', true), gce('a', true), true],
+  ['a disk of GCE that one of them writes', gce('a', true), gce('a', false), false],
+  ['another disk of GCE', gce('a', false), gce('b', false), true],
+  ['a volume of EBS, though both read', ebs('a'), ebs('a'), false],
+  ['another volume of EBS', ebs('a'), ebs('b'), true],
+  ['a target of iSCSI that both read', iscsi('a', true), iscsi('a', true), true],
+  ['a target of iSCSI that one of them writes', iscsi('a', false), iscsi('a', true), false],
+  ['an image of RBD that both read', rbd('a', ['m'], true), rbd('a', ['m'], true), true],
+  ['an image of RBD that one of them writes', rbd('a', ['m', 'n'], false), rbd('a', ['n'], true), false],
+  ['an image of RBD of other monitors', rbd('a', ['m'], false), rbd('a', ['n'], false), true],
+  ['an image of RBD of another pool', rbd('a', ['m'], false), rbd('a', ['m'], false, 'other'), true],
+];
+for (const [name, here, wanted, isFree] of disks) {
+  test(`a Pod is ${isFree ? '' : 'not '}placed beside one with ${name}`, () => {
+    const cluster = clusterOf([nodes[0]!], [podOf('x', { on: 'a1', volumes: [here] })]);
+    assert.equal(
+      judge(podOf('p', { volumes: [wanted] }), { cluster }),
+      isFree ? 'a1' : '0/1 nodes are available: 1 node(s) had no available disk.',
+    );
   });
-  const cluster = clusterOf([nodes[0]!], [podOf('x', { on: 'a1', ...disk(true) })]);
-  assert.equal(judge(podOf('p', disk(true)), { cluster }), 'a1');
-  assert.equal(
-    judge(podOf('p', disk(false)), { cluster }),
-    '0/1 nodes are available: 1 node(s) had no available disk.',
-  );
+}
+
+test('a claim whose volume is not to be found keeps a Pod off every node', () => {
+  const { volumes } = partsOf({ claims: [bound('data', 'gone')] });
+  const claims = findClaims(podInfoOf(podOf('p', using('data'))), volumes.storage);
+  assert.ok(!('fault' in claims));
+  assert.deepEqual(planVolumes(claims, nodes[0]!, volumes.storage), {
+    reasons: ['node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)'],
+  });
 });
 
 test('a driver attaches only so many volumes to a node', () => {
