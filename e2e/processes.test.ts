@@ -10,9 +10,11 @@ import { test } from 'node:test';
 import { deployment } from '@kruise/api/apps/deployment';
 import { lease } from '@kruise/api/coordination/lease';
 import { node } from '@kruise/api/core/node';
+import { pod } from '@kruise/api/core/pod';
 import { findEtcd, startEtcd } from '@kruise/apiserver/store/etcd/server';
 import type { Client } from '@kruise/client/client';
 import { isConditionTrue } from '@kruise/machinery/conditions';
+import { isPodActive, isPodReady } from '@kruise/machinery/pods';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import { freshEnvironment, hasTool, kruise, kruiseArguments, startCluster, temporaryHome } from './cluster.ts';
 
@@ -50,11 +52,13 @@ if (etcd !== undefined) {
         ...['controller-manager', '--kubeconfig', managers, '--secure-port', '0', '--cluster-cidr', '10.244.0.0/16'],
         ...['--allocate-node-cidrs', '--service-account-private-key-file', join(pki, 'service-account.key')],
         ...['--cluster-signing-cert-file', join(pki, 'ca.crt'), '--cluster-signing-key-file', join(pki, 'ca.key')],
-        ...['--leader-elect-lease-duration', '4s', '--leader-elect-renew-deadline', '3s'],
+        ...['--leader-elect-lease-duration', `${leaseMs}ms`, '--leader-elect-renew-deadline', '3s'],
         ...['--leader-elect-retry-period', '500ms'],
       );
     const schedulers = await credentials('system:kube-scheduler');
-    const replicas = [controllerManager(), controllerManager()];
+    const leader = controllerManager();
+    const held = await until(client, lease, (leases) => leases.find(isOfControllers)?.spec?.holderIdentity);
+    controllerManager();
     start('scheduler', '--kubeconfig', schedulers, '--secure-port', '0');
     for (const name of ['one', 'two']) {
       const file = await credentials(`system:node:${name}`, 'system:nodes');
@@ -69,42 +73,85 @@ if (etcd !== undefined) {
     });
     const labels = { app: 'web' };
     const reference = { name: 'web', namespace: 'default' };
+    const replicas = 6;
+    const budget = { maxSurge: 2, maxUnavailable: 1 };
+    const templateOf = (image: string) => ({
+      // A Pod takes a while, so that there is a middle of the rollout.
+      metadata: { labels, annotations: { 'sim.kruise.io/start-latency': '500ms' } },
+      spec: { containers: [{ name: 'main', image }] },
+    });
     await client.create(deployment, {
       metadata: reference,
       spec: {
-        replicas: 3,
+        replicas,
+        strategy: { rollingUpdate: budget },
         selector: { matchLabels: labels },
-        template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'nginx:1.25' }] } },
+        template: templateOf('nginx:1.25'),
       },
     });
-    const isReady = (replicas: number) => (found: readonly ObjectOf<typeof deployment>[]) =>
-      found.some(({ status }) => status?.readyReplicas === replicas && status.updatedReplicas === replicas);
-    await until(client, deployment, isReady(3));
+    await until(client, deployment, ([found]) => found?.status?.availableReplicas === replicas);
 
-    const held = await client.get(lease, { namespace: 'kube-system', name: 'kube-controller-manager' });
-    const leader = replicas.find(({ pid }) => held.spec?.holderIdentity?.includes(`_${pid}`)) ?? replicas[0]!;
-    leader.kill('SIGKILL');
-    await client.patch(deployment, reference, { spec: { replicas: 5 } }, { type: 'merge' });
-    await until(client, deployment, isReady(5));
+    // Every state of the Pods there ever is, what the leader did last and the other first included.
+    const states = statesOf(client, pod);
+    await states.next();
+    await client.patch(deployment, reference, { spec: { template: templateOf('nginx:1.26') } }, { type: 'merge' });
+    let diedAtMs: number | undefined;
+    for await (const pods of states) {
+      const active = pods.filter(isPodActive);
+      const ready = active.filter(isPodReady);
+      assert.ok(active.length <= replicas + budget.maxSurge, `${active.length} Pods at once`);
+      assert.ok(ready.length >= replicas - budget.maxUnavailable, `only ${ready.length} Pods are ready`);
+      const updated = ready.filter(({ spec }) => spec?.containers?.[0]?.image === 'nginx:1.26');
+      if (diedAtMs === undefined && updated.length > 0) {
+        assert.ok(updated.length < replicas, 'the rollout is under way');
+        leader.kill('SIGKILL');
+        diedAtMs = Date.now();
+      }
+      if (updated.length === replicas && pods.length === replicas) break;
+    }
+    const { spec } = await client.get(lease, { namespace: 'kube-system', name: 'kube-controller-manager' });
+    assert.notEqual(spec?.holderIdentity, held, 'the other has taken over');
+    // It waits for the lease of the dead to run out, and asks every half second or so.
+    const waitedMs = Date.parse(spec?.acquireTime ?? '') - diedAtMs!;
+    assert.ok(waitedMs < 2 * leaseMs, `it took ${waitedMs} ms to take over`);
   });
 }
 
-/** Waits until the objects of a kind are as wanted. */
-async function until<K extends Kind>(
-  client: Client,
-  kind: K,
-  isAsWanted: (objects: readonly ObjectOf<K>[]) => boolean,
-): Promise<void> {
+const leaseMs = 4000;
+
+function isOfControllers({ metadata }: ObjectOf<typeof lease>): boolean {
+  return metadata.name === 'kube-controller-manager';
+}
+
+/** The objects of a kind: as they are, and then as they are after each change, none left out. */
+async function* statesOf<K extends Kind>(client: Client, kind: K): AsyncGenerator<readonly ObjectOf<K>[]> {
+  const uidOf = (object: ObjectOf<K>) => (object as { metadata: { uid?: string } }).metadata.uid;
   const { items, metadata } = await client.list(kind);
-  const objects = new Map(items.map((each) => [(each as { metadata: { uid?: string } }).metadata.uid, each]));
-  if (isAsWanted(items)) return;
+  const objects = new Map(items.map((each) => [uidOf(each), each]));
+  yield items;
   const stop = new AbortController();
-  const { resourceVersion = '' } = metadata;
-  for await (const { type, object } of client.watch(kind, { resourceVersion, signal: stop.signal })) {
-    const { uid } = (object as { metadata: { uid?: string } }).metadata;
-    if (type === 'DELETED') objects.delete(uid);
-    else objects.set(uid, object);
-    if (isAsWanted([...objects.values()])) return stop.abort();
+  try {
+    const { resourceVersion = '' } = metadata;
+    for await (const { type, object } of client.watch(kind, { resourceVersion, signal: stop.signal })) {
+      if (type === 'DELETED') objects.delete(uidOf(object));
+      else objects.set(uidOf(object), object);
+      yield [...objects.values()];
+    }
+  } finally {
+    stop.abort();
   }
   throw new Error(`the watch of ${kind.plural} ended`);
+}
+
+/** Waits until the objects of a kind are as wanted, and tells what was found of them. */
+async function until<K extends Kind, T>(
+  client: Client,
+  kind: K,
+  find: (objects: readonly ObjectOf<K>[]) => T | undefined | false,
+): Promise<T> {
+  for await (const objects of statesOf(client, kind)) {
+    const found = find(objects);
+    if (found) return found;
+  }
+  throw new Error(`${kind.plural} never came to be so`);
 }
