@@ -19,6 +19,8 @@ export type KubeletFlags = {
   readonly clusterDns: string;
   readonly clusterDomain: string;
   readonly maxPods: string;
+  readonly containerLogMaxSize: string;
+  readonly containerLogMaxFiles: string;
   readonly rotateServerCertificates?: boolean;
 };
 
@@ -45,5 +47,7 @@ export function kubeletFlags(command: Command): Command {
     .option('--cluster-dns <addresses>', 'whom Pods ask for names', '10.96.0.10')
     .option('--cluster-domain <domain>', 'the domain of services', 'cluster.local')
     .option('--max-pods <count>', 'how many Pods may run', '110')
+    .option('--container-log-max-size <size>', 'the size at which the log of a container is put away', '10Mi')
+    .option('--container-log-max-files <count>', 'how many files of logs a container has at most', '5')
     .option('--rotate-server-certificates', "ask the cluster for the certificate of the kubelet's API");
 }

@@ -8,7 +8,7 @@ import { formatKubeconfig } from '@kruise/client/kubeconfig-file';
 import { jsonLog, type Log } from '@kruise/client/log';
 import { addProcessMetrics, createMetrics } from '@kruise/client/metrics';
 import { createAuthority, type KeyPair } from '@kruise/machinery/x509/certificate';
-import { createGrpcRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
+import { createGrpcRuntime, requireRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
 import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-runtime';
 import {
@@ -20,6 +20,7 @@ import {
   requestCertificate,
 } from '@kruise/node/kubelet/certificates';
 import { createKubelet, type KubeletOptions } from '@kruise/node/kubelet/kubelet';
+import { defaultLogLimits, type LogLimits, startLogRotation } from '@kruise/node/kubelet/log-rotation';
 import {
   hasUnifiedCgroups,
   machineAddress,
@@ -30,6 +31,7 @@ import {
 } from '@kruise/node/kubelet/machine';
 import { delegatedAccess } from '@kruise/node/kubelet/server/access';
 import { listenKubelet } from '@kruise/node/kubelet/server/listen';
+import { parseQuantity, quantityValue } from '@kruise/values/quantity';
 import { systemClock, systemRandom } from '@kruise/values/system';
 import type { KubeletFlags } from '../kubelet-flags.ts';
 import { parseTaints } from '../taints.ts';
@@ -62,7 +64,7 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
       labels: Object.fromEntries(pairsOf(flags.nodeLabels)),
       taints: parseTaints(flags.registerWithTaints ?? ''),
       ...(flags.podManifestPath === undefined ? {} : { staticPodPath: flags.podManifestPath }),
-      ...(await machineOf(flags, address, signal)),
+      ...(await machineOf(flags, address, log, signal)),
     },
     signal,
   );
@@ -196,6 +198,7 @@ function block(text: string, label: string): string | undefined {
 async function machineOf(
   flags: KubeletFlags,
   address: string,
+  log: Log,
   signal: AbortSignal,
 ): Promise<Pick<KubeletOptions, 'runtime' | 'capacity' | 'info' | 'settings' | 'supplies'>> {
   const { containerRuntimeEndpoint: endpoint, rootDir: rootDirectory } = flags;
@@ -217,6 +220,8 @@ async function machineOf(
     return { ...common, settings, runtime };
   }
   const runtime = createGrpcRuntime({ clock: systemClock, endpoint, signal });
+  await requireRuntime(runtime, endpoint);
+  startLogRotation({ runtime, files: runtime.files, clock: systemClock, log }, logLimitsOf(flags), signal);
   const { linux } = await runtime.runtimeConfig({}).catch(() => ({ linux: undefined }));
   return {
     ...common,
@@ -224,6 +229,14 @@ async function machineOf(
     settings: { ...settings, ...(linux ? { cgroupDriver: linux.cgroupDriver } : {}) },
     supplies: () => machineSupplies(rootDirectory),
   };
+}
+
+function logLimitsOf({ containerLogMaxSize, containerLogMaxFiles }: KubeletFlags): LogLimits {
+  const maxFiles = Number(containerLogMaxFiles);
+  if (!Number.isInteger(maxFiles) || maxFiles < 2) {
+    throw new Error(`--container-log-max-files wants a number, at least 2, not ${containerLogMaxFiles}`);
+  }
+  return { ...defaultLogLimits, maxFiles, maxSizeBytes: quantityValue(parseQuantity(containerLogMaxSize)) };
 }
 
 function pairsOf(text = ''): [string, string][] {

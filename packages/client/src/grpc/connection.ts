@@ -35,6 +35,8 @@ export type ConnectionOptions = {
   readonly targets: readonly Target[];
   readonly tls?: TlsOptions;
   readonly connectTimeoutMs?: number;
+  /** After failures, the longest wait before it is tried again. */
+  readonly maxBackoffMs?: number;
   /** While calls are under way, the server is asked for a sign of life this often… */
   readonly keepAliveMs?: number;
   /** …and given up if there is none for this long. */
@@ -53,7 +55,6 @@ export interface Connection {
 }
 
 const firstBackoffMs = 100;
-const maxBackoffMs = 10_000;
 const backoffFactor = 1.6;
 /** HTTP/2's default of 64 KB makes a sender wait for us several times a megabyte. */
 const streamWindowBytes = 4 * 2 ** 20;
@@ -63,7 +64,7 @@ const sessionMemoryMegabytes = 1024;
 
 /** Makes a {@link Connection}; nothing is connected yet. */
 export function createConnection(options: ConnectionOptions): Connection {
-  const { clock, targets, keepAliveMs = 30_000, keepAliveTimeoutMs = 10_000 } = options;
+  const { clock, targets, maxBackoffMs = 10_000, keepAliveMs = 30_000, keepAliveTimeoutMs = 10_000 } = options;
   let current: ActiveSession | undefined;
   let connecting: Promise<ActiveSession> | undefined;
   let failures = 0;

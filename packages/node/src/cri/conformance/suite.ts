@@ -112,6 +112,12 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
     const rejectsWith = (promise: Promise<unknown>, code: string) =>
       assert.rejects(promise, (error) => error instanceof GrpcError && error.code === code);
 
+    /** Older runtimes say that what is to go is not there, which is as well. */
+    const orGone = (promise: Promise<void>) =>
+      promise.catch((error: unknown) => {
+        if (harness.isRecent || !(error instanceof GrpcError) || error.code !== 'NOT_FOUND') throw error;
+      });
+
     test('says what it is, and that it is ready', async () => {
       const { version, runtimeName, runtimeApiVersion } = await runtime.version({});
       assert.deepEqual([version, runtimeApiVersion], ['0.1.0', 'v1']);
@@ -154,6 +160,46 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         assert.deepEqual(await list({ labelSelector: { ...labelSelector, other: 'x' } }), []);
       });
 
+      test('have identifiers of 64 hexadecimal digits, and times that tell which came first', async () => {
+        const created: bigint[] = [];
+        for (const { podSandboxId } of [await runPod(), await runPod(), await runPod()]) {
+          assert.match(podSandboxId, /^[0-9a-f]{64}$/);
+          created.push((await runtime.podSandboxStatus({ podSandboxId })).status.createdAt);
+        }
+        assert.deepEqual(
+          created.toSorted((a, b) => Number(a - b)),
+          created,
+        );
+        assert.equal(new Set(created).size, created.length);
+      });
+
+      test('of a handler nobody has are not run, and leave nothing behind', async () => {
+        const config = podConfig();
+        await assert.rejects(runtime.runPodSandbox({ config, runtimeHandler: 'no-such-handler' }), /no-such-handler/);
+        const { items } = await runtime.listPodSandbox({ filter: { labelSelector: { pod: config.metadata.name } } });
+        assert.deepEqual(items, []);
+      });
+
+      test('that never were can be stopped and removed, and are not found', async () => {
+        const podSandboxId = 'f'.repeat(64);
+        await orGone(runtime.stopPodSandbox({ podSandboxId }));
+        await orGone(runtime.removePodSandbox({ podSandboxId }));
+        await rejectsWith(runtime.podSandboxStatus({ podSandboxId }), 'NOT_FOUND');
+      });
+
+      test('reach each other by their addresses', async () => {
+        const server = await runPod();
+        const listening = await start(server, shell('echo up; while true; do echo hello | nc -l -p 7000; done'));
+        await harness.until(async () => (await logOf(listening)).length > 0);
+        const { network } = (await runtime.podSandboxStatus({ podSandboxId: server.podSandboxId })).status;
+        const containerId = await start(await runPod(), {});
+        const cmd = ['sh', '-c', `nc -w 2 ${network?.ip} 7000 </dev/null`];
+        await harness.until(async () => {
+          const { stdout } = await runtime.execSync({ containerId, cmd });
+          return Buffer.from(stdout).toString() === 'hello\n';
+        });
+      });
+
       test('take what runs in them along when they stop and go, however often they are told', async () => {
         const pod = await runPod();
         const { podSandboxId } = pod;
@@ -166,6 +212,8 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         await runtime.removePodSandbox({ podSandboxId });
         await rejectsWith(runtime.podSandboxStatus({ podSandboxId }), 'NOT_FOUND');
         await rejectsWith(runtime.containerStatus({ containerId }), 'NOT_FOUND');
+        assert.deepEqual((await runtime.listPodSandbox({ filter: { id: podSandboxId } })).items, []);
+        assert.deepEqual((await runtime.listContainers({ filter: { podSandboxId } })).containers, []);
       });
     });
 
@@ -237,6 +285,10 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         assert.deepEqual(await list({ podSandboxId, state: 'CONTAINER_RUNNING' satisfies ContainerState }), [one]);
         assert.deepEqual(await list({ podSandboxId, labelSelector: { n: '2' } }), [two]);
         assert.deepEqual(await list({ podSandboxId, labelSelector: { n: '3' } }), []);
+        assert.deepEqual(await list({ id: one, podSandboxId, labelSelector: { n: '2' } }), []);
+        const { containers } = await runtime.listContainers({});
+        const states = new Map(containers.map(({ id, state }) => [id, state]));
+        assert.deepEqual([states.get(one), states.get(two)], ['CONTAINER_RUNNING', 'CONTAINER_CREATED']);
       });
 
       test('are removed though they run, however often', async () => {
@@ -244,6 +296,25 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         await runtime.removeContainer({ containerId });
         await runtime.removeContainer({ containerId });
         await rejectsWith(runtime.containerStatus({ containerId }), 'NOT_FOUND');
+      });
+
+      test('that never were can be stopped and removed, and are not found', async () => {
+        const containerId = 'f'.repeat(64);
+        await orGone(runtime.stopContainer({ containerId, timeout: 1 }));
+        await orGone(runtime.removeContainer({ containerId }));
+        await rejectsWith(runtime.containerStatus({ containerId }), 'NOT_FOUND');
+        await rejectsWith(runtime.startContainer({ containerId }), 'NOT_FOUND');
+      });
+
+      test('that want a path of the node that is not there get an empty folder', async () => {
+        const hostPath = `${harness.folder}/absent/deep`;
+        await start(await runPod(), { mounts: [{ containerPath: '/data', hostPath }] });
+        assert.equal((await runtime.files.stat(hostPath))?.type, 'directory');
+      });
+
+      test('are numbered by what they were given as attempts', async () => {
+        const containerId = await create(await runPod(), { metadata: { name: 'main', attempt: 7 } });
+        assert.deepEqual((await statusOf(containerId)).metadata, { name: 'main', attempt: 7 });
       });
 
       test('have the environment and working directory they are given', async () => {
@@ -339,6 +410,28 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         });
         await harness.until(async () => isRead);
         assert.deepEqual(lines, ['one', 'two']);
+      });
+
+      test('go on in a new file once the old one was moved away', async () => {
+        const pod = await runPod();
+        const data = `${harness.folder}/signal-${pod.sandboxConfig.metadata.name}`;
+        await runtime.files.makeDirectory(data);
+        const containerId = await start(pod, {
+          ...shell('echo before; while [ ! -e /data/go ]; do sleep 0.1; done; echo after'),
+          mounts: [{ containerPath: '/data', hostPath: data }],
+        });
+        await harness.until(async () => (await logOf(containerId)).length > 0);
+        const path = (await statusOf(containerId)).logPath;
+        // Some runtimes keep logs elsewhere, and have nothing to move.
+        const isFile = (await runtime.files.stat(path)) !== undefined;
+        if (isFile) await runtime.files.rename(path, `${path}.1`);
+        await runtime.reopenContainerLog({ containerId });
+        await runtime.files.writeFile(`${data}/go`, '');
+        await exited(containerId);
+        const moved = isFile ? Buffer.from(await runtime.files.readFile(`${path}.1`)).toString() : '';
+        const lines = (await logOf(containerId)).map(({ content }) => Buffer.from(content).toString());
+        assert.deepEqual(lines, isFile ? ['after'] : ['before', 'after']);
+        if (isFile) assert.match(moved, /^\S+ stdout F before\n$/);
       });
 
       test('of a container nobody knows are not found', async () => {
@@ -526,6 +619,20 @@ export function describeRuntime(name: string, open: () => Promise<Harness>): voi
         for (const name of [short, full.id, full.id.slice('sha256:'.length, 20)]) {
           assert.equal((await byName(name))?.id, full.id, name);
         }
+      });
+
+      test('are found by what their bytes amount to', async () => {
+        const { image } = await runtime.imageStatus({ image: { image: harness.image } });
+        for (const digest of image?.repoDigests ?? []) {
+          assert.equal((await runtime.imageStatus({ image: { image: digest } })).image?.id, image?.id);
+        }
+        const { images } = await runtime.listImages({ filter: { image: { image: harness.image } } });
+        // Older runtimes list all.
+        const found = harness.isRecent ? images : images.filter(({ repoTags }) => repoTags.includes(harness.image));
+        assert.deepEqual(
+          found.map(({ id }) => id),
+          [image?.id],
+        );
       });
 
       test('that are not there are no error', async () => {

@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { GrpcError } from '@kruise/client/grpc/status';
 import { systemClock } from '@kruise/values/system';
+import { virtualClock } from '@kruise/values/virtual-clock';
 import type { NodeRuntime } from '../runtime.ts';
-import { createGrpcRuntime } from './grpc-runtime.ts';
+import { createGrpcRuntime, requireRuntime } from './grpc-runtime.ts';
 
 /** A runtime that notes what it is asked and says nothing in answer. */
 const folder = mkdtempSync(join(tmpdir(), 'kruise-cri-'));
@@ -18,6 +19,14 @@ const server = createServer();
 const connection = new AbortController();
 let status = '0';
 let runtime: NodeRuntime;
+
+/** An empty message. */
+function answerNothing(stream: ServerHttp2Stream): void {
+  stream.resume();
+  stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+  stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+  stream.end(Buffer.alloc(5));
+}
 
 before(async () => {
   server.on('stream', (stream: ServerHttp2Stream, headers) => {
@@ -37,9 +46,7 @@ before(async () => {
       stream.respond(trailersOnly, { endStream: true });
       return;
     }
-    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
-    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
-    stream.end(Buffer.alloc(5));
+    answerNothing(stream);
   });
   server.listen(socketPath);
   await once(server, 'listening');
@@ -57,6 +64,25 @@ describe('a call may take', () => {
   const cases: readonly [what: string, path: string, timeout: string | undefined, ask: () => Promise<unknown>][] = [
     ['two minutes', 'RuntimeService/Version', '120000m', () => runtime.version({})],
     ['twice that to run a sandbox', 'RuntimeService/RunPodSandbox', '240000m', () => runtime.runPodSandbox({ config })],
+    [
+      'no longer to list what containers take',
+      'RuntimeService/ListContainerStats',
+      '120000m',
+      () => runtime.listContainerStats({}),
+    ],
+    [
+      'no longer to list what sandboxes take',
+      'RuntimeService/ListPodSandboxStats',
+      '120000m',
+      () => runtime.listPodSandboxStats({}),
+    ],
+    ['no longer to tell what room there is', 'ImageService/ImageFsInfo', '120000m', () => runtime.imageFsInfo({})],
+    [
+      'for ever to tell what happens',
+      'RuntimeService/GetContainerEvents',
+      undefined,
+      () => runtime.getContainerEvents({})[Symbol.asyncIterator]().next(),
+    ],
     [
       'the grace more to stop a container',
       'RuntimeService/StopContainer',
@@ -79,7 +105,7 @@ describe('a call may take', () => {
       'for ever to pull an image',
       'ImageService/PullImage',
       undefined,
-      () => runtime.pullImage({ image: { image: 'nginx' } }),
+      () => runtime.pullImage({ image: { image: 'nginx' } }).catch(() => {}),
     ],
   ];
   for (const [what, path, timeout, ask] of cases) {
@@ -101,6 +127,13 @@ test('an answer that says nothing has zero values', async () => {
   assert.deepEqual(await runtime.imageStatus({ image: { image: 'nginx' } }), { info: {} });
 });
 
+test('an image that was pulled and has no name is an error', async () => {
+  await assert.rejects(
+    runtime.pullImage({ image: { image: 'nginx' } }),
+    (error) => error instanceof GrpcError && error.description === 'imageRef of image "nginx" is not set',
+  );
+});
+
 test('a command without an answer answers nothing', async () => {
   assert.equal(await runtime.removeContainer({ containerId: 'c' }), undefined);
 });
@@ -113,6 +146,39 @@ test('a failure is the runtime’s', async (context) => {
   const failure = await runtime.containerStatus({ containerId: 'c' }).catch((error: unknown) => error);
   assert.ok(failure instanceof GrpcError);
   assert.deepEqual([failure.code, failure.description], ['NOT_FOUND', 'no luck']);
+});
+
+test('a runtime that was away for long is found again within three seconds of its return', async (context) => {
+  const clock = virtualClock();
+  const path = join(folder, 'returning.sock');
+  const returning = createGrpcRuntime({ clock, endpoint: `unix://${path}`, signal: connection.signal });
+  for (let second = 0; second < 60; second++) {
+    await assert.rejects(returning.version({}));
+    clock.advance(1000);
+  }
+  const returned = createServer();
+  context.after(() => returned.close());
+  returned.on('stream', answerNothing);
+  await once(returned.listen(path), 'listening');
+  clock.advance(3000);
+  await returning.version({});
+});
+
+test('a runtime is good if both of its services answer', async (context) => {
+  await requireRuntime(runtime, 'unix:///x');
+  assert.deepEqual(
+    asked.slice(-2).map(({ path }) => path),
+    ['/runtime.v1.RuntimeService/Version', '/runtime.v1.ImageService/ImageFsInfo'],
+  );
+  status = '12';
+  context.after(() => {
+    status = '0';
+  });
+  await assert.rejects(requireRuntime(runtime, 'unix:///x'), {
+    message:
+      'validate CRI v1 runtime API for endpoint "unix:///x": CRI v1 runtime API is not implemented for endpoint ' +
+      '"unix:///x": rpc error: code = Unimplemented desc = no luck',
+  });
 });
 
 test('without a runtime calls fail as unavailable', async () => {

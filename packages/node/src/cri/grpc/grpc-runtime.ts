@@ -4,11 +4,12 @@ import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { createChannel } from '@kruise/client/grpc/channel';
 import { parseEndpoints } from '@kruise/client/grpc/connection';
 import type { Method } from '@kruise/client/grpc/method';
+import { GrpcError, goErrorText } from '@kruise/client/grpc/status';
 import type { Clock } from '@kruise/values/clock';
 import { machineFiles } from '../machine/files.ts';
 import { fileLogs } from '../machine/log-files.ts';
 import { machineNetwork } from '../machine/network.ts';
-import type { CallOptions, NodeRuntime, RuntimeService } from '../runtime.ts';
+import type { CallOptions, ImageService, NodeRuntime, RuntimeService } from '../runtime.ts';
 import { ImageService as ImageCalls, RuntimeService as RuntimeCalls } from './generated/cri_pb.ts';
 import { createStreamingClient } from './streams.ts';
 import { createTranslator } from './translate.ts';
@@ -27,15 +28,18 @@ export type GrpcRuntimeOptions = {
 
 const defaultRequestTimeoutMs = 2 * 60_000;
 
+/** A runtime that is away is most often being restarted, and soon back. */
+const patience = { connectTimeoutMs: 5000, maxBackoffMs: 3000 };
+
 /** Nothing is connected before the first call. */
 export function createGrpcRuntime(options: GrpcRuntimeOptions): NodeRuntime {
   const { clock, endpoint, imageEndpoint = endpoint, requestTimeoutMs = defaultRequestTimeoutMs, signal } = options;
   const translator = createTranslator();
-  const runtimeChannel = createChannel({ clock, ...parseEndpoints([endpoint], undefined) });
+  const runtimeChannel = createChannel({ clock, ...patience, ...parseEndpoints([endpoint], undefined) });
   const imageChannel =
     imageEndpoint === endpoint
       ? runtimeChannel
-      : createChannel({ clock, ...parseEndpoints([imageEndpoint], undefined) });
+      : createChannel({ clock, ...patience, ...parseEndpoints([imageEndpoint], undefined) });
   signal?.addEventListener('abort', () => {
     runtimeChannel.close();
     imageChannel.close();
@@ -89,6 +93,8 @@ export function createGrpcRuntime(options: GrpcRuntimeOptions): NodeRuntime {
     portForward: call<unknown, { readonly url: string }>(runtimeMethod.portForward),
   };
   const containerStatus: RuntimeService['containerStatus'] = call(runtimeMethod.containerStatus);
+  // However large an image is, it is pulled to its end.
+  const pullImage: ImageService['pullImage'] = call(imageMethod.pullImage, () => undefined);
   const eventsMethod = methodOf(runtimeMethod.getContainerEvents);
 
   return {
@@ -149,8 +155,11 @@ export function createGrpcRuntime(options: GrpcRuntimeOptions): NodeRuntime {
 
     listImages: call(imageMethod.listImages),
     imageStatus: call(imageMethod.imageStatus),
-    // However large an image is, it is pulled to its end.
-    pullImage: call(imageMethod.pullImage, () => undefined),
+    async pullImage(request, callOptions) {
+      const answer = await pullImage(request, callOptions);
+      if (answer.imageRef !== '') return answer;
+      throw new GrpcError('UNKNOWN', `imageRef of image "${request.image.image}" is not set`, { wasSent: true });
+    },
     removeImage: command(imageMethod.removeImage),
     imageFsInfo: call(imageMethod.imageFsInfo),
 
@@ -158,6 +167,23 @@ export function createGrpcRuntime(options: GrpcRuntimeOptions): NodeRuntime {
     files: machineFiles,
     network: machineNetwork(clock),
   };
+}
+
+/** Throws unless a runtime that can be worked with answers. */
+export async function requireRuntime(runtime: RuntimeService & ImageService, endpoint: string): Promise<void> {
+  for (const [service, ask] of [
+    ['runtime', () => runtime.version({ version: '0.1.0' })],
+    ['image', () => runtime.imageFsInfo({})],
+  ] as const) {
+    try {
+      await ask();
+    } catch (error) {
+      const isOld = error instanceof GrpcError && error.code === 'UNIMPLEMENTED';
+      const fault = isOld ? `CRI v1 ${service} API is not implemented for endpoint "${endpoint}": ` : '';
+      const text = error instanceof GrpcError ? goErrorText(error) : String(error);
+      throw new Error(`validate CRI v1 ${service} API for endpoint "${endpoint}": ${fault}${text}`, { cause: error });
+    }
+  }
 }
 
 /** Asks for the first item at once, so that a stream begins when it is asked for and not when it is read. */
