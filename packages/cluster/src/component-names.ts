@@ -2,6 +2,7 @@
 export const componentNames = [
   'cloud-controller-manager',
   'controller-manager',
+  'daemon',
   'local-storage',
   'manager',
   'metrics',

@@ -45,7 +45,15 @@ test('a whole cluster in one process runs workloads, everyone with no more than 
       return work();
     },
   });
-  assert.deepEqual(started, ['Controllers', 'Scheduler', 'kruise-manager', 'Metrics', 'Local storage', '2 nodes']);
+  assert.deepEqual(started, [
+    'Controllers',
+    'Scheduler',
+    'kruise-manager',
+    'kruise-daemon',
+    'Metrics',
+    'Local storage',
+    '2 nodes',
+  ]);
 
   const { client } = server;
   const template = (app: string) => ({

@@ -3,6 +3,7 @@
  * objects are the server's own, and writes without a socket, but as who they are: each passes authorization, admission
  * and validation as it would from elsewhere.
  */
+import { kruiseNamespace } from '@kruise/api/kruise/well-known';
 import type { InProcessServers } from '@kruise/apiserver/aggregation/in-process-servers';
 import type { Core } from '@kruise/apiserver/core';
 import { inProcessTransport } from '@kruise/apiserver/in-process';
@@ -14,6 +15,7 @@ import { type Log, withFields } from '@kruise/client/log';
 import { runControllers } from '@kruise/client/manager';
 import type { Webhook } from '@kruise/client/webhook';
 import type { ControllerSettings } from '@kruise/controlplane/controllers/settings';
+import type { FeatureGates } from '@kruise/manager/feature-gates';
 import type { NodeDirectory } from '@kruise/node/node-directory';
 import type { Nodes, NodesOptions } from '@kruise/node/nodes';
 import type { ComponentName } from './component-names.ts';
@@ -101,10 +103,10 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
     await step('kruise-manager', async () => {
       const { runManager } = await import('@kruise/manager/manager');
       const { managerSettings } = await import('@kruise/manager/settings');
-      const { grantRights, managerAccount } = await import('@kruise/manager/bootstrap/rights');
-      const gates = await import('@kruise/manager/feature-gates');
-      const managing = managerSettings({ gates: gates.featureGates(gates.parseFeatureGates(featureGates)) });
-      await grantRights(clientOf(core, serverItself), managing.namespace);
+      const { grantManagerRights, managerAccount } = await import('@kruise/manager/bootstrap/rights');
+      // The daemons of nodes are there as soon as the nodes are.
+      const managing = managerSettings({ gates: await gatesOf(featureGates), nodeImageCreationDelayMs: 0 });
+      await grantManagerRights(clientOf(core, serverItself), managing.namespace);
       const serving = Promise.withResolvers<void>();
       const managed = runManager(
         {
@@ -123,10 +125,12 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
 
   const { count } = options.nodes;
   const { startNodes } = await import('@kruise/node/nodes');
+  const daemon = has('daemon') ? await step('kruise-daemon', startDaemonOfNodes) : undefined;
   const nodes = startNodes(
     {
       ...shared('nodes'),
       ...options.nodes,
+      ...(daemon ? { accompany: daemon } : {}),
       clientOf: (name) => clientOf(core, component(`system:node:${name}`, 'system:nodes')),
       reader: clientOf(core, serverItself),
     },
@@ -135,6 +139,17 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   if (has('metrics')) await step('Metrics', () => startMetrics());
   if (has('local-storage')) await step('Local storage', () => startLocalStorage());
   if (count > 0) await step(count === 1 ? 'A node' : `${count} nodes`, () => nodes.registered);
+
+  /** kruise-daemon, once for all nodes of this process. */
+  async function startDaemonOfNodes(): Promise<NonNullable<NodesOptions['accompany']>> {
+    const { startDaemon } = await import('@kruise/daemon/daemon');
+    const { daemonAccount, grantDaemonRights } = await import('@kruise/manager/bootstrap/rights');
+    await grantDaemonRights(clientOf(core, serverItself), kruiseNamespace);
+    const client = clientOf(core, serviceAccount(kruiseNamespace, daemonAccount));
+    const daemon = startDaemon({ ...shared('daemon'), client, gates: await gatesOf(featureGates) }, stopping.signal);
+    running.push(daemon.stopped);
+    return ({ name, runtime }, until) => void daemon.serve({ name, runtimes: [runtime] }, until);
+  }
 
   async function startMetrics(): Promise<void> {
     const { createFigures } = await import('@kruise/node/metrics-server/figures');
@@ -164,6 +179,11 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
       served.abort();
     },
   };
+}
+
+async function gatesOf(text: string): Promise<FeatureGates> {
+  const { featureGates, parseFeatureGates } = await import('@kruise/manager/feature-gates');
+  return featureGates(parseFeatureGates(text));
 }
 
 function clientOf(core: Core, user: User): Client {

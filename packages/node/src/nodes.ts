@@ -53,6 +53,8 @@ export type NodesOptions = {
   readonly log?: Log;
   /** Where the API server finds the nodes. */
   readonly directory?: NodeDirectory;
+  /** Told of each node that is switched on, and until when: for what else runs on nodes. */
+  readonly accompany?: (node: LocalNode, until: AbortSignal) => void;
   /** Where addresses of nodes come from. */
   readonly addressRange?: string;
   /** What runs a node's containers; by default a simulation. */
@@ -190,6 +192,7 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
     );
     entry.kubelet = kubelet;
     directory?.add(name, { handler: kubelet.handler, network: runtime.network, address, port: kubeletPort });
+    options.accompany?.(node, until);
     await kubelet.registered;
   }
 

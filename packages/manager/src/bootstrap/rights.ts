@@ -110,58 +110,65 @@ const daemonSecretRules: readonly Rule[] = [rule('', ['secrets'], read)];
 
 const rbac = 'rbac.authorization.k8s.io';
 
-/** The objects, by kind, in the order they are made in. */
-function rightsIn(namespace: string): readonly { readonly kind: Kind; readonly object: object }[] {
-  const bound = (kind: 'ClusterRole' | 'Role', name: string, account = managerAccount) => ({
-    roleRef: { apiGroup: rbac, kind, name },
-    subjects: [{ kind: 'ServiceAccount', name: account, namespace }],
-  });
+type Granted = { readonly kind: Kind; readonly object: object };
+
+function bound(
+  kind: 'ClusterRole' | 'Role',
+  name: string,
+  account: { readonly name: string; readonly namespace: string },
+) {
+  return { roleRef: { apiGroup: rbac, kind, name }, subjects: [{ kind: 'ServiceAccount', ...account }] };
+}
+
+/** Where Kruise itself is, and where daemons find what the manager has copied for them. */
+function namespaces(own: string): readonly Granted[] {
+  return [own, daemonConfigNamespace].map((name) => ({ kind: namespaceKind, object: { metadata: { name } } }));
+}
+
+/** The objects, in the order they are made in. */
+function rightsOfManager(namespace: string): readonly Granted[] {
+  const account = { name: managerAccount, namespace };
+  const [rights, election] = ['kruise-manager-role', 'kruise-leader-election-role'];
   return [
-    { kind: namespaceKind, object: { metadata: { name: namespace } } },
-    { kind: serviceAccount, object: { metadata: { name: managerAccount, namespace } } },
-    { kind: clusterRole, object: { metadata: { name: 'kruise-manager-role' }, rules: managerRules } },
+    ...namespaces(namespace),
+    { kind: serviceAccount, object: { metadata: account } },
+    { kind: clusterRole, object: { metadata: { name: rights }, rules: managerRules } },
     {
       kind: clusterRoleBinding,
-      object: { metadata: { name: 'kruise-manager-rolebinding' }, ...bound('ClusterRole', 'kruise-manager-role') },
+      object: { metadata: { name: `${rights}binding` }, ...bound('ClusterRole', rights, account) },
     },
-    { kind: role, object: { metadata: { name: 'kruise-leader-election-role', namespace }, rules: electionRules } },
+    { kind: role, object: { metadata: { name: election, namespace }, rules: electionRules } },
     {
       kind: roleBinding,
-      object: {
-        metadata: { name: 'kruise-leader-election-rolebinding', namespace },
-        ...bound('Role', 'kruise-leader-election-role'),
-      },
-    },
-    { kind: namespaceKind, object: { metadata: { name: daemonConfigNamespace } } },
-    { kind: serviceAccount, object: { metadata: { name: daemonAccount, namespace } } },
-    { kind: clusterRole, object: { metadata: { name: 'kruise-daemon-role' }, rules: daemonRules } },
-    {
-      kind: clusterRoleBinding,
-      object: {
-        metadata: { name: 'kruise-daemon-rolebinding' },
-        ...bound('ClusterRole', 'kruise-daemon-role', daemonAccount),
-      },
-    },
-    {
-      kind: role,
-      object: {
-        metadata: { name: 'kruise-daemon-secret-role', namespace: daemonConfigNamespace },
-        rules: daemonSecretRules,
-      },
-    },
-    {
-      kind: roleBinding,
-      object: {
-        metadata: { name: 'kruise-daemon-secret-rolebinding', namespace: daemonConfigNamespace },
-        ...bound('Role', 'kruise-daemon-secret-role', daemonAccount),
-      },
+      object: { metadata: { name: `${election}binding`, namespace }, ...bound('Role', election, account) },
     },
     ...userRoles(),
   ];
 }
 
+/** Of Secrets a daemon sees no others than those that were copied for it. */
+function rightsOfDaemon(namespace: string): readonly Granted[] {
+  const account = { name: daemonAccount, namespace };
+  const [rights, secrets] = ['kruise-daemon-role', 'kruise-daemon-secret-role'];
+  const place = { namespace: daemonConfigNamespace };
+  return [
+    ...namespaces(namespace),
+    { kind: serviceAccount, object: { metadata: account } },
+    { kind: clusterRole, object: { metadata: { name: rights }, rules: daemonRules } },
+    {
+      kind: clusterRoleBinding,
+      object: { metadata: { name: `${rights}binding` }, ...bound('ClusterRole', rights, account) },
+    },
+    { kind: role, object: { metadata: { name: secrets, ...place }, rules: daemonSecretRules } },
+    {
+      kind: roleBinding,
+      object: { metadata: { name: `${secrets}binding`, ...place }, ...bound('Role', secrets, account) },
+    },
+  ];
+}
+
 /** What readers, editors and administrators of a namespace may do with Kruise's kinds. */
-function userRoles(): readonly { readonly kind: Kind; readonly object: object }[] {
+function userRoles(): readonly Granted[] {
   const ofUsers = managed.filter((plural) => plural !== 'nodeimages' && plural !== 'nodepodprobes');
   const scaled = ['clonesets', 'statefulsets', 'uniteddeployments'];
   const aggregated = (name: string, rules: readonly Rule[]) => ({
@@ -189,9 +196,18 @@ function userRoles(): readonly { readonly kind: Kind; readonly object: object }[
   ];
 }
 
-/** Gives kruise-manager and kruise-daemon their rights, by someone who may do that. */
-export async function grantRights(client: Client, namespace: string): Promise<void> {
-  for (const { kind, object } of rightsIn(namespace)) {
+/** Gives kruise-manager its rights, by someone who may do that. */
+export function grantManagerRights(client: Client, namespace: string): Promise<void> {
+  return grant(client, rightsOfManager(namespace));
+}
+
+/** Gives kruise-daemon its rights. */
+export function grantDaemonRights(client: Client, namespace: string): Promise<void> {
+  return grant(client, rightsOfDaemon(namespace));
+}
+
+async function grant(client: Client, granted: readonly Granted[]): Promise<void> {
+  for (const { kind, object } of granted) {
     // Made of the kind's own fields.
     await client.apply(kind, object as never, { fieldManager: 'kruise-bootstrap', force: true });
   }

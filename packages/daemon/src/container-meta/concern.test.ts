@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { featureGates } from '@kruise/manager/feature-gates';
+import { envFromMetadataHash } from '@kruise/manager/inplace/container-hash';
+import { isOfConcern } from './concern.ts';
+import { type PodParts, plain, podOf, telling } from './fixtures.ts';
+
+const gates = featureGates();
+const hashOf = (conf: string) => envFromMetadataHash(telling, { labels: { conf } });
+const told = (containerID: string, conf?: string) => [
+  {
+    name: 'main',
+    containerID,
+    hashes: {
+      plainHash: 1,
+      extractedEnvFromMetadataHash: conf === undefined ? envFromMetadataHash(plain, {}) : hashOf(conf),
+    },
+  },
+];
+const known: PodParts = { told: told('sim://1') };
+
+const cases: { name: string; now: PodParts; before?: PodParts | null; is: boolean }[] = [
+  { name: 'a container that nothing is told of', now: {}, is: true },
+  { name: 'a Pod that was there before and nothing is told of', now: {}, before: null, is: false },
+  {
+    name: 'a Pod that was there before and is told of wrongly',
+    now: { told: told('sim://0') },
+    before: null,
+    is: true,
+  },
+  { name: 'what is told already', now: known, is: false },
+  { name: 'another container', now: { told: told('sim://0') }, is: true },
+  { name: 'a container that has not been made', now: { ids: [undefined] }, is: false },
+  { name: 'a Pod without a status', now: { ids: [] }, is: false },
+  { name: 'a Pod on its way out', now: { isLeaving: true }, is: false },
+  { name: "somebody else's Pod", now: { group: 'apps' }, is: false },
+  {
+    name: "somebody else's Pod with a sidecar of ours",
+    now: { group: 'apps', annotations: { 'kruise.io/sidecarset-hash': 'x' } },
+    is: true,
+  },
+  {
+    name: 'a container more',
+    now: { ...known, containers: [plain, { ...plain, name: 'other' }] },
+    before: known,
+    is: true,
+  },
+  {
+    name: 'a label a container is told, and was started with',
+    now: { containers: [telling], labels: { conf: 'a' }, told: told('sim://1', 'a') },
+    is: false,
+  },
+  {
+    name: 'a label that says something else than the container was told',
+    now: { containers: [telling], labels: { conf: 'b' }, told: told('sim://1', 'a') },
+    is: true,
+  },
+  {
+    name: 'a label that says again what the container was told',
+    now: { containers: [telling], labels: { conf: 'a' }, told: told('sim://1', 'a') },
+    before: { containers: [telling], labels: { conf: 'b' }, told: told('sim://1', 'a') },
+    is: true,
+  },
+];
+for (const { name, now, before, is } of cases) {
+  test(`${name} is ${is ? '' : 'not '}of concern`, () => {
+    const object = podOf(now);
+    const previous = before === null ? undefined : podOf(before ?? now);
+    const change = previous
+      ? ({ type: 'updated', object, previous, cause: 'event' } as const)
+      : ({ type: 'added', object, cause: 'initial' } as const);
+    assert.equal(isOfConcern(change, gates), is);
+  });
+}
+
+test('without its gate the environment is of no concern', () => {
+  const object = podOf({ containers: [telling], labels: { conf: 'b' }, told: told('sim://1', 'a') });
+  const change = { type: 'updated', object, previous: object, cause: 'event' } as const;
+  assert.equal(isOfConcern(change, featureGates({ InPlaceUpdateEnvFromMetadata: false })), false);
+});
+
+test('a Pod that is gone is of no concern', () => {
+  assert.equal(isOfConcern({ type: 'deleted', object: podOf(), cause: 'event' }, gates), false);
+});

@@ -1,0 +1,43 @@
+/** Which Pods a daemon tells about, and which of their changes matter (daemon.md §4.4). */
+import type { Container } from '@kruise/api/core/container';
+import type { Pod } from '@kruise/api/core/pod';
+import { appsGroup, sidecarSetHashAnnotation } from '@kruise/api/kruise/well-known';
+import { isBeingDeleted } from '@kruise/client/actions';
+import type { Change } from '@kruise/client/informer';
+import { controllerOf } from '@kruise/machinery/owner-references';
+import type { FeatureGates } from '@kruise/manager/feature-gates';
+import { envFromMetadataHash } from '@kruise/manager/inplace/container-hash';
+import { readRuntimeMeta } from '@kruise/manager/inplace/runtime-meta';
+import { groupOf } from '@kruise/schema/kind';
+
+export function isOfConcern({ type, object: pod, previous }: Change<Pod>, gates: FeatureGates): boolean {
+  if (type === 'deleted' || isBeingDeleted(pod) || !isOfKruise(pod)) return false;
+  const statuses = pod.status?.containerStatuses ?? [];
+  if (statuses.length === 0) return false;
+  const told = readRuntimeMeta(pod);
+  // When a daemon starts there may be many Pods that nobody has ever asked about.
+  if (!previous && told === undefined) return false;
+  if (previous && previous.spec?.containers.length !== pod.spec?.containers.length) return true;
+  return statuses.some(({ name, containerID }) => {
+    if (!containerID) return false;
+    if (told === undefined || told === 'invalid' || told.length !== statuses.length) return true;
+    const meta = told.find((each) => each.name === name);
+    if (meta?.containerID !== containerID) return true;
+    const container = containerOf(pod, name);
+    if (!gates.InPlaceUpdateEnvFromMetadata || !container) return false;
+    const wanted = envFromMetadataHash(container, pod.metadata);
+    if (wanted !== (meta.hashes.extractedEnvFromMetadataHash ?? 0)) return true;
+    const before = previous && containerOf(previous, name);
+    return before !== undefined && wanted !== envFromMetadataHash(before, previous!.metadata);
+  });
+}
+
+export function containerOf({ spec }: Pod, name: string): Container | undefined {
+  return spec?.containers.find((each) => each.name === name);
+}
+
+function isOfKruise(pod: Pod): boolean {
+  const owner = controllerOf(pod);
+  if (owner && groupOf(owner.apiVersion) === appsGroup) return true;
+  return pod.metadata.annotations?.[sidecarSetHashAnnotation] !== undefined;
+}

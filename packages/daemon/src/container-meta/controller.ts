@@ -1,0 +1,94 @@
+import { type Pod, pod } from '@kruise/api/core/pod';
+import { isBeingDeleted } from '@kruise/client/actions';
+import { type Controller, defineController } from '@kruise/client/controller';
+import { exponentialBackOff } from '@kruise/client/rate-limiter';
+import type { Selection } from '@kruise/client/reflector';
+import type { FeatureGates } from '@kruise/manager/feature-gates';
+import { metadataReferences } from '@kruise/manager/inplace/env-from-metadata';
+import type { NodeRuntime } from '@kruise/node/cri/runtime';
+import { podUidLabel } from '@kruise/node/kubelet/sandbox-config';
+import type { DaemonNodes } from '../node.ts';
+import { isOfConcern } from './concern.ts';
+import { containersOf, decide, type Environment, type Observed, type Restart, toldOf } from './decide.ts';
+import type { Restarter } from './restarter.ts';
+
+export type ContainerMetaOptions = {
+  readonly nodes: DaemonNodes;
+  readonly selection: Selection | undefined;
+  readonly gates: FeatureGates;
+  readonly restarter: Restarter;
+};
+
+/** What is looked at, with whom to ask. */
+type Question = Observed & { readonly runtime: NodeRuntime };
+
+const nothing = { containers: [], environments: new Map() };
+
+export function containerMetaController({ nodes, selection, gates, restarter }: ContainerMetaOptions): Controller {
+  const runtimeOf = (found: Pod) => {
+    const id = found.status?.containerStatuses?.find(({ containerID }) => containerID)?.containerID ?? '';
+    const runtimeName = id.slice(0, Math.max(id.indexOf('://'), 0));
+    const runtime = nodes.get(found.spec?.nodeName ?? '')?.runtimes.get(runtimeName);
+    return runtime && { runtimeName, runtime };
+  };
+  return defineController({
+    name: 'containermeta',
+    component: 'kruise-daemon-containermeta',
+    fieldManager: 'kruise-daemon',
+    for: pod,
+    ...(selection ? { selection } : {}),
+    wakes: (change) => nodes.has(change.object.spec?.nodeName ?? '') && isOfConcern(change, gates),
+    // A Pod that starts changes several times in a row, and so it does when it is updated.
+    delayMs: 1000,
+    workers: 5,
+    rateLimiter: () => exponentialBackOff({ firstMs: 500, maxMs: 50_000 }),
+    observe(caches, key): Question | undefined {
+      const found = caches.of(pod, selection).get(key);
+      const place = found && !isBeingDeleted(found) ? runtimeOf(found) : undefined;
+      return found && place && { pod: found, ...place, ...nothing };
+    },
+    inquire: (question, _client, signal) => ask(question, gates, signal),
+    decide: (observed) => decide(observed, gates),
+    effects: {
+      // The effect is always given what `decide` made.
+      restart: async (order) => restarter.restart(order as Restart),
+    },
+  });
+}
+
+/** What the runtime has of the Pod, and what those containers that have to be asked say of their environment. */
+async function ask(question: Question, gates: FeatureGates, signal: AbortSignal): Promise<Question> {
+  const { pod: found, runtime, runtimeName } = question;
+  const filter = { labelSelector: { [podUidLabel]: found.metadata.uid ?? '' } };
+  const listed = await runtime.listContainers({ filter }, { signal });
+  const containers = listed.containers.toSorted((a, b) => (a.createdAt > b.createdAt ? -1 : 1));
+  const environments = new Map<string, Environment>();
+  if (gates.InPlaceUpdateEnvFromMetadata) {
+    const told = toldOf(found);
+    for (const { spec, container, id } of containersOf({ pod: found, runtimeName, containers })) {
+      const before = told.find(({ containerID }) => containerID === id);
+      if (before?.hashes.extractedEnvFromMetadataHash || container.state !== 'CONTAINER_RUNNING') continue;
+      const isOfInterest = metadataReferences(spec).length > 0;
+      environments.set(container.id, isOfInterest ? await environmentOf(runtime, container.id, signal) : new Map());
+    }
+  }
+  return { ...question, containers, environments };
+}
+
+const execSeconds = 3;
+
+async function environmentOf(runtime: NodeRuntime, containerId: string, signal: AbortSignal): Promise<Environment> {
+  try {
+    const { stdout } = await runtime.execSync({ containerId, cmd: ['env'], timeout: execSeconds }, { signal });
+    const lines = new TextDecoder().decode(stdout).trim().split('\n');
+    return new Map(
+      lines.flatMap((line): [string, string][] => {
+        const equals = line.indexOf('=');
+        return equals < 0 ? [] : [[line.slice(0, equals).trim(), line.slice(equals + 1).trim()]];
+      }),
+    );
+  } catch {
+    // An image may have no such command, or the container may just be ending.
+    return undefined;
+  }
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '@kruise/api/core/pod';
+import { featureGates } from '@kruise/manager/feature-gates';
+import { envFromMetadataHash, plainHash } from '@kruise/manager/inplace/container-hash';
+import type { Container } from '@kruise/node/cri/runtime';
+import { decide, type Environment, type Restart } from './decide.ts';
+import { type PodParts, plain, podOf, running, telling } from './fixtures.ts';
+
+const gates = featureGates();
+const nothing = envFromMetadataHash(plain, {});
+const hashOf = (conf: string) => envFromMetadataHash(telling, { labels: { conf } });
+const look = (
+  pod: PodParts,
+  containers: readonly Container[],
+  environments: readonly (readonly [string, Environment])[] = [],
+  open = gates,
+) => decide({ pod: podOf(pod), runtimeName: 'sim', containers, environments: new Map(environments) }, open);
+
+/** What is told of the Pod, if anything; what is restarted; and when to look again. */
+function said({ actions, requeueAfterSeconds }: ReturnType<typeof decide>) {
+  const text = actions.map((action) => {
+    if (action.type === 'effect') return `restart ${(action.input as Restart).containerId}`;
+    assert.ok(action.type === 'patch' && action.subresource === 'status' && action.patchType === 'strategic');
+    return JSON.parse((action.patch as Pod).metadata.annotations!['apps.kruise.io/runtime-containers-meta']!)
+      .containers;
+  });
+  return requeueAfterSeconds === undefined ? text : [...text, `wait ${requeueAfterSeconds}`];
+}
+const meta = (containerID: string, extractedEnvFromMetadataHash?: number, restartCount = 2) => ({
+  name: 'main',
+  containerID,
+  restartCount,
+  hashes: {
+    plainHash: plainHash(plain),
+    ...(extractedEnvFromMetadataHash === undefined ? {} : { extractedEnvFromMetadataHash }),
+  },
+});
+const asked = (id: string, conf?: string) => [[id, new Map(conf === undefined ? [] : [['CONF', conf]])]] as const;
+
+test('what runs is told: its ID, how often it was started, what it was made from', () => {
+  assert.deepEqual(said(look({}, [running('1')], asked('1'))), [[meta('sim://1', nothing)]]);
+});
+
+test('what is told is written as OpenKruise writes it', () => {
+  const [action] = look({}, [running('1')], asked('1')).actions;
+  assert.ok(action?.type === 'patch');
+  assert.equal(
+    (action.patch as Pod).metadata.annotations!['apps.kruise.io/runtime-containers-meta'],
+    `{"containers":[{"name":"main","containerID":"sim://1","restartCount":2,"hashes":{"plainHash":${plainHash(plain)},"extractedEnvFromMetadataHash":86995377}}]}`,
+  );
+});
+
+test('the newest container is the one that counts', () => {
+  assert.deepEqual(said(look({}, [running('2'), running('1')], asked('2'))), [[meta('sim://2', nothing)]]);
+});
+
+test('what was told of a container stays as it was', () => {
+  const told = [meta('sim://1', nothing, 0)];
+  assert.deepEqual(said(look({ told }, [running('1')])), []);
+});
+
+test('a container the runtime knows nothing of is not told of', () => {
+  assert.deepEqual(said(look({ told: [meta('sim://1')] }, [])), [[]]);
+});
+
+test('a container without annotations was made from nothing known', () => {
+  const [containers] = said(look({}, [running('1', plain, { annotations: {} })], asked('1')));
+  assert.deepEqual(containers, [
+    { ...meta('sim://1', nothing, 0), hashes: { plainHash: 0, extractedEnvFromMetadataHash: nothing } },
+  ]);
+});
+
+test('the environment is what the container says it is', () => {
+  const pod = { containers: [telling], labels: { conf: 'b' } };
+  assert.deepEqual(said(look(pod, [running('1', telling)], asked('1', 'a'))), [[meta('sim://1', hashOf('a'))]]);
+});
+
+test('a container that does not say is asked again', () => {
+  const pod = { containers: [telling] };
+  assert.deepEqual(said(look(pod, [running('1', telling)], [['1', undefined]])), [[meta('sim://1')], 'wait 3']);
+});
+
+test('without its gate nobody is asked', () => {
+  const closed = featureGates({ InPlaceUpdateEnvFromMetadata: false });
+  assert.deepEqual(said(look({ containers: [telling] }, [running('1', telling)], [], closed)), [[meta('sim://1')]]);
+});
+
+const outdated = { containers: [telling], labels: { conf: 'b' }, told: [meta('sim://1', hashOf('a'))] };
+
+test('a container with old labels is restarted while its Pod is updated', () => {
+  assert.deepEqual(said(look({ ...outdated, isUpdating: true }, [running('1', telling)])), ['restart 1']);
+});
+
+test('at any other time it is left alone', () => {
+  assert.deepEqual(said(look(outdated, [running('1', telling)])), []);
+});
+
+test('a container with the present labels is not restarted', () => {
+  const pod = { ...outdated, labels: { conf: 'a' }, isUpdating: true };
+  assert.deepEqual(said(look(pod, [running('1', telling)])), []);
+});
+
+test('a container of which it is not known is not restarted', () => {
+  const pod = { ...outdated, told: [meta('sim://1')], isUpdating: true };
+  assert.deepEqual(said(look(pod, [running('1', telling, { state: 'CONTAINER_EXITED' })])), []);
+});

@@ -1,0 +1,108 @@
+import type { Container as PodContainer } from '@kruise/api/core/container';
+import type { Pod } from '@kruise/api/core/pod';
+import { inPlaceUpdateReadyCondition, runtimeContainersMetaAnnotation } from '@kruise/api/kruise/well-known';
+import { type Action, effect } from '@kruise/client/actions';
+import type { Decision } from '@kruise/client/controller';
+import { findCondition } from '@kruise/machinery/conditions';
+import { isSame } from '@kruise/machinery/json-value';
+import type { FeatureGates } from '@kruise/manager/feature-gates';
+import { envFromMetadataHash, runningEnvHash } from '@kruise/manager/inplace/container-hash';
+import { formatRuntimeMeta, type RuntimeContainerMeta, readRuntimeMeta } from '@kruise/manager/inplace/runtime-meta';
+import type { Container } from '@kruise/node/cri/runtime';
+import { originOf } from '@kruise/node/kubelet/container-config';
+import { containerOf } from './concern.ts';
+
+/** Environment variables by name; undefined where the container would not say. */
+export type Environment = ReadonlyMap<string, string> | undefined;
+
+export type Observed = {
+  readonly pod: Pod;
+  /** What the IDs of its containers begin with. */
+  readonly runtimeName: string;
+  /** What the runtime has of the Pod, newest first. */
+  readonly containers: readonly Container[];
+  /** Of those containers that were asked, by ID. */
+  readonly environments: ReadonlyMap<string, Environment>;
+};
+
+/** Which container is to be stopped, so that its kubelet starts it with what labels and annotations say now. */
+export type Restart = { readonly pod: Pod; readonly runtimeName: string; readonly containerId: string };
+
+const retrySeconds = 3;
+
+/** Tells what runs on a Pod, and has what runs with old labels and annotations restarted (daemon.md §4.4). */
+export function decide(observed: Observed, gates: FeatureGates): Decision<Pod['status']> {
+  const { pod } = observed;
+  const running = containersOf(observed);
+  const metas = running.map((each) => metaOf(each, observed, gates));
+  const told = toldOf(pod);
+  const restarts = isUpdating(pod) ? running.filter((each, index) => isOutdated(each.spec, metas[index]!, pod)) : [];
+  const isSilent =
+    gates.InPlaceUpdateEnvFromMetadata && running.some(({ container }) => isUnknown(container, observed));
+  return {
+    actions: [...(isSame(told, metas) ? [] : [tell(pod, metas)]), ...restarts.map((each) => restart(each, observed))],
+    ...(isSilent ? { requeueAfterSeconds: retrySeconds } : {}),
+  };
+}
+
+/** A container of the Pod, and the newest that the runtime has of it. */
+type Running = { readonly spec: PodContainer; readonly container: Container; readonly id: string };
+
+export function containersOf({ pod, runtimeName, containers }: Omit<Observed, 'environments'>): readonly Running[] {
+  return (pod.status?.containerStatuses ?? []).flatMap(({ name }) => {
+    const spec = containerOf(pod, name);
+    const container = containers.find(({ metadata }) => metadata.name === name);
+    return spec && container ? [{ spec, container, id: `${runtimeName}://${container.id}` }] : [];
+  });
+}
+
+/** What was told before of these containers. */
+export function toldOf(pod: Pod): readonly RuntimeContainerMeta[] {
+  const told = readRuntimeMeta(pod);
+  return told === undefined || told === 'invalid' ? [] : told;
+}
+
+function metaOf({ spec, container, id }: Running, { pod, environments }: Observed, gates: FeatureGates) {
+  const { hash, restartCount } = originOf(container.annotations);
+  const before = toldOf(pod).find(({ containerID }) => containerID === id);
+  const meta: RuntimeContainerMeta = before ?? {
+    name: spec.name,
+    containerID: id,
+    restartCount,
+    hashes: { plainHash: Number.parseInt(hash, 16) || 0 },
+  };
+  const environment = environments.get(container.id);
+  const isAsked = gates.InPlaceUpdateEnvFromMetadata && !meta.hashes.extractedEnvFromMetadataHash && environment;
+  if (!isAsked) return meta;
+  const extractedEnvFromMetadataHash = runningEnvHash(spec, (name) => environment.get(name));
+  return { ...meta, hashes: { ...meta.hashes, extractedEnvFromMetadataHash } };
+}
+
+function isUnknown({ id }: Container, { environments }: Observed): boolean {
+  return environments.has(id) && environments.get(id) === undefined;
+}
+
+function isUpdating({ status }: Pod): boolean {
+  return findCondition(status?.conditions, inPlaceUpdateReadyCondition)?.status === 'False';
+}
+
+function isOutdated(container: PodContainer, { hashes }: RuntimeContainerMeta, { metadata }: Pod): boolean {
+  const { extractedEnvFromMetadataHash: running } = hashes;
+  return Boolean(running) && running !== envFromMetadataHash(container, metadata);
+}
+
+/** Through the status, as that is all a daemon may write of a Pod. */
+function tell(pod: Pod, metas: readonly RuntimeContainerMeta[]): Action {
+  return {
+    type: 'patch',
+    object: pod,
+    patch: { metadata: { annotations: { [runtimeContainersMetaAnnotation]: formatRuntimeMeta(metas) } } },
+    patchType: 'strategic',
+    subresource: 'status',
+  };
+}
+
+function restart({ container }: Running, { pod, runtimeName }: Observed): Action {
+  const order: Restart = { pod, runtimeName, containerId: container.id };
+  return effect('restart', order);
+}

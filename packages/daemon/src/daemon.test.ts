@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { event } from '@kruise/api/core/event';
+import { namespace } from '@kruise/api/core/namespace';
+import { type Pod, pod } from '@kruise/api/core/pod';
+import { secret } from '@kruise/api/core/secret';
+import { kruiseDefinitions } from '@kruise/api/kruise/crds';
+import { type NodeImage, nodeImage } from '@kruise/api/kruise/nodeimage';
+import { installDefinitions } from '@kruise/apiserver/custom/install';
+import type { KubeObject } from '@kruise/apiserver/object';
+import { serviceAccountGroups, serviceAccountUsername } from '@kruise/apiserver/service-account-user';
+import { createCaches } from '@kruise/client/informer';
+import { modify } from '@kruise/client/modify';
+import { daemonAccount, grantDaemonRights } from '@kruise/manager/bootstrap/rights';
+import { featureGates } from '@kruise/manager/feature-gates';
+import { envFromMetadataHash } from '@kruise/manager/inplace/container-hash';
+import { readRuntimeMeta } from '@kruise/manager/inplace/runtime-meta';
+import { startTestNode } from '@kruise/node/kubelet/testing/test-node';
+import { seededRandom } from '@kruise/values/random';
+import { formatTime } from '@kruise/values/time';
+import { startDaemon } from './daemon.ts';
+
+/** A node with a kubelet and a daemon, which has no other rights than it is granted. */
+async function startNode() {
+  const node = await startTestNode();
+  const { server, clock, runtime } = node;
+  const service = { namespace: 'kruise-system', name: 'kruise-webhook-service', path: '/convert' };
+  // Definitions are objects like any other, of which their own type says more.
+  await installDefinitions(server.core, kruiseDefinitions({ service }) as unknown as KubeObject[]);
+  await grantDaemonRights(server.client, 'kruise-system');
+  const client = server.clientOf({
+    username: serviceAccountUsername('kruise-system', daemonAccount),
+    groups: [...serviceAccountGroups('kruise-system'), 'system:authenticated'],
+  });
+  const stop = new AbortController();
+  const random = seededRandom(1);
+  const complaints: string[] = [];
+  const log = { info() {}, warn: (_fields: object, text: string) => complaints.push(text), error() {} };
+  const caches = createCaches(client, clock, random, { newest: true }, stop.signal);
+  const options = { client, caches, clock, random, log, gates: featureGates(), nodeName: 'node-1' };
+  const daemon = startDaemon(options, stop.signal);
+  const serving = daemon.serve({ name: 'node-1', runtimes: [runtime] }, stop.signal);
+  await node.pass(1);
+  await serving;
+  return {
+    node,
+    client: server.client,
+    complaints,
+    async stop() {
+      stop.abort();
+      await daemon.stopped;
+      await node[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const wanting = (images: NodeImage['spec']['images']) => ({ metadata: { name: 'node-1' }, spec: { images: images! } });
+const tagged = (tag: string) => ({
+  tags: [{ tag, createdAt: '2026-01-01T00:00:00Z', pullPolicy: { backoffLimit: 0, ttlSecondsAfterFinished: 60 } }],
+});
+
+test('a node fetches what it is told to, and tells how it went', async () => {
+  const { node, client, complaints, stop } = await startNode();
+  await client.create(nodeImage, wanting({ nginx: tagged('1.27'), 'no-such-image': tagged('1') }));
+  await node.pass(10);
+  const { status } = await client.get(nodeImage, { name: 'node-1' });
+  const { imageStatuses = {}, ...counts } = status!;
+  assert.deepEqual(counts, { desired: 2, succeeded: 1, failed: 1, pulling: 0, waiting: 0 });
+  assert.equal(imageStatuses['nginx']?.tags[0]?.phase, 'Succeeded');
+  assert.equal(imageStatuses['no-such-image']?.tags[0]?.phase, 'Failed');
+  const listed = await node.runtime.listImages({});
+  assert.ok(listed.images.some(({ repoTags }) => repoTags.includes('docker.io/library/nginx:1.27')));
+  const { items } = await client.list(event, { namespace: 'default' });
+  const reasons = items.filter(({ involvedObject }) => involvedObject.kind === 'NodeImage').map(({ reason }) => reason);
+  assert.deepEqual(reasons.sort(), ['PullImageFailed', 'PullImageSucceed']);
+  assert.deepEqual(complaints, []);
+  await stop();
+});
+
+test('what is no longer wanted is no longer told of', async () => {
+  const { node, client, stop } = await startNode();
+  await client.create(nodeImage, wanting({ nginx: tagged('1.27') }));
+  await node.pass(10);
+  await modify(client, nodeImage, { name: 'node-1' }, (found) => ({ ...found, spec: {} }));
+  await node.pass(10);
+  const { status } = await client.get(nodeImage, { name: 'node-1' });
+  assert.deepEqual(status, { desired: 0, succeeded: 0, failed: 0, pulling: 0, waiting: 0 });
+  await stop();
+});
+
+test('a Secret out of reach is done without', async () => {
+  const { node, client, complaints, stop } = await startNode();
+  await client.create(namespace, { metadata: { name: 'other' } }).catch(() => {});
+  await client.create(secret, { metadata: { name: 'key', namespace: 'other' }, type: 'Opaque' });
+  const images = { nginx: { ...tagged('1.27'), pullSecrets: [{ namespace: 'other', name: 'key' }] } };
+  await client.create(nodeImage, wanting(images));
+  await node.pass(10);
+  assert.equal((await client.get(nodeImage, { name: 'node-1' })).status?.succeeded, 1);
+  assert.deepEqual(complaints, ['a Secret could not be read; images are fetched without it']);
+  await stop();
+});
+
+test('a container is told of, and restarted when its Pod is given other labels in place', async () => {
+  const { node, client, stop } = await startNode();
+  const fieldRef = { fieldPath: "metadata.labels['conf']" };
+  const container = { name: 'c', image: 'nginx:1.25', env: [{ name: 'CONF', valueFrom: { fieldRef } }] };
+  const owner = { apiVersion: 'apps.kruise.io/v1beta1', kind: 'CloneSet', name: 'web', uid: 'o', controller: true };
+  await client.create(pod, {
+    metadata: { name: 'web', namespace: 'default', labels: { conf: 'a' }, ownerReferences: [owner] },
+    spec: { nodeName: 'node-1', automountServiceAccountToken: false, containers: [container] },
+  });
+  const hashOf = (found: Pod | undefined) => {
+    const told = found && readRuntimeMeta(found);
+    return Array.isArray(told) ? told[0]?.hashes.extractedEnvFromMetadataHash : undefined;
+  };
+  const expected = (conf: string) => envFromMetadataHash(container, { labels: { conf } });
+  await node.until('web', (found) => hashOf(found) === expected('a'));
+
+  const reference = { name: 'web', namespace: 'default' };
+  const condition = { type: 'InPlaceUpdateReady', status: 'False', lastTransitionTime: formatTime(node.clock.now()) };
+  await client.patch(pod, reference, { metadata: { labels: { conf: 'b' } } }, { type: 'strategic' });
+  await client.patch(
+    pod,
+    reference,
+    { status: { conditions: [condition] } },
+    { type: 'strategic', subresource: 'status' },
+  );
+  const updated = await node.until('web', (found) => hashOf(found) === expected('b'));
+  assert.equal(updated?.status?.containerStatuses?.[0]?.restartCount, 1);
+  const events = await node.events('web');
+  assert.ok(events.includes('Normal Killing: Stopping containerID simulated://c by container meta restarter'));
+  await stop();
+});

@@ -1,0 +1,94 @@
+/**
+ * kruise-daemon (daemon.md): what Kruise does on nodes themselves. It serves one node, or all nodes of a process: they
+ * share one watch, one queue of each kind and one client, so that a node more costs next to nothing.
+ */
+import type { Client } from '@kruise/client/client';
+import type { ControllerMetrics } from '@kruise/client/controller-metrics';
+import { createEventRecorder, type EventRecorder } from '@kruise/client/event-recorder';
+import type { Caches } from '@kruise/client/informer';
+import type { Log } from '@kruise/client/log';
+import { runControllers } from '@kruise/client/manager';
+import type { Selection } from '@kruise/client/reflector';
+import type { FeatureGates } from '@kruise/manager/feature-gates';
+import type { NodeRuntime } from '@kruise/node/cri/runtime';
+import type { Clock } from '@kruise/values/clock';
+import type { Random } from '@kruise/values/random';
+import { containerMetaController } from './container-meta/controller.ts';
+import { createRestarter } from './container-meta/restarter.ts';
+import { createImagePuller } from './image-puller/controller.ts';
+import type { DaemonNode } from './node.ts';
+
+export type DaemonOptions = {
+  /** With the rights of kruise-daemon. */
+  readonly client: Client;
+  readonly caches: Caches;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly gates: FeatureGates;
+  readonly metrics?: ControllerMetrics;
+  /** Only what belongs to this node is looked at; everything where nothing is said. */
+  readonly nodeName?: string;
+  /** How many images a node fetches at a time; as many as it is told to where nothing is said. */
+  readonly maxPulls?: number;
+};
+
+export type Daemon = {
+  /** Serves a node until the signal is aborted. */
+  serve(node: { readonly name: string; readonly runtimes: readonly NodeRuntime[] }, until: AbortSignal): Promise<void>;
+  /** Resolves when everything has come to a stop. */
+  readonly stopped: Promise<void>;
+};
+
+/** Starts a daemon without nodes; it runs until the signal is aborted. */
+export function startDaemon(options: DaemonOptions, signal: AbortSignal): Daemon {
+  const { client, caches, clock, random, log, gates, nodeName } = options;
+  const nodes = new Map<string, DaemonNode>();
+  const own = (field: string): Selection | undefined =>
+    nodeName === undefined ? undefined : { fieldSelector: `${field}=${nodeName}` };
+  const recorders = new Map<string, EventRecorder>();
+  const recorderFor = (component: string, host: string): EventRecorder => {
+    const key = `${component}/${host}`;
+    let recorder = recorders.get(key);
+    if (!recorder) {
+      const onError = (error: unknown) => log.warn({ component, node: host, error }, 'an event could not be written');
+      recorder = createEventRecorder(client, clock, random, { component, host, onError }, signal);
+      recorders.set(key, recorder);
+    }
+    return recorder;
+  };
+
+  const puller = createImagePuller({
+    nodes,
+    selection: own('metadata.name'),
+    maxPulls: options.maxPulls,
+    recordFor: (host) => recorderFor('kruise-daemon-imagepuller', host).record,
+  });
+  const restarter = createRestarter({
+    nodes,
+    recordFor: (host) => recorderFor('kruise-daemon-containermeta', host).record,
+  });
+  const ofContainers = containerMetaController({ nodes, selection: own('spec.nodeName'), gates, restarter });
+  const parts = [puller.runnable, ...(gates.DaemonWatchingPod ? [ofContainers, restarter.runnable] : [])];
+  const { metrics } = options;
+  const run = { client, caches, clock, random, log, ...(metrics ? { metrics } : {}) };
+
+  return {
+    async serve({ name, runtimes }, until) {
+      const [first] = runtimes;
+      if (!first) throw new Error(`the node ${name} has no container runtime`);
+      const versions = await Promise.all(runtimes.map((runtime) => runtime.version({ version: '0.1.0' })));
+      if (until.aborted) return;
+      const byName = new Map(runtimes.map((runtime, index) => [versions[index]!.runtimeName, runtime]));
+      nodes.set(name, { name, images: first, runtimes: byName });
+      until.addEventListener('abort', () => {
+        nodes.delete(name);
+        puller.forget(name);
+      });
+      puller.wake(name);
+    },
+    stopped: runControllers(parts, run, signal).then(async () => {
+      await Promise.all([...recorders.values()].map((recorder) => recorder.flush()));
+    }),
+  };
+}

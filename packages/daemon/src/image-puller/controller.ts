@@ -1,0 +1,170 @@
+/** Has nodes fetch what their NodeImages say, and say how far they are (images.md §5.1, §5.2, §5.6). */
+import type { ObjectReference } from '@kruise/api/core/reference';
+import { type NodeImage, type NodeImageStatus, nodeImage } from '@kruise/api/kruise/nodeimage';
+import { isBeingDeleted, type NewEvent } from '@kruise/client/actions';
+import { type ControllerContext, type Runnable, watch, whenSynced } from '@kruise/client/controller';
+import type { Informer } from '@kruise/client/informer';
+import { isAtLeast, type KubernetesObject } from '@kruise/client/object-key';
+import { exponentialBackOff, type TokenBucket, tokenBucket } from '@kruise/client/rate-limiter';
+import type { Selection } from '@kruise/client/reflector';
+import type { WorkQueue } from '@kruise/client/work-queue';
+import { createNamedQueue, runWorkers } from '@kruise/client/workers';
+import { isSame } from '@kruise/machinery/json-value';
+import { formatDuration, fromMilliseconds } from '@kruise/values/duration';
+import type { Instant } from '@kruise/values/time';
+import type { DaemonNodes } from '../node.ts';
+import { referenceTo } from './presence.ts';
+import { createPuller, type Named, type Puller } from './puller.ts';
+import { createSecretReader } from './secrets.ts';
+import { statusFrom } from './status.ts';
+import { createTurns } from './turns.ts';
+
+export type ImagePullerOptions = {
+  readonly nodes: DaemonNodes;
+  readonly selection: Selection | undefined;
+  readonly maxPulls: number | undefined;
+  /** Records events in the name of a node. */
+  readonly recordFor: (nodeName: string) => (event: NewEvent) => void;
+};
+
+export type ImagePuller = {
+  readonly runnable: Runnable;
+  /** Has a node looked at. */
+  wake(nodeName: string): void;
+  /** Stops what a node is fetching. */
+  forget(nodeName: string): void;
+};
+
+/** What is remembered of a node. */
+type Entry = {
+  readonly puller: Puller;
+  readonly writes: TokenBucket;
+  /** What was said last, when, and in which version of the object. */
+  said?: { readonly status: NodeImageStatus; readonly at: Instant; readonly version: string };
+};
+
+const workers = 10;
+const bucket = { perSecond: 0.5, burst: 5 };
+const backOff = { firstMs: 500, maxMs: 50_000 };
+const hourMs = 3_600_000;
+/** What is as it was is said again after so long. */
+const repeatMs = 12 * hourMs;
+
+export function createImagePuller({ nodes, selection, maxPulls, recordFor }: ImagePullerOptions): ImagePuller {
+  const entries = new Map<string, Entry>();
+  const watched = watch(nodeImage, () => [], selection ? { selection } : {});
+  let queue: WorkQueue | undefined;
+
+  async function run(context: ControllerContext, signal: AbortSignal): Promise<void> {
+    const { clock, random, caches, client, log } = context;
+    await whenSynced(runnable, caches, signal);
+    if (signal.aborted) return;
+    const informer = caches.informer(nodeImage, selection);
+    const secretsFor = createSecretReader(client, clock, random, log);
+    const ready = createNamedQueue(context, 'imagepuller', exponentialBackOff(backOff));
+    queue = ready;
+    const between = (from: number, to: number) => from + random.next() * (to - from);
+    informer.handle(
+      ({ type, object, previous }) => {
+        const { name = '' } = object.metadata;
+        const isOfConcern = type !== 'deleted' && !isBeingDeleted(object) && !isSame(previous?.spec, object.spec);
+        if (isOfConcern && nodes.has(name)) ready.add(name);
+      },
+      { signal },
+    );
+
+    const entryOf = (name: string): Entry => {
+      let entry = entries.get(name);
+      if (!entry) entries.set(name, (entry = { puller: pullerFor(name), writes: tokenBucket(clock, bucket) }));
+      return entry;
+    };
+    const pullerFor = (name: string): Puller => {
+      const record = recordFor(name);
+      return createPuller({
+        // Nobody begins before the node is there.
+        images: nodes.get(name)!.images,
+        clock,
+        inTurn: createTurns(maxPulls !== undefined && maxPulls > 0 ? maxPulls : Number.POSITIVE_INFINITY),
+        secretsFor,
+        onChange: () => ready.add(name),
+        succeeded: (image, elapsedMs) => tellSuccess(record, informer.get(name), image, elapsedMs),
+        failed: (image, reason) => tellFailure(record, informer.get(name), image, reason),
+      });
+    };
+
+    /** Says how far a node is; false where it has said too much lately. */
+    async function say(entry: Entry, object: NodeImage): Promise<boolean> {
+      const status = statusFrom(object, entry.puller.statusesOf);
+      const { said } = entry;
+      const isOld = !said || clock.now() - said.at > repeatMs + random.next() * hourMs;
+      if (!isOld && isSame(said.status, status)) return true;
+      if (!entry.writes.tryTake()) return false;
+      const written = await client.update(nodeImage, { ...object, status }, { subresource: 'status', signal });
+      entry.said = { status, at: clock.now(), version: written.metadata.resourceVersion ?? '' };
+      return true;
+    }
+
+    async function work(name: string): Promise<number | undefined> {
+      const object = informer.get(name);
+      if (!object || isBeingDeleted(object) || !nodes.has(name)) return undefined;
+      const entry = entryOf(name);
+      // What was said last decides what is left to do, and can be written over only once it is in sight.
+      if (entry.said && !isInSight(informer, object, entry.said.version)) return inSightSeconds;
+      await entry.puller.sync(object);
+      return (await say(entry, object)) ? between(20 * 60, 30 * 60) : between(3, 5);
+    }
+
+    const onError = (node: string, error: unknown) => log.warn({ node, error }, 'a NodeImage could not be served');
+    await runWorkers(ready, { workers, work, onError }, signal);
+    for (const { puller } of entries.values()) puller.stop();
+  }
+
+  const runnable: Runnable = {
+    name: 'imagepuller',
+    component: 'kruise-daemon-imagepuller',
+    watches: [watched],
+    uses: [],
+    run,
+  };
+  return {
+    runnable,
+    wake: (nodeName) => queue?.add(nodeName),
+    forget(nodeName) {
+      entries.get(nodeName)?.puller.stop();
+      entries.delete(nodeName);
+    },
+  };
+}
+
+const inSightSeconds = 0.1;
+
+function isInSight(informer: Informer<NodeImage>, { metadata }: NodeImage, version: string): boolean {
+  return informer.hasReached(version) || isAtLeast(metadata.resourceVersion, version);
+}
+
+type Record = (event: NewEvent) => void;
+
+function tellSuccess(record: Record, object: NodeImage | undefined, { name, spec }: Named, elapsedMs: number): void {
+  const elapsed = formatDuration(fromMilliseconds(Math.floor(elapsedMs)));
+  // The spelling is OpenKruise's, and what people search for.
+  const message = `Image ${referenceTo({ name, tag: spec.tag })}, ecalpsedTime ${elapsed}`;
+  if (object) record({ about: object, type: 'Normal', reason: 'PullImageSucceed', message });
+}
+
+/** The jobs that wanted the tag are told, and whoever looks at the node. */
+function tellFailure(record: Record, object: NodeImage | undefined, { name, spec }: Named, reason: string): void {
+  const about = [...(spec.ownerReferences ?? []).map(objectOf), ...(object ? [object] : [])];
+  const message = `Image ${referenceTo({ name, tag: spec.tag })} ${reason}`;
+  for (const each of about) record({ about: each, type: 'Warning', reason: 'PullImageFailed', message });
+}
+
+/** As much of an object as a reference says. */
+function objectOf({
+  apiVersion = '',
+  kind = '',
+  namespace = '',
+  name = '',
+  uid = '',
+}: ObjectReference): KubernetesObject {
+  return { apiVersion, kind, metadata: { namespace, name, uid } };
+}

@@ -1,0 +1,86 @@
+/** Fetches an image once (images.md §5.4, §5.7). */
+import type { Secret } from '@kruise/api/core/secret';
+import type { SandboxConfig } from '@kruise/api/kruise/image-pull';
+import { pullingImageByAnnotation } from '@kruise/api/kruise/well-known';
+import type { AuthConfig } from '@kruise/node/cri/messages';
+import type { ImageService } from '@kruise/node/cri/runtime';
+import { credentialsFor } from '@kruise/node/kubelet/pull-secrets';
+import { rpcTextOf } from '@kruise/node/kubelet/runtime-error';
+import type { Clock } from '@kruise/values/clock';
+import { findImage, referenceTo } from './presence.ts';
+
+export type Pull = {
+  readonly name: string;
+  readonly tag: string;
+  /** Whether an image that is there already will do. */
+  readonly isPresentEnough: boolean;
+  readonly secrets: readonly Secret[];
+  readonly sandboxConfig: SandboxConfig | undefined;
+};
+
+/** Has the image on the node, or throws why not; `signal` stops it. */
+export async function pullOnce(
+  images: ImageService,
+  clock: Clock,
+  pull: Pull,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const reference = referenceTo(pull);
+  if (pull.isPresentEnough && (await isPresent(images, pull))) return;
+  const ended = new AbortController();
+  const calling = AbortSignal.any([signal, ended.signal]);
+  const cut = Promise.withResolvers<never>();
+  const stop = () => cut.reject(new Error(`pulling image ${reference} is stopped`));
+  if (signal.aborted) stop();
+  else signal.addEventListener('abort', stop, { once: true });
+  const cancel = clock.setTimer(timeoutMs, () => cut.reject(new Error(`pulling image ${reference} is canceled`)));
+  try {
+    await Promise.race([pullWithAny(images, reference, pull, calling), cut.promise]);
+  } finally {
+    cancel();
+    signal.removeEventListener('abort', stop);
+    // A call that nobody waits for any more is not to go on.
+    ended.abort();
+  }
+}
+
+async function isPresent(images: ImageService, pull: Pull): Promise<boolean> {
+  // Who cannot tell what there is may still be able to fetch.
+  const listed = await images.listImages({}).catch(() => ({ images: [] }));
+  return findImage(listed.images, pull) !== undefined;
+}
+
+/** With each of the credentials that fit, until one will do; without any, as nobody in particular. */
+async function pullWithAny(images: ImageService, reference: string, pull: Pull, signal: AbortSignal): Promise<void> {
+  const { labels, annotations } = pull.sandboxConfig ?? {};
+  const request = {
+    image: { image: reference, annotations: {} },
+    sandboxConfig: {
+      metadata: { name: '', namespace: '', uid: '', attempt: 0 },
+      ...(labels ? { labels } : {}),
+      annotations: { ...annotations, [pullingImageByAnnotation]: 'kruise-daemon' },
+    },
+  };
+  const credentials = credentialsFor(reference, pull.secrets);
+  if (credentials.length === 0) {
+    try {
+      await images.pullImage(request, { signal });
+      return;
+    } catch (error) {
+      throw new Error(`Failed to pull image reference "${reference}": ${rpcTextOf(error)}`, { cause: error });
+    }
+  }
+  const failures: string[] = [];
+  for (const { username = '', password = '' } of credentials) {
+    const auth: AuthConfig = { username, password };
+    try {
+      await images.pullImage({ ...request, auth }, { signal });
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      failures.push(rpcTextOf(error));
+    }
+  }
+  throw new Error(failures.length === 1 ? failures[0] : `[${failures.join(', ')}]`);
+}

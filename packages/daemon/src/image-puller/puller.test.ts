@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ImageTagSpec, ImageTagStatus, NodeImage } from '@kruise/api/kruise/nodeimage';
+import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-runtime';
+import { seededRandom } from '@kruise/values/random';
+import { virtualClock } from '@kruise/values/virtual-clock';
+import { createPuller } from './puller.ts';
+import { statusFrom } from './status.ts';
+import { createTurns } from './turns.ts';
+
+type Images = { readonly [name: string]: readonly (Partial<ImageTagSpec> & { readonly tag: string })[] };
+
+const slow = { annotations: { 'sim.kruise.io/pull-latency': '10s' } };
+const wanting = (images: Images, said: readonly ImageTagStatus[] = []): NodeImage => ({
+  apiVersion: 'apps.kruise.io/v1beta1',
+  kind: 'NodeImage',
+  metadata: { name: 'node-1' },
+  spec: {
+    images: Object.fromEntries(Object.entries(images).map(([name, tags]) => [name, { tags, sandboxConfig: slow }])),
+  },
+  status: { desired: 0, succeeded: 0, failed: 0, pulling: 0, waiting: 0, imageStatuses: { nginx: { tags: said } } },
+});
+
+function start(limit = Number.POSITIVE_INFINITY) {
+  const clock = virtualClock(0);
+  const told: string[] = [];
+  const puller = createPuller({
+    images: createSimulatedRuntime({ clock, random: seededRandom(1) }),
+    clock,
+    inTurn: createTurns(limit),
+    secretsFor: async () => [],
+    onChange() {},
+    succeeded: ({ name, spec }) => told.push(`${name}:${spec.tag} at ${clock.now() / 1000}`),
+    failed: (_image, reason) => told.push(reason),
+  });
+  const phases = (object: NodeImage) =>
+    Object.values(statusFrom(object, puller.statusesOf).imageStatuses ?? {}).flatMap(({ tags }) =>
+      tags.map(({ tag, phase, version }) => `${tag} ${phase}${version ? ` v${version}` : ''}`),
+    );
+  const pass = (seconds: number) => clock.advanceAsync(seconds * 1000);
+  return { puller, phases, pass, told };
+}
+
+test('every tag has a worker of its own', async () => {
+  const { puller, phases, pass, told } = start();
+  const object = wanting({ nginx: [{ tag: '1' }, { tag: '2' }], busybox: [{ tag: '3' }] });
+  await puller.sync(object);
+  await pass(1);
+  assert.deepEqual(phases(object), ['1 Pulling', '2 Pulling', '3 Pulling']);
+  await pass(10);
+  assert.deepEqual(phases(object), ['1 Succeeded', '2 Succeeded', '3 Succeeded']);
+  assert.deepEqual(told, ['nginx:1 at 10', 'nginx:2 at 10', 'busybox:3 at 10']);
+});
+
+test('a node fetches no more at a time than it may', async () => {
+  const { puller, phases, pass } = start(2);
+  const object = wanting({ nginx: [{ tag: '1' }, { tag: '2' }, { tag: '3' }] });
+  await puller.sync(object);
+  await pass(1);
+  assert.deepEqual(phases(object), ['1 Pulling', '2 Pulling', '3 Waiting']);
+  await pass(10);
+  assert.deepEqual(phases(object), ['1 Succeeded', '2 Succeeded', '3 Pulling']);
+});
+
+test('looking again begins nothing twice', async () => {
+  const { puller, pass, told } = start();
+  const object = wanting({ nginx: [{ tag: '1' }] });
+  for (let look = 0; look < 3; look++) {
+    await puller.sync(object);
+    await pass(8);
+  }
+  assert.deepEqual(told, ['nginx:1 at 10']);
+});
+
+test('a tag or an image that is taken away is stopped and forgotten', async () => {
+  const { puller, phases, pass, told } = start();
+  await puller.sync(wanting({ nginx: [{ tag: '1' }, { tag: '2' }], busybox: [{ tag: '3' }] }));
+  await pass(1);
+  const left = wanting({ nginx: [{ tag: '2' }] });
+  await puller.sync(left);
+  await pass(10);
+  assert.deepEqual(phases(left), ['2 Succeeded']);
+  assert.deepEqual(told, ['pulling image busybox:3 is stopped', 'pulling image nginx:1 is stopped', 'nginx:2 at 10']);
+});
+
+test('another version is another round', async () => {
+  const { puller, phases, pass, told } = start();
+  await puller.sync(wanting({ nginx: [{ tag: '1' }] }));
+  await pass(5);
+  const again = wanting({ nginx: [{ tag: '1', version: 1 }] });
+  await puller.sync(again);
+  await pass(1);
+  assert.deepEqual(phases(again), ['1 Pulling v1']);
+  await pass(10);
+  assert.deepEqual(told, ['pulling image nginx:1 is stopped', 'nginx:1 at 15']);
+});
+
+test('what is said to be done is not done again', async () => {
+  const { puller, phases, pass, told } = start();
+  const said: ImageTagStatus = { tag: '1', phase: 'Failed', completionTime: '1970-01-01T00:00:00Z', version: 1 };
+  const object = wanting({ nginx: [{ tag: '1', version: 1 }] }, [said]);
+  await puller.sync(object);
+  await pass(20);
+  assert.deepEqual({ phases: phases(object), told }, { phases: ['1 Failed v1'], told: [] });
+});
+
+test('what was done in another version is', async () => {
+  const { puller, phases, pass } = start();
+  const said: ImageTagStatus = { tag: '1', phase: 'Succeeded', completionTime: '1970-01-01T00:00:00Z' };
+  const object = wanting({ nginx: [{ tag: '1', version: 1 }] }, [said]);
+  await puller.sync(object);
+  await pass(1);
+  assert.deepEqual(phases(object), ['1 Pulling v1']);
+});
+
+test('a node that is switched off stops everything', async () => {
+  const { puller, pass, told } = start();
+  await puller.sync(wanting({ nginx: [{ tag: '1' }] }));
+  await pass(1);
+  puller.stop();
+  await pass(20);
+  assert.deepEqual(told, ['pulling image nginx:1 is stopped']);
+});
+
+test('a node counts what it is to fetch, also what it knows nothing of', () => {
+  const { puller } = start();
+  assert.deepEqual(statusFrom(wanting({ nginx: [{ tag: '1' }, { tag: '2' }] }), puller.statusesOf), {
+    desired: 2,
+    succeeded: 0,
+    failed: 0,
+    pulling: 0,
+    waiting: 0,
+  });
+});

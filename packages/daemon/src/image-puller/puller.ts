@@ -1,0 +1,104 @@
+/** What a node is fetching: a worker for every tag that is wanted and not done with (images.md §5.3). */
+import type { Secret } from '@kruise/api/core/secret';
+import type { ImageSpec, ImageTagStatus, NodeImage, PullSecret } from '@kruise/api/kruise/nodeimage';
+import { runWorker, type WorkerContext } from './worker.ts';
+
+type Worker = { readonly version: number; readonly stop: AbortController };
+
+/** The tags of one image. */
+type Pool = { readonly workers: Map<string, Worker>; readonly statuses: Map<string, ImageTagStatus> };
+
+export type Puller = {
+  /** Begins what is wanted, and stops what is not. */
+  sync(nodeImage: NodeImage): Promise<void>;
+  /** How far the tags of an image are. */
+  statusesOf(name: string): Iterable<ImageTagStatus>;
+  /** Stops everything. */
+  stop(): void;
+};
+
+export type PullerContext = Omit<WorkerContext, 'report' | 'succeeded' | 'failed'> & {
+  readonly secretsFor: (references: readonly PullSecret[]) => Promise<readonly Secret[]>;
+  /** Told whenever there is something new to be said. */
+  readonly onChange: () => void;
+  readonly succeeded: (image: Named, elapsedMs: number) => void;
+  readonly failed: (image: Named, reason: string) => void;
+};
+
+/** A tag, and who wants it. */
+export type Named = { readonly name: string; readonly spec: ImageSpec['tags'][number] };
+
+export function createPuller(context: PullerContext): Puller {
+  const pools = new Map<string, Pool>();
+  let isStopped = false;
+
+  async function syncPool(nodeImage: NodeImage, name: string, image: ImageSpec): Promise<void> {
+    let pool = pools.get(name);
+    if (!pool) pools.set(name, (pool = { workers: new Map(), statuses: new Map() }));
+    const { workers, statuses } = pool;
+    const active = new Map<string, Named['spec']>();
+    for (const spec of image.tags) {
+      const said = nodeImage.status?.imageStatuses?.[name]?.tags.find(({ tag }) => tag === spec.tag);
+      const isDone = said?.completionTime != null && (said.version ?? 0) === (spec.version ?? 0);
+      if (isDone) statuses.set(spec.tag, said);
+      else active.set(spec.tag, spec);
+    }
+    for (const [tag, { version, stop }] of workers) {
+      const wanted = active.get(tag);
+      if (wanted && (wanted.version ?? 0) === version) continue;
+      stop.abort();
+      workers.delete(tag);
+    }
+    for (const tag of statuses.keys()) if (!image.tags.some((each) => each.tag === tag)) statuses.delete(tag);
+    const missing = [...active.values()].filter(({ tag }) => !workers.has(tag));
+    if (missing.length === 0) return;
+    const secrets = await context.secretsFor(image.pullSecrets ?? []);
+    if (isStopped) return;
+    for (const spec of missing) start(pool, { name, spec }, secrets, image.sandboxConfig);
+  }
+
+  function start(
+    { workers, statuses }: Pool,
+    named: Named,
+    secrets: readonly Secret[],
+    sandboxConfig: ImageSpec['sandboxConfig'],
+  ): void {
+    const { name, spec } = named;
+    const stop = new AbortController();
+    workers.set(spec.tag, { version: spec.version ?? 0, stop });
+    const worker: WorkerContext = {
+      ...context,
+      report(status) {
+        // Whatever somebody who was stopped has to say is about something else than what is wanted now.
+        if (stop.signal.aborted) return;
+        statuses.set(spec.tag, status);
+        context.onChange();
+      },
+      succeeded: (elapsedMs) => context.succeeded(named, elapsedMs),
+      failed: (reason) => context.failed(named, reason),
+    };
+    void runWorker(worker, { name, spec, secrets, sandboxConfig }, stop.signal);
+  }
+
+  const stopPool = ({ workers }: Pool) => {
+    for (const { stop } of workers.values()) stop.abort();
+  };
+
+  return {
+    async sync(nodeImage) {
+      const { images = {} } = nodeImage.spec;
+      for (const [name, pool] of pools) {
+        if (name in images) continue;
+        stopPool(pool);
+        pools.delete(name);
+      }
+      for (const [name, image] of Object.entries(images)) await syncPool(nodeImage, name, image);
+    },
+    statusesOf: (name) => pools.get(name)?.statuses.values() ?? [],
+    stop() {
+      isStopped = true;
+      for (const pool of pools.values()) stopPool(pool);
+      pools.clear();
+    },
+  };
+}

@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Secret } from '@kruise/api/core/secret';
+import type { ImageTagSpec, ImageTagStatus } from '@kruise/api/kruise/nodeimage';
+import type { PullImageRequest } from '@kruise/node/cri/runtime';
+import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-runtime';
+import { seededRandom } from '@kruise/values/random';
+import { virtualClock } from '@kruise/values/virtual-clock';
+import { runWorker } from './worker.ts';
+
+type Wanted = Partial<ImageTagSpec> & {
+  readonly name?: string;
+  readonly script?: { readonly [annotation: string]: string };
+  readonly secrets?: readonly Secret[];
+  readonly stopAfterMs?: number;
+};
+
+/** Sees a tag through on a simulated node, and tells what was reported, told and asked for. */
+async function see({ name = 'nginx', script = {}, secrets = [], stopAfterMs, ...spec }: Wanted) {
+  const clock = virtualClock(0);
+  const runtime = createSimulatedRuntime({ clock, random: seededRandom(1), images: ['busybox:1.36'] });
+  const asked: PullImageRequest[] = [];
+  const reports: ImageTagStatus[] = [];
+  const told: string[] = [];
+  const stop = new AbortController();
+  if (stopAfterMs !== undefined) clock.setTimer(stopAfterMs, () => stop.abort());
+  let isOver = false;
+  const images = {
+    ...runtime,
+    pullImage(...call: Parameters<typeof runtime.pullImage>) {
+      asked.push(call[0]);
+      return runtime.pullImage(...call);
+    },
+  };
+  void runWorker(
+    {
+      images,
+      clock,
+      inTurn: (work) => work(),
+      report: (status) => reports.push(status),
+      succeeded: (elapsedMs) => told.push(`succeeded after ${elapsedMs} ms`),
+      failed: (reason) => told.push(`failed: ${reason}`),
+    },
+    { name, spec: { tag: '1.25', version: 2, ...spec }, secrets, sandboxConfig: { annotations: script } },
+    stop.signal,
+  ).then(() => (isOver = true));
+  await clock.advanceAsync(3_600_000);
+  assert.ok(isOver);
+  const seconds = (text?: string) => (text === undefined ? undefined : Date.parse(text) / 1000);
+  return {
+    asked,
+    told,
+    reports,
+    phases: reports.map(({ phase }) => phase),
+    endedAt: seconds(reports.at(-1)?.completionTime),
+  };
+}
+
+const slow = (duration: string) => ({ 'sim.kruise.io/pull-latency': duration });
+const missing = { name: 'no-such-image' };
+
+test('an image that can be had is fetched, and named as the runtime does', async () => {
+  const { phases, reports, told, asked } = await see({ script: slow('2s') });
+  assert.deepEqual(phases, ['Waiting', 'Pulling', 'Succeeded']);
+  const { imageID, ...last } = reports.at(-1)!;
+  assert.match(imageID ?? '', /^nginx@sha256:[0-9a-f]{64}$/);
+  assert.deepEqual(last, {
+    tag: '1.25',
+    version: 2,
+    startTime: '1970-01-01T00:00:00Z',
+    phase: 'Succeeded',
+    progress: 100,
+    completionTime: '1970-01-01T00:00:02Z',
+  });
+  assert.deepEqual(told, ['succeeded after 2000 ms']);
+  assert.equal(asked.length, 1);
+});
+
+test('the runtime is told who asks, and with what', async () => {
+  const { asked } = await see({ script: { a: '1' } });
+  assert.deepEqual(asked[0]?.image, { image: 'nginx:1.25', annotations: {} });
+  assert.deepEqual(asked[0]?.sandboxConfig?.annotations, {
+    a: '1',
+    'apps.kruise.io/pulling-image-by': 'kruise-daemon',
+  });
+  assert.equal(asked[0]?.auth, undefined);
+});
+
+const pulls: {
+  name: string;
+  wanted: Wanted;
+  pulls: number;
+  phase: ImageTagStatus['phase'];
+  endsAt?: number;
+  says?: RegExp;
+}[] = [
+  {
+    name: 'an image that is there is not fetched if that will do',
+    wanted: { name: 'busybox', tag: '1.36', imagePullPolicy: 'IfNotPresent' },
+    pulls: 0,
+    phase: 'Succeeded',
+    endsAt: 0,
+  },
+  {
+    name: 'an image that is there is fetched otherwise',
+    wanted: { name: 'busybox', tag: '1.36', imagePullPolicy: 'Always' },
+    pulls: 1,
+    phase: 'Succeeded',
+  },
+  { name: 'so it is where nothing is said', wanted: { name: 'busybox', tag: '1.36' }, pulls: 1, phase: 'Succeeded' },
+  {
+    name: 'a failure is tried three times more, each time later',
+    wanted: missing,
+    pulls: 4,
+    phase: 'Failed',
+    endsAt: 1 + 2 + 4,
+    says: /^Failed to pull image reference "no-such-image:1.25": failed to pull and unpack image/,
+  },
+  {
+    name: 'as often as it is told to',
+    wanted: { ...missing, pullPolicy: { backoffLimit: 7 } },
+    pulls: 8,
+    phase: 'Failed',
+    endsAt: 1 + 2 + 4 + 8 + 16 + 30 + 30,
+  },
+  {
+    name: 'once if it is told so',
+    wanted: { ...missing, pullPolicy: { backoffLimit: 0 } },
+    pulls: 1,
+    phase: 'Failed',
+    endsAt: 0,
+  },
+  {
+    name: 'three times more for less than none',
+    wanted: { ...missing, pullPolicy: { backoffLimit: -1 } },
+    pulls: 4,
+    phase: 'Failed',
+  },
+  {
+    name: 'an attempt that takes too long is given up',
+    wanted: { script: slow('1h'), pullPolicy: { timeoutSeconds: 10, backoffLimit: 1 } },
+    pulls: 2,
+    phase: 'Failed',
+    endsAt: 10 + 1 + 10,
+    says: /^pulling image nginx:1.25 is canceled$/,
+  },
+  {
+    name: 'after the deadline nothing is tried any more',
+    wanted: { ...missing, pullPolicy: { backoffLimit: 9, activeDeadlineSeconds: 5 } },
+    pulls: 3,
+    phase: 'Failed',
+    endsAt: 7,
+    says: /^pulling exceeds the activeDeadlineSeconds$/,
+  },
+  {
+    name: 'an attempt ends with the deadline',
+    wanted: { script: slow('1h'), pullPolicy: { timeoutSeconds: 600, activeDeadlineSeconds: 5, backoffLimit: 0 } },
+    pulls: 1,
+    phase: 'Failed',
+    endsAt: 5,
+  },
+];
+for (const { name, wanted, pulls: count, phase, endsAt, says } of pulls) {
+  test(name, async () => {
+    const { asked, phases, endedAt, told, reports } = await see(wanted);
+    assert.deepEqual({ count: asked.length, phase: phases.at(-1) }, { count, phase });
+    if (endsAt !== undefined) assert.equal(endedAt, endsAt);
+    if (says) assert.match(reports.at(-1)?.message ?? '', says);
+    if (phase === 'Failed') assert.deepEqual(told, [`failed: ${reports.at(-1)?.message}`]);
+  });
+}
+
+test('who is stopped tells of it, but reports nothing', async () => {
+  const { phases, told } = await see({ script: slow('1h'), stopAfterMs: 1000 });
+  assert.deepEqual(phases, ['Waiting', 'Pulling']);
+  assert.deepEqual(told, ['failed: pulling image nginx:1.25 is stopped']);
+});
+
+const dockerConfig = (auths: object): Secret => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: 'key' },
+  type: 'kubernetes.io/dockerconfigjson',
+  data: { '.dockerconfigjson': Buffer.from(JSON.stringify({ auths })).toString('base64') },
+});
+
+test('credentials that fit are tried one after the other, and nobody else is pretended to be', async () => {
+  const secrets = [
+    dockerConfig({
+      'registry.private.com': { username: 'a', password: '1' },
+      'registry.private.com/app': { auth: Buffer.from('b:2').toString('base64') },
+      'registry.private.com/nginx': { username: 'c', password: '3' },
+    }),
+  ];
+  const { asked, reports } = await see({
+    name: 'registry.private.com/app/echoserver',
+    secrets,
+    pullPolicy: { backoffLimit: 0 },
+  });
+  assert.deepEqual(
+    asked.map(({ auth }) => auth),
+    [
+      { username: 'b', password: '2' },
+      { username: 'a', password: '1' },
+    ],
+  );
+  assert.match(reports.at(-1)?.message ?? '', /^\[failed to pull .*, failed to pull .*\]$/);
+});

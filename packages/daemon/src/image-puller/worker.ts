@@ -1,0 +1,93 @@
+/** Sees one tag through on one node: attempt after attempt, until the image is there or time is up (images.md §5.4). */
+import type { Secret } from '@kruise/api/core/secret';
+import type { SandboxConfig } from '@kruise/api/kruise/image-pull';
+import type { ImageTagSpec, ImageTagStatus } from '@kruise/api/kruise/nodeimage';
+import type { ImageService } from '@kruise/node/cri/runtime';
+import { after, type Clock } from '@kruise/values/clock';
+import { formatTime } from '@kruise/values/time';
+import { findImage } from './presence.ts';
+import { pullOnce } from './pull.ts';
+
+export type Task = {
+  readonly name: string;
+  readonly spec: ImageTagSpec;
+  readonly secrets: readonly Secret[];
+  readonly sandboxConfig: SandboxConfig | undefined;
+};
+
+export type WorkerContext = {
+  readonly images: ImageService;
+  readonly clock: Clock;
+  /** Does it when it is this node's turn; what is stopped meanwhile is not begun. */
+  readonly inTurn: (work: () => Promise<void>, signal: AbortSignal) => Promise<void>;
+  readonly report: (status: ImageTagStatus) => void;
+  /** Told when the image is there, and how long it took. */
+  readonly succeeded: (elapsedMs: number) => void;
+  /** Told why it is not. */
+  readonly failed: (reason: string) => void;
+};
+
+const firstDelayMs = 1000;
+const longestDelayMs = 30_000;
+
+export async function runWorker(context: WorkerContext, task: Task, signal: AbortSignal): Promise<void> {
+  const { version = 0, tag } = task.spec;
+  context.report({ tag, phase: 'Waiting', version });
+  await context.inTurn(() => run(context, task, signal), signal);
+}
+
+async function run(context: WorkerContext, task: Task, signal: AbortSignal): Promise<void> {
+  const { images, clock, report } = context;
+  const { name, spec } = task;
+  const { version = 0, tag } = spec;
+  const startedAt = clock.now();
+  const status = { tag, version, startTime: formatTime(startedAt) };
+  report({ ...status, phase: 'Pulling' });
+  try {
+    await tryOften(context, task, startedAt, signal);
+  } catch (error) {
+    const { message } = error as Error;
+    context.failed(message);
+    if (signal.aborted) return;
+    report({ ...status, phase: 'Failed', completionTime: formatTime(clock.now()), message });
+    return;
+  }
+  const listed = await images.listImages({}).catch(() => ({ images: [] }));
+  const id = findImage(listed.images, { name, tag })?.id;
+  context.succeeded(clock.now() - startedAt);
+  if (signal.aborted) return;
+  report({
+    ...status,
+    phase: 'Succeeded',
+    progress: 100,
+    completionTime: formatTime(clock.now()),
+    ...(id === undefined ? {} : { imageID: `${name}@${id}` }),
+  });
+}
+
+/** Throws the last failure. */
+async function tryOften(
+  { images, clock }: WorkerContext,
+  { name, spec, secrets, sandboxConfig }: Task,
+  startedAt: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { timeoutSeconds, backoffLimit, activeDeadlineSeconds } = spec.pullPolicy ?? {};
+  const timeoutMs = (timeoutSeconds ?? 600) * 1000;
+  const retries = backoffLimit == null || backoffLimit < 0 ? 3 : backoffLimit;
+  const deadline = activeDeadlineSeconds == null ? Number.POSITIVE_INFINITY : startedAt + activeDeadlineSeconds * 1000;
+  const isPresentEnough = spec.imagePullPolicy === 'IfNotPresent';
+  const pull = { name, tag: spec.tag, isPresentEnough, secrets, sandboxConfig };
+  for (let attempt = 0; ; attempt++) {
+    const leftMs = deadline - clock.now();
+    if (leftMs <= 0) throw new Error('pulling exceeds the activeDeadlineSeconds');
+    try {
+      await pullOnce(images, clock, pull, Math.min(timeoutMs, leftMs), signal);
+      return;
+    } catch (error) {
+      if (signal.aborted || attempt >= retries) throw error;
+      await after(clock, Math.min(firstDelayMs * 2 ** attempt, longestDelayMs), signal).catch(() => {});
+      if (signal.aborted) throw error;
+    }
+  }
+}
