@@ -142,6 +142,20 @@ describe('a server outside of the simulation', () => {
     });
   }
 
+  test('is asked by a program of the cluster time and again, with the token of the moment', async () => {
+    const { node, containerId } = await start(['inclusterclient', '--poll-interval=10']);
+    const said = async (text: string) => {
+      while (!(await node.log(containerId)).includes(text)) await node.pass(10_000);
+    };
+    await said('authz_header=');
+    await node.runtime.files.writeFile('/account/token', 'another');
+    await said('who are you?');
+    assert.match(
+      await node.log(containerId),
+      /calling \/healthz\n.*status=failed\n.*error checking \/healthz: who are you\?/s,
+    );
+  });
+
   test('is found by a program of the cluster, which checks its token by what the issuer says', async () => {
     const discovery = (audience: string) => [
       'test-service-account-issuer-discovery',

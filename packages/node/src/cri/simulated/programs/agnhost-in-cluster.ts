@@ -22,8 +22,9 @@ export async function inClusterClient(context: ProgramContext): Promise<number> 
       const { status, body } = await fetchUrl(context, new URL('/healthz', server.url), server);
       if (status !== 200) throw new Fatal(Buffer.from(body).toString());
     } catch (error) {
+      const reason = reasonOf(error);
       await log(context, 'status=failed');
-      await log(context, `error checking /healthz: ${reasonOf(error)}`);
+      await log(context, `error checking /healthz: ${reason}`);
     }
   }
 }
