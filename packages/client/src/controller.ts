@@ -311,6 +311,7 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
   const { clock, caches, log, metrics } = context;
   const means: Means = {
     client: context.client,
+    random: context.random,
     expectations,
     kinds: controller.kinds,
     witnessesOf: (kind, object) => caches.seeing(kind, object),
@@ -328,6 +329,8 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
       queue.addAfter(key, remainingMs);
       return 'requeue_after';
     }
+    const settling = expectations.settle(key);
+    if (settling) await settling;
     const outstanding = expectations.outstanding(key);
     if (outstanding && !outstanding.isOverdue) {
       queue.addAfter(key, lookAgainMs, 'background');

@@ -2,7 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMap } from '@kruise/api/core/configmap';
 import { pod } from '@kruise/api/core/pod';
-import { alreadyExists, conflict, failure, internalError, notFound, StatusError } from '@kruise/machinery/status';
+import {
+  alreadyExists,
+  conflict,
+  failure,
+  forbidden,
+  internalError,
+  notFound,
+  StatusError,
+  tooManyRequests,
+} from '@kruise/machinery/status';
+import { seededRandom } from '@kruise/values/random';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import {
   type Action,
@@ -22,6 +32,7 @@ import {
 import { createClient } from './client.ts';
 import { execute } from './execute.ts';
 import { createExpectations } from './expectations.ts';
+import { TransportError } from './http-transport.ts';
 import type { KubernetesObject } from './object-key.ts';
 import type { ApiRequest } from './transport.ts';
 
@@ -37,6 +48,8 @@ type Answers = (request: ApiRequest) => unknown;
 
 /** Does actions; returns what was asked of the server, those asked for together in one line, and what came of it. */
 async function carryOut(actions: readonly Action[], answer: Answers = ({ body }) => body) {
+  const doubts: string[] = [];
+  const expectations = createExpectations(virtualClock());
   const asked: string[] = [];
   const bodies: unknown[] = [];
   const events: NewEvent[] = [];
@@ -61,9 +74,10 @@ async function carryOut(actions: readonly Action[], answer: Answers = ({ body })
   const outcome = await execute(
     {
       client,
-      expectations: createExpectations(virtualClock()),
+      random: seededRandom(1),
+      expectations: { ...expectations, doubt: (_owner, _witness, { metadata }) => doubts.push(metadata.name!) },
       kinds: [pod, configMap],
-      witnessesOf: () => [],
+      witnessesOf: () => [{ get: () => undefined, hasReached: () => true, ask: async () => undefined }],
       record: (event) => events.push(event),
       effects: { note: async (input) => void asked.push(`note ${input}`) },
       fieldManager: 'tester',
@@ -72,7 +86,7 @@ async function carryOut(actions: readonly Action[], answer: Answers = ({ body })
     'default/owner',
     actions,
   );
-  return { asked, bodies, events, outcome };
+  return { asked, bodies, doubts, events, outcome };
 }
 
 test('creations of one kind go out one, two, four at a time', async () => {
@@ -244,6 +258,38 @@ test('what is to be confirmed as gone is asked for anew, and the action left und
   }
   const { asked, outcome } = await carryOut([action], () => owner);
   assert.deepEqual([asked, outcome.isStale], [['GET owner'], true]);
+});
+
+const failures: { name: string; error: Error; isInDoubt: boolean }[] = [
+  { name: 'lost its answer', error: new TransportError('no answer', { wasSent: true }), isInDoubt: true },
+  { name: 'never was sent', error: new TransportError('refused', { wasSent: false }), isInDoubt: false },
+  { name: 'failed in the server', error: internalError('no'), isInDoubt: true },
+  { name: 'was put off', error: tooManyRequests('later', 1), isInDoubt: false },
+  { name: 'was refused', error: forbidden(resource, 'a', 'no'), isInDoubt: false },
+];
+for (const { name, error, isInDoubt } of failures) {
+  test(`a write that ${name} is ${isInDoubt ? '' : 'not '}in doubt`, async () => {
+    for (const action of [
+      create(podNamed('a')),
+      update(podNamed('a')),
+      patch(podNamed('a'), {}),
+      remove(podNamed('a')),
+    ]) {
+      const { doubts, outcome } = await carryOut([action], () => {
+        throw error;
+      });
+      assert.deepEqual([doubts, outcome.failures.length], [isInDoubt ? ['a'] : [], 1]);
+    }
+  });
+}
+
+test('what the server would name has a name before it is sent, to be asked for by', async () => {
+  const { bodies, doubts } = await carryOut([create(objectOf('Pod', '', { generateName: 'web-' }))], () => {
+    throw internalError('no');
+  });
+  const { name, generateName } = (bodies[0] as KubernetesObject).metadata;
+  assert.match(name!, /^web-[a-z0-9]{5}$/);
+  assert.deepEqual([generateName, doubts], ['web-', [name]]);
 });
 
 test('effects outside the cluster take their turn among the actions', async () => {

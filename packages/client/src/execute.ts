@@ -2,12 +2,15 @@
  * Does what a controller decided, in order. Creations, removals or patches of one kind that follow each other go out
  * together, first one, then two, then four: where all would fail, as with a quota used up, few are tried.
  */
+import { generateName } from '@kruise/machinery/generated-names';
 import { isAlreadyExists, isConflict, isNotFound, StatusError } from '@kruise/machinery/status';
 import type { Kind } from '@kruise/schema/kind';
 import { apiVersionOf } from '@kruise/schema/kind';
+import type { Random } from '@kruise/values/random';
 import type { Action, EffectAction, NewEvent, ObjectAction } from './actions.ts';
 import type { Client, Reference } from './client.ts';
 import type { Expectations, Witness } from './expectations.ts';
+import { TransportError } from './http/transport-error.ts';
 import { type Key, type KubernetesObject, keyOf, referenceOf } from './object-key.ts';
 
 /** How it went. */
@@ -23,6 +26,7 @@ export type Outcome = {
 /** What it takes to do something. */
 export type Means = {
   readonly client: Client;
+  readonly random: Random;
   readonly expectations: Expectations;
   /** The kinds the controller has to do with. */
   readonly kinds: readonly Kind[];
@@ -113,32 +117,57 @@ function areAlike(a: Action, b: Action): boolean {
 
 /** Does one thing; returns the object as the server has it now, if it still has it. */
 async function perform(means: Means, owner: Key, action: ObjectAction): Promise<KubernetesObject | undefined> {
-  const { client, expectations, fieldManager } = means;
-  const { object } = action;
   if (action.confirm) await confirm(means, action.confirm);
   if (action.confirmGone) await confirmGone(means, action.confirmGone);
-  const kind = kindOf(means, object);
-  const reference = referenceTo(object);
-  const seen = (result: unknown): KubernetesObject => {
-    // What a server answers to a write is the object as written.
-    const written = result as KubernetesObject;
-    for (const witness of means.witnessesOf(kind, written)) expectations.expectVersion(owner, witness, written);
+  const { expectations } = means;
+  const kind = kindOf(means, action.object);
+  const named = action.type === 'create' ? { ...action, object: withName(means, action.object) } : action;
+  const { object } = named;
+  try {
+    const written = await write(means, kind, named);
+    for (const witness of means.witnessesOf(kind, written ?? object)) {
+      if (written) expectations.expectVersion(owner, witness, written);
+      else expectations.expectDeletion(owner, witness, object);
+    }
     return written;
-  };
+  } catch (error) {
+    if (isUncertain(error)) {
+      for (const witness of means.witnessesOf(kind, object)) expectations.doubt(owner, witness, object);
+    }
+    throw error;
+  }
+}
+
+/** An object that has its name before it is sent: should no answer come, it can be asked for. */
+function withName({ random }: Means, object: KubernetesObject): KubernetesObject {
+  const { name, generateName: base } = object.metadata;
+  if (name || !base) return object;
+  return { ...object, metadata: { ...object.metadata, name: generateName(random, base) } };
+}
+
+/** Asks the server for it; returns what it answers, which of a write is the object as written. */
+async function write(
+  { client, fieldManager }: Means,
+  kind: Kind,
+  action: ObjectAction,
+): Promise<KubernetesObject | undefined> {
+  const { object } = action;
+  const reference = referenceTo(object);
   switch (action.type) {
     case 'create':
-      return seen(await client.create(kind, object, { fieldManager }));
+      return (await client.create(kind, object, { fieldManager })) as KubernetesObject;
     case 'update': {
       const { subresource } = action;
-      return seen(await client.update(kind, object, { fieldManager, ...(subresource ? { subresource } : {}) }));
+      const options = { fieldManager, ...(subresource ? { subresource } : {}) };
+      return (await client.update(kind, object, options)) as KubernetesObject;
     }
     case 'patch': {
       const { patchType: type, subresource } = action;
       const options = { type, fieldManager, ...(subresource ? { subresource } : {}) };
-      return seen(await client.patch(kind, reference, withUid(action.patch, object, type), options));
+      return (await client.patch(kind, reference, withUid(action.patch, object, type), options)) as KubernetesObject;
     }
     case 'apply':
-      return seen(await client.apply(kind, object, { fieldManager, force: true }));
+      return (await client.apply(kind, object, { fieldManager, force: true })) as KubernetesObject;
     case 'remove': {
       const { uid } = object.metadata;
       const { preconditions, ...options } = action.options ?? {};
@@ -152,10 +181,15 @@ async function perform(means: Means, owner: Key, action: ObjectAction): Promise<
         const isGone = isNotFound(error) || (isConflict(error) && preconditions?.resourceVersion === undefined);
         if (!isGone) throw error;
       }
-      for (const witness of means.witnessesOf(kind, object)) expectations.expectDeletion(owner, witness, object);
       return undefined;
     }
   }
+}
+
+/** Whether what failed may have been done all the same: the answer was lost, or the server failed at some point. */
+function isUncertain(error: unknown): boolean {
+  if (error instanceof StatusError) return (error.status.code ?? 0) >= 500;
+  return !(error instanceof TransportError) || error.wasSent;
 }
 
 /** A patch that cannot hit a later object of the same name. */

@@ -14,7 +14,11 @@ const objectAt = (version: string, more: object = {}): KubernetesObject => ({
 function witness() {
   let known: KubernetesObject | undefined;
   let reached = '1';
-  const seen: Witness = { get: () => known, hasReached: (version) => isAtLeast(reached, version) };
+  const seen: Witness = {
+    get: () => known,
+    hasReached: (version) => isAtLeast(reached, version),
+    ask: async () => assert.fail('nobody is in doubt'),
+  };
   return {
     ...seen,
     show: (object: KubernetesObject | undefined, version: string) => {
@@ -93,4 +97,43 @@ test('owners wait for their own writes only, and not for ever', () => {
   assert.deepEqual(expectations.outstanding('owner'), { count: 1, waitedMs: 1000, isOverdue: true });
   expectations.forget('owner');
   assert.equal(expectations.outstanding('owner'), undefined);
+});
+
+test('what is in doubt is asked for, and is to be seen as it was found', async () => {
+  const cache = { ...witness(), ask: async () => objectAt('12') };
+  const expectations = createExpectations(virtualClock());
+  expectations.doubt('owner', cache, objectAt('10'));
+  await expectations.settle('owner');
+  assert.equal(expectations.outstanding('owner')?.count, 1);
+  cache.show(objectAt('12'), '12');
+  assert.equal(expectations.outstanding('owner'), undefined);
+  assert.equal(expectations.settle('owner'), undefined);
+});
+
+test('what is in doubt and not found is to be seen as gone', async () => {
+  const cache = { ...witness(), ask: async () => undefined };
+  cache.show(objectAt('10'), '10');
+  const expectations = createExpectations(virtualClock());
+  expectations.doubt('owner', cache, objectAt('10'));
+  await expectations.settle('owner');
+  assert.equal(expectations.outstanding('owner')?.count, 1);
+  cache.show(undefined, '12');
+  assert.equal(expectations.outstanding('owner'), undefined);
+});
+
+test('a server that does not answer is asked once, and leaves everything in doubt', async () => {
+  let asked = 0;
+  const cache = {
+    ...witness(),
+    ask: async () => {
+      if (asked++ === 0) throw new Error('no answer');
+      return undefined;
+    },
+  };
+  const expectations = createExpectations(virtualClock());
+  for (const name of ['a', 'b']) expectations.doubt('owner', cache, objectAt('10', { name }));
+  await assert.rejects(expectations.settle('owner')!, /no answer/);
+  assert.equal(asked, 1);
+  await expectations.settle('owner');
+  assert.equal(asked, 3);
 });

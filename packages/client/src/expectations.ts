@@ -3,7 +3,8 @@
  * it, or would do again what is done already: make a second Pod because the first has not come into sight.
  *
  * Nothing is counted and no event is needed: the server's answer says which version was written, and the cache says how
- * far it has got. So an event that comes before the answer does no harm.
+ * far it has got. So an event that comes before the answer does no harm. Where no answer came, the server is asked what
+ * there is now, before anything else is decided.
  */
 import type { Clock } from '@kruise/values/clock';
 import type { Instant } from '@kruise/values/time';
@@ -11,7 +12,7 @@ import type { Informer } from './informer.ts';
 import { isAtLeast, type Key, type KubernetesObject, keyOf } from './object-key.ts';
 
 /** As much of an informer as it takes to know whether it has seen something. */
-export type Witness = Pick<Informer<KubernetesObject>, 'get' | 'hasReached'>;
+export type Witness = Pick<Informer<KubernetesObject>, 'get' | 'hasReached' | 'ask'>;
 
 /** What is not in sight yet. */
 export type Outstanding = {
@@ -29,6 +30,13 @@ export type Expectations = {
   expectVersion(owner: Key, witness: Witness, object: KubernetesObject): void;
   /** An object was deleted, and is to be seen on its way out or not at all. */
   expectDeletion(owner: Key, witness: Witness, object: KubernetesObject): void;
+  /** A write was sent, and nobody knows whether it was done. */
+  doubt(owner: Key, witness: Witness, object: KubernetesObject): void;
+  /**
+   * Asks the server what became of all that is in doubt, which is then to be seen; undefined if nothing is. Rejects if
+   * there is no answer: then it is still in doubt.
+   */
+  settle(owner: Key): Promise<void> | undefined;
   /** What is still to be seen; undefined if the caches know everything. */
   outstanding(owner: Key): Outstanding | undefined;
   /** Expects nothing more for an owner. */
@@ -36,6 +44,7 @@ export type Expectations = {
 };
 
 type Expected = { readonly since: Instant; readonly isSeen: () => boolean };
+type Doubt = { readonly witness: Witness; readonly object: KubernetesObject };
 
 /**
  * Nothing expected yet.
@@ -48,6 +57,7 @@ type Expected = { readonly since: Instant; readonly isSeen: () => boolean };
  */
 export function createExpectations(clock: Clock, { timeoutMs = 300_000 } = {}): Expectations {
   const byOwner = new Map<Key, Map<string, Expected>>();
+  const doubts = new Map<Key, Doubt[]>();
 
   const expect = (owner: Key, id: string, isSeen: () => boolean) => {
     let expected = byOwner.get(owner);
@@ -55,7 +65,19 @@ export function createExpectations(clock: Clock, { timeoutMs = 300_000 } = {}): 
     expected.set(id, { since: clock.now(), isSeen });
   };
 
-  return {
+  async function settleAll(owner: Key, open: Doubt[]): Promise<void> {
+    // One after the other: a server that does not answer the first is not asked for the rest.
+    for (let doubt = open[0]; doubt !== undefined; doubt = open[0]) {
+      const { witness, object } = doubt;
+      const found = await witness.ask(keyOf(object));
+      open.shift();
+      if (found) expectations.expectVersion(owner, witness, found);
+      else expectations.expectDeletion(owner, witness, object);
+    }
+    doubts.delete(owner);
+  }
+
+  const expectations: Expectations = {
     expectVersion(owner, witness, object) {
       const key = keyOf(object);
       const { resourceVersion = '', uid = key } = object.metadata;
@@ -74,6 +96,15 @@ export function createExpectations(clock: Clock, { timeoutMs = 300_000 } = {}): 
         return seen === undefined || seen.metadata.uid !== uid || seen.metadata.deletionTimestamp != null;
       });
     },
+    doubt(owner, witness, object) {
+      const open = doubts.get(owner);
+      if (open) open.push({ witness, object });
+      else doubts.set(owner, [{ witness, object }]);
+    },
+    settle(owner) {
+      const open = doubts.get(owner);
+      return open && settleAll(owner, open);
+    },
     outstanding(owner) {
       const expected = byOwner.get(owner);
       if (!expected) return undefined;
@@ -91,6 +122,8 @@ export function createExpectations(clock: Clock, { timeoutMs = 300_000 } = {}): 
     },
     forget(owner) {
       byOwner.delete(owner);
+      doubts.delete(owner);
     },
   };
+  return expectations;
 }

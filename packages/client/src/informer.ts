@@ -7,7 +7,7 @@ import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import type { Clock } from '@kruise/values/clock';
 import { jitter, type Random } from '@kruise/values/random';
 import type { Client } from './client.ts';
-import { isAtLeast, type Key, type KubernetesObject, keyOf } from './object-key.ts';
+import { isAtLeast, type Key, type KubernetesObject, keyOf, referenceOf } from './object-key.ts';
 import { createObjectStore, type ObjectReader } from './object-store.ts';
 import { type ReflectorOptions, runReflector, type Selection } from './reflector.ts';
 
@@ -43,6 +43,8 @@ export type Informer<T> = ObjectReader<T> & {
   readonly synced: Promise<void>;
   /** Whether everything up to a version is here, as far as that can be told. */
   hasReached(version: string): boolean;
+  /** An object as the server has it now, whatever has been told of it; undefined if there is none. */
+  ask(key: Key): Promise<T | undefined>;
 };
 
 /** A kind was read before its first state had come. Whoever meets it waits for `synced` and tries again. */
@@ -191,6 +193,12 @@ export function startInformer<K extends Kind>(
     hasSynced: () => version !== undefined,
     synced,
     hasReached: (wanted) => isAtLeast(version, wanted),
+    async ask(key) {
+      const { name, ...place } = referenceOf(key);
+      // A list of one: who may keep a kind in mind may list it, and need not be allowed anything else.
+      const { items } = await client.list(kind, { ...place, fieldSelector: `metadata.name=${name}`, signal });
+      return items[0];
+    },
   };
 }
 
