@@ -115,6 +115,21 @@ export async function startKubectl(command: 'up' | 'apiserver' = 'up', args: rea
   };
 }
 
+/** kubectl in a namespace of its own. */
+export async function spaceOf(kubectl: Kubectl, namespace: string) {
+  await kubectl.ok(`create namespace ${namespace}`);
+  const within = (command: string | readonly string[]) => [
+    '-n',
+    namespace,
+    ...(typeof command === 'string' ? command.split(' ') : command),
+  ];
+  return {
+    namespace,
+    ok: (command: string | readonly string[], input?: string) => kubectl.ok(within(command), input),
+    fails: (command: string | readonly string[]) => kubectl.fails(within(command)),
+  };
+}
+
 /** A table with its ages made alike, and columns two spaces apart whatever their width. */
 export function table(text: string): string {
   return text

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasTool } from '../cluster.ts';
-import { type Kubectl, startKubectl } from './kubectl.ts';
+import { type Kubectl, spaceOf, startKubectl } from './kubectl.ts';
 
 const database = `
 apiVersion: apps/v1
@@ -61,12 +61,7 @@ if (hasTool('kubectl', 'kubectl')) {
     });
     after(async () => kubectl?.close());
 
-    /** kubectl in a namespace of its own. */
-    const space = async (namespace: string) => {
-      await kubectl.ok(`create namespace ${namespace}`);
-      return (command: string | readonly string[], input?: string) =>
-        kubectl.ok(['-n', namespace, ...(typeof command === 'string' ? command.split(' ') : command)], input);
-    };
+    const space = async (namespace: string) => (await spaceOf(kubectl, namespace)).ok;
 
     test('a StatefulSet keeps what its Pods have written, grows, and takes its volumes with it', async () => {
       const ok = await space('database');
