@@ -49,6 +49,10 @@ const cases: { is: string; pod: Pod; obstacle?: RegExp }[] = [
     pod: podOf([c1], { annotations: written(), ...runs('app:v2', 'old-id') }),
   },
   {
+    is: 'that runs the same image by its new name in full is done',
+    pod: podOf([c1], { annotations: written(), ...runs('docker.io/library/app:v2', 'old-id') }),
+  },
+  {
     is: 'whose image has no tag is done when it runs the latest',
     pod: podOf([{ name: 'c1', image: 'app' }], { annotations: written(), ...runs('app:latest', 'old-id') }),
   },

@@ -1,5 +1,6 @@
 /** Whether an update in place has come through to the running containers (inplace-update.md §8). */
 import type { Container } from '@kruise/api/core/container';
+import { nameAndTagOf } from '@kruise/api/core/image-reference';
 import type { Pod } from '@kruise/api/core/pod';
 import { compareQuantities, parseQuantity } from '@kruise/values/quantity';
 import type { FeatureGates } from '../feature-gates.ts';
@@ -62,9 +63,11 @@ export function containersObstacle(pod: Pod, state: InPlaceUpdateState, gates: F
   return undefined;
 }
 
+/** Whether a container is said to run what its Pod asks for. Runtimes write names in full, people do not. */
 function isSameImage({ spec }: Pod, container: string, running: string): boolean {
   const { image = '' } = spec?.containers.find(({ name }) => name === container) ?? {};
-  return running === (image.includes(':') ? image : `${image}:latest`);
+  const [asked, told] = [nameAndTagOf(image), nameAndTagOf(running)];
+  return asked !== undefined && asked.name === told?.name && asked.tag === told.tag;
 }
 
 type Consistency = (container: Container, told: RuntimeContainerMeta, pod: Pod) => boolean;

@@ -4,7 +4,7 @@ import type { PatchAction } from '@kruise/client/actions';
 import type { Instant } from '@kruise/values/time';
 import type { FeatureGates } from '../feature-gates.ts';
 import { updateObstacle } from '../inplace/completion.ts';
-import { changeState, isAllHooked, lifecycleStateOf } from './lifecycle.ts';
+import { changeState, forgetHolds, isAllHooked, lifecycleStateOf } from './lifecycle.ts';
 
 /** What decides whether a Pod is done with the state it is in. */
 export type Progress = {
@@ -37,7 +37,9 @@ export function advanceState(
       return inPlaceUpdate === undefined || isAllHooked(inPlaceUpdate, pod)
         ? changeState(pod, { to: 'Normal', markNotReady }, now)
         : [];
-    default:
+    case 'PreparingDelete':
       return [];
+    default:
+      return forgetHolds(pod, now);
   }
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Pod } from '@kruise/api/core/pod';
 import { kruisePodReadyCondition, type LifecycleState, lifecycleStateLabel } from '@kruise/api/kruise/well-known';
 import { instantOf } from '@kruise/values/time';
-import { changeState, isAllHooked, isHooked } from './lifecycle.ts';
+import { changeState, forgetHolds, isAllHooked, isHooked } from './lifecycle.ts';
 
 const now = instantOf(2026, 1, 1);
 const hook = { labelsHandler: { hold: 'yes', keep: 'yes' }, finalizersHandler: ['example.com/f'] };
@@ -93,3 +93,18 @@ for (const { to, message, says, ready } of marks) {
     assert.equal(conditions.find(({ type }) => type === 'Ready')?.status, ready);
   });
 }
+
+test('a Pod that waits in no hook is let be ready, of one hook after the other', () => {
+  const both = [
+    { userAgent: 'Lifecycle', key: 'preDeleteHook' },
+    { userAgent: 'Lifecycle', key: 'preUpdateHook' },
+  ];
+  const saidAfter = (keys: readonly object[]) =>
+    forgetHolds(podWith({ message: JSON.stringify(keys) }), now).map(({ patch }) => {
+      const { status } = patch as { status?: Pod['status'] };
+      return status?.conditions?.[0]?.message;
+    });
+  assert.deepEqual(saidAfter(both), [JSON.stringify(both.slice(1))]);
+  assert.deepEqual(saidAfter(both.slice(1)), ['[]']);
+  assert.deepEqual(saidAfter([{ userAgent: 'Somebody', key: 'else' }]), []);
+});

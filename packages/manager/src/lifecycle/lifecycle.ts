@@ -92,3 +92,9 @@ function readinessActions(pod: Pod, state: LifecycleState, now: Instant): PatchA
       return [];
   }
 }
+
+/** Lets a Pod that waits in no hook be ready: whoever made it not ready for one was killed before it could say so. */
+export function forgetHolds(pod: Pod, now: Instant): PatchAction[] {
+  // Each is written at the version it was seen at, so that there can be one at a time.
+  return [beforeDeletion, beforeUpdate].flatMap((key) => releaseNotReady(pod, key, now)).slice(0, 1);
+}

@@ -27,7 +27,7 @@ import { isPodAvailable, secondsUntilAvailable } from '@kruise/machinery/pods';
 import { compareStrings } from '@kruise/values/go-syntax';
 import type { Instant } from '@kruise/values/time';
 import { refreshUpdate } from '../../inplace/update.ts';
-import { changeState, isHooked } from '../../lifecycle/lifecycle.ts';
+import { changeState, forgetHolds, isHooked } from '../../lifecycle/lifecycle.ts';
 import { hasReadinessGate } from '../../readiness/pod-readiness.ts';
 import { literalLabels } from '../../revision/pod-revision.ts';
 import type { ManagerSettings } from '../../settings.ts';
@@ -140,7 +140,12 @@ function workOn(situation: Situation): Work {
     .map((pod) => refreshUpdate(pod, situation, now));
   const seconds = refreshing.flatMap(({ requeueAfterSeconds }) => requeueAfterSeconds ?? []);
   if (tending.waitMs !== undefined) seconds.push(tending.waitMs / 1000);
-  const upkeep = [...chores, ...refreshing.flatMap(({ actions }) => actions)];
+  const freeing = situation.pods.filter((pod) => !stopping.has(pod) && !isPreDeleting(pod));
+  const upkeep = [
+    ...chores,
+    ...refreshing.flatMap(({ actions }) => actions),
+    ...freeing.flatMap((pod) => forgetHolds(pod, now)),
+  ];
   return { actions: upkeep.length > 0 ? upkeep : update(situation), seconds };
 }
 

@@ -184,6 +184,16 @@ const scaling: Row[] = [
     pods: [...made([0, 1]), podOf(2, { image: 'app:v2', labels: held, state: 'PreparingDelete' })],
     did: '−web-1',
   },
+  {
+    name: 'in order, of those that are held each goes when it is let go',
+    spec: { replicas: 1, lifecycle: { preDelete: hook } },
+    pods: [
+      ...made([0]),
+      podOf(1, { image: 'app:v2', labels: held, state: 'PreparingDelete' }),
+      podOf(2, { image: 'app:v2', state: 'PreparingDelete' }),
+    ],
+    did: '−web-2',
+  },
   { name: 'a set on its way out does nothing', metadata: { deletionTimestamp: '2026-01-01T12:00:00Z' }, did: '' },
   {
     name: 'a name that somebody else has is waited for',
@@ -309,6 +319,18 @@ const updating: Row[] = [
     spec: { ...parallel, ...rolling({ maxUnavailable: 1 }), lifecycle: { preDelete: hook }, replicas: 2 },
     pods: [podOf(0, { state: 'PreparingDelete' }), podOf(1)],
     did: '−web-0',
+  },
+  {
+    name: 'in order, a Pod that waited for its end and is let go is deleted though it is not available',
+    spec: { lifecycle: { preDelete: hook }, replicas: 2 },
+    pods: [podOf(0), podOf(1, { state: 'PreparingDelete' })],
+    did: '−web-1',
+  },
+  {
+    name: 'a Pod that waited for its end and is let go is deleted, though it is what it should be by now',
+    spec: { lifecycle: { preDelete: hook }, replicas: 2 },
+    pods: [podOf(0, { image: 'app:v2' }), podOf(1, { image: 'app:v2', state: 'PreparingDelete' })],
+    did: '−web-1',
   },
   {
     name: 'a Pod that is held before its deletion is not changed in place, and holds up nobody',

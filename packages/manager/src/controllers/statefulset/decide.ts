@@ -24,7 +24,7 @@ import { preDownloadImages } from './pre-download.ts';
 import { type Refresher, refresherOf } from './refresh.ts';
 import { fillSlots, truncateHistory } from './revisions.ts';
 import { minReadySecondsOf, nameOf, type Situation } from './situation.ts';
-import { keepSlots, scaleIn } from './slots.ts';
+import { deletePod, keepSlots, releasedOf, scaleIn } from './slots.ts';
 import { statusOf, withFailure } from './status.ts';
 import { nothingToUpdate, type Rollout, rollOut } from './update.ts';
 
@@ -120,17 +120,20 @@ const atRest: Work = { actions: [], seconds: [], outgoing: new Set() };
 
 function workOn(situation: Situation): Work {
   const refresher = refresherOf(situation);
+  const present = situation.slots.filter(({ isNew }) => !isNew).map(({ pod }) => pod);
+  const outgoing = new Set(releasedOf(situation, present));
   const kept = keepSlots(situation, refresher.refresh);
-  if (kept.isBlocked) return { ...atRest, actions: kept.actions, seconds: refresher.seconds(), fault: kept.fault };
+  const actions = [...[...outgoing].flatMap((pod) => deletePod(situation, pod)), ...kept.actions];
+  if (kept.isBlocked) return { actions, seconds: refresher.seconds(), outgoing, fault: kept.fault };
   const leaving = scaleIn(situation);
-  const actions = [...kept.actions, ...leaving.actions];
-  if (leaving.isBlocked) return { ...atRest, actions, seconds: refresher.seconds() };
+  actions.push(...leaving.actions);
+  if (leaving.isBlocked) return { actions, seconds: refresher.seconds(), outgoing };
   const rolling = updateAll(situation, refresher);
   const { requeueAfterSeconds: grace } = rolling;
   return {
     actions: [...actions, ...rolling.actions],
     seconds: [...refresher.seconds(), ...(grace === undefined ? [] : [grace])],
-    outgoing: rolling.outgoing,
+    outgoing: outgoing.union(rolling.outgoing),
   };
 }
 

@@ -1,12 +1,7 @@
 /** Seeing to the numbers that are wanted, and to the Pods that have others (statefulset.md §5.5 to §5.7). */
 import type { Pod } from '@kruise/api/core/pod';
 import { type Action, announced, create, isBeingDeleted, record, update } from '@kruise/client/actions';
-import {
-  hasIdentity,
-  hasStorage,
-  withIdentity,
-  withStorage,
-} from '@kruise/controlplane/controllers/statefulset/identity';
+import { hasIdentity, withIdentity } from '@kruise/controlplane/controllers/statefulset/identity';
 import {
   missingClaims,
   podEvents,
@@ -14,7 +9,7 @@ import {
   removal,
 } from '@kruise/controlplane/controllers/statefulset/member-steps';
 import { isPodFinished } from '@kruise/machinery/pods';
-import { changeState, isHooked } from '../../lifecycle/lifecycle.ts';
+import { changeState, isHooked, lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import { isLeftBehind, type Member, ownerUpdates } from './claims.ts';
 import { scaleBudgetOf } from './numbers.ts';
 import { isAvailable, isHealthy, isOrdered, isRunningAndReady, type Situation, type Slot } from './situation.ts';
@@ -59,7 +54,7 @@ function stepFor(situation: Situation, slot: Slot, refresh: (pod: Pod) => readon
   const { pod, isNew } = slot;
   if (isNew) return creation(situation, slot);
   // It comes back once it is gone, however it ended.
-  if (isPodFinished(pod)) return { actions: isBeingDeleted(pod) ? [] : deletePod(situation, pod) };
+  if (isPodFinished(pod)) return { actions: isLeaving(pod) ? [] : deletePod(situation, pod) };
   const member = memberAt(situation, slot);
   const provision = pod.status?.phase === 'Pending' ? [...missingClaims(member), ...ownerUpdates(member)] : [];
   const mayCorrect = !isOrdered(set) || isSettled(situation, slot);
@@ -99,18 +94,36 @@ function creation(situation: Situation, slot: Slot): Step {
   return { actions: [...claims, ...ownerUpdates(member), announced(create(pod), events)] };
 }
 
-/** Gives a Pod back what makes it a member, and its claims the owners they are to have. */
+/**
+ * Gives a Pod back what makes it a member, and its claims the owners they are to have. A volume cannot be added to a Pod
+ * that is there: one that lacks a claim gets it when it is replaced (statefulset.md §5.5 tries, and comes to nothing else).
+ */
 function correction(member: Member, { settings }: Situation): readonly Action[] {
   const { set, ordinal, pod } = member;
-  const usesItsClaims = hasStorage(set, ordinal, pod);
   const owners = ownerUpdates(member);
   const events = podEvents(set, 'update', pod);
-  if (hasIdentity(pod) && usesItsClaims) {
+  if (hasIdentity(pod))
     return owners.length > 0 ? [...owners, record({ about: set, type: 'Normal', ...events.done })] : [];
-  }
   const corrected = withIdentity(pod, ordinal, { isIndexed: settings.gates.PodIndexLabel });
-  const whole = usesItsClaims ? corrected : withStorage(set, ordinal, corrected);
-  return [...(usesItsClaims ? [] : missingClaims(member)), ...owners, announced(update(whole), events)];
+  return [...owners, announced(update(corrected), events)];
+}
+
+/**
+ * Those of Pods that waited for their end and are let go. They were unavailable all along, so that nobody has to wait
+ * before they are deleted; in order, the update that had them wait would not come to them again (statefulset.md §7.3).
+ */
+export function releasedOf({ set }: Situation, pods: readonly Pod[]): readonly Pod[] {
+  const hook = set.spec.lifecycle?.preDelete;
+  return pods.filter((pod) => isWaitingToGo(pod) && !isHooked(hook, pod) && !isBeingDeleted(pod));
+}
+
+function isWaitingToGo(pod: Pod): boolean {
+  return lifecycleStateOf(pod) === 'PreparingDelete';
+}
+
+/** Whether a Pod is about to be deleted, or is held before it, and so past being changed. */
+export function isLeaving(pod: Pod): boolean {
+  return isBeingDeleted(pod) || isWaitingToGo(pod);
 }
 
 /** Deletes a Pod; one that a hook holds is told that it is about to be deleted instead. */
@@ -126,10 +139,16 @@ export function scaleIn(situation: Situation): Part {
   const owners = condemned.flatMap(({ pod, ordinal }) =>
     ownerUpdates({ set, pod, ordinal, isCondemned: true, findClaim, gates: settings.gates }),
   );
+  const released = releasedOf(
+    situation,
+    condemned.map(({ pod }) => pod),
+  ).flatMap((pod) => deletePod(situation, pod));
   if (!isOrdered(set)) {
-    const leaving = condemned.filter(({ pod }) => !isBeingDeleted(pod));
-    return { actions: [...owners, ...leaving.flatMap(({ pod }) => deletePod(situation, pod))], isBlocked: false };
+    const leaving = condemned.filter(({ pod }) => !isLeaving(pod));
+    const deletions = leaving.flatMap(({ pod }) => deletePod(situation, pod));
+    return { actions: [...owners, ...released, ...deletions], isBlocked: false };
   }
+  if (released.length > 0) return { actions: [...owners, ...released], isBlocked: true };
   const firstUnhealthy = condemned.findLast(({ pod }) => !isHealthy(pod));
   for (const member of condemned) {
     const { pod } = member;

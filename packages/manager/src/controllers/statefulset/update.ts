@@ -4,7 +4,6 @@ import { type Action, isBeingDeleted } from '@kruise/client/actions';
 import { attemptUpdate } from '../../inplace/attempt.ts';
 import { updateObstacle } from '../../inplace/completion.ts';
 import { updateSpecOf } from '../../inplace/update-spec.ts';
-import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import { isSpecifiedDelete } from '../../specified-delete.ts';
 import { byPriority } from '../../update-order/priority.ts';
 import { maxUnavailableOf, partitionOf } from './numbers.ts';
@@ -12,7 +11,7 @@ import { replicasOf } from './ordinals.ts';
 import { areClaimsCompatible, areClaimsDone, areClaimsReady, resizeClaims, resizesClaims } from './resize.ts';
 import { isUpdatedForScaling } from './revisions.ts';
 import { isAvailable, isHealthy, nameOf, type Situation, type Slot } from './situation.ts';
-import { deletePod } from './slots.ts';
+import { deletePod, isLeaving } from './slots.ts';
 
 export type Rollout = {
   readonly actions: readonly Action[];
@@ -38,27 +37,24 @@ export function rollOut(situation: Situation): Rollout {
     if (slot.isNew || !isSpecifiedDelete(slot.pod) || !mayTake(slot)) continue;
     chosen.add(slot);
     down.add(slot);
-    if (isBeingDeleted(slot.pod)) continue;
+    if (isLeaving(slot.pod)) continue;
     const deletion = deletePod(situation, slot.pod);
     actions.push(...deletion);
     if (isDeletion(deletion)) outgoing.add(slot.pod);
   }
 
-  let isFull = false;
   for (const slot of candidates(situation)) {
     const task = taskFor(situation, slot);
     if (task === 'none') continue;
-    // In order, nobody is passed over. Only what was begun is brought to an end: its Pod is unavailable already, and
-    // would stay so for good if those before it waited for it.
-    isFull ||= !mayTake(slot);
-    if (isFull && lifecycleStateOf(slot.pod) !== 'PreparingDelete') continue;
+    // In order, nobody is passed over.
+    if (!mayTake(slot)) break;
     if (task === 'resize') {
       const resizing = resizeClaims(situation, slot);
       actions.push(...resizing.actions);
       if (resizing.fault !== undefined) break;
     }
     const isWaiting = task === 'resize' || task === 'wait';
-    if (!isWaiting && (chosen.has(slot) || isBeingDeleted(slot.pod))) continue;
+    if (!isWaiting && (chosen.has(slot) || isLeaving(slot.pod))) continue;
     down.add(slot);
     if (isWaiting) continue;
     const step = updatePod(situation, slot.pod);
@@ -117,8 +113,7 @@ type UpdateStep = {
 function updatePod(situation: Situation, pod: Pod): UpdateStep {
   const { set, settings, revisions, revisionLabels, update: to, now } = situation;
   const { podUpdatePolicy = 'ReCreate', inPlaceUpdateStrategy } = set.spec.updateStrategy?.rollingUpdate ?? {};
-  // Whoever is about to be deleted, or is held before it, is past being changed.
-  if (podUpdatePolicy !== 'ReCreate' && lifecycleStateOf(pod) !== 'PreparingDelete') {
+  if (podUpdatePolicy !== 'ReCreate') {
     const from = revisions.find((each) => revisionLabels.isAt(pod, nameOf(each)));
     const graceSeconds = inPlaceUpdateStrategy?.gracePeriodSeconds ?? 0;
     const spec = updateSpecOf(from, to, { gates: settings.gates, graceSeconds });
