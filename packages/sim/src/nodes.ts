@@ -8,7 +8,7 @@ import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-run
 import { runKubelet } from '@kruise/node/kubelet/kubelet';
 import type { Clock } from '@kruise/values/clock';
 import { seededRandom } from '@kruise/values/random';
-import type { Life } from './life.ts';
+import { heardOnlyAlive } from './mortal.ts';
 import type { Program } from './world.ts';
 
 /** Machines: their containers run on, whatever becomes of the kubelets, until a machine itself is switched off. */
@@ -98,41 +98,4 @@ async function follow(
       haveRun.add(uid ?? '');
     }
   }
-}
-
-/** A runtime whose answers and events reach a process only while it lives. */
-function heardOnlyAlive<T extends object>(object: T, life: Life): T {
-  return new Proxy(object, {
-    get(target, property) {
-      const value: unknown = Reflect.get(target, property);
-      if (typeof value === 'object' && value !== null) return heardOnlyAlive(value, life);
-      if (typeof value !== 'function') return value;
-      return (...given: readonly unknown[]) => {
-        const result: unknown = Reflect.apply(value, target, given);
-        if (result instanceof Promise) return aliveAfter(result, life);
-        if (isAsyncIterable(result)) return eachAlive(result, life);
-        return result;
-      };
-    },
-  });
-}
-
-function aliveAfter<T>(promise: Promise<T>, life: Life): Promise<T> {
-  return new Promise((resolve, reject) => {
-    promise.then(
-      (value) => life.clock.setTimer(0, () => resolve(value)),
-      (error) => life.clock.setTimer(0, () => reject(error)),
-    );
-  });
-}
-
-async function* eachAlive(events: AsyncIterable<unknown>, life: Life): AsyncGenerator<unknown> {
-  for await (const event of events) {
-    if (life.isOver()) return;
-    yield event;
-  }
-}
-
-function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }

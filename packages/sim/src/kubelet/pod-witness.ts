@@ -1,0 +1,104 @@
+/** Watches Pods, in the API and where they run, and writes down whatever goes back. */
+import type { ContainerStatus, Pod } from '@kruise/api/core/pod';
+import { isPodReady } from '@kruise/machinery/pods';
+import type { NodeRuntime } from '@kruise/node/cri/runtime';
+
+export type Witness = {
+  readonly faults: readonly string[];
+  /** How much it has seen. */
+  count(): number;
+  /** How often a container of a Pod was started. */
+  starts(pod: Pod, container: string): number;
+  /** A Pod is in the API like this. */
+  saw(pod: Pod): void;
+};
+
+const phases = ['Pending', 'Running', 'Succeeded', 'Failed'];
+
+/** Watches what a runtime runs, and what it is shown of the API. */
+export function witnessOf(runtime: NodeRuntime, signal: AbortSignal): Witness {
+  const faults: string[] = [];
+  const last = new Map<string, Pod>();
+  let count = 0;
+  const attempts = new Set<string>();
+  void followStarts(runtime, attempts, (fault) => faults.push(fault), signal);
+  return {
+    faults,
+    count: () => count,
+    starts({ metadata }, container) {
+      const of = `${metadata.name}/${metadata.uid}/${container}/`;
+      return [...attempts].filter((attempt) => attempt.startsWith(of)).length;
+    },
+    saw(pod) {
+      count++;
+      const uid = pod.metadata.uid ?? '';
+      const before = last.get(uid);
+      last.set(uid, pod);
+      for (const fault of [...wrongIn(pod), ...(before ? wentBack(before, pod) : [])]) {
+        faults.push(`${pod.metadata.name}: ${fault}`);
+      }
+    },
+  };
+}
+
+/** No attempt is started twice, and no two containers of a name run at once. */
+async function followStarts(
+  runtime: NodeRuntime,
+  started: Set<string>,
+  tell: (fault: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const running = new Map<string, string>();
+  for await (const event of runtime.getContainerEvents({}, { signal })) {
+    const { containerId, containerEventType, podSandboxStatus, containersStatuses } = event;
+    const status = containersStatuses.find(({ id }) => id === containerId);
+    if (containerEventType === 'CONTAINER_STOPPED_EVENT' || containerEventType === 'CONTAINER_DELETED_EVENT') {
+      for (const [name, id] of running) if (id === containerId) running.delete(name);
+    }
+    if (!status || containerEventType !== 'CONTAINER_STARTED_EVENT') continue;
+    const name = `${podSandboxStatus?.metadata.name}/${podSandboxStatus?.metadata.uid}/${status.metadata.name}`;
+    const attempt = `${name}/${status.metadata.attempt}`;
+    if (started.has(attempt)) tell(`${attempt} was started twice`);
+    if (running.has(name)) tell(`${name} runs twice`);
+    started.add(attempt);
+    running.set(name, containerId);
+  }
+}
+
+function* wrongIn(pod: Pod): Generator<string> {
+  if (isOver(pod) && isPodReady(pod)) yield 'it is over and ready';
+}
+
+function* wentBack(before: Pod, after: Pod): Generator<string> {
+  const [was, is] = [before.status?.phase ?? 'Pending', after.status?.phase ?? 'Pending'];
+  if (isOver(before) ? was !== is : phases.indexOf(is) < phases.indexOf(was)) yield `it was ${was} and is ${is}`;
+  const { startTime } = before.status ?? {};
+  if (startTime && startTime !== after.status?.startTime) yield 'its startTime changed';
+  for (const status of statusesOf(after)) {
+    const earlier = statusesOf(before).find(({ name }) => name === status.name);
+    if (earlier) for (const fault of containerWentBack(after, earlier, status)) yield `${status.name} ${fault}`;
+  }
+}
+
+function* containerWentBack(pod: Pod, before: ContainerStatus, after: ContainerStatus): Generator<string> {
+  if (after.restartCount < before.restartCount) {
+    yield `was restarted ${before.restartCount} times and is said to have been ${after.restartCount} times`;
+  }
+  const isSame = before.containerID === after.containerID;
+  const hasAdvanced = after.restartCount > before.restartCount;
+  if (before.containerID && !isSame && after.containerID && !hasAdvanced) yield 'is another without a restart';
+  if (!isSame || pod.metadata.deletionTimestamp != null) return;
+  if (before.state?.terminated && after.state?.running) yield 'had ended and runs again';
+  if (before.state?.running && after.state?.waiting) yield `ran and waits: ${after.state.waiting.reason}`;
+  // All probes of these Pods succeed, so that what runs is never found wanting.
+  if (before.started && after.state?.running && !after.started) yield 'had started and has not';
+  if (before.ready && after.state?.running && !after.ready) yield 'was ready and is not';
+}
+
+function statusesOf({ status }: Pod): readonly ContainerStatus[] {
+  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+}
+
+function isOver({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
+}
