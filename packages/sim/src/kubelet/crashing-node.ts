@@ -15,11 +15,11 @@ import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-run
 import { createKubelet } from '@kruise/node/kubelet/kubelet';
 import { pick, type Random, randomInteger, seededRandom } from '@kruise/values/random';
 import { type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
-import { type Career, careers } from './careers.ts';
 import { beginLife, type Life } from '../life.ts';
 import { heardOnlyAlive } from '../mortal.ts';
-import { type Witness, witnessOf } from './pod-witness.ts';
 import { worldStart } from '../world.ts';
+import { type Career, careers } from './careers.ts';
+import { type Witness, witnessOf } from './pod-witness.ts';
 
 /** What came of a node. */
 export type Outcome = { readonly faults: readonly string[]; readonly crashCount: number };
