@@ -3,6 +3,7 @@ import { existsSync, globSync, readFileSync, rmSync, statSync, symlinkSync, writ
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { configMap } from '@kruise/api/core/configmap';
+import { node as nodeKind } from '@kruise/api/core/node';
 import { loadKubeconfig } from '@kruise/client/kubeconfig';
 import { isNotFound } from '@kruise/machinery/status';
 import { kruise, startCluster, temporaryHome } from './cluster.ts';
@@ -123,6 +124,33 @@ test('starts afresh when it is told to, with the certificates it had', async () 
   const again = second.connect();
   await assert.rejects(again.client.get(configMap, { name: 'gone', namespace: 'default' }), isNotFound);
   again.close();
+  await second.stop();
+});
+
+test('keeps the nodes that were added, until they are removed', async () => {
+  const home = newHome();
+  const first = await startCluster(home, ['--nodes', '1']);
+  const node = async (...args: readonly string[]) => {
+    const { code, stdout, stderr } = await kruise(home, ['node', ...args, '--data', first.data]);
+    assert.equal(code, 0, stderr);
+    return stdout;
+  };
+  assert.equal(await node('add', 'extra', '--label', 'zone=b'), 'extra is there\n');
+  await first.stop();
+
+  const second = await startCluster(home, ['--nodes', '1']);
+  assert.deepEqual(
+    (await node('list')).split('\n').map((line) => line.split('\t')[0]),
+    ['node-1', 'extra', ''],
+  );
+  const { client, close } = second.connect();
+  const namesOf = async () => (await client.list(nodeKind)).items.map(({ metadata }) => metadata.name).sort();
+  assert.equal((await client.get(nodeKind, { name: 'extra' })).metadata.labels?.zone, 'b');
+  assert.equal(await node('add'), 'node-3 is there\n');
+  await node('remove', 'extra');
+  assert.deepEqual(await namesOf(), ['node-1', 'node-3']);
+  assert.equal(readFileSync(join(second.data, 'store', 'nodes.json'), 'utf8'), '[{"name":"node-3","labels":{}}]');
+  close();
   await second.stop();
 });
 

@@ -8,15 +8,19 @@ import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { node as nodeKind } from '@kruise/api/core/node';
+import type { Client } from '@kruise/client/client';
+import { isNotFound } from '@kruise/machinery/status';
 import type { Nodes } from '@kruise/node/nodes';
 import type { DataDirectory } from './data-directory.ts';
+import type { KeptNodes } from './kept-nodes.ts';
 
 /** What can be asked of a cluster's process. */
 export type Question =
   | { readonly ask: 'status' }
   | { readonly ask: 'nodes' }
   | { readonly ask: 'add-node'; readonly name?: string; readonly labels?: { readonly [key: string]: string } }
-  | { readonly ask: 'stop-node' | 'lose-node' | 'start-node'; readonly name: string }
+  | { readonly ask: 'stop-node' | 'lose-node' | 'start-node' | 'remove-node'; readonly name: string }
   | { readonly ask: 'slow-node'; readonly name: string; readonly delayMs: number };
 
 /** A node of the cluster's process. */
@@ -84,18 +88,29 @@ export function askControl<T>(socket: string, question: Question): Promise<T> {
   });
 }
 
+/** The nodes of a process, and what is known of them elsewhere. */
+export type NodeKeeping = { readonly nodes: Nodes; readonly kept: KeptNodes; readonly client: Client };
+
 /** What a process answers about its nodes. */
-export async function answerAboutNodes(nodes: Nodes, question: Question): Promise<unknown> {
+export async function answerAboutNodes({ nodes, kept, client }: NodeKeeping, question: Question): Promise<unknown> {
   switch (question.ask) {
     case 'nodes':
       return nodes
         .list()
         .map(({ name, address, kubelet }): NodeState => ({ name, address, isUp: kubelet() !== undefined }));
     case 'add-node': {
-      const { name, labels } = question;
-      const added = await nodes.add({ ...(name ? { name } : {}), ...(labels ? { labels } : {}) });
+      const { name, labels = {} } = question;
+      const added = await nodes.add({ labels, ...(name ? { name } : {}) });
+      kept.keep({ name: added.name, labels });
       return added.name;
     }
+    case 'remove-node':
+      await nodes.remove(question.name);
+      kept.forget(question.name);
+      await client.delete(nodeKind, { name: question.name }).catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      });
+      return undefined;
     case 'stop-node':
       return nodes.stop(question.name);
     case 'lose-node':

@@ -145,7 +145,7 @@ nodeCommand('list', 'List them.').action(async (options) => {
   const { listNodes } = await import('./commands/node.ts');
   process.exitCode = await listNodes(options);
 });
-nodeCommand('add [name]', 'Add one, or several.')
+nodeCommand('add [name]', 'Add one, or several. The cluster has them the next time it is started, too.')
   .option('--count <number>', 'how many', '1')
   .option('--label <key=value...>', 'labels they have')
   .action(async (name, options) => {
@@ -156,6 +156,7 @@ for (const [what, description] of [
   ['stop', 'Switch one off: all that runs on it ends, and nothing is said.'],
   ['lose', 'Cut one off: what runs on it goes on, but nobody hears of it.'],
   ['start', 'Switch one on again, or let it be heard again.'],
+  ['remove', 'Take one away: all that runs on it ends, and its object is deleted.'],
 ] as const) {
   nodeCommand(`${what} <name>`, description).action(async (name, options) => {
     const { changeNode } = await import('./commands/node.ts');

@@ -37,6 +37,8 @@ export type ComponentOptions = {
   readonly featureGates?: string;
   readonly nodes: {
     readonly count: number;
+    /** Those that were added. */
+    readonly more?: NonNullable<NodesOptions['more']>;
     /** Where the API server finds them. */
     readonly directory: NodeDirectory;
   } & Pick<NodesOptions, 'outside'>;
@@ -123,7 +125,6 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
     });
   }
 
-  const { count } = options.nodes;
   const { startNodes } = await import('@kruise/node/nodes');
   const daemon = has('daemon') ? await step('kruise-daemon', startDaemonOfNodes) : undefined;
   const nodes = startNodes(
@@ -138,6 +139,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   );
   if (has('metrics')) await step('Metrics', () => startMetrics());
   if (has('local-storage')) await step('Local storage', () => startLocalStorage());
+  const count = nodes.list().length;
   if (count > 0) await step(count === 1 ? 'A node' : `${count} nodes`, () => nodes.registered);
 
   /** kruise-daemon, once for all nodes of this process. */

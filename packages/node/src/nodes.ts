@@ -39,6 +39,8 @@ export type NodesOptions = {
   readonly count: number;
   /** What all nodes are like, or each by its number, which begins with 1. */
   readonly node?: NodeOptions | ((number: number) => NodeOptions);
+  /** More nodes to begin with, by name; one that is among the others already is not made twice. */
+  readonly more?: readonly (NodeOptions & { readonly name: string })[];
   /** A client with the rights of a node: `system:node:<name>` of the group `system:nodes`. */
   readonly clientOf: (nodeName: string) => Client;
   /**
@@ -90,6 +92,8 @@ export type Nodes = {
   lose(name: string): Promise<void>;
   /** Switches a node on again, or lets it be heard again. */
   start(name: string): Promise<void>;
+  /** Takes a node away for good: all that runs on it ends. Its object is for others to delete. */
+  remove(name: string): Promise<void>;
   /** Has all that a node says and asks take so much longer; 0 for no longer. */
   slow(name: string, delayMs: number): void;
   /** Resolves once all nodes that were wanted at first are in the API. */
@@ -145,8 +149,15 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
     });
   const runtimeOf = options.runtimeOf ?? simulated;
 
+  /** A number whose node nobody else is called like. */
+  function nextNumber(): number {
+    do numbers++;
+    while (entries.has(`node-${numbers}`));
+    return numbers;
+  }
+
   function prepare(more: NodeOptions): Entry {
-    const number = ++numbers;
+    const number = nextNumber();
     const common = typeof options.node === 'function' ? options.node(number) : (options.node ?? {});
     const all = { ...common, ...more };
     const name = all.name ?? `node-${number}`;
@@ -209,7 +220,16 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
     return entry;
   };
 
+  async function switchOff(entry: Entry): Promise<void> {
+    await halt(entry);
+    entry.boots++;
+    const { runtime } = entry.node;
+    const { items } = await runtime.listPodSandbox({ filter: { state: 'SANDBOX_READY' } });
+    for (const { id } of items) await runtime.stopPodSandbox({ podSandboxId: id });
+  }
+
   const first = Array.from({ length: options.count }, () => prepare({}));
+  for (const wanted of options.more ?? []) if (!entries.has(wanted.name)) first.push(prepare(wanted));
   return {
     list: () => [...entries.values()].map(({ node }) => node),
     get: (name) => entries.get(name)?.node,
@@ -218,13 +238,12 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
       await boot(entry);
       return entry.node;
     },
-    async stop(name) {
+    stop: (name) => switchOff(known(name)),
+    async remove(name) {
       const entry = known(name);
-      await halt(entry);
-      entry.boots++;
-      const { runtime } = entry.node;
-      const { items } = await runtime.listPodSandbox({ filter: { state: 'SANDBOX_READY' } });
-      for (const { id } of items) await runtime.stopPodSandbox({ podSandboxId: id });
+      await switchOff(entry);
+      entries.delete(name);
+      nodeAddresses.delete(entry.node.address);
     },
     lose: (name) => halt(known(name)),
     async start(name) {

@@ -4,7 +4,7 @@ import { dataDirectory, runningCluster } from '../data-directory.ts';
 
 type Place = { readonly data?: string };
 
-/** Lists, adds, stops, loses, starts or slows the simulated nodes of a cluster that runs. */
+/** Lists, adds, removes, stops, loses, starts or slows the simulated nodes of a cluster that runs. */
 export async function listNodes(options: Place): Promise<number> {
   const nodes = await ask<readonly NodeState[]>(options, { ask: 'nodes' });
   for (const { name, address, isUp } of nodes) console.log(`${name}\t${address}\t${isUp ? 'up' : 'down'}`);
@@ -26,7 +26,7 @@ export async function addNodes(
 }
 
 export async function changeNode(
-  what: 'stop-node' | 'lose-node' | 'start-node',
+  what: 'stop-node' | 'lose-node' | 'start-node' | 'remove-node',
   name: string,
   options: Place,
 ): Promise<number> {

@@ -7,7 +7,10 @@ import { styleText } from 'node:util';
 import { createInProcessServers } from '@kruise/apiserver/aggregation/in-process-servers';
 import { networkConnector } from '@kruise/apiserver/connect/node-connector';
 import type { Core } from '@kruise/apiserver/core';
+import { inProcessTransport } from '@kruise/apiserver/in-process';
 import { startApiServer } from '@kruise/apiserver/server';
+import { serverItself } from '@kruise/apiserver/user';
+import { createClient } from '@kruise/client/client';
 import { jsonLog } from '@kruise/client/log';
 import type { Webhook } from '@kruise/client/webhook';
 import { type ComponentName, componentNames } from '@kruise/cluster/component-names';
@@ -29,6 +32,7 @@ import {
   writeWhole,
 } from '../data-directory.ts';
 import { collectWhenIdle } from '../idle-collection.ts';
+import { type KeptNodes, keptNodes } from '../kept-nodes.ts';
 import { kubeconfigOf, kubeconfigText, mergeKubeconfig, usualKubeconfigFile } from '../kubeconfig.ts';
 import { loadPki } from '../pki.ts';
 import { advertisedIp, localHost } from '../server-address.ts';
@@ -111,6 +115,7 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
     }),
   );
   if (options.command === 'up') await steps.step('Kruise kinds', () => installKruiseKinds(server.core));
+  const kept = keptNodes(directory, { isKept: !options.memory });
   const logFile = createWriteStream(directory.log, { flags: 'a', mode: 0o600 });
   const log = jsonLog(systemClock.now, (line) => logFile.write(line));
   let listener: { readonly port: number } | undefined;
@@ -124,6 +129,7 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
           servers,
           nodes: {
             count: nodeCount(options.nodes),
+            more: kept.all(),
             directory: nodeDirectory,
             outside: ({ host, port }) =>
               host === advertised && port === listener?.port ? () => connect(port, localHost(options.bind)) : undefined,
@@ -147,7 +153,7 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
   const file = options.kubeconfig ?? usualKubeconfigFile();
   const context = await mergeKubeconfig(file, 'kruise', url, pki);
   writeWhole(directory.kubeconfig, kubeconfigText(kubeconfigOf('kruise', url, pki)));
-  const control = components && (await openControl(directory, { server, components, without }));
+  const control = components && (await openControl(directory, { server, components, kept, without }));
   const running: Running = {
     pid: process.pid,
     begun: beginOf(process.pid),
@@ -182,14 +188,17 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
 type Parts = {
   readonly server: Awaited<ReturnType<typeof startApiServer>>;
   readonly components: Components;
+  readonly kept: KeptNodes;
   readonly without: readonly ComponentName[];
 };
 
 /** Lets other commands ask how the cluster is doing, and change its nodes. */
-async function openControl(directory: DataDirectory, { server, components, without }: Parts) {
+async function openControl(directory: DataDirectory, { server, components, kept, without }: Parts) {
   const socket = controlSocket(directory);
+  const client = createClient(inProcessTransport(server.core, serverItself, 'kruise'));
+  const keeping = { nodes: components.nodes, kept, client };
   const { close } = await serveControl(socket, async (question) => {
-    if (question.ask !== 'status') return answerAboutNodes(components.nodes, question);
+    if (question.ask !== 'status') return answerAboutNodes(keeping, question);
     const { user, system } = process.cpuUsage();
     const state: ProcessState = {
       components: ['apiserver', ...componentNames.filter((name) => !without.includes(name))],
