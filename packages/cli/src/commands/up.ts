@@ -139,7 +139,8 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
             rootAuthorities: pki.ca.certificate,
             signer: pki.ca,
             serviceAccountKey: pki.serviceAccountKey,
-            clusterRanges: ['10.244.0.0/16'],
+            // A part of 256 addresses each for 4,096 nodes.
+            clusterRanges: ['10.240.0.0/12'],
             serviceRanges: ['10.96.0.0/16'],
             // Behind an etcd there may be other API servers, which have to hear of a deletion first.
             ...(options.etcd ? {} : { namespaceDeletionDelaySeconds: 0 }),

@@ -85,7 +85,7 @@ const maxImages = 50;
 const maxNames = 5;
 
 /** The status of a node, made from the one it has. */
-export function nodeStatusOf(current: NodeStatus, facts: NodeStatusFacts): NodeStatus {
+export function nodeStatusOf({ images: _, ...current }: NodeStatus, facts: NodeStatusFacts): NodeStatus {
   const { hostname, addresses, now } = facts;
   const capacity = { ...current.capacity, ...facts.capacity };
   const claims = nodeClaims(facts);
@@ -101,7 +101,8 @@ export function nodeStatusOf(current: NodeStatus, facts: NodeStatusFacts): NodeS
     conditions: [...kept, ...claims.map((claim) => conditionOf(claim, current.conditions, now))],
     daemonEndpoints: { kubeletEndpoint: { Port: facts.kubeletPort } },
     nodeInfo: facts.info,
-    images: imagesOf(facts.images),
+    // As it is stored: a list that is empty is none, and would look like a change for ever.
+    ...(facts.images.length === 0 ? {} : { images: imagesOf(facts.images) }),
     ...(facts.handlers.length === 0 ? {} : { runtimeHandlers: facts.handlers.map(handlerOf) }),
     ...(facts.features ? { features: { supplementalGroupsPolicy: facts.features.supplementalGroupsPolicy } } : {}),
   };
