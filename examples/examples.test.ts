@@ -1,19 +1,24 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { describe, test } from 'node:test';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, rmSync } from 'node:fs';
+import { after, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { deployment } from '@kruise/api/apps/deployment';
 import { lease } from '@kruise/api/coordination/lease';
 import { configMap } from '@kruise/api/core/configmap';
 import { type Namespace, namespace } from '@kruise/api/core/namespace';
-import { startTestServer, type TestServer } from '@kruise/apiserver/testing/test-server';
+import { startTestServer } from '@kruise/apiserver/testing/test-server';
 import type { Client, Reference } from '@kruise/client/client';
 import type { Controller } from '@kruise/client/controller';
 import { runControllers } from '@kruise/client/manager';
 import { run } from '@kruise/client/run';
+import type { Webhook } from '@kruise/client/webhook';
 import { serveWebhooks } from '@kruise/client/webhook-server';
 import { createAuthority } from '@kruise/machinery/x509/certificate';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import { systemClock, systemRandom } from '@kruise/values/system';
+import { type Cluster, freshEnvironment, startCluster, temporaryHome } from '../e2e/cluster.ts';
 import { decide, dnsRecords } from './dns-records.ts';
 import { greeter } from './hello-world.ts';
 import { websiteController } from './website/controller.ts';
@@ -61,23 +66,40 @@ test('the guide shows the example as it is', () => {
   assert.equal(shown, readFileSync(new URL('hello-world.ts', import.meta.url), 'utf8'));
 });
 
-for (const https of [false, true]) {
-  describe(https ? 'over HTTPS' : 'in one process', () => {
-    const inProcessWebhooks = new Map();
-    const start = (): Promise<TestServer> => startTestServer(https ? { https } : { inProcessWebhooks });
+const isGreeted = (found: Namespace | undefined) => found?.metadata.labels?.['example.com/hello'] === 'world';
 
+/** Somewhere to run: a client, and how webhooks are reached if not over the network. */
+type Place = AsyncDisposable & { readonly client: Client; readonly inProcessWebhooks?: Map<string, Webhook> };
+
+const home = temporaryHome();
+let whole: Promise<Cluster> | undefined;
+after(async () => {
+  await (await whole)?.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+const places: { readonly [name: string]: () => Promise<Place> } = {
+  async 'in one process'() {
+    const inProcessWebhooks = new Map();
+    return { ...(await startTestServer({ inProcessWebhooks })), inProcessWebhooks };
+  },
+  'over HTTPS': () => startTestServer({ https: true }),
+  async 'on kruise up'() {
+    whole ??= startCluster(home, ['--nodes', '1']);
+    const { client, close } = (await whole).connect();
+    return { client, [Symbol.asyncDispose]: async () => close() };
+  },
+};
+
+for (const [place, start] of Object.entries(places)) {
+  describe(place, () => {
     test('the greeter greets namespaces, present and to come', async () => {
       await using server = await start();
       const { client } = server;
       await during(client, greeter, async () => {
         await client.create(namespace, { metadata: { name: 'new' } });
         for (const name of ['default', 'new']) {
-          await until(
-            client,
-            namespace,
-            { name },
-            (found) => found?.metadata.labels?.['example.com/hello'] === 'world',
-          );
+          await until(client, namespace, { name }, isGreeted);
         }
       });
     });
@@ -114,7 +136,7 @@ for (const https of [false, true]) {
 
     test('a website has its page and its servers, defaults filled in and faults refused', async () => {
       await using server = await start();
-      const { client } = server;
+      const { client, inProcessWebhooks } = server;
       const authority = createAuthority('webhooks', systemClock.now());
       const certificate = authority.issue({
         subject: { commonName: 'webhooks' },
@@ -122,11 +144,11 @@ for (const https of [false, true]) {
         hosts: ['localhost'],
         nowMs: systemClock.now(),
       });
-      const hooks = https
-        ? await serveWebhooks(systemClock, { webhooks, host: 'localhost', port: 0, certificate: () => certificate })
-        : { port: 9443, close: async () => {} };
+      const hooks = inProcessWebhooks
+        ? { port: 9443, close: async () => {} }
+        : await serveWebhooks(systemClock, { webhooks, host: 'localhost', port: 0, certificate: () => certificate });
       const url = `https://localhost:${hooks.port}`;
-      for (const [path, webhook] of Object.entries(webhooks)) inProcessWebhooks.set(`${url}${path}`, webhook);
+      for (const [path, webhook] of Object.entries(webhooks)) inProcessWebhooks?.set(`${url}${path}`, webhook);
       await install(client, { url, caBundle: authority.certificate });
 
       const reference = { namespace: 'default', name: 'home' };
@@ -152,6 +174,17 @@ for (const https of [false, true]) {
   });
 }
 
+test('the first controller runs as a program, until it is told to stop', async () => {
+  await using server = await startTestServer({ https: true });
+  const program = fileURLToPath(new URL('hello-world.ts', import.meta.url));
+  const env = { ...freshEnvironment(home), KUBECONFIG: server.kubeconfig.path };
+  const child = spawn(process.execPath, [program], { env, stdio: 'ignore' });
+  const ended = once(child, 'exit');
+  await until(server.client, namespace, { name: 'default' }, isGreeted);
+  child.kill('SIGTERM');
+  assert.deepEqual(await ended, [0, null]);
+});
+
 test('a program runs by the kubeconfig it is given until it is told to stop', async () => {
   await using server = await startTestServer({ https: true });
   const stop = new AbortController();
@@ -163,7 +196,6 @@ test('a program runs by the kubeconfig it is given until it is told to stop', as
     log: { info: say, warn: say, error: say },
     signal: stop.signal,
   });
-  const isGreeted = (found: Namespace | undefined) => found?.metadata.labels?.['example.com/hello'] === 'world';
   await until(server.client, namespace, { name: 'default' }, isGreeted);
   stop.abort();
   await ended;
