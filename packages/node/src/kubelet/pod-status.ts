@@ -123,9 +123,8 @@ const maxMessageBytes = 12 * 1024;
 function shortened(statuses: readonly ContainerStatus[], count: number): ContainerStatus[] {
   const limit = Math.floor(maxMessageBytes / Math.max(1, count));
   return statuses.map((status) => {
-    const message = status.state?.terminated?.message;
-    const last = status.lastState?.terminated?.message;
-    if ((message?.length ?? 0) <= limit && (last?.length ?? 0) <= limit) return status;
+    const isLong = (state: ContainerStatus['state']) => Buffer.byteLength(state?.terminated?.message ?? '') > limit;
+    if (!isLong(status.state) && !isLong(status.lastState)) return status;
     return { ...status, state: cut(status.state, limit), lastState: cut(status.lastState, limit) };
   });
 }
@@ -133,7 +132,12 @@ function shortened(statuses: readonly ContainerStatus[], count: number): Contain
 function cut(state: ContainerStatus['state'], limit: number): NonNullable<ContainerStatus['state']> {
   const { terminated } = state ?? {};
   if (!terminated?.message) return state ?? {};
-  return { terminated: { ...terminated, message: terminated.message.slice(0, limit) } };
+  const bytes = Buffer.from(terminated.message);
+  if (bytes.length <= limit) return { terminated };
+  // No letter is cut in two.
+  let end = limit;
+  while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
+  return { terminated: { ...terminated, message: bytes.toString('utf8', 0, end) } };
 }
 
 /** What is said of a Pod that is over for good: nothing of it is left to run or to wait for. */

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
+import type { NodeRuntime } from '../cri/runtime.ts';
+import { aContainer, aPod, inSandbox, type PodFixture, running, sidecar } from './fixtures.ts';
+import { graceSecondsOf, killContainer, killPod } from './kill.ts';
+import type { KillReason } from './pod-actions.ts';
+
+const probe = (terminationGracePeriodSeconds?: number) => ({
+  tcpSocket: { port: 80 },
+  ...(terminationGracePeriodSeconds === undefined ? {} : { terminationGracePeriodSeconds }),
+});
+
+const graceRows: readonly (readonly [name: string, pod: PodFixture, reason: KillReason, seconds: number])[] = [
+  ['what its Pod says', { terminationGracePeriodSeconds: 40 }, undefined, 40],
+  ['two seconds where nobody says', {}, undefined, 2],
+  [
+    'what its deletion says, whatever its Pod does',
+    { terminationGracePeriodSeconds: 40, metadata: { deletionGracePeriodSeconds: 7 } },
+    undefined,
+    7,
+  ],
+  [
+    'what the probe says that it failed',
+    { terminationGracePeriodSeconds: 40, containers: [aContainer('c', { livenessProbe: probe(5) })] },
+    'LivenessProbe',
+    5,
+  ],
+  [
+    'what the startup probe says if it failed that',
+    { containers: [aContainer('c', { livenessProbe: probe(5), startupProbe: probe(6) })] },
+    'StartupProbe',
+    6,
+  ],
+  [
+    'what its Pod says where the probe says nothing',
+    { terminationGracePeriodSeconds: 40, containers: [aContainer('c', { livenessProbe: probe() })] },
+    'LivenessProbe',
+    40,
+  ],
+  [
+    'what its Pod says if it is no probe that ends it',
+    { terminationGracePeriodSeconds: 40, containers: [aContainer('c', { livenessProbe: probe(5) })] },
+    undefined,
+    40,
+  ],
+];
+for (const [name, fixture, reason, seconds] of graceRows) {
+  test(`a container is given ${name}`, () => {
+    const pod = aPod(fixture);
+    assert.equal(graceSecondsOf(pod, pod.spec?.containers[0], reason), seconds);
+  });
+}
+
+/** What is asked of a runtime whose containers take so long to stop, and when. */
+function witness(clock: VirtualClock, stopSeconds: { readonly [container: string]: number } = {}) {
+  const said: string[] = [];
+  const note = (what: string) => said.push(`${clock.now() / 1000}s ${what}`);
+  const pass = (seconds: number) => new Promise<void>((resolve) => clock.setTimer(seconds * 1000, resolve));
+  const runtime = {
+    async stopContainer({ containerId, timeout }: { containerId: string; timeout: number }) {
+      const name = containerId.split('-')[0]!;
+      note(`stop ${name} ${timeout}`);
+      await pass(Math.min(stopSeconds[name] ?? 0, timeout));
+      note(`${name} ended`);
+    },
+    async stopPodSandbox({ podSandboxId }: { podSandboxId: string }) {
+      note(`stop sandbox ${podSandboxId}`);
+    },
+    async execSync({ cmd }: { cmd: readonly string[] }) {
+      note(`run ${cmd.join(' ')}`);
+      await pass(Number(cmd[1] ?? 0));
+      return { exitCode: cmd[0] === 'fail' ? 1 : 0, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+    },
+  } as unknown as NodeRuntime;
+  const record = (_: unknown, type: string, reason: string, message: string) => note(`${type} ${reason}: ${message}`);
+  return { said, context: { runtime, clock, record, podIP: () => '10.0.0.1' } };
+}
+
+const { signal } = new AbortController();
+const hook = (...command: string[]) => ({ lifecycle: { preStop: { exec: { command } } } });
+
+type KillRow = {
+  readonly name: string;
+  readonly pod: PodFixture;
+  readonly graceSeconds?: number;
+  readonly stops?: { readonly [container: string]: number };
+  readonly says: readonly string[];
+};
+
+const killRows: readonly KillRow[] = [
+  {
+    name: 'a container is told to stop, and given its time',
+    pod: { terminationGracePeriodSeconds: 30 },
+    says: ['0s Normal Killing: Stopping container c', '0s stop c 30', '0s c ended', '0s stop sandbox s0'],
+  },
+  {
+    name: 'a hook comes first, and what it takes is taken off, in whole seconds',
+    pod: { terminationGracePeriodSeconds: 30, containers: [aContainer('c', hook('wait', '9.6'))] },
+    says: [
+      '0s Normal Killing: Stopping container c',
+      '0s run wait 9.6',
+      '9.6s stop c 21',
+      '9.6s c ended',
+      '9.6s stop sandbox s0',
+    ],
+  },
+  {
+    name: 'a hook that does not end leaves two seconds',
+    pod: { terminationGracePeriodSeconds: 30, containers: [aContainer('c', hook('wait', '60'))] },
+    says: [
+      '0s Normal Killing: Stopping container c',
+      '0s run wait 60',
+      '30s stop c 2',
+      '30s c ended',
+      '30s stop sandbox s0',
+    ],
+  },
+  {
+    name: 'a hook that fails is told, and the container stopped as ever',
+    pod: { terminationGracePeriodSeconds: 30, containers: [aContainer('c', hook('fail'))] },
+    says: [
+      '0s Normal Killing: Stopping container c',
+      '0s run fail',
+      '0s Warning FailedPreStopHook: PreStopHook failed',
+      '0s stop c 30',
+      '0s c ended',
+      '0s stop sandbox s0',
+    ],
+  },
+  {
+    name: 'there is no hook where there is no time',
+    pod: { containers: [aContainer('c', hook('wait', '1'))] },
+    graceSeconds: 0,
+    says: ['0s Normal Killing: Stopping container c', '0s stop c 2', '0s c ended', '0s stop sandbox s0'],
+  },
+  {
+    name: 'an order from above takes the place of what the Pod says',
+    pod: { terminationGracePeriodSeconds: 30 },
+    graceSeconds: 5,
+    says: ['0s Normal Killing: Stopping container c', '0s stop c 5', '0s c ended', '0s stop sandbox s0'],
+  },
+  {
+    name: 'containers are stopped at once, and the sandbox when all have ended',
+    pod: { terminationGracePeriodSeconds: 30, containers: [aContainer('a'), aContainer('b')] },
+    stops: { a: 3, b: 5 },
+    says: [
+      '0s Normal Killing: Stopping container a',
+      '0s stop a 30',
+      '0s Normal Killing: Stopping container b',
+      '0s stop b 30',
+      '3s a ended',
+      '5s b ended',
+      '5s stop sandbox s0',
+    ],
+  },
+  {
+    name: 'sidecars end after all others, the last first, and their hooks with the others',
+    pod: {
+      terminationGracePeriodSeconds: 30,
+      initContainers: [sidecar('s', hook('wait', '1')), sidecar('t')],
+    },
+    stops: { c: 4, t: 3 },
+    says: [
+      '0s Normal Killing: Stopping container c',
+      '0s stop c 30',
+      '0s Normal Killing: Stopping container s',
+      '0s run wait 1',
+      '0s Normal Killing: Stopping container t',
+      '4s c ended',
+      '4s stop t 26',
+      '7s t ended',
+      '7s stop s 23',
+      '7s s ended',
+      '7s stop sandbox s0',
+    ],
+  },
+  {
+    name: 'a sidecar waits no longer than there is time',
+    pod: { terminationGracePeriodSeconds: 10, initContainers: [sidecar('s')] },
+    stops: { c: 10 },
+    says: [
+      '0s Normal Killing: Stopping container c',
+      '0s stop c 10',
+      '0s Normal Killing: Stopping container s',
+      '10s c ended',
+      '10s stop s 2',
+      '10s s ended',
+      '10s stop sandbox s0',
+    ],
+  },
+];
+for (const { name, pod: fixture, graceSeconds, stops, says } of killRows) {
+  test(name, async () => {
+    const clock = virtualClock();
+    const { said, context } = witness(clock, stops);
+    const pod = aPod(fixture);
+    const names = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])].map((each) => each.name);
+    const done = killPod(context, pod, inSandbox(...names.map((each) => running(each))), graceSeconds, signal);
+    await clock.advanceAsync(120_000);
+    await done;
+    assert.deepEqual(said, says);
+  });
+}
+
+test('a container that is ended for a reason says so', async () => {
+  const clock = virtualClock();
+  const { said, context } = witness(clock);
+  const order = { pod: aPod(), target: running('c'), message: 'Container c failed liveness probe' };
+  const done = killContainer(context, order, signal);
+  await clock.advanceAsync(1000);
+  await done;
+  assert.equal(said[0], '0s Normal Killing: Container c failed liveness probe');
+});
