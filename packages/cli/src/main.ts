@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { componentNames } from '@kruise/cluster/component-names';
 import { Command, Option } from 'commander';
+import { daemonFlags } from './daemon-flags.ts';
 import { cloudControllerManagerFlags, controllerManagerFlags, schedulerFlags } from './flags.ts';
 import { kubeletFlags } from './kubelet-flags.ts';
 import { managerFlags } from './manager-flags.ts';
@@ -80,6 +81,13 @@ managerFlags(program.command('manager'))
   .action(async (options) => {
     const { manager } = await import('./commands/manager.ts');
     process.exitCode = await manager(options);
+  });
+
+daemonFlags(program.command('daemon'))
+  .description('Run kruise-daemon on a node, beside its container runtime.')
+  .action(async (options) => {
+    const { daemon } = await import('./commands/daemon.ts');
+    process.exitCode = await daemon(options);
   });
 
 program

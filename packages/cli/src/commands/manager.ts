@@ -7,10 +7,11 @@ import { defaultRateLimiter } from '@kruise/client/rate-limiter';
 import { readEnvironment } from '@kruise/manager/bootstrap/environment';
 import { openProtectionLog } from '@kruise/manager/bootstrap/protection-log';
 import { featureGates, parseFeatureGates } from '@kruise/manager/feature-gates';
-import { type Address, runManagerProcess } from '@kruise/manager/process';
+import { runManagerProcess } from '@kruise/manager/process';
 import { managerSettings, resizesBySubresource } from '@kruise/manager/settings';
 import { parseDuration, toMilliseconds } from '@kruise/values/duration';
 import { systemClock, systemRandom } from '@kruise/values/system';
+import { parseListenAddress } from '../listen-address.ts';
 import { workerFlags } from '../manager-flags.ts';
 
 type Flags = { readonly [name: string]: string | boolean | undefined };
@@ -67,8 +68,8 @@ export async function manager(flags: Flags): Promise<number> {
         registry,
         settings,
         environment,
-        metricsAddress: addressOf(text('metricsAddr')),
-        healthAddress: addressOf(text('healthProbeAddr')),
+        metricsAddress: parseListenAddress(text('metricsAddr')),
+        healthAddress: parseListenAddress(text('healthProbeAddr')),
         watchedNamespace: text('namespace'),
         expectationTimeoutMs: durationMs('expectationTimeout'),
         initializeTimeoutMs: durationMs('webhookInitializeTimeout'),
@@ -89,13 +90,4 @@ function ttlSecondsOf(value: string): number {
   const seconds = Number(value);
   if (Number.isInteger(seconds) && seconds >= 0 && seconds <= longestTtlSeconds) return seconds;
   throw new RangeError(`--default-ttlseconds-for-always-nodeimage is from 0 to ${longestTtlSeconds}, not ${value}`);
-}
-
-/** `:8080` is that port on every address. */
-function addressOf(text: string): Address {
-  const colon = text.lastIndexOf(':');
-  return {
-    host: text.slice(0, Math.max(colon, 0)).replace(/^\[|\]$/g, '') || '::',
-    port: Number(text.slice(colon + 1)),
-  };
 }

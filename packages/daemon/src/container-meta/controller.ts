@@ -60,8 +60,7 @@ export function containerMetaController({ nodes, selection, gates, restarter }: 
 async function ask(question: Question, gates: FeatureGates, signal: AbortSignal): Promise<Question> {
   const { pod: found, runtime, runtimeName } = question;
   const filter = { labelSelector: { [podUidLabel]: found.metadata.uid ?? '' } };
-  const listed = await runtime.listContainers({ filter }, { signal });
-  const containers = listed.containers.toSorted((a, b) => (a.createdAt > b.createdAt ? -1 : 1));
+  const { containers } = await runtime.listContainers({ filter }, { signal });
   const environments = new Map<string, Environment>();
   if (gates.InPlaceUpdateEnvFromMetadata) {
     const told = toldOf(found);

@@ -51,8 +51,11 @@ test('what is told is written as OpenKruise writes it', () => {
   );
 });
 
-test('the newest container is the one that counts', () => {
-  assert.deepEqual(said(look({}, [running('2'), running('1')], asked('2'))), [[meta('sim://2', nothing)]]);
+test('a container counts from when the Pod says it has it', () => {
+  const both = [running('2'), running('1')];
+  const told = [meta('sim://1', nothing)];
+  assert.deepEqual(said(look({ told }, both)), []);
+  assert.deepEqual(said(look({ told, ids: ['sim://2'] }, both, asked('2'))), [[meta('sim://2', nothing)]]);
 });
 
 test('what was told of a container stays as it was', () => {

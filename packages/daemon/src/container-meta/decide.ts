@@ -19,7 +19,7 @@ export type Observed = {
   readonly pod: Pod;
   /** What the IDs of its containers begin with. */
   readonly runtimeName: string;
-  /** What the runtime has of the Pod, newest first. */
+  /** What the runtime has of the Pod. */
   readonly containers: readonly Container[];
   /** Of those containers that were asked, by ID. */
   readonly environments: ReadonlyMap<string, Environment>;
@@ -45,14 +45,18 @@ export function decide(observed: Observed, gates: FeatureGates): Decision<Pod['s
   };
 }
 
-/** A container of the Pod, and the newest that the runtime has of it. */
+/** A container of the Pod, and what the runtime has of it. */
 type Running = { readonly spec: PodContainer; readonly container: Container; readonly id: string };
 
+/**
+ * Those the Pod says it has. A newer one that the runtime knows of already is told of when the Pod's status does: by then
+ * it is past its hooks, and whoever compares the two has both.
+ */
 export function containersOf({ pod, runtimeName, containers }: Omit<Observed, 'environments'>): readonly Running[] {
-  return (pod.status?.containerStatuses ?? []).flatMap(({ name }) => {
+  return (pod.status?.containerStatuses ?? []).flatMap(({ name, containerID: id = '' }) => {
     const spec = containerOf(pod, name);
-    const container = containers.find(({ metadata }) => metadata.name === name);
-    return spec && container ? [{ spec, container, id: `${runtimeName}://${container.id}` }] : [];
+    const container = containers.find((each) => `${runtimeName}://${each.id}` === id);
+    return spec && container ? [{ spec, container, id }] : [];
   });
 }
 
