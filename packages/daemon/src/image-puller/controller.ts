@@ -64,6 +64,7 @@ export function createImagePuller({ nodes, selection, maxPulls, recordFor }: Ima
     const ready = createNamedQueue(context, 'imagepuller', exponentialBackOff(backOff));
     queue = ready;
     const between = (from: number, to: number) => from + random.next() * (to - from);
+    const soonSeconds = () => between(3, 5);
     informer.handle(
       ({ type, object, previous }) => {
         const { name = '' } = object.metadata;
@@ -86,7 +87,8 @@ export function createImagePuller({ nodes, selection, maxPulls, recordFor }: Ima
         clock,
         inTurn: createTurns(maxPulls !== undefined && maxPulls > 0 ? maxPulls : Number.POSITIVE_INFINITY),
         secretsFor,
-        onChange: () => ready.add(name),
+        // What many workers have to say is said together.
+        onChange: () => ready.addAfter(name, soonSeconds() * 1000),
         succeeded: (image, elapsedMs) => tellSuccess(record, informer.get(name), image, elapsedMs),
         failed: (image, reason) => tellFailure(record, informer.get(name), image, reason),
       });
@@ -111,7 +113,7 @@ export function createImagePuller({ nodes, selection, maxPulls, recordFor }: Ima
       // What was said last decides what is left to do, and can be written over only once it is in sight.
       if (entry.said && !isInSight(informer, object, entry.said.version)) return inSightSeconds;
       await entry.puller.sync(object);
-      return (await say(entry, object)) ? between(20 * 60, 30 * 60) : between(3, 5);
+      return (await say(entry, object)) ? between(20 * 60, 30 * 60) : soonSeconds();
     }
 
     const onError = (node: string, error: unknown) => log.warn({ node, error }, 'a NodeImage could not be served');
