@@ -223,6 +223,8 @@ export type LinuxContainerSecurityContext = {
   readonly readonlyPaths?: readonly string[];
   readonly seccomp?: SecurityProfile;
   readonly apparmor?: SecurityProfile;
+  /** The same, for runtimes that know only the text of old. */
+  readonly apparmorProfile?: string;
 };
 
 export type Capability = {

@@ -153,7 +153,7 @@ function securityOf({ pod, container, image, settings, targetId }: ContainerFact
     ...(isUnmasked ? {} : { maskedPaths, readonlyPaths }),
     ...(selinux ? { selinuxOptions: selinux } : {}),
     seccomp: seccompOf(own.seccompProfile ?? shared.seccompProfile, settings),
-    ...(apparmor ? { apparmor: profileOf(apparmor.type, apparmor.localhostProfile ?? '') } : {}),
+    ...(apparmor ? apparmorOf(profileOf(apparmor.type, apparmor.localhostProfile ?? '')) : {}),
   };
 }
 
@@ -168,6 +168,13 @@ type SeccompProfile = { readonly type: string; readonly localhostProfile?: strin
 function seccompOf(profile: SeccompProfile | null | undefined, { rootDirectory }: NodeSettings): SecurityProfile {
   if (!profile) return { profileType: 'Unconfined' };
   return profileOf(profile.type, `${rootDirectory}/seccomp/${profile.localhostProfile ?? ''}`);
+}
+
+const apparmorTexts = { RuntimeDefault: 'runtime/default', Unconfined: 'unconfined', Localhost: 'localhost/' } as const;
+
+function apparmorOf(apparmor: SecurityProfile) {
+  const { profileType, localhostRef = '' } = apparmor;
+  return { apparmor, apparmorProfile: `${apparmorTexts[profileType]}${localhostRef}` };
 }
 
 function profileOf(type: string, localhostRef: string): SecurityProfile {

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { aContainer, aPod, type PodFixture, sidecar } from './fixtures.ts';
+import { cgroupParentOf, oomScoreOf } from './linux-resources.ts';
+import { dnsConfigOf, logLinkOf, type NodeSettings, sandboxConfigOf } from './sandbox-config.ts';
+
+const settings: NodeSettings = {
+  cgroupDriver: 'SYSTEMD',
+  hasUnifiedCgroups: true,
+  clusterDns: ['10.96.0.10'],
+  clusterDomain: 'cluster.local',
+  hostDns: { servers: ['1.1.1.1'], searches: ['example.com'], options: ['ndots:1'] },
+  rootDirectory: '/var/lib/kubelet',
+  podLogsDirectory: '/var/log/pods',
+  containerLogsDirectory: '/var/log/containers',
+};
+const configOf = (pod: PodFixture = {}, attempt = 0) => sandboxConfigOf(aPod(pod), attempt, settings);
+
+test('a sandbox is its Pod’s: by name, attempt, labels, annotations and where its logs are', () => {
+  const labels = { app: 'web', 'io.kubernetes.pod.name': 'forged' };
+  const annotations = { 'kubernetes.io/config.source': 'api' };
+  const config = configOf({ metadata: { labels, annotations } }, 2);
+  assert.deepEqual(config.metadata, { name: 'web', namespace: 'default', uid: 'uid-1', attempt: 2 });
+  assert.deepEqual(config.labels, {
+    app: 'web',
+    'io.kubernetes.pod.name': 'web',
+    'io.kubernetes.pod.namespace': 'default',
+    'io.kubernetes.pod.uid': 'uid-1',
+  });
+  assert.deepEqual(config.annotations, annotations);
+  assert.equal(config.logDirectory, '/var/log/pods/default_web_uid-1');
+});
+
+test('a sandbox has the name of its Pod, unless it is on the network of its node', () => {
+  assert.equal(configOf().hostname, 'web');
+  assert.equal(configOf({ hostname: 'other' }).hostname, 'other');
+  assert.equal(configOf({ hostNetwork: true }).hostname, undefined);
+  const full = configOf({ hostname: 'a', subdomain: 'b', setHostnameAsFQDN: true }).hostname;
+  assert.equal(full, 'a.b.default.svc.cluster.local');
+});
+
+test('the ports of a sandbox are those of its regular containers', () => {
+  const web = aContainer('c', {
+    ports: [
+      { containerPort: 80, hostPort: 8080, hostIP: '127.0.0.1' },
+      { containerPort: 53, protocol: 'UDP' },
+    ],
+  });
+  const init = sidecar('i', { ports: [{ containerPort: 1, hostPort: 1 }] });
+  assert.deepEqual(configOf({ containers: [web], initContainers: [init] }).portMappings, [
+    { containerPort: 80, protocol: 'TCP', hostPort: 8080, hostIp: '127.0.0.1' },
+    { containerPort: 53, protocol: 'UDP' },
+  ]);
+});
+
+test('a sandbox is privileged if any container is, and its own calls are always filtered', () => {
+  const privileged = (is: boolean) => [aContainer('i', { securityContext: { privileged: is } })];
+  const securityOf = (is: boolean) => configOf({ initContainers: privileged(is) }).linux?.securityContext;
+  assert.deepEqual(securityOf(false), { privileged: false, seccomp: { profileType: 'RuntimeDefault' } });
+  assert.equal(securityOf(true)?.privileged, true);
+});
+
+test('a sandbox runs as its Pod says', () => {
+  const securityContext = { runAsUser: 1, runAsGroup: 2, fsGroup: 3, supplementalGroups: [4] };
+  assert.deepEqual(configOf({ securityContext }).linux?.securityContext, {
+    privileged: false,
+    seccomp: { profileType: 'RuntimeDefault' },
+    namespaceOptions: { network: 'POD', ipc: 'POD', pid: 'CONTAINER' },
+    runAsUser: 1,
+    runAsGroup: 2,
+    supplementalGroups: [3, 4],
+    supplementalGroupsPolicy: 'Merge',
+  });
+});
+
+test('a sandbox is told of settings of the kernel, of what running it costs, and of what is in it', () => {
+  const { linux } = configOf({
+    securityContext: { sysctls: [{ name: 'net/core/somaxconn', value: '1024' }] },
+    overhead: { cpu: '100m', memory: '64Mi' },
+    containers: [aContainer('c', { resources: { requests: { cpu: '1' }, limits: { cpu: '1', memory: '1Gi' } } })],
+  });
+  assert.deepEqual(linux?.sysctls, { 'net.core.somaxconn': '1024' });
+  assert.deepEqual(linux?.overhead, {
+    cpuShares: 102,
+    cpuPeriod: 100_000,
+    cpuQuota: 10_000,
+    memoryLimitInBytes: 64 * 2 ** 20,
+  });
+  assert.deepEqual(linux?.resources, {
+    cpuShares: 1024,
+    cpuPeriod: 100_000,
+    cpuQuota: 100_000,
+    memoryLimitInBytes: 2 ** 30,
+  });
+});
+
+const groupRows = [
+  ['Guaranteed', '/kubepods/poda-b', '/kubepods.slice/kubepods-poda_b.slice'],
+  [
+    'Burstable',
+    '/kubepods/burstable/poda-b',
+    '/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-poda_b.slice',
+  ],
+  [
+    'BestEffort',
+    '/kubepods/besteffort/poda-b',
+    '/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-poda_b.slice',
+  ],
+] as const;
+for (const [qosClass, cgroupfs, systemd] of groupRows) {
+  test(`a Pod that is ${qosClass} has its place among control groups`, () => {
+    const pod = aPod({ metadata: { uid: 'a-b' }, status: { qosClass } });
+    assert.deepEqual([cgroupParentOf(pod, 'CGROUPFS'), cgroupParentOf(pod, 'SYSTEMD')], [cgroupfs, systemd]);
+  });
+}
+
+test('a sidecar does not go before what it serves, and what a node cannot be without goes last', () => {
+  const capacity = 1000 * 2 ** 20;
+  const asking = (memory: string) => ({ resources: { requests: { memory } } });
+  const helper = sidecar('s', asking('10Mi'));
+  const containers = [aContainer('a', asking('400Mi')), aContainer('b', asking('200Mi'))];
+  const pod = aPod({ containers, initContainers: [helper], status: { qosClass: 'Burstable' } });
+  assert.equal(oomScoreOf(pod, helper, capacity), 800);
+  assert.equal(oomScoreOf(pod, containers[0]!, capacity), 600);
+  const critical = aPod({ priorityClassName: 'system-node-critical', priority: 2_000_001_000 });
+  assert.equal(oomScoreOf(critical, aContainer('c'), capacity), -997);
+});
+
+test('a log is linked to by the names of its container, cut to what a file may be called', () => {
+  const id = 'f'.repeat(64);
+  assert.equal(logLinkOf(aPod(), { name: 'c', id }, settings), `/var/log/containers/web_default_c-${id}.log`);
+  const long = logLinkOf(aPod({ metadata: { name: 'p'.repeat(253) } }), { name: 'c', id }, settings);
+  assert.equal(long.slice('/var/log/containers/'.length).length, 255);
+  assert.match(long, /\.log$/);
+});
+
+const dnsRows: readonly (readonly [name: string, pod: PodFixture, expected: object])[] = [
+  [
+    'is told more by the Pod',
+    { dnsConfig: { nameservers: ['9.9.9.9', '10.96.0.10'], searches: ['cluster.local', 'x.org'] } },
+    {
+      servers: ['10.96.0.10', '9.9.9.9'],
+      searches: ['default.svc.cluster.local', 'svc.cluster.local', 'cluster.local', 'example.com', 'x.org'],
+      options: ['ndots:5'],
+    },
+  ],
+  [
+    'has three servers at most',
+    { dnsConfig: { nameservers: ['1', '2', '3'] }, dnsPolicy: 'None' },
+    { servers: ['1', '2', '3'], searches: [], options: [] },
+  ],
+  [
+    'is as on the node, by the policy Default',
+    { dnsPolicy: 'Default' },
+    { servers: ['1.1.1.1'], searches: ['example.com'], options: ['ndots:1'] },
+  ],
+  [
+    'has options that override by name, and some without a value',
+    { dnsConfig: { options: [{ name: 'ndots', value: '2' }, { name: 'edns0' }] } },
+    {
+      servers: ['10.96.0.10'],
+      searches: ['default.svc.cluster.local', 'svc.cluster.local', 'cluster.local', 'example.com'],
+      options: ['ndots:2', 'edns0'],
+    },
+  ],
+];
+for (const [name, pod, expected] of dnsRows) {
+  test(`whom a Pod asks for names ${name}`, () => assert.deepEqual(dnsConfigOf(aPod(pod), settings), expected));
+}
+
+test('a list of domains is cut to 32 names, and to 2048 characters', () => {
+  const many = Array.from({ length: 40 }, (_, index) => `d${index}.org`);
+  assert.equal(dnsConfigOf(aPod({ dnsConfig: { searches: many } }), settings).searches?.length, 32);
+  const long = Array.from({ length: 20 }, (_, index) => `${'x'.repeat(200)}${index}.org`);
+  const searches = dnsConfigOf(aPod({ dnsConfig: { searches: long } }), settings).searches ?? [];
+  assert.ok(searches.join(' ').length <= 2048 && searches.length > 10);
+});
