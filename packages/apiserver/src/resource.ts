@@ -42,6 +42,8 @@ export type Resource = {
   readonly calledKind?: { readonly group: string; readonly kind: string };
   /** A text each answer carries in a Warning header: the version is deprecated. */
   readonly deprecation?: string;
+  /** Annotations that stand for fields this version does not have: who asks for metadata alone does not see them. */
+  readonly fieldAnnotations?: readonly string[];
 };
 
 /** How objects of one version look on the wire. */
@@ -50,6 +52,11 @@ export type Serializer = {
   decodeText(text: Uint8Array | string): Decoded;
   /** The same of a value already parsed, or made by a patch. */
   decodeValue(value: unknown): Decoded;
+  /**
+   * A fresh object of what a webhook made of one, defaults filled in. Nothing is dropped that a schema of users is to
+   * judge: only what clients send is cleaned before it is looked at.
+   */
+  decodeMutated(value: unknown): Draft<KubeObject>;
   /** The object as this version writes it: fields in their order, empty ones left out. */
   canonical(object: KubeObject): KubeObject;
   toJson(object: KubeObject): string;
@@ -101,6 +108,8 @@ export type Strategy = {
   readonly resetFields?: FieldSet;
   /** Resets what clients may not set and fills in what only the server knows. */
   prepareForCreate(draft: Draft<KubeObject>, context: RequestContext): void;
+  /** A name that is asked for by its beginning is the beginning itself: nothing that is added could be right. */
+  readonly namesAsAsked?: boolean;
   /** Fills in what depends on the name and uid of a new object, which are known only now. */
   completeCreate?(draft: Draft<KubeObject>, context: RequestContext): void;
   prepareForUpdate(draft: Draft<KubeObject>, old: KubeObject, context: RequestContext): void;

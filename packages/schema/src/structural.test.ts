@@ -138,6 +138,18 @@ for (const { name, schema, sent, read } of readings) {
   });
 }
 
+test('an object that is completed gets its defaults and keeps all it has', () => {
+  const structural = ofFields({
+    a: { type: 'string' },
+    n: { type: 'integer', default: 7 },
+    list: { type: 'array', items: { type: 'object', properties: { c: { type: 'string', default: 'C' } } } },
+  });
+  const sent = one({ a: null, n: null, odd: { x: null }, list: [{ odd: 1 }, null] });
+  const completed = structural.complete(sent);
+  assert.deepEqual(completed, one({ a: null, n: 7, odd: { x: null }, list: [{ odd: 1, c: 'C' }, null] }));
+  assert.equal(structural.complete(completed), completed);
+});
+
 test('an object that has its form already is returned as it is', () => {
   const structural = ofFields({ a: { type: 'string', default: 'A' }, l: { type: 'array', items: { type: 'object' } } });
   const object = Object.freeze(one(Object.freeze({ a: 'x', l: Object.freeze([Object.freeze({})]) })));

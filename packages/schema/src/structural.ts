@@ -10,7 +10,7 @@
  * ```
  */
 import type { Cause, CauseReason } from './field-error.ts';
-import { conformer } from './structural/conform.ts';
+import { completer, conformer } from './structural/conform.ts';
 import { Correlation } from './structural/correlate.ts';
 import { embeddedObjects, type MetadataRules } from './structural/embedded.ts';
 import type { JsonObject, JsonSchema } from './structural/json-schema.ts';
@@ -30,6 +30,11 @@ export type Structural = {
    * Faults mean that the object cannot be read.
    */
   readonly read: (object: JsonObject, pruned?: string[]) => Reading;
+  /**
+   * Sets the defaults of an object that was read before and changed since, and leaves the rest as it is: what it should
+   * not have, such as a null, is for validation to tell.
+   */
+  readonly complete: (object: JsonObject) => JsonObject;
   /**
    * Every fault of an object that is to be created. `earlier` are those that others have found: rules are not checked
    * on an object that is plainly wrong, in whatever respect.
@@ -55,6 +60,7 @@ export type Reading = { readonly object: JsonObject; readonly faults: readonly C
 /** Compiles a schema that is known to be valid. Little is done before the first object comes. */
 export function structuralSchema(schema: JsonSchema, { metadata }: { readonly metadata: MetadataRules }): Structural {
   const conform = conformer(schema);
+  const complete = completer(schema);
   const embedded = embeddedObjects(schema, metadata);
   const findDuplicates = duplicateFinder(schema);
   const validateValue = validator(schema);
@@ -89,6 +95,7 @@ export function structuralSchema(schema: JsonSchema, { metadata }: { readonly me
         return { object, faults: [tooDeep(error)] };
       }
     },
+    complete,
     validate: guarded((object, earlier: readonly Cause[] = []) => {
       const causes = [...validateValue(object), ...(embedded?.validate(object) ?? []), ...findDuplicates(object)];
       return withRules(causes, object, {}, earlier);

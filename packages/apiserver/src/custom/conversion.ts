@@ -57,7 +57,8 @@ export function customConversion(
 
   return {
     storageVersion: storage.name,
-    toStorage: (object) => (version === storage ? object : converted(object, storage, versions, converter)),
+    // Admission may have left what the schema does not know, or nulls, for validation to see.
+    toStorage: (object) => converted(object, storage, versions, converter),
     fromStorage,
     ...(converter === renaming ? {} : { toVersion, prepare }),
   };

@@ -8,7 +8,7 @@ import { exactValue, findDuplicateKeys, JsonSyntaxError, type ScannedJson, scanJ
 import { stringify } from '@kruise/values/go-json';
 import type { KubeObject } from '../object.ts';
 import type { Decoded, Serializer } from '../resource.ts';
-import type { CustomVersion } from './version.ts';
+import { type CustomVersion, inOrder } from './version.ts';
 
 const metadataCodec = codecOf(objectMeta);
 
@@ -41,7 +41,12 @@ export function customSerializer(version: CustomVersion): Serializer {
       return decode(numbersOf64Bits(scanned), () => textOf(text), findDuplicateKeys(scanned));
     },
     decodeValue: (value) => decode(value, () => stringify(value), []),
-    canonical: (object) => version.form(object),
+    decodeMutated(value) {
+      const sent = checkedKind(version, value, () => stringify(value));
+      const { metadata } = readMetadata(sent['metadata']);
+      return { ...version.structural.complete(sent), metadata } as Draft<KubeObject>;
+    },
+    canonical: inOrder,
     toJson: (object) => stringify(object),
   };
 }

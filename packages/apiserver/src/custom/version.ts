@@ -63,7 +63,8 @@ function versionOf(group: string, kind: string, facts: DefinitionVersion): Custo
   };
 }
 
-function inOrder(object: KubeObject): KubeObject {
+/** An object with its fields in order, the same if they are. */
+export function inOrder(object: KubeObject): KubeObject {
   const metadata = metadataCodec.canonical(object.metadata);
   if (metadata === object.metadata && isInOrder(object)) return object;
   const { apiVersion, kind, metadata: _, ...rest } = object;

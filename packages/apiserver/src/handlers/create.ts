@@ -88,7 +88,7 @@ export async function admitAndStore(
 
   const { strategy } = resource;
   strategy.prepareForCreate(admitted, context);
-  fillInSystemFields(context, admitted);
+  fillInSystemFields(context, strategy, admitted);
   strategy.completeCreate?.(admitted, context);
   const reservation = await strategy.reserve?.(admitted, undefined, context);
   try {

@@ -4,7 +4,7 @@ import { uuid } from '@kruise/machinery/uuid';
 import type { Draft } from '@kruise/schema/draft';
 import { type RequestContext, timestamp } from '../context.ts';
 import type { KubeObject } from '../object.ts';
-import type { Resource } from '../resource.ts';
+import type { Resource, Strategy } from '../resource.ts';
 
 /** Puts an object that is to be created into the namespace of the request, and refuses it in another. */
 export function placeInNamespace(context: RequestContext, resource: Resource, draft: Draft<KubeObject>): void {
@@ -37,14 +37,19 @@ export function checkUnversioned({ metadata }: KubeObject): void {
 }
 
 /** Gives a new object what only the server can: identity and birth. */
-export function fillInSystemFields(context: RequestContext, draft: Draft<KubeObject>): void {
+export function fillInSystemFields(
+  context: RequestContext,
+  { namesAsAsked }: Pick<Strategy, 'namesAsAsked'>,
+  draft: Draft<KubeObject>,
+): void {
   const { metadata } = draft;
   delete metadata.selfLink;
   delete metadata.deletionTimestamp;
   delete metadata.deletionGracePeriodSeconds;
   metadata.creationTimestamp = timestamp(context);
   metadata.uid = uuid(context.random);
-  if (metadata.generateName && !metadata.name) metadata.name = generateName(context.random, metadata.generateName);
+  if (!metadata.generateName || metadata.name) return;
+  metadata.name = namesAsAsked ? metadata.generateName : generateName(context.random, metadata.generateName);
 }
 
 /** Fills in what an update leaves out and cannot change. What it does change of that is refused by validation. */

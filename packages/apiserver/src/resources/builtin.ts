@@ -44,6 +44,7 @@ function builtinResource(kind: Kind, storage: ObjectStorage): Resource {
     kind,
     ...(stored ? { calledKind: stored } : {}),
     ...(rules.deprecation === undefined ? {} : { deprecation: rules.deprecation }),
+    ...(rules.fieldAnnotations === undefined ? {} : { fieldAnnotations: rules.fieldAnnotations }),
     custom: false,
     storage,
     serializer,

@@ -56,6 +56,7 @@ export const networkingRules: RulesByResource = {
     warnings: networkPolicyWarnings,
   }),
   'ipaddresses.networking.k8s.io': rulesFor({
+    namesAsAsked: true,
     validatesWholeOnUpdate: true,
     validate: validateIPAddress,
     validateUpdate: validateIPAddressUpdate,

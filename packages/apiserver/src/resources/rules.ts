@@ -7,7 +7,7 @@ import type { Kind } from '@kruise/schema/kind';
 import type { RequestContext } from '../context.ts';
 import type { DeleteOptions, DeletionPlan } from '../handlers/deletion.ts';
 import type { KubeObject } from '../object.ts';
-import type { Strategy } from '../resource.ts';
+import type { Resource, Strategy } from '../resource.ts';
 
 /**
  * What is particular about a built-in kind. Everything left out is as with most kinds: a status is the server's
@@ -21,7 +21,12 @@ export type Rules<T extends object = KubeObject> = {
   readonly ttlSeconds?: number;
   /** Each answer carries it in a Warning header. */
   readonly deprecation?: string;
-  /** `none`: objects have no generation. `spec`: it counts changes outside metadata and status. */
+  readonly namesAsAsked?: boolean;
+  readonly fieldAnnotations?: Resource['fieldAnnotations'];
+  /**
+   * `none`: objects have no generation. `spec`: it counts changes outside metadata and status. A function says whether
+   * what was sent counts, whatever of it is dropped then.
+   */
   readonly generation?: 'none' | 'spec' | ((object: T, old: T) => boolean);
   /** Who creates an object may say what its status is. */
   readonly keepsStatusOnCreate?: boolean;
@@ -88,6 +93,7 @@ export function strategyOf(kind: Kind, rules: Rules): Strategy {
     ...(hasStatus ? { resetFields: rules.resetFields ?? statusFields } : {}),
     ...optional(
       'ttlSeconds',
+      'namesAsAsked',
       'completeCreate',
       'warnings',
       'gracePeriodSeconds',
@@ -102,10 +108,10 @@ export function strategyOf(kind: Kind, rules: Rules): Strategy {
     },
     prepareForUpdate(draft, old, context) {
       if (hasStatus) copyField(draft, old, 'status');
+      const changedAsSent = typeof generation === 'function' && generation(draft as KubeObject, old);
       rules.prepareForUpdate?.(draft, old, context);
-      if (generation === 'none') return;
-      const changed = generation === 'spec' ? differs(draft as KubeObject, old) : generation(draft as KubeObject, old);
-      if (changed) draft.metadata.generation = (old.metadata.generation ?? 0) + 1;
+      if (changedAsSent || (generation === 'spec' && differs(draft as KubeObject, old)))
+        draft.metadata.generation = (old.metadata.generation ?? 0) + 1;
     },
     validate: (object, context) => rules.validate?.(object, context) ?? nothing,
     *validateUpdate(object, old, context) {

@@ -14,18 +14,20 @@ export function serializerOf(kind: Kind, rules: Rules): Serializer {
     rules.default?.(draft);
     return { draft, strictErrors };
   };
+  const decodeValue: Serializer['decodeValue'] = (value) => {
+    const strictErrors: string[] = [];
+    const object = codec.fromJson(value, {
+      onUnknown: (path) => strictErrors.push(`unknown field ${JSON.stringify(path)}`),
+    });
+    return decoded(object, strictErrors);
+  };
   return {
     decodeText(text) {
       const { object, strictErrors } = codec.decode(text);
       return decoded(object, strictErrors);
     },
-    decodeValue(value) {
-      const strictErrors: string[] = [];
-      const object = codec.fromJson(value, {
-        onUnknown: (path) => strictErrors.push(`unknown field ${JSON.stringify(path)}`),
-      });
-      return decoded(object, strictErrors);
-    },
+    decodeValue,
+    decodeMutated: (value) => decodeValue(value).draft,
     canonical: (object) => codec.stored(object) as KubeObject,
     toJson: (object) => codec.toJson(object),
     protobuf: {

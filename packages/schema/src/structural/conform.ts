@@ -12,17 +12,23 @@ export type Conform = (object: JsonObject, pruned?: string[]) => JsonObject;
 export function conformer(schema: JsonSchema): Conform {
   const root = new SchemaShape({ ...schema, 'x-kubernetes-embedded-resource': true });
   return (object, pruned) => {
-    const walk: Walk = { trail: [], pruned: pruned && [] };
+    const walk: Walk = { trail: [], pruned: pruned && [], keepsNulls: false };
     const conformed = conformObject(object, root, modeFor(root), walk);
     if (walk.pruned) pruned!.push(...walk.pruned.sort());
     return conformed;
   };
 }
 
+/** Sets the defaults of an object and does nothing else to it: what is unknown stays, and so do nulls without default. */
+export function completer(schema: JsonSchema): (object: JsonObject) => JsonObject {
+  const root = new SchemaShape(schema);
+  return (object) => conformObject(object, root, 'keepAll', { trail: [], pruned: undefined, keepsNulls: true });
+}
+
 /** The paths of fields in a value that its schema does not know. */
 export function unknownFields(schema: JsonSchema, value: unknown): readonly string[] {
   const shape = new SchemaShape(schema);
-  const walk: Walk = { trail: [], pruned: [] };
+  const walk: Walk = { trail: [], pruned: [], keepsNulls: false };
   conformValue(value, shape, modeFor(shape), walk);
   return walk.pruned!;
 }
@@ -49,6 +55,8 @@ type Walk = {
   /** Where the walk is; kept only as deep as objects and lists go, and made into text only for what is pruned. */
   readonly trail: (string | number)[];
   readonly pruned: string[] | undefined;
+  /** Whether a null stays that there should not be, and for which there is no default. */
+  readonly keepsNulls: boolean;
 };
 
 /** The shape of what has no schema: nothing in it is known. */
@@ -108,6 +116,7 @@ class SchemaShape implements Shape {
     return (this.#default ??= conformValue(this.#schema.default, this, modeFor(this), {
       trail: [],
       pruned: undefined,
+      keepsNulls: false,
     }));
   }
 }
@@ -161,9 +170,11 @@ function conformObject(object: JsonObject, shape: Shape, mode: Mode, walk: Walk)
     }
     const value = object[name];
     if (value === null && !child.isNullable) {
+      const { defaultValue } = child;
+      if (defaultValue === undefined && walk.keepsNulls) continue;
       copy ??= { ...object };
-      if (child.defaultValue === undefined) delete copy[name];
-      else copy[name] = child.defaultValue;
+      if (defaultValue === undefined) delete copy[name];
+      else copy[name] = defaultValue;
     } else if (typeof value === 'object' && value !== null) {
       walk.trail.push(name);
       const conformed = conformValue(value, child, isKept ? 'keepAll' : modeFor(child), walk);

@@ -162,11 +162,11 @@ async function patched(
   try {
     const changed = applyJsonPatch(object, patch);
     const { version } = target;
-    if (!version) return serializer.decodeValue(changed).draft as KubeObject;
-    const stored = await version.conversion.toStorage(version.serializer.decodeValue(changed).draft as KubeObject);
+    if (!version) return serializer.decodeMutated(changed) as KubeObject;
+    const stored = await version.conversion.toStorage(version.serializer.decodeMutated(changed) as KubeObject);
     // Only what the registry holds has other versions.
     const own = await (resource as Resource).conversion.fromStorage(stored);
-    return serializer.decodeValue(own).draft as KubeObject;
+    return serializer.decodeMutated(own) as KubeObject;
   } catch (error) {
     throw internalError((error as Error).message, { cause: error });
   }

@@ -15,7 +15,7 @@ import { StatusError } from '@kruise/machinery/status';
 import { systemClock } from '@kruise/values/system';
 import { inProcessTransport } from '../../in-process.ts';
 import { writeOf } from '../../testing/admission.ts';
-import { startTestServer } from '../../testing/test-server.ts';
+import { startTestServer, testAdmin } from '../../testing/test-server.ts';
 import { type Handler, startWebhookServer, type WebhookServer } from '../../testing/webhook-server.ts';
 import { createWebhookCaller } from '../../webhook/caller.ts';
 import { hooksOf } from './hooks.ts';
@@ -474,6 +474,50 @@ for (const { matchPolicy, seen, by } of inOtherVersion) {
     assert.deepEqual([made.apiVersion, made.spec], ['example.com/v1', { size: 7, ...(by ? { by } : {}) }]);
   });
 }
+
+const toyHook = (hooks: WebhookServer, name: string) => ({
+  ...hook(hooks, {
+    rules: [{ apiGroups: ['example.com'], apiVersions: ['v2'], operations: ['*'], resources: ['toys'] }],
+  }),
+  name,
+});
+const toy = { apiVersion: 'example.com/v2', kind: 'Toy', metadata: { name: 't', namespace: 'default' }, spec: {} };
+const makeToy = (server: Awaited<ReturnType<typeof cluster>>) =>
+  inProcessTransport(server.core, testAdmin)
+    .request({ method: 'POST', path: '/apis/example.com/v2/namespaces/default/toys', body: toy })
+    .then(({ object }) => object as typeof toy);
+
+test('a null that a webhook puts into a custom object is for its schema to judge', async () => {
+  await using hooks = await startWebhookServer(() => ({
+    allowed: true,
+    patch: [
+      { op: 'add', path: '/spec/by', value: null },
+      { op: 'replace', path: '/spec/size', value: null },
+    ],
+  }));
+  await using server = await cluster();
+  await server.client.create(customResourceDefinition, toys);
+  await mutatedBy(server.client, toyHook(hooks, 'a.example.com'));
+  await assert.rejects(makeToy(server), {
+    // The size has a default.
+    message:
+      'Toy.example.com "t" is invalid: spec.by: Invalid value: "null": spec.by in body must be of type string: "null"',
+  });
+});
+
+test('what a webhook adds and the schema does not know others see, but it is not stored', async () => {
+  await using hooks = await startWebhookServer(() => ({
+    allowed: true,
+    patch: [{ op: 'add', path: '/spec/odd', value: 1 }],
+  }));
+  await using server = await cluster();
+  await server.client.create(customResourceDefinition, toys);
+  await mutatedBy(server.client, toyHook(hooks, 'a.example.com'), toyHook(hooks, 'b.example.com'));
+  const { spec } = await makeToy(server);
+  assert.deepEqual(spec, { size: 7 });
+  const shown = hooks.requests.map(({ request }) => (request['object'] as typeof toy).spec);
+  assert.deepEqual(shown, [{ size: 7 }, { size: 7, odd: 1 }]);
+});
 
 test('a webhook in the same process is asked without a socket', async () => {
   const asked: unknown[] = [];
