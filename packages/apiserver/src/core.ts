@@ -4,6 +4,7 @@ import type { Admission } from './admission/admission.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import type { Feed } from './cache/feed.ts';
 import type { RequestContext } from './context.ts';
+import type { Passages } from './passage.ts';
 import type { ResourceRegistry } from './registry.ts';
 import type { Store } from './store/store.ts';
 import type { VirtualResource } from './virtual-resource.ts';
@@ -30,6 +31,8 @@ export type Core = {
   readonly admission: Admission;
   readonly authorizer: Authorizer;
   readonly features: Features;
+  /** What is done about every request. */
+  readonly passages: Passages;
   /** Aborted when the server stops. */
   readonly signal: AbortSignal;
 };

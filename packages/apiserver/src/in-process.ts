@@ -1,14 +1,20 @@
 import { refusalOf } from '@kruise/client/http/refusal';
 import type { ApiAnswer, ApiRequest, Transport, WatchEvent } from '@kruise/client/transport';
+import { StatusError } from '@kruise/machinery/status';
+import { uuid } from '@kruise/machinery/uuid';
 import { apiVersionOf } from '@kruise/schema/kind';
+import { after } from '@kruise/values/clock';
+import type { AuditOrigin } from './audit/audit.ts';
 import { authorize } from './authorization/authorize.ts';
 import type { RequestContext } from './context.ts';
 import type { Core } from './core.ts';
 import { aggregatedDiscovery, groupsOf, resourcesHere } from './discovery/discovery.ts';
 import { type Answer, dispatch } from './dispatch.ts';
+import { TooManyRequestsError } from './flow-control/flow-control.ts';
 import type { Body } from './handlers/body.ts';
 import { PlainRefusal } from './handlers/refusal.ts';
 import type { KubeObject } from './object.ts';
+import type { Passage } from './passage.ts';
 import { requestInfo } from './request.ts';
 import type { User } from './user.ts';
 
@@ -38,19 +44,48 @@ export function inProcessTransport(core: Core, user: User, userAgent = 'kruise')
     };
   }
 
-  async function answer(request: ApiRequest): Promise<{ readonly context: RequestContext; readonly answer: Answer }> {
+  /** Has a request pass as any other. Where there is no room it comes again, as it would over the network. */
+  async function pass(request: ApiRequest): Promise<Passed> {
+    for (let postponed = 0; ; postponed++) {
+      try {
+        return await passOnce(request);
+      } catch (error) {
+        if (!(error instanceof TooManyRequestsError)) throw error;
+        const { message, retryAfterSeconds } = error;
+        if (postponed === maxPostponed) throw refusalOf({ code: 429, body: message, retryAfterSeconds });
+        await after(core.clock, retryAfterSeconds * 1000, request.signal ?? core.signal);
+      }
+    }
+  }
+
+  async function passOnce(request: ApiRequest): Promise<Passed> {
     const context = contextOf(request);
-    if (context.info.path === '/api' || context.info.path === '/apis')
-      return { context, answer: await discovery(context) };
+    const passage = core.passages.begin({ context, sender: user, origin: () => originOf(core, context) });
+    const { record } = passage;
+    try {
+      const entering = passage.enter();
+      if (entering instanceof Promise) await entering;
+      record?.request(() => request.body);
+      const result = await answer(context, request);
+      record?.response(() => objectOf(result));
+      return { context, passage, answer: result };
+    } catch (error) {
+      if (error instanceof StatusError) record?.response(() => error.status);
+      passage.end(codeOf(error, context.signal));
+      throw error;
+    }
+  }
+
+  async function answer(context: RequestContext, { method, body: value, contentType }: ApiRequest): Promise<Answer> {
     const { info } = context;
+    if (info.path === '/api' || info.path === '/apis') return discovery(context);
     const isElsewhere = info.isResource && !core.resources.find(info.group, info.version, info.plural);
-    const reading = isElsewhere && request.method === 'GET' ? await readElsewhere(context) : undefined;
-    if (reading) return { context, answer: reading };
-    const { body: value, contentType } = request;
+    const reading = isElsewhere && method === 'GET' ? await readElsewhere(context) : undefined;
+    if (reading) return reading;
     const body: Body | undefined =
       value === undefined ? undefined : { type: 'value', value, ...(contentType === undefined ? {} : { contentType }) };
     try {
-      return { context, answer: await dispatch(core, context, body) };
+      return await dispatch(core, context, body);
     } catch (error) {
       // Over the network this is a page of text, of which the other side makes this Status.
       if (error instanceof PlainRefusal) throw refusalOf({ code: error.code, body: error.message });
@@ -80,16 +115,42 @@ export function inProcessTransport(core: Core, user: User, userAgent = 'kruise')
   return {
     async request(request): Promise<ApiAnswer> {
       request.signal?.throwIfAborted();
-      const { context, answer: result } = await answer(request);
-      return { code: 'code' in result ? result.code : 200, object: objectOf(result), warnings: [...context.warnings] };
+      const { context, passage, answer: result } = await pass(request);
+      const code = 'code' in result ? result.code : 200;
+      passage.end(code);
+      return { code, object: objectOf(result), warnings: [...context.warnings] };
     },
     async *watch(request) {
       if (request.signal?.aborted) return;
-      const { answer: result } = await answer(request);
-      if (result.type !== 'watch') throw new Error(`${request.path} cannot be watched`);
-      yield* eventsOf(result, request.signal ?? core.signal);
+      const { passage, answer: result } = await pass(request);
+      try {
+        if (result.type !== 'watch') throw new Error(`${request.path} cannot be watched`);
+        passage.record?.started(200);
+        const counted = core.passages.watchEvents(result.resource.kind);
+        yield* eventsOf(result, request.signal ?? core.signal, { opened: passage.leave, counted });
+      } finally {
+        passage.end(200);
+      }
     },
   };
+}
+
+/** A request that was let in and answered; it is over only when whoever asked has all of the answer. */
+type Passed = { readonly context: RequestContext; readonly passage: Passage; readonly answer: Answer };
+
+/** How often a request comes again for which there was no room. */
+const maxPostponed = 10;
+
+function originOf({ random }: Core, { info, query }: RequestContext): AuditOrigin {
+  const uri = query.size === 0 ? info.path : `${info.path}?${query}`;
+  return { auditId: uuid(random), uri, sourceIps: [] };
+}
+
+/** The code a failure has over the network; none if whoever asked has gone. */
+function codeOf(error: unknown, signal: AbortSignal): number {
+  if (error instanceof StatusError) return error.code;
+  if (error instanceof TooManyRequestsError) return 429;
+  return signal.aborted ? 0 : 500;
 }
 
 /** The object an answer amounts to. */
@@ -113,7 +174,12 @@ export function objectOf(answer: Answer): unknown {
   }
 }
 
-async function* eventsOf(answer: Extract<Answer, { type: 'watch' }>, signal: AbortSignal): AsyncGenerator<WatchEvent> {
+/** The events of a watch. `opened` is called once nothing is left but to wait, `counted` for each event. */
+async function* eventsOf(
+  answer: Extract<Answer, { type: 'watch' }>,
+  signal: AbortSignal,
+  { opened, counted }: { readonly opened: () => void; readonly counted: () => void },
+): AsyncGenerator<WatchEvent> {
   const { kind } = answer.resource;
   let queue: WatchEvent[] = [];
   let wake = () => {};
@@ -125,7 +191,10 @@ async function* eventsOf(answer: Extract<Answer, { type: 'watch' }>, signal: Abo
   };
   await answer.open(
     {
-      event: (type, { object }) => push({ type, object }),
+      event(type, { object }) {
+        counted();
+        push({ type, object });
+      },
       bookmark(revision, initialEventsEnd) {
         const annotations = initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {};
         const metadata = { resourceVersion: String(revision), ...annotations };
@@ -139,6 +208,7 @@ async function* eventsOf(answer: Extract<Answer, { type: 'watch' }>, signal: Abo
     },
     AbortSignal.any([signal, stop.signal]),
   );
+  opened();
   signal.addEventListener('abort', () => wake(), { once: true, signal: stop.signal });
   try {
     while (!signal.aborted) {

@@ -49,6 +49,7 @@ import { serverPages } from './http/server-pages.ts';
 import { inProcessTransport } from './in-process.ts';
 import { addStorageMetrics, createServerMetrics } from './metrics/server-metrics.ts';
 import { timedStore } from './metrics/timed-store.ts';
+import { createPassages } from './passage.ts';
 import { addSubresource, createResourceRegistry } from './registry.ts';
 import { builtinResources } from './resources/builtin.ts';
 import { addPodActions, coreVirtualResources } from './resources/pod-actions.ts';
@@ -186,6 +187,11 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     ),
     authorizer: parts.authorizer ?? authorizer,
     features: { watchList: false, ...parts.features },
+    passages: createPassages({
+      flow: createFlowControl(resources, clock, serverMetrics),
+      metrics: serverMetrics,
+      audit: parts.audit,
+    }),
     signal: stopped.signal,
   };
   for (const each of coreVirtualResources(core))
@@ -228,12 +234,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
   });
   aggregation = started;
   const inFlight = createInFlight();
-  const conduct = createConduct({
-    flow: createFlowControl(resources, clock, serverMetrics),
-    metrics: serverMetrics,
-    inFlight,
-    ...(parts.audit ? { audit: parts.audit } : {}),
-  });
+  const conduct = createConduct(core.passages, inFlight);
   const listeners: HttpsServer[] = [];
   let stopping = false;
 
@@ -254,7 +255,6 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
       conduct,
       ...(parts.audit ? { audit: parts.audit } : {}),
       aggregation: started,
-      countWatchEvents: serverMetrics.watchEvents,
       onError: parts.onError,
     });
     return {

@@ -1,5 +1,4 @@
 import type { RequestContext } from '../context.ts';
-import type { Exchange } from '../http/exchange.ts';
 import type { User } from '../user.ts';
 import { type AuditPolicy, type AuditScope, type AuditStage, scopeOf } from './policy.ts';
 
@@ -17,25 +16,38 @@ export type AuditRecord = {
   complete(code: number): void;
 };
 
+/** Where a request came from. */
+export type AuditOrigin = {
+  /** Tells it from all others. */
+  readonly auditId: string;
+  /** Its path and query. */
+  readonly uri: string;
+  /** The addresses it came by; none if it came from the same process. */
+  readonly sourceIps: readonly string[];
+};
+
 export type AuditLog = {
   begin(request: {
-    readonly exchange: Exchange;
     readonly context: RequestContext;
     readonly sender: User;
-    readonly auditId: string;
+    readonly origin: () => AuditOrigin;
   }): AuditRecord | undefined;
-  /** Records a request that is refused because nobody knows who sent it. */
-  unknown(request: { readonly exchange: Exchange; readonly context: RequestContext; readonly auditId: string }): void;
+  /** Records a request that is refused because nobody knows who sent it. `why` says how they tried to be known. */
+  unknown(request: {
+    readonly context: RequestContext;
+    readonly origin: () => AuditOrigin;
+    readonly why: string;
+  }): void;
 };
 
 /** Records requests as a policy says: who did what to what, when, and what came of it. */
 export function createAuditLog(policy: AuditPolicy, write: AuditSink): AuditLog {
-  const recorderOf: (request: Request) => Recorder | undefined = ({ exchange, context, sender, auditId }) => {
+  const recorderOf: (request: Request) => Recorder | undefined = ({ context, sender, origin }) => {
     const scope = scopeOf(policy, context);
     if (scope.level === 'None') return undefined;
     const { info, user, clock } = context;
     const received = microTime(clock.now());
-    const { rawQuery, path } = exchange;
+    const { auditId, uri, sourceIps } = origin();
     const common = {
       kind: 'Event',
       apiVersion: 'audit.k8s.io/v1',
@@ -43,11 +55,11 @@ export function createAuditLog(policy: AuditPolicy, write: AuditSink): AuditLog 
       auditID: auditId,
     };
     const about = {
-      requestURI: rawQuery === '' ? path : `${path}?${rawQuery}`,
+      requestURI: uri,
       verb: info.verb,
       user: sender ?? {},
       ...(sender === undefined || sender === user ? {} : { impersonatedUser: user }),
-      sourceIPs: sourcesOf(exchange),
+      ...(sourceIps.length === 0 ? {} : { sourceIPs: sourceIps }),
       ...(context.userAgent === '' ? {} : { userAgent: context.userAgent }),
       ...(info.isResource ? { objectRef: referenceOf(context) } : {}),
     };
@@ -74,7 +86,7 @@ export function createAuditLog(policy: AuditPolicy, write: AuditSink): AuditLog 
       return recorder && follow(recorder);
     },
     unknown(request) {
-      const responseStatus = { metadata: {}, message: attempted(request.exchange), code: 401 };
+      const responseStatus = { metadata: {}, message: request.why, code: 401 };
       recorderOf(request)?.record('ResponseStarted', { responseStatus });
     },
   };
@@ -82,27 +94,15 @@ export function createAuditLog(policy: AuditPolicy, write: AuditSink): AuditLog 
 
 /** A request, and who sent it if that is known. */
 type Request = {
-  readonly exchange: Exchange;
   readonly context: RequestContext;
   readonly sender?: User;
-  readonly auditId: string;
+  readonly origin: () => AuditOrigin;
 };
 
 type Recorder = {
   readonly scope: AuditScope;
   readonly record: (stage: AuditStage, more: object) => void;
 };
-
-/** In which ways a sender tried to say who they are. */
-function attempted({ headers, query, socket }: Exchange): string {
-  const scheme = /^\s*(basic|bearer)\s+\S/i.exec(headers.authorization ?? '')?.[1]?.toLowerCase();
-  const ways = [
-    ...(scheme === undefined ? [] : [scheme]),
-    ...(query.get('access_token')?.trim() ? ['access_token'] : []),
-    ...(socket.getPeerX509Certificate() ? ['x509'] : []),
-  ];
-  return `Authentication failed, ${ways.length === 0 ? 'no credentials provided' : `attempted: ${ways.join(', ')}`}`;
-}
 
 function follow({ scope, record }: Recorder): AuditRecord {
   const objects: { requestObject?: unknown; responseObject?: unknown } = {};
@@ -120,13 +120,6 @@ function follow({ scope, record }: Recorder): AuditRecord {
       record('ResponseComplete', { responseStatus: { metadata: {}, code }, ...objects });
     },
   };
-}
-
-function sourcesOf({ headers, socket }: Exchange): readonly string[] {
-  const forwarded = headers['x-forwarded-for'];
-  const named = typeof forwarded === 'string' ? forwarded.split(',').map((each) => each.trim()) : [];
-  const { remoteAddress } = socket;
-  return remoteAddress === undefined || named.includes(remoteAddress) ? named : [...named, remoteAddress];
 }
 
 function referenceOf({ info }: RequestContext): object {

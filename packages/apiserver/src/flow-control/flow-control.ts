@@ -21,6 +21,8 @@ export class TooManyRequestsError extends Error {
   override readonly name = 'TooManyRequestsError';
   readonly schemaUid: string;
   readonly levelUid: string;
+  /** When. */
+  readonly retryAfterSeconds = 1;
 
   constructor(schemaUid: string, levelUid: string) {
     super('Too many requests, please try again later.');

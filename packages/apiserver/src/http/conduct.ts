@@ -1,19 +1,13 @@
-import type { AuditLog, AuditRecord } from '../audit/audit.ts';
+import type { AuditRecord } from '../audit/audit.ts';
 import type { RequestContext } from '../context.ts';
-import { type FlowControl, TooManyRequestsError } from '../flow-control/flow-control.ts';
-import { isLongRunning, type ServerMetrics } from '../metrics/server-metrics.ts';
+import { TooManyRequestsError } from '../flow-control/flow-control.ts';
+import { isLongRunning } from '../metrics/server-metrics.ts';
+import type { Passages } from '../passage.ts';
 import type { User } from '../user.ts';
 import { beforeDeadline, timeoutOf } from './deadline.ts';
 import type { Exchange, Headers } from './exchange.ts';
 import type { InFlight } from './in-flight.ts';
-
-export type ConductParts = {
-  readonly flow: FlowControl;
-  readonly metrics: ServerMetrics;
-  readonly inFlight: InFlight;
-  /** Absent if nothing is recorded. */
-  readonly audit?: AuditLog;
-};
+import { originOf } from './origin.ts';
 
 /** A request and what is known of it. */
 export type Conducted = {
@@ -39,27 +33,19 @@ export type Conduct = (
   refuse: (given: Omit<Work, 'leave'>, error: unknown) => Promise<void>,
 ) => Promise<void>;
 
-/** What surrounds every request: it is counted, recorded, given a seat, and has to end in time. */
-export function createConduct({ flow, metrics, inFlight, audit }: ConductParts): Conduct {
+/** What surrounds every request that is answered over the network: its passage, and a time to end in. */
+export function createConduct(passages: Passages, inFlight: InFlight): Conduct {
   return async ({ exchange, context, sender, headers }, work, refuse) => {
     const { info, query, clock } = context;
     const lasts = isLongRunning(info);
-    const done = metrics.begin(info, query);
+    const origin = () => originOf(exchange, headers);
+    const { record, enter, leave, end } = passages.begin({ context, sender, origin });
     if (!lasts) inFlight.begin();
-    const record = audit?.begin({ exchange, context, sender, auditId: String(headers['audit-id']) });
     let described = headers;
-    let leave = nothing;
-    const finish = (): void => {
-      leave();
-      if (!lasts) inFlight.end();
-      done(exchange.answered());
-      record?.complete(exchange.answered());
-    };
     try {
       const timeoutMs = lasts ? 0 : timeoutOf(query);
-      const entering = flow.admit(context);
+      const entering = enter();
       const admitted = entering instanceof Promise ? await entering : entering;
-      leave = admitted.leave;
       described = { ...headers, ...flowHeaders(admitted) };
       const run = () => work({ headers: described, record, leave });
       if (lasts) await run();
@@ -70,12 +56,13 @@ export function createConduct({ flow, metrics, inFlight, audit }: ConductParts):
     }
     if (lasts) {
       record?.started(exchange.answered());
-      exchange.whenClosed(finish);
-    } else finish();
+      exchange.whenClosed(() => end(exchange.answered()));
+    } else {
+      inFlight.end();
+      end(exchange.answered());
+    }
   };
 }
-
-const nothing = (): void => {};
 
 type Let = { readonly schemaUid: string; readonly levelUid: string };
 
@@ -88,7 +75,7 @@ async function sendTooMany(exchange: Exchange, headers: Headers, error: TooManyR
   const plain = {
     'content-type': 'text/plain; charset=utf-8',
     'x-content-type-options': 'nosniff',
-    'retry-after': '1',
+    'retry-after': String(error.retryAfterSeconds),
   };
   await exchange.send(429, { ...headers, ...flowHeaders(error), ...plain }, `${error.message}\n`);
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { badRequest, internalError, StatusError, unauthorized } from '@kruise/machinery/status';
-import type { Kind } from '@kruise/schema/kind';
 import { parseYaml } from '@kruise/schema/yaml-text';
 import type { Aggregation } from '../aggregation/aggregation.ts';
 import type { AuditLog, AuditRecord } from '../audit/audit.ts';
@@ -35,6 +34,7 @@ import {
   routeTypes,
   wantsPretty,
 } from './negotiation.ts';
+import { attempted, originOf } from './origin.ts';
 import type { Pages } from './pages.ts';
 import { warningHeaders } from './warnings.ts';
 import { watchResponse } from './watch-response.ts';
@@ -47,8 +47,6 @@ export type HandlerOptions = {
   readonly frames: FrameCache;
   /** Other servers behind this one. */
   readonly aggregation: Pick<Aggregation, 'find'>;
-  /** Counts the events that watchers of a kind are sent. */
-  readonly countWatchEvents: (kind: Kind) => () => void;
   /** What surrounds every request. */
   readonly conduct: Conduct;
   /** Absent if nothing is recorded. */
@@ -97,7 +95,7 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
     } catch (error) {
       if (options.audit) {
         const context = await contextOf(exchange, nobody);
-        options.audit.unknown({ exchange, context, auditId: String(headers['audit-id']) });
+        options.audit.unknown({ context, origin: () => originOf(exchange, headers), why: attempted(exchange) });
       }
       throw error;
     }
@@ -192,7 +190,7 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
         const closed = new AbortController();
         const signal = AbortSignal.any([exchange.signal, closed.signal]);
         const stream = exchange.begin(200, { ...headers, 'content-type': type });
-        const counted = options.countWatchEvents(answer.resource.kind);
+        const counted = core.passages.watchEvents(answer.resource.kind);
         const watching = { ...encoding, frames: options.frames, fanOut, counted };
         const sink = watchResponse(watching, answer.resource, stream, () => closed.abort());
         await answer.open(sink, signal);

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { configMap } from '@kruise/api/core/configmap';
+import { flowSchema } from '@kruise/api/flowcontrol/flowschema';
+import { priorityLevelConfiguration } from '@kruise/api/flowcontrol/prioritylevelconfiguration';
+import { createMetrics, type MetricRegistry, scrape } from '@kruise/client/metrics';
+import { isNotFound } from '@kruise/machinery/status';
+import { virtualClock } from '@kruise/values/virtual-clock';
+import type { AdmissionPlugin } from './admission/admission.ts';
+import { createAuditLog } from './audit/audit.ts';
+import { readPolicy } from './audit/policy.ts';
+import type { Authorizer } from './authorization/authorizer.ts';
+import { startTestServer } from './testing/test-server.ts';
+
+const settings = { name: 'settings', namespace: 'default' };
+
+/** The values of the series whose names and labels match. */
+function valuesOf(metrics: MetricRegistry, series: RegExp): number[] {
+  const lines = scrape(metrics).text.split('\n');
+  return lines.filter((line) => series.test(line)).map((line) => Number(line.slice(line.lastIndexOf(' '))));
+}
+
+test('requests from the same process are counted with what came of them', async () => {
+  const metrics = createMetrics();
+  await using server = await startTestServer({ metrics });
+  await assert.rejects(server.client.get(configMap, settings), isNotFound);
+  await server.client.create(configMap, { metadata: settings });
+  const total = (verb: string, code: number) =>
+    valuesOf(metrics, new RegExp(`^apiserver_request_total{verb="${verb}",.*resource="configmaps",.*code="${code}"`));
+  assert.deepEqual([total('GET', 404), total('POST', 201), total('GET', 200)], [[1], [1], []]);
+  assert.deepEqual(valuesOf(metrics, /^apiserver_current_inflight_requests/), [0, 0]);
+});
+
+test('a watch from the same process counts for as long as it lasts', async () => {
+  const metrics = createMetrics();
+  await using server = await startTestServer({ metrics });
+  const lasting = () => valuesOf(metrics, /^apiserver_longrunning_requests{verb="WATCH",.*resource="configmaps"/);
+  const { metadata } = await server.client.list(configMap);
+  const watch = server.client.watch(configMap, { resourceVersion: metadata.resourceVersion!, namespace: 'default' });
+  await server.client.create(configMap, { metadata: settings });
+  for await (const _ of watch) {
+    assert.deepEqual(lasting(), [1]);
+    break;
+  }
+  assert.deepEqual(lasting(), [0]);
+  assert.deepEqual(valuesOf(metrics, /^apiserver_watch_events_total{.*kind="ConfigMap"/), [1]);
+});
+
+test('requests from the same process are recorded as any others, but come from nowhere', async () => {
+  const lines: string[] = [];
+  const policy = readPolicy({
+    kind: 'Policy',
+    apiVersion: 'audit.k8s.io/v1',
+    omitStages: ['RequestReceived'],
+    rules: [{ level: 'RequestResponse', users: ['eve'] }],
+  });
+  await using server = await startTestServer({ audit: createAuditLog(policy, (line) => lines.push(line)) });
+  const eve = server.clientOf({ username: 'eve', groups: ['system:masters'] });
+  await eve.create(configMap, { metadata: settings, data: { k: 'v' } }, { dryRun: true });
+  const [record] = lines.map((line) => JSON.parse(line));
+  assert.equal(lines.length, 1);
+  assert.deepEqual(
+    [record.stage, record.verb, record.requestURI, record.user.username, record.responseStatus.code],
+    ['ResponseComplete', 'create', '/api/v1/namespaces/default/configmaps?dryRun=All', 'eve', 201],
+  );
+  assert.deepEqual([record.requestObject.data, record.responseObject.data], [{ k: 'v' }, { k: 'v' }]);
+  assert.ok(!('sourceIPs' in record));
+  assert.match(record.auditID, /^[0-9a-f-]{36}$/);
+});
+
+/** A server on which eve has a level of her own, of three seats and no queue, and her writes wait to be let go. */
+async function crowded() {
+  const clock = virtualClock();
+  const metrics = createMetrics();
+  const waiting: (() => void)[] = [];
+  const gate: AdmissionPlugin = {
+    name: 'Gate',
+    handles: ({ context }) => context.user.username === 'eve',
+    validate: () => new Promise<void>((go) => waiting.push(go)),
+  };
+  // Who may do everything by their group is not limited either.
+  const authorizer: Authorizer = { authorize: () => ({ verdict: 'allow', reason: '' }) };
+  const server = await startTestServer({ clock, metrics, authorizer, admission: [gate] });
+  await server.client.create(priorityLevelConfiguration, {
+    metadata: { name: 'narrow' },
+    spec: {
+      type: 'Limited',
+      limited: { nominalConcurrencyShares: 1, borrowingLimitPercent: 0, limitResponse: { type: 'Reject' } },
+    } as never,
+  });
+  await server.client.create(flowSchema, {
+    metadata: { name: 'eve' },
+    spec: {
+      priorityLevelConfiguration: { name: 'narrow' },
+      matchingPrecedence: 50,
+      rules: [
+        {
+          subjects: [{ kind: 'User', user: { name: 'eve' } }],
+          resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'] }],
+        },
+      ],
+    },
+  });
+  await server.core.feed.caughtUp();
+  const eve = server.clientOf({ username: 'eve', groups: [] });
+  const make = (name: string) => eve.create(configMap, { metadata: { name, namespace: 'default' } });
+  return { server, clock, metrics, waiting, make };
+}
+
+test('callers in the same process take seats, and come again where there is none', async () => {
+  const { server, clock, metrics, waiting, make } = await crowded();
+  await using _ = server;
+  const making = ['a', 'b', 'c', 'd'].map(make);
+  await clock.advanceAsync(1000);
+  assert.equal(waiting.length, 3);
+  assert.deepEqual(valuesOf(metrics, /^apiserver_flowcontrol_rejected_requests_total{priority_level="narrow"/), [2]);
+
+  waiting.shift()!();
+  await making[0];
+  await clock.advanceAsync(1000);
+  assert.equal(waiting.length, 3);
+  for (const go of waiting) go();
+  const made = await Promise.all(making);
+  assert.deepEqual(
+    made.map(({ metadata }) => metadata.name),
+    ['a', 'b', 'c', 'd'],
+  );
+});
+
+test('who has come again ten times is told that there is no room', async () => {
+  const { server, clock, waiting, make } = await crowded();
+  await using _ = server;
+  const making = ['a', 'b', 'c'].map(make);
+  const refused = assert.rejects(make('d'), { code: 429 });
+  await clock.advanceAsync(10_000);
+  await refused;
+  for (const go of waiting) go();
+  await Promise.all(making);
+});
