@@ -1,6 +1,6 @@
 import { deleteOptions as deleteOptionsSchema } from '@kruise/api/meta/options';
 import type { Status } from '@kruise/api/meta/status';
-import { badRequest } from '@kruise/machinery/status';
+import { badRequest, methodNotSupported } from '@kruise/machinery/status';
 import type { ObjectNode } from '@kruise/schema';
 import { codecOf } from '@kruise/schema/codec';
 import { apiVersionOf } from '@kruise/schema/kind';
@@ -14,6 +14,7 @@ import { create } from './handlers/create.ts';
 import { deleteMany, deleteOne, deleteOptions } from './handlers/delete.ts';
 import { listOptions, watchOptions } from './handlers/list-options.ts';
 import { patch } from './handlers/patch.ts';
+import { patchOf } from './handlers/patching.ts';
 import { put } from './handlers/put.ts';
 import { type Listed, readMany, readOne } from './handlers/read.ts';
 import { methodNotAllowed, noSuchPath } from './handlers/refusal.ts';
@@ -48,7 +49,11 @@ export async function dispatch(core: Core, context: RequestContext, body: Body |
   if (resource?.custom) checkCustomRequest(context, resource);
   else checkRoute(info);
   if (!resource) return dispatchVirtual(core, context, body);
-  if (resource.deprecation !== undefined) context.warnings.add(resource.deprecation);
+  if (resource.deprecation !== undefined) {
+    // A kind of patch that nothing takes has no route, and so there is nothing to warn of.
+    if (info.verb === 'patch' && body) patchOf(resource, body);
+    context.warnings.add(resource.deprecation);
+  }
   if (info.subresource !== '') {
     const subresource = resource.subresources.get(info.subresource);
     if (!subresource) throw noSuchPath();
@@ -98,7 +103,8 @@ async function dispatchVirtual(core: Core, context: RequestContext, body: Body |
   const { group, version, plural, verb, subresource } = context.info;
   const resource = core.virtual.get(`${group}/${version}/${plural}`);
   if (!resource || subresource !== '') throw noSuchPath();
-  const { kind } = resource;
+  const { kind, deprecation } = resource;
+  if (deprecation !== undefined) context.warnings.add(deprecation);
   if (verb === 'create' && resource.create) {
     const options = writeOptions(context.query, 'CreateOptions');
     const sent = decodeBody(context, resource, required(body), options.fieldValidation) as KubeObject;
@@ -117,7 +123,7 @@ async function dispatchVirtual(core: Core, context: RequestContext, body: Body |
     };
     return { type: 'object', code: 200, object: list, schema: kind.list };
   }
-  throw methodNotAllowed();
+  throw verb === 'watch' ? methodNotSupported(context.info, 'watch') : methodNotAllowed();
 }
 
 function written(resource: Resource, { created, ...found }: Updated): Answer {

@@ -1,5 +1,4 @@
 import { builtinKinds } from '@kruise/api/builtin';
-import { methodNotSupported } from '@kruise/machinery/status';
 import type { Kind } from '@kruise/schema/kind';
 import { noSuchPath, noSuchResource, wrongMethod } from './handlers/refusal.ts';
 import type { RequestInfo } from './request.ts';
@@ -49,8 +48,8 @@ export function checkRoute(info: RequestInfo): void {
   if (!known) throw isBuiltinGroup(info.group) ? noSuchResource() : noSuchPath();
   const verbs = verbsAt(known, info);
   if (!verbs || verbs.length === 0) throw noSuchResource();
-  if (verbs.includes(info.verb)) return;
-  if (info.verb === 'watch' && verbs.includes('list')) throw methodNotSupported(info, 'watch');
+  // What is listed has the route of a watch, whether or not it can be watched.
+  if (verbs.includes(info.verb) || (info.verb === 'watch' && verbs.includes('list'))) return;
   throw wrongMethod(allowed(verbs));
 }
 

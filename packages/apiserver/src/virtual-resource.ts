@@ -11,6 +11,8 @@ import type { Serializer } from './resource.ts';
 export type VirtualResource = {
   readonly kind: Kind;
   readonly serializer: Serializer;
+  /** A text each answer carries in a Warning header: the version is deprecated. */
+  readonly deprecation?: string;
   create?(context: RequestContext, object: KubeObject): Promise<KubeObject | Status>;
   get?(context: RequestContext): Promise<KubeObject>;
   list?(context: RequestContext): Promise<readonly KubeObject[]>;

@@ -72,6 +72,13 @@ const faulty: readonly { readonly name: string; readonly change: Change; readonl
     faults: ['metadata.name: Invalid value: "others.example.com": must be spec.names.plural+"."+spec.group'],
   },
   {
+    name: 'a definition whose name is to be made up is not named so either',
+    change: (draft) => {
+      draft.metadata.generateName = 'toys-';
+    },
+    faults: ['metadata.generateName: Invalid value: "toys-": must be spec.names.plural+"."+spec.group'],
+  },
+  {
     name: 'a group is a domain with a dot',
     change: (draft) => {
       draft.metadata.name = 'toys.example';
@@ -85,7 +92,7 @@ const faulty: readonly { readonly name: string; readonly change: Change; readonl
       delete (draft.spec as { versions?: unknown }).versions;
     },
     faults: [
-      'spec.versions: Invalid value: []apiextensions.CustomResourceDefinitionVersion{}: must have exactly one version marked as storage version',
+      'spec.versions: Invalid value: []apiextensions.CustomResourceDefinitionVersion(nil): must have exactly one version marked as storage version',
       'status.storedVersions: Invalid value: []string(nil): must have at least one stored version',
     ],
   },

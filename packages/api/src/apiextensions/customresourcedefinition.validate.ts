@@ -9,7 +9,7 @@ import { followFieldPath } from '@kruise/schema/structural/field-path';
 import { validateSchema } from '@kruise/schema/structural/schema-rules';
 import { validateDns1035Label, validateDns1123Subdomain } from '@kruise/values/names';
 import { embeddedMetadata } from '../meta/embedded-metadata.ts';
-import { invalidStructure } from '../meta/go-value.ts';
+import { invalidBare, invalidStructure } from '../meta/go-value.ts';
 import { subdomainName } from '../meta/name-rules.ts';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../meta/object-meta.validate.ts';
 import { isSame } from '../meta/same.ts';
@@ -57,19 +57,17 @@ export function* validateCustomResourceDefinitionStatus(
   yield* validateNames(object.status?.acceptedNames, 'status.acceptedNames');
 }
 
-/** A list that is empty, or was not sent, is null. */
+/** Versions that were not sent are none. */
 function withVersions(object: CustomResourceDefinition): CustomResourceDefinition {
   return { ...object, spec: { ...object.spec, versions: object.spec.versions ?? [] } };
 }
 
 function nameRule({ spec }: CustomResourceDefinition) {
   const wanted = `${spec.names.plural}.${spec.group}`;
+  const other = (name: string) => (name === wanted ? [] : ['must be spec.names.plural+"."+spec.group']);
   return {
-    whole: (name: string) => [
-      ...validateDns1123Subdomain(name),
-      ...(name === wanted ? [] : ['must be spec.names.plural+"."+spec.group']),
-    ],
-    prefix: subdomainName.prefix,
+    whole: (name: string) => [...validateDns1123Subdomain(name), ...other(name)],
+    prefix: (prefix: string) => [...subdomainName.prefix(prefix), ...other(prefix)],
   };
 }
 
@@ -130,7 +128,9 @@ function* validateSpec(
   }
   const names = versions.map(({ name }) => name);
   const wrongVersions = (detail: string) =>
-    invalidStructure('spec.versions', 'apiextensions.CustomResourceDefinitionVersion', versions, detail);
+    versions.length === 0
+      ? invalidBare('spec.versions', '[]apiextensions.CustomResourceDefinitionVersion(nil)', detail)
+      : invalidStructure('spec.versions', 'apiextensions.CustomResourceDefinitionVersion', versions, detail);
   if (new Set(names).size < names.length) yield wrongVersions('must contain unique version names');
   if (versions.filter(({ storage }) => storage).length !== 1) {
     yield wrongVersions('must have exactly one version marked as storage version');

@@ -19,6 +19,8 @@ import type { HorizontalPodAutoscaler as HorizontalPodAutoscalerV1 } from './hor
 
 const prefix = 'autoscaling.alpha.kubernetes.io/';
 const carried = ['metrics', 'behavior', 'scale-down-tolerance', 'scale-up-tolerance', 'current-metrics', 'conditions'];
+/** The annotations in which version 1 carries what it has no fields for. */
+export const carryingAnnotations: readonly string[] = carried.map((name) => `${prefix}${name}`);
 
 /** The same autoscaler in version 1. */
 export function toVersion1({ metadata, spec, status, ...rest }: HorizontalPodAutoscaler): HorizontalPodAutoscalerV1 {
@@ -95,7 +97,7 @@ function withAnnotations(metadata: ObjectMeta, values: { readonly [name: string]
 }
 
 function isCarried(annotation: string): boolean {
-  return annotation.startsWith(prefix) && carried.includes(annotation.slice(prefix.length));
+  return carryingAnnotations.includes(annotation);
 }
 
 /** What an annotation carries; one that cannot be read carries nothing. */

@@ -1,6 +1,6 @@
 import { type Cause, invalid, required } from '@kruise/schema/field-error';
 import { validateDns1123Subdomain, validateQualifiedName } from '@kruise/values/names';
-import { invalidStructure } from '../meta/go-value.ts';
+import { invalidStructure, invalidTime } from '../meta/go-value.ts';
 import { subdomainName } from '../meta/name-rules.ts';
 import { validateKindMeta, validateKindMetaUpdate } from '../meta/object-meta.validate.ts';
 import { isSame } from '../meta/same.ts';
@@ -63,27 +63,30 @@ function* validateSeries({ series }: Event): Generator<Cause> {
   if (!series.lastObservedTime) yield required('series.lastObservedTime');
 }
 
-/** Fields an event keeps for ever, with the Go type of those that are structures, and their names. */
+/** Fields an event keeps for ever, with the Go type of those that are no plain values, and their names. */
 const immutable: readonly {
   readonly field: keyof Event;
-  readonly type?: string;
+  readonly type?: 'time' | `core.${string}`;
   readonly named?: string;
 }[] = [
   { field: 'involvedObject', type: 'core.ObjectReference' },
   { field: 'reason' },
   { field: 'message' },
   { field: 'source', type: 'core.EventSource' },
-  { field: 'firstTimestamp' },
-  { field: 'lastTimestamp' },
+  { field: 'firstTimestamp', type: 'time' },
+  { field: 'lastTimestamp', type: 'time' },
   { field: 'count' },
   { field: 'reason' },
   { field: 'type' },
-  { field: 'eventTime' },
+  { field: 'eventTime', type: 'time' },
   { field: 'action' },
   { field: 'related', type: 'core.ObjectReference' },
   { field: 'reportingComponent', named: 'reportingController' },
   { field: 'reportingInstance' },
 ];
+
+/** What an absent time is in Go. */
+const noTime = '0001-01-01T00:00:00Z';
 
 export function* validateStrictEventUpdate(event: Event, old: Event): Generator<Cause> {
   yield* validateLegacy(event, 'reportingController');
@@ -93,6 +96,7 @@ export function* validateStrictEventUpdate(event: Event, old: Event): Generator<
     const value = event[field];
     if (isSame(value ?? undefined, old[field] ?? undefined)) continue;
     if (type === undefined) yield invalid(named, field === 'count' ? (value ?? 0) : orNull(value), isImmutable);
+    else if (type === 'time') yield invalidTime(named, (value as string | null | undefined) ?? noTime, isImmutable);
     else yield invalidStructure(named, type, value ?? {}, isImmutable);
   }
 }

@@ -1,4 +1,5 @@
 import type { Draft } from '@kruise/schema/draft';
+import { validateLabelValue } from '@kruise/values/names';
 import type { Namespace } from './namespace.ts';
 
 export const nameLabel = 'kubernetes.io/metadata.name';
@@ -10,8 +11,12 @@ export function defaultNamespace(namespace: Draft<Namespace>): void {
   status.phase ||= 'Active';
 }
 
-/** Names made up by the server are known only after everything else. */
-export function labelWithName({ metadata }: Draft<Namespace>): void {
+/** Names made up by the server are known only after everything else. One that is refused is not refused as a label too. */
+export function labelWithMadeUpName(namespace: Draft<Namespace>): void {
+  if (validateLabelValue(namespace.metadata.name ?? '').length === 0) labelWithName(namespace);
+}
+
+function labelWithName({ metadata }: Draft<Namespace>): void {
   if (!metadata.name) return;
   const labels = (metadata.labels ??= {});
   labels[nameLabel] = metadata.name;

@@ -49,7 +49,7 @@ export function invalidBare(field: string, text: string, detail: string): Cause 
 
 /** `Invalid value: 2026-01-01 00:00:00 +0000 UTC: detail`, of times, which do too. */
 export function invalidTime(field: string, time: string, detail: string): Cause {
-  return invalidBare(field, time.replace('T', ' ').replace('Z', ' +0000 UTC'), detail);
+  return invalidBare(field, `${time.replace('T', ' ').replace(/(\.0*|(\.\d*[1-9])0*)?Z$/, '$2')} +0000 UTC`, detail);
 }
 
 /** `Duplicate value: cpu`, likewise. */

@@ -36,7 +36,7 @@ export function encodeFound(context: EncodeContext, resource: Resource, found: F
       return encodeValue(media, table(context, resource, [found], metadata, true));
     }
     case 'metadata':
-      return encodeMetadata(media, metadataOf(media, wholeOf(found)));
+      return encodeMetadata(media, metadataOf(media, resource, found));
     case 'metadataList':
       throw notAcceptable(
         `you requested PartialObjectMetadataList, but the requested object is not a list (${goType(resource, '')})`,
@@ -72,7 +72,7 @@ export function encodeList(context: EncodeContext, resource: Resource, listed: L
     case 'table':
       return encodeValue(media, table(context, resource, listed.items, listed.metadata, true));
     case 'metadataList': {
-      const items = listed.items.map((found) => metadataOf(media, wholeOf(found)));
+      const items = listed.items.map((found) => metadataOf(media, resource, found));
       const list = {
         kind: 'PartialObjectMetadataList',
         apiVersion: `meta.k8s.io/${media.viewVersion}`,
@@ -129,6 +129,7 @@ export function table(
     version: media.viewVersion,
     withColumns,
     nowMs,
+    metadataOf: (object) => withoutFields(resource, object.metadata),
   });
 }
 
@@ -156,7 +157,7 @@ export function encodeMade(
     return encodeValue(media, tableOf(columns, items ?? [object as KubeObject], described));
   }
   if (media.view === 'metadata' && object.kind !== 'Status') {
-    return encodeMetadata(media, metadataOf(media, object as KubeObject));
+    return encodeMetadata(media, partOf(media, (object as KubeObject).metadata));
   }
   return encodeObject(media, object, schema);
 }
@@ -167,8 +168,20 @@ function columnsOfMade(kind: string | undefined, isCustom: boolean): TableColumn
 }
 
 /** What is left of an object for those who only ask for its metadata. */
-export function metadataOf(media: Media, { metadata }: KubeObject): KubeObject {
+export function metadataOf(media: Media, resource: Resource, found: Found): KubeObject {
+  return partOf(media, withoutFields(resource, wholeOf(found).metadata));
+}
+
+function partOf(media: Media, metadata: KubeObject['metadata']): KubeObject {
   return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${media.viewVersion}`, metadata };
+}
+
+/** Metadata without the annotations that stand for fields. */
+function withoutFields({ fieldAnnotations }: Resource, metadata: KubeObject['metadata']): KubeObject['metadata'] {
+  if (!fieldAnnotations || !metadata.annotations) return metadata;
+  const { annotations, ...rest } = metadata;
+  const kept = Object.entries(annotations).filter(([name]) => !fieldAnnotations.includes(name));
+  return kept.length === 0 ? rest : { ...metadata, annotations: Object.fromEntries(kept) };
 }
 
 function encodeMetadata(media: Media, object: KubeObject): Encoded {

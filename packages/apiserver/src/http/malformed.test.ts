@@ -86,6 +86,10 @@ const rows: readonly Row[] = [
     request: 'GET /apis/policy/v1beta1/poddisruptionbudgets',
     answer: '404 NotFound: the server could not find the requested resource',
   },
+  {
+    request: 'GET /api/v1/componentstatuses?watch=1',
+    answer: '405 MethodNotAllowed: watch is not supported on resources of kind "componentstatuses"',
+  },
   { request: 'GET /api/v1/componentstatuses/nope', answer: '404 NotFound: componentstatus "nope" not found' },
   {
     request: 'GET /apis/rbac.authorization.k8s.io/v1/clusterroles/nope',

@@ -7,7 +7,7 @@ import { stringify } from '@kruise/values/go-json';
 import type { WatchSink } from '../handlers/watch.ts';
 import type { KubeObject } from '../object.ts';
 import type { Found, Resource } from '../resource.ts';
-import { type EncodeContext, metadataOf, table, wholeOf } from './encode.ts';
+import { type EncodeContext, metadataOf, table } from './encode.ts';
 import type { Stream } from './exchange.ts';
 import type { FanOut } from './fan-out.ts';
 import type { FrameCache } from './frame-cache.ts';
@@ -113,7 +113,7 @@ export function watchResponse(
         return Buffer.from(`{"type":"${type}","object":${stringify(value)}}\n`);
       }
       default: {
-        const object = metadataOf(media, wholeOf(found));
+        const object = metadataOf(media, resource, found);
         return frame(
           type,
           () => stringify(object),

@@ -2,7 +2,7 @@ import {
   validateControllerRevision,
   validateControllerRevisionUpdate,
 } from '@kruise/api/apps/controllerrevision.validate';
-import { defaultDaemonSet } from '@kruise/api/apps/daemonset.default';
+import { defaultDaemonSet, templateGeneration } from '@kruise/api/apps/daemonset.default';
 import {
   prepareDaemonSetForCreate,
   prepareDaemonSetForUpdate,
@@ -59,6 +59,7 @@ export const appsRules: RulesByResource = {
     validateUpdate: validateControllerRevisionUpdate,
   }),
   'daemonsets.apps': rulesFor({
+    fieldAnnotations: [templateGeneration],
     default: defaultDaemonSet,
     prepareForCreate: prepareDaemonSetForCreate,
     prepareForUpdate: prepareDaemonSetForUpdate,

@@ -1,5 +1,9 @@
 import type { HorizontalPodAutoscaler } from '@kruise/api/autoscaling/horizontalpodautoscaler';
-import { fromVersion1, toVersion1 } from '@kruise/api/autoscaling/horizontalpodautoscaler.conversion';
+import {
+  carryingAnnotations,
+  fromVersion1,
+  toVersion1,
+} from '@kruise/api/autoscaling/horizontalpodautoscaler.conversion';
 import { defaultHorizontalPodAutoscaler } from '@kruise/api/autoscaling/horizontalpodautoscaler.default';
 import {
   prepareHorizontalPodAutoscaler,
@@ -22,6 +26,7 @@ export const autoscalingRules: RulesByResource = {
     validateStatusUpdate: validateHorizontalPodAutoscalerStatusUpdate,
   }),
   'horizontalpodautoscalers.autoscaling/v1': rulesFor<HorizontalPodAutoscalerV1>({
+    fieldAnnotations: carryingAnnotations,
     generation: 'none',
     default: defaultVersion1,
     validate: (object) => validateHorizontalPodAutoscaler(fromVersion1(object)),

@@ -6,8 +6,6 @@ import type { KubeObject } from '../object.ts';
 import type { VirtualResource } from '../virtual-resource.ts';
 import { serializerOf } from './serializer.ts';
 
-const deprecation = 'v1 ComponentStatus is deprecated in v1.19+';
-
 /**
  * `componentstatuses`: the health of the control plane. The store is asked; the others are healthy while one of them
  * holds their lease, for they may be anywhere.
@@ -50,15 +48,12 @@ export function componentStatuses(core: Core): VirtualResource {
   return {
     kind: componentStatus,
     serializer,
-    async get({ info, warnings }) {
-      warnings.add(deprecation);
+    deprecation: 'v1 ComponentStatus is deprecated in v1.19+',
+    async get({ info }) {
       const component = components.find(({ name }) => name === info.name);
       if (!component) throw notFound({ group: '', plural: 'componentstatus' }, info.name);
       return statusOf(component);
     },
-    async list({ warnings }) {
-      warnings.add(deprecation);
-      return Promise.all(components.map(statusOf));
-    },
+    list: () => Promise.all(components.map(statusOf)),
   };
 }

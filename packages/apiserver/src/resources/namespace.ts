@@ -1,5 +1,5 @@
 import type { Namespace } from '@kruise/api/core/namespace';
-import { defaultNamespace, labelWithName } from '@kruise/api/core/namespace.default';
+import { defaultNamespace, labelWithMadeUpName } from '@kruise/api/core/namespace.default';
 import {
   prepareNamespaceForCreate,
   prepareNamespaceForUpdate,
@@ -22,7 +22,7 @@ export const namespaceRules = rulesFor<Namespace>({
   default: defaultNamespace,
   prepareForCreate: prepareNamespaceForCreate,
   prepareForUpdate: prepareNamespaceForUpdate,
-  completeCreate: labelWithName,
+  completeCreate: labelWithMadeUpName,
   validate: validateNamespace,
   validateUpdate: validateNamespaceUpdate,
   validateStatusUpdate: validateNamespaceStatusUpdate,

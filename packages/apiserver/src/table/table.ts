@@ -47,16 +47,24 @@ export function tableOf(
     readonly version: 'v1' | 'v1beta1';
     readonly withColumns: boolean;
     readonly nowMs: number;
+    /** The metadata a row carries, where it is not all there is. */
+    readonly metadataOf?: (object: KubeObject) => KubeObject['metadata'];
   },
 ): unknown {
   const apiVersion = `meta.k8s.io/${options.version}`;
   const ordered = table.order ? [...objects].sort(table.order) : objects;
+  const { metadataOf = ({ metadata }) => metadata } = options;
+  const carried = (object: KubeObject): unknown => {
+    if (options.include === 'None') return null;
+    if (options.include === 'Object') return object;
+    return { kind: 'PartialObjectMetadata', apiVersion, metadata: metadataOf(object) };
+  };
   const row = (object: KubeObject): Row => {
     const conditions = table.conditions?.(object) ?? [];
     return {
       cells: table.cells(object, options.nowMs),
       ...(conditions.length === 0 ? {} : { conditions }),
-      object: carried(object, options.include, apiVersion),
+      object: carried(object),
     };
   };
   return {
@@ -66,9 +74,4 @@ export function tableOf(
     columnDefinitions: options.withColumns ? table.columns : null,
     rows: objects.length === 0 && table.nullIfEmpty ? null : ordered.map(row),
   };
-}
-
-function carried(object: KubeObject, include: IncludeObject, apiVersion: string): unknown {
-  if (include === 'None') return null;
-  return include === 'Object' ? object : { kind: 'PartialObjectMetadata', apiVersion, metadata: object.metadata };
 }

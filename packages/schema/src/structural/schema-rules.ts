@@ -1,6 +1,6 @@
 /** What a schema must be for a definition to be taken, beyond being structural, in Kubernetes' words. */
 import { maxCardinality } from '@kruise/cel/json-types';
-import { goStringList, quote } from '@kruise/values/go-syntax';
+import { formatGoSyntax, goStringList, quote } from '@kruise/values/go-syntax';
 import { type Cause, forbidden, internal, notSupported, required } from '../field-error.ts';
 import type { Rule } from '../language.ts';
 import { celType } from './cel-type.ts';
@@ -74,7 +74,9 @@ function* validateRoot(schema: JsonSchema, path: string, hasStatus: boolean): Ge
     Object.entries(schema).some(([member, value]) => value != null && !allowedAtRoot.has(member))
   ) {
     const detail = `only [${rootFieldNames}] fields are allowed at the root of the schema if the status subresource is enabled`;
-    yield fault('FieldValueInvalid', path, schema, detail);
+    const members = Object.entries(schema).map(([member, value]) => `${member}:${formatGoSyntax(value)}`);
+    const message = `Invalid value: apiextensions.JSONSchemaProps{${members.join(', ')}}: ${detail}`;
+    yield { reason: 'FieldValueInvalid', field: path, message };
   }
   if (schema.nullable) yield forbidden(`${path}.nullable`, 'nullable cannot be true at the root');
 }
