@@ -1,43 +1,228 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { node as nodeKind } from '@kruise/api/core/node';
+import { findCondition } from '@kruise/machinery/conditions';
+import {
+  allocatableOf,
+  nodeClaims,
+  nodeLabels,
+  nodeStatusOf,
+  type Pressure,
+  reconciledNode,
+  saysTheSame,
+} from './node-status.ts';
 import { startTestNode } from './testing/test-node.ts';
 
-/** How often a node is written in a minute in which others change it once a second. */
-async function writesIn(images: readonly string[]): Promise<number> {
-  await using node = await startTestNode({ runtime: { images } });
-  const { client } = node.server;
-  const reference = { name: 'node-1' };
-  await node.pass(5);
-  const { metadata } = await client.get(nodeKind, reference);
-  const stop = new AbortController();
-  let writes = 0;
-  const watching = (async () => {
-    const { resourceVersion = '' } = metadata;
-    for await (const _ of client.watch(nodeKind, { resourceVersion, signal: stop.signal })) writes++;
-  })();
-  for (let second = 0; second < 60; second++) {
-    const annotations = { touched: String(second) };
-    await client.patch(nodeKind, reference, { metadata: { annotations } }, { type: 'merge' });
-    await node.pass(1);
-  }
-  stop.abort();
-  await watching;
-  return writes;
-}
+const now = Date.UTC(2026, 0, 1);
+const info = {
+  machineID: 'm',
+  systemUUID: 's',
+  bootID: 'b',
+  kernelVersion: '6',
+  osImage: 'Linux',
+  containerRuntimeVersion: 'test://1',
+  kubeletVersion: 'v1.33.4',
+  kubeProxyVersion: '',
+  operatingSystem: 'linux',
+  architecture: 'amd64',
+};
 
-for (const images of [[], ['nginx:1.25']]) {
-  test(`a node with ${images.length} images that has said how it is says it no more, whatever others do to it`, async () => {
-    assert.equal(await writesIn(images), 60, 'only the others wrote');
+const claimRows: readonly (readonly [
+  name: string,
+  pressures: readonly Pressure[],
+  faults: readonly string[],
+  says: readonly string[],
+])[] = [
+  [
+    'a node that wants nothing is ready',
+    [],
+    [],
+    [
+      'MemoryPressure=False KubeletHasSufficientMemory: kubelet has sufficient memory available',
+      'DiskPressure=False KubeletHasNoDiskPressure: kubelet has no disk pressure',
+      'PIDPressure=False KubeletHasSufficientPID: kubelet has sufficient PID available',
+      'Ready=True KubeletReady: kubelet is posting ready status',
+    ],
+  ],
+  [
+    'a node that wants everything says so, and may be ready',
+    ['MemoryPressure', 'DiskPressure', 'PIDPressure'],
+    [],
+    [
+      'MemoryPressure=True KubeletHasInsufficientMemory: kubelet has insufficient memory available',
+      'DiskPressure=True KubeletHasDiskPressure: kubelet has disk pressure',
+      'PIDPressure=True KubeletHasInsufficientPID: kubelet has insufficient PID available',
+      'Ready=True KubeletReady: kubelet is posting ready status',
+    ],
+  ],
+];
+for (const [name, pressures, faults, says] of claimRows) {
+  test(name, () => {
+    const claims = nodeClaims({ pressures: new Set(pressures), faults });
+    assert.deepEqual(
+      claims.map(({ type, status, reason, message }) => `${type}=${status} ${reason}: ${message}`),
+      says,
+    );
   });
 }
 
-test('a node whose last image is gone says that it has none', async () => {
-  await using node = await startTestNode({ runtime: { images: ['nginx:1.25'] } });
-  const imagesOf = async () => (await node.server.client.get(nodeKind, { name: 'node-1' })).status?.images ?? [];
-  await node.pass(5);
-  assert.equal((await imagesOf()).length, 1);
-  await node.runtime.removeImage({ image: { image: 'nginx:1.25' } });
-  await node.pass(40);
-  assert.deepEqual(await imagesOf(), []);
+for (const [faults, message] of [
+  [['container runtime is down'], 'container runtime is down'],
+  [['container runtime is down', 'PLEG is not healthy'], '[container runtime is down, PLEG is not healthy]'],
+] as const) {
+  test(`a node with ${faults.length} faults is not ready, and tells them`, () => {
+    const ready = nodeClaims({ pressures: new Set(), faults }).at(-1);
+    assert.deepEqual(ready, { type: 'Ready', status: 'False', reason: 'KubeletNotReady', message });
+  });
+}
+
+const allocatableRows: readonly (readonly [
+  name: string,
+  capacity: { [name: string]: string },
+  reserved: { [name: string]: string },
+  left: { [name: string]: string },
+])[] = [
+  [
+    'what is reserved is not for Pods',
+    { memory: '8Gi', cpu: '4' },
+    { memory: '100Mi' },
+    { memory: '8092Mi', cpu: '4' },
+  ],
+  ['nothing is less than none', { memory: '50Mi' }, { memory: '100Mi' }, { memory: '0' }],
+  [
+    'huge pages are memory that is taken',
+    { memory: '8Gi', 'hugepages-2Mi': '1Gi' },
+    { memory: '1Gi' },
+    { memory: '6Gi', 'hugepages-2Mi': '1Gi' },
+  ],
+  [
+    'what others provide is for Pods wholly',
+    { 'example.com/gpu': '2' },
+    { 'example.com/gpu': '1' },
+    { 'example.com/gpu': '2' },
+  ],
+];
+for (const [name, capacity, reserved, left] of allocatableRows) {
+  test(name, () => assert.deepEqual(allocatableOf(capacity, reserved), left));
+}
+
+function statusOf(more: Partial<Parameters<typeof nodeStatusOf>[1]> = {}, current = {}) {
+  return nodeStatusOf(current, {
+    hostname: 'host',
+    addresses: ['172.18.0.2', 'fd00::2'],
+    capacity: { cpu: '4' },
+    reserved: {},
+    info,
+    images: [],
+    kubeletPort: 10250,
+    handlers: [],
+    features: undefined,
+    pressures: new Set(),
+    faults: [],
+    now,
+    ...more,
+  });
+}
+
+test('a node tells its addresses, then its name, and where it is asked', () => {
+  const { addresses, daemonEndpoints } = statusOf();
+  assert.deepEqual(addresses, [
+    { type: 'InternalIP', address: '172.18.0.2' },
+    { type: 'InternalIP', address: 'fd00::2' },
+    { type: 'Hostname', address: 'host' },
+  ]);
+  assert.deepEqual(daemonEndpoints, { kubeletEndpoint: { Port: 10250 } });
+});
+
+test('a node tells of its fifty largest images, by five names each, digests first', () => {
+  const image = (size: number) => ({
+    id: `i${size}`,
+    size,
+    repoDigests: [`d${size}@1`],
+    repoTags: ['a', 'b', 'c', 'd', 'e'].map((tag) => `t${size}:${tag}`),
+    username: '',
+    pinned: false,
+  });
+  const { images = [] } = statusOf({ images: Array.from({ length: 60 }, (_, size) => image(size)) });
+  assert.equal(images.length, 50);
+  assert.deepEqual(images[0], { names: ['d59@1', 't59:a', 't59:b', 't59:c', 't59:d'], sizeBytes: 59 });
+});
+
+test('the time of a condition changes with its status, that of its heartbeat each time', () => {
+  const before = statusOf();
+  const later = statusOf({ now: now + 60_000, faults: ['gone'] }, before);
+  const at = (type: string) => {
+    const { lastTransitionTime, lastHeartbeatTime } = findCondition(later.conditions, type)!;
+    return [lastTransitionTime, lastHeartbeatTime];
+  };
+  assert.deepEqual(at('Ready'), ['2026-01-01T00:01:00Z', '2026-01-01T00:01:00Z']);
+  assert.deepEqual(at('DiskPressure'), ['2026-01-01T00:00:00Z', '2026-01-01T00:01:00Z']);
+});
+
+test('a heartbeat alone is no news', () => {
+  const before = statusOf();
+  assert.equal(saysTheSame(before, statusOf({ now: now + 60_000 }, before)), true);
+  assert.equal(saysTheSame(before, statusOf({ now: now + 60_000, faults: ['gone'] }, before)), false);
+});
+
+test('a node that is there already gets the labels of its kubelet, and keeps its own', () => {
+  const labels = nodeLabels('host', info);
+  assert.deepEqual(labels, {
+    'beta.kubernetes.io/arch': 'amd64',
+    'beta.kubernetes.io/os': 'linux',
+    'kubernetes.io/arch': 'amd64',
+    'kubernetes.io/hostname': 'host',
+    'kubernetes.io/os': 'linux',
+  });
+  const node = (own: { [name: string]: string }) =>
+    ({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', labels: own } }) as const;
+  const reconciled = reconciledNode(node({ zone: 'a', 'kubernetes.io/os': 'other' }), node(labels));
+  assert.deepEqual(reconciled.metadata.labels, { zone: 'a', ...labels });
+  const same = node(labels);
+  assert.equal(
+    reconciledNode({ ...same, metadata: { ...same.metadata, annotations: {} } }, same).metadata.labels,
+    labels,
+  );
+});
+
+test('a node tells what becomes of it, in order', async () => {
+  await using node = await startTestNode();
+  const { client } = node.server;
+  const patch = (unschedulable: boolean) =>
+    client.patch(nodeKind, { name: 'node-1' }, { spec: { unschedulable } }, { type: 'merge' });
+  await patch(true);
+  await node.pass(1);
+  await patch(false);
+  await node.pass(1);
+  assert.deepEqual(await node.events('node-1'), [
+    'Normal Starting: Starting kubelet.',
+    ...[
+      'NodeHasSufficientMemory',
+      'NodeHasNoDiskPressure',
+      'NodeHasSufficientPID',
+      'NodeReady',
+      'NodeNotSchedulable',
+      'NodeSchedulable',
+    ].map((reason) => `Normal ${reason}: Node node-1 status is now: ${reason}`),
+  ]);
+});
+
+test('a new node has what it was told to have', async () => {
+  const taints = [{ key: 'fresh', effect: 'NoSchedule' as const }];
+  await using node = await startTestNode({ kubelet: { labels: { zone: 'a' }, taints, unschedulable: true } });
+  const { metadata, spec, status } = await node.server.client.get(nodeKind, { name: 'node-1' });
+  assert.equal(metadata.labels?.zone, 'a');
+  assert.equal(metadata.annotations?.['volumes.kubernetes.io/controller-managed-attach-detach'], 'true');
+  assert.deepEqual(
+    spec?.taints?.map(({ key, effect }) => `${key}:${effect}`),
+    ['fresh:NoSchedule', 'node.kubernetes.io/unschedulable:NoSchedule', 'node.kubernetes.io/not-ready:NoSchedule'],
+  );
+  assert.deepEqual(status?.allocatable, {
+    cpu: '4',
+    'ephemeral-storage': '96636764160',
+    memory: '8092Mi',
+    pods: '110',
+  });
+  assert.equal(status?.nodeInfo?.containerRuntimeVersion, 'simulated://1.0.0');
+  assert.equal(status?.nodeInfo?.kubeletVersion, 'v1.33.4');
 });

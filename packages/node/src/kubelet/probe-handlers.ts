@@ -1,7 +1,7 @@
 /** Carries out what probes and hooks ask for, through the node's runtime and network (kubelet.md §5, §6). */
 import type { Container } from '@kruise/api/core/container';
 import type { HTTPGetAction, LifecycleHandler, ProbeHandler } from '@kruise/api/core/probe';
-import { GrpcError } from '@kruise/client/grpc/status';
+import { GrpcError, goErrorText } from '@kruise/client/grpc/status';
 import { after, type Clock } from '@kruise/values/clock';
 import type { HttpAnswer, NodeRuntime } from '../cri/runtime.ts';
 import { expand } from './expansion.ts';
@@ -57,7 +57,7 @@ async function probeExec(
     return { result: exitCode === 0 ? 'success' : 'failure', output };
   } catch (error) {
     if (!(error instanceof GrpcError) || error.code !== 'DEADLINE_EXCEEDED')
-      throw new Error(rpcTextOf(error), { cause: error });
+      throw new Error(error instanceof GrpcError ? goErrorText(error) : descriptionOf(error), { cause: error });
     return { result: 'failure', output: `command ${JSON.stringify(cmd.join(' '))} timed out after ${seconds}s` };
   }
 }
