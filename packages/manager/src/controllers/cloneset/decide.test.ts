@@ -152,10 +152,10 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     does: ['delete d'],
   },
   {
-    is: 'removes none that are ready but not available yet beyond what may be missing',
+    is: 'removes as many as there are too many, though all have not been ready for long enough',
     spec: { minReadySeconds: 9999 },
     pods: news('a', 'b', 'c', 'd', 'e'),
-    does: [],
+    does: ['delete a', 'delete b'],
   },
   {
     is: 'removes two ready Pods of five',

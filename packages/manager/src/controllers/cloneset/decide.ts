@@ -137,7 +137,6 @@ function situationOf(observed: Observed, parts: Parts, settings: ManagerSettings
     isUpdatedForScaling: (pod: Pod) =>
       (settings.gates.PreparingUpdateAsUpdate && lifecycleStateOf(pod) === 'PreparingUpdate') || isUpdated(pod),
     isAvailable: (pod: Pod) => isAvailable(pod, spec.minReadySeconds ?? 0, now),
-    isReady: (pod: Pod) => isAvailable(pod, 0, now),
     isSpecifiedDelete: (pod: Pod) => isSpecifiedDelete(pod) || chosen.has(pod.metadata.name ?? ''),
     sparesSurge: false,
   };

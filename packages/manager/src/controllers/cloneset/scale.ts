@@ -122,10 +122,13 @@ function deletePods({ cloneSet, claims, now }: Situation, pods: readonly Pod[]):
   });
 }
 
-/** Pods that are not ready can go at any time, others as long as there are enough of them. */
-function withinLimit({ isReady }: Situation, pods: readonly Pod[], limit: number): readonly Pod[] {
+/**
+ * Pods that are not available can go at any time, others as long as there are enough of them. In the reference it is Pods
+ * that are not ready (cloneset.md §8.2): with a long minReadySeconds surplus Pods would stay as long.
+ */
+function withinLimit({ isAvailable }: Situation, pods: readonly Pod[], limit: number): readonly Pod[] {
   let left = limit;
-  return pods.filter((pod) => !isReady(pod) || left-- > 0);
+  return pods.filter((pod) => !isAvailable(pod) || left-- > 0);
 }
 
 /** The Pods to remove: of the old revision as many as there are too many of it, the rest of the new one. */

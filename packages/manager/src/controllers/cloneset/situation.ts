@@ -34,7 +34,6 @@ export type Situation = {
   /** As `isUpdated`, but whoever is about to be updated may count as well. */
   readonly isUpdatedForScaling: (pod: Pod) => boolean;
   readonly isAvailable: (pod: Pod) => boolean;
-  readonly isReady: (pod: Pod) => boolean;
   readonly isSpecifiedDelete: (pod: Pod) => boolean;
   /** Whether all Pods that are to be updated can be in place, and that is to come before any are made ahead. */
   readonly sparesSurge: boolean;
