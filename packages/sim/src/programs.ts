@@ -3,12 +3,15 @@ import { serviceAccountGroups, serviceAccountUsername } from '@kruise/apiserver/
 import type { User } from '@kruise/apiserver/user';
 import { type Client, createClient } from '@kruise/client/client';
 import type { Log } from '@kruise/client/log';
-import type { RunOptions } from '@kruise/client/manager';
+import { type RunOptions, runControllers } from '@kruise/client/manager';
 import { runControllerManager } from '@kruise/controlplane/controllers/controller-manager';
+import { localStorageControllers } from '@kruise/controlplane/local-storage/controller';
+import { installLocalStorage, localStorageAccount } from '@kruise/controlplane/local-storage/manifests';
 import { runScheduler } from '@kruise/controlplane/scheduler/scheduler';
-import { allFeatureGates, featureGates } from '@kruise/manager/feature-gates';
+import { allFeatureGates, type FeatureGates, featureGates } from '@kruise/manager/feature-gates';
 import { runManager } from '@kruise/manager/manager';
 import { managerSettings } from '@kruise/manager/settings';
+import type { Machines } from './nodes.ts';
 import type { ProcessContext, Program } from './world.ts';
 
 /** Nobody ends a process of these worlds in good order. */
@@ -26,10 +29,17 @@ function account(namespace: string, name: string): User {
 export type ProgramOptions = Pick<RunOptions, 'adapt' | 'expectationTimeoutMs'> & {
   /** Several of a kind share a lease. */
   readonly name?: string;
+  /** The gates of kruise-manager, where it does not run with all its features; asked for each time it is started. */
+  readonly gates?: () => Partial<FeatureGates>;
 };
 
 /** What every component is run with. */
-function partsOf(context: ProcessContext, name: string, who: User, { name: _, ...unusual }: ProgramOptions) {
+function partsOf(
+  context: ProcessContext,
+  name: string,
+  who: User,
+  { name: _, gates: _gates, ...unusual }: ProgramOptions,
+) {
   const { life, random, transportOf, complain } = context;
   const client = createClient(transportOf(who));
   const told = (fields: object, message: string) => {
@@ -74,7 +84,7 @@ export function schedulerProgram(options: ProgramOptions = {}): Program {
   };
 }
 
-/** kruise-manager, with all its features. */
+/** kruise-manager, with all its features unless it is told otherwise. */
 export function managerProgram(options: ProgramOptions = {}): Program {
   return {
     name: options.name ?? 'manager',
@@ -87,11 +97,31 @@ export function managerProgram(options: ProgramOptions = {}): Program {
             user('system:serviceaccount:kruise-system:kruise-manager', ['system:masters']),
             options,
           ),
-          settings: managerSettings({ gates: featureGates(allFeatureGates) }),
+          settings: managerSettings({ gates: featureGates(options.gates?.() ?? allFeatureGates) }),
           inProcessWebhooks: context.webhooks,
         },
         never,
       ),
+  };
+}
+
+/** What makes volumes of directories on machines. */
+export function storageProgram(machines: Pick<Machines, 'runtimeOf'>): Program {
+  return {
+    name: 'storage',
+    async run(context) {
+      await installLocalStorage(createClient(context.transportOf(user('installer', ['system:masters']))));
+      const controllers = localStorageControllers({
+        removeDirectory: ({ node, path }) => machines.runtimeOf(node).files.remove(path),
+      });
+      const { leaderElection: _, ...parts } = partsOf(
+        context,
+        'storage',
+        account('kube-system', localStorageAccount),
+        {},
+      );
+      await runControllers(controllers, parts, never);
+    },
   };
 }
 

@@ -14,7 +14,7 @@ import { invariants } from './invariants/catalogue.ts';
 import type { Scene } from './invariants/invariant.ts';
 import { fairWeather } from './network.ts';
 import { createMachines, type Machines } from './nodes.ts';
-import { controlPlane, type ProgramOptions } from './programs.ts';
+import { controlPlane, type ProgramOptions, storageProgram } from './programs.ts';
 import { drawSteps, type Step } from './scenario.ts';
 import { type View, viewOf } from './view.ts';
 import { createWorld, type Program, type World, worldStart } from './world.ts';
@@ -80,7 +80,7 @@ export async function run(options: RunOptions): Promise<Result> {
       const { adapt = (each: Controller | Runnable) => each } = parts.control ?? {};
       const counted = counting(reached);
       const control = controlPlane({ ...parts.control, adapt: (each) => counted(adapt(each)) });
-      const usual = [...control, ...machines.kubelets, drainer];
+      const usual = [...control, storageProgram(machines), ...machines.kubelets, drainer];
       return parts.programs?.(usual) ?? usual;
     },
     ...(parts.createDisk ? { createDisk: parts.createDisk } : {}),
@@ -102,7 +102,7 @@ export async function run(options: RunOptions): Promise<Result> {
 
   const view = () => world.server() && viewOf(world.server()!.core, world.clock.now());
   const { onRequest, onLostAnswer, onServerStart } = world;
-  const scene: Scene = { machines: machines!, view, onRequest, onLostAnswer, onServerStart };
+  const scene: Scene = { machines: machines!, faults, view, onRequest, onLostAnswer, onServerStart };
   const watchers = invariants.map(({ name, begin: beginOf }) => ({ name, check: beginOf(scene) }));
 
   await world.start();

@@ -6,6 +6,7 @@ import { replicaSet } from '@kruise/api/apps/replicaset';
 import { statefulSet } from '@kruise/api/apps/statefulset';
 import { job } from '@kruise/api/batch/job';
 import { node } from '@kruise/api/core/node';
+import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import { type Pod, pod } from '@kruise/api/core/pod';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
 import { daemonSet as advancedDaemonSet } from '@kruise/api/kruise/daemonset';
@@ -14,13 +15,10 @@ import { podDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
 import { isConditionTrue } from '@kruise/machinery/conditions';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodActive, isPodReady } from '@kruise/machinery/pods';
-import { wantedOrdinals } from '@kruise/manager/controllers/statefulset/ordinals';
-import { featureGates } from '@kruise/manager/feature-gates';
 import { scaleDown, scaleUp } from '@kruise/values/int-or-string';
 import type { View } from '../view.ts';
-
-/** What kruise-manager runs with where nothing else is said. */
-const gates = featureGates();
+import { numbersOf } from './kruise.ts';
+import { leftovers } from './leftovers.ts';
 
 /** What is not as it should be at rest; nothing, if all is. */
 export function* unrest(view: View): Generator<string> {
@@ -90,12 +88,11 @@ export function* unrest(view: View): Generator<string> {
     const newest = own.filter((each) => each.metadata.labels?.['controller-revision-hash']?.endsWith(hash!)).length;
     if (isHalfDone && newest > Math.max(0, wanted - kept))
       yield `${what} is to keep ${kept} Pods and has updated ${newest}`;
-    if (!isHalfDone && newest < wanted) yield `${what} says that all is done, and has updated ${newest}`;
   }
   for (const { spec, status, metadata } of view.list(advancedStatefulSet)) {
     const what = `Kruise's StatefulSet ${metadata.name}`;
     const own = ownedBy(metadata.uid).filter(isPodActive);
-    const names = wantedOrdinals({ spec }, gates).map((ordinal) => `${metadata.name}-${ordinal}`);
+    const names = numbersOf({ spec }).map((ordinal) => `${metadata.name}-${ordinal}`);
     yield* compare(what, names.length, own);
     for (const name of names) {
       if (!own.some((each) => each.metadata.name === name)) yield `${what} lacks ${name}`;
@@ -135,7 +132,8 @@ export function* unrest(view: View): Generator<string> {
     if (disruptionsAllowed !== spare)
       yield `budget ${metadata.name} allows ${disruptionsAllowed} and can spare ${spare}`;
   }
-  for (const kind of [replicaSet, controllerRevision]) {
+  yield* leftovers(view);
+  for (const kind of [replicaSet, controllerRevision, persistentVolumeClaim]) {
     for (const each of view.list(kind)) {
       const owner = controllerOf(each);
       if (owner && !owners.has(owner.uid)) yield `${kind.kind} ${each.metadata.name} is left behind by ${owner.name}`;

@@ -1,7 +1,15 @@
+import { claimsGoAsTold, claimsInUseStay } from './claims.ts';
+import { heldPodsAreNotDeleted, heldPodsAreNotUpdated } from './hooks.ts';
 import { type Invariant, whileAnswered } from './invariant.ts';
 import { nodesAreNotOverfull, readyPodsHaveRun } from './nodes.ts';
 import {
+  advancedDaemonSetsKeepToPartitions,
+  advancedStatefulSetsKeepToPartitions,
+  cloneSetsKeepToPartitions,
+} from './partitions.ts';
+import {
   cloneSetsAreNotExceeded,
+  daemonsDoNotCrowd,
   deploymentsAreNotExceeded,
   numbersAreHeeded,
   oneDaemonOnANode,
@@ -9,17 +17,13 @@ import {
   podsDoNotTurnBack,
   replicaSetsAreNotExceeded,
 } from './pods.ts';
-import {
-  acknowledgedWritesStay,
-  budgetsAreKept,
-  deletedPodsStayAway,
-  heldPodsAreNotDeleted,
-  onlyGarbageIsCollected,
-} from './requests.ts';
+import { acknowledgedWritesStay, budgetsAreKept, deletedPodsStayAway, onlyGarbageIsCollected } from './requests.ts';
+import { revisionsInUseStay } from './revisions.ts';
+import { podsAreSpared } from './spare.ts';
 import {
   advancedDaemonSetsStayAvailable,
+  advancedStatefulSetsStartInOrder,
   advancedStatefulSetsStayAvailable,
-  cloneSetsKeepToPartitions,
   cloneSetsStayAvailable,
   deploymentsStayLarge,
   jobsCountWhatWas,
@@ -29,24 +33,33 @@ import {
 /** All that must hold at every step. What must hold at rest is in `at-rest.ts`. */
 export const invariants: readonly Invariant[] = [
   acknowledgedWritesStay,
+  advancedDaemonSetsKeepToPartitions,
   advancedDaemonSetsStayAvailable,
+  advancedStatefulSetsKeepToPartitions,
+  advancedStatefulSetsStartInOrder,
   advancedStatefulSetsStayAvailable,
   budgetsAreKept,
+  claimsGoAsTold,
+  claimsInUseStay,
   whileAnswered(cloneSetsAreNotExceeded),
   cloneSetsKeepToPartitions,
   cloneSetsStayAvailable,
+  whileAnswered(daemonsDoNotCrowd),
   deletedPodsStayAway,
   deploymentsAreNotExceeded,
   whileAnswered(deploymentsStayLarge),
   heldPodsAreNotDeleted,
+  heldPodsAreNotUpdated,
   whileAnswered(jobsCountWhatWas),
   nodesAreNotOverfull,
   numbersAreHeeded,
   whileAnswered(oneDaemonOnANode),
   onePodOfAName,
   onlyGarbageIsCollected,
+  podsAreSpared,
   podsDoNotTurnBack,
   readyPodsHaveRun,
   whileAnswered(replicaSetsAreNotExceeded),
+  revisionsInUseStay,
   statefulSetsStartInOrder,
 ];

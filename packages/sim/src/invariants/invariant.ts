@@ -1,3 +1,4 @@
+import type { Fault } from '../faults.ts';
 import type { Machines } from '../nodes.ts';
 import type { View } from '../view.ts';
 import type { World } from '../world.ts';
@@ -5,6 +6,8 @@ import type { World } from '../world.ts';
 /** What an invariant can see of a world. */
 export type Scene = Pick<World, 'onRequest' | 'onLostAnswer' | 'onServerStart'> & {
   readonly machines: Machines;
+  /** What goes wrong in it. */
+  readonly faults: readonly Fault[];
   /** The cluster as it is now, while there is a server. */
   view(): View | undefined;
 };

@@ -1,6 +1,7 @@
 import { daemonSet } from '@kruise/api/apps/daemonset';
 import { deployment } from '@kruise/api/apps/deployment';
 import { replicaSet } from '@kruise/api/apps/replicaset';
+import { node } from '@kruise/api/core/node';
 import { type Pod, pod } from '@kruise/api/core/pod';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
 import { daemonSet as advancedDaemonSet } from '@kruise/api/kruise/daemonset';
@@ -8,13 +9,15 @@ import {
   type StatefulSet as AdvancedStatefulSet,
   statefulSet as advancedStatefulSet,
 } from '@kruise/api/kruise/statefulset';
-import type { NodeSet } from '@kruise/controlplane/controllers/daemonset/situation';
+import { lifecycleStateLabel } from '@kruise/api/kruise/well-known';
+import { type NodeSet, updateBudget } from '@kruise/controlplane/controllers/daemonset/situation';
+import { targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { controllerOf } from '@kruise/machinery/owner-references';
-import { wantedOrdinals } from '@kruise/manager/controllers/statefulset/ordinals';
-import { featureGates } from '@kruise/manager/feature-gates';
+import { readySince } from '@kruise/machinery/pods';
 import { scaleUp } from '@kruise/values/int-or-string';
 import { activeByOwner, ceiling } from './amounts.ts';
 import { type Invariant, invariant } from './invariant.ts';
+import { numberOf, numbersOf, specsInForce } from './kruise.ts';
 
 const nameOf = ({ metadata }: Pod) => `${metadata.namespace}/${metadata.name}`;
 
@@ -104,29 +107,33 @@ export const oneDaemonOnANode = invariant('a DaemonSet has at most one active Po
   return undefined;
 });
 
-/** A number that is reserved, or not wanted yet or any more, is given to no Pod. */
-export const numbersAreHeeded: Invariant = {
-  name: "a StatefulSet of Kruise's makes no Pod with a number it does not want",
+/** Who knew that a Pod was ready must have known it for so long, however late it sees. */
+const knownAfterMs = 10_000;
+
+/** Of nodes with a Pod that serves, so many may have a new one beside it; where none serves, it is not waited for. */
+export const daemonsDoNotCrowd: Invariant = {
+  name: "a DaemonSet of Kruise's has two Pods on no more nodes than may surge",
   begin() {
     const known = new Set<string>();
-    const asked = new Map<string, readonly AdvancedStatefulSet['spec'][]>();
+    const surging = new Set<string>();
     return (view) => {
       const active = activeByOwner(view.list(pod));
-      for (const set of view.list(advancedStatefulSet)) {
-        const { uid = '', name = '', generation } = set.metadata;
-        // Until its controller has heard of a change, it may act on what was wanted before.
-        const isHeard = set.status?.observedGeneration === generation;
-        const specs = isHeard ? [set.spec] : [...(asked.get(uid) ?? []), set.spec];
-        const wanted = new Set(
-          [...(asked.get(uid) ?? []), ...specs].flatMap((spec) => wantedOrdinals({ spec }, gates)),
+      const isServing = (each: Pod) => view.now - (readySince(each) ?? view.now) > knownAfterMs;
+      const nodes = view.list(node).length;
+      for (const set of view.list(advancedDaemonSet)) {
+        const { maxSurge } = updateBudget(set, nodes);
+        const byNode = Map.groupBy((active.get(set.metadata.uid ?? '') ?? []).filter(isNotHeld), targetNodeOf);
+        for (const each of [...byNode.values()].flat()) {
+          const uid = each.metadata.uid ?? '';
+          const others = (byNode.get(targetNodeOf(each)) ?? []).filter((other) => other !== each);
+          if (!known.has(uid) && others.some(isServing)) surging.add(uid);
+          known.add(uid);
+        }
+        const crowded = [...byNode.values()].filter(
+          (pods) => pods.length > 1 && pods.some(({ metadata }) => surging.has(metadata.uid ?? '')),
         );
-        asked.set(uid, specs);
-        for (const each of active.get(uid) ?? []) {
-          const own = each.metadata.uid ?? '';
-          if (known.has(own)) continue;
-          known.add(own);
-          const ordinal = Number(each.metadata.name?.slice(name.length + 1));
-          if (!wanted.has(ordinal)) return `${nameOf(each)} was made, and ${[...wanted].join(', ')} are wanted`;
+        if (maxSurge > 0 && crowded.length > maxSurge) {
+          return `${set.metadata.name} has ${crowded.flat().map(nameOf).join(', ')}`;
         }
       }
       return undefined;
@@ -134,7 +141,32 @@ export const numbersAreHeeded: Invariant = {
   },
 };
 
-const gates = featureGates();
+/** Whoever waits for a hook before it is deleted is as good as gone. */
+function isNotHeld({ metadata }: Pod): boolean {
+  return metadata.labels?.[lifecycleStateLabel] !== 'PreparingDelete';
+}
+
+/** A number that is reserved, or not wanted yet or any more, is given to no Pod. */
+export const numbersAreHeeded: Invariant = {
+  name: "a StatefulSet of Kruise's makes no Pod with a number it does not want",
+  begin() {
+    const known = new Set<string>();
+    const specsOf = specsInForce<AdvancedStatefulSet['spec']>();
+    return (view) => {
+      const active = activeByOwner(view.list(pod));
+      for (const set of view.list(advancedStatefulSet)) {
+        const wanted = new Set(specsOf(set).flatMap((spec) => numbersOf({ spec })));
+        for (const each of active.get(set.metadata.uid ?? '') ?? []) {
+          const own = each.metadata.uid ?? '';
+          if (known.has(own)) continue;
+          known.add(own);
+          if (!wanted.has(numberOf(each))) return `${nameOf(each)} was made, and ${[...wanted].join(', ')} are wanted`;
+        }
+      }
+      return undefined;
+    };
+  },
+};
 
 /** What a Pod may not do once it has done it. */
 export const podsDoNotTurnBack: Invariant = {

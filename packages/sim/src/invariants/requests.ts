@@ -12,7 +12,6 @@ import { podDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodActive, isPodReady } from '@kruise/machinery/pods';
-import { hold } from '../scenario.ts';
 import type { View } from '../view.ts';
 import type { Invariant } from './invariant.ts';
 
@@ -62,26 +61,6 @@ function stayingOwnerOf(view: View, object: Parameters<typeof controllerOf>[0]):
   }
   return undefined;
 }
-
-const manager = 'system:serviceaccount:kruise-system:kruise-manager';
-
-export const heldPodsAreNotDeleted: Invariant = {
-  name: 'a Pod that is held back is not deleted by its CloneSet',
-  begin({ onRequest, view }) {
-    let broken: string | undefined;
-    onRequest(({ user, request }) => {
-      if (request.method !== 'DELETE' || user.username !== manager) return undefined;
-      const seen = view();
-      const found = seen?.at(pod, request.path);
-      const owner = found && controllerOf(found)?.uid;
-      const set = seen?.list(cloneSet).find(({ metadata }) => metadata.uid === owner);
-      const isHeld = Object.entries(hold).every(([label, value]) => found?.metadata.labels?.[label] === value);
-      if (!found || !isHeld || !isPodActive(found) || !set?.spec.lifecycle?.preDelete) return undefined;
-      return () => (broken ??= `${found.metadata.name} was deleted`);
-    });
-    return () => broken;
-  },
-};
 
 export const budgetsAreKept: Invariant = {
   name: 'no Pod is evicted that its budget cannot spare',

@@ -1,12 +1,15 @@
 /** The budgets and the order that each kind of workload promises. */
 import { deployment } from '@kruise/api/apps/deployment';
 import { replicaSet } from '@kruise/api/apps/replicaset';
-import { statefulSet } from '@kruise/api/apps/statefulset';
+import { type StatefulSet, statefulSet } from '@kruise/api/apps/statefulset';
 import { job } from '@kruise/api/batch/job';
-import { type Pod, pod } from '@kruise/api/core/pod';
+import { pod } from '@kruise/api/core/pod';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
 import { daemonSet as advancedDaemonSet } from '@kruise/api/kruise/daemonset';
-import { statefulSet as advancedStatefulSet } from '@kruise/api/kruise/statefulset';
+import {
+  type StatefulSet as AdvancedStatefulSet,
+  statefulSet as advancedStatefulSet,
+} from '@kruise/api/kruise/statefulset';
 import type { ObjectMeta } from '@kruise/api/meta/object-meta';
 import { updateBudget } from '@kruise/controlplane/controllers/daemonset/situation';
 import { isConditionFalse } from '@kruise/machinery/conditions';
@@ -17,6 +20,7 @@ import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import { scaleDown, scaleUp } from '@kruise/values/int-or-string';
 import { activeByOwner, ceiling, floor } from './amounts.ts';
 import type { Invariant } from './invariant.ts';
+import { numberOf, numbersOf, specsInForce } from './kruise.ts';
 
 export const deploymentsStayLarge: Invariant = {
   name: 'the ReplicaSets of a Deployment want no fewer Pods together than it may be short of',
@@ -46,35 +50,54 @@ export const deploymentsStayLarge: Invariant = {
   },
 };
 
-export const statefulSetsStartInOrder: Invariant = {
-  name: 'a Pod of an ordered StatefulSet is made only after those before it were ready',
-  begin() {
+/** Pods of sets that start in order are made only after those before them were ready. */
+function startsInOrder<S>(
+  kind: typeof statefulSet | typeof advancedStatefulSet,
+  numbersOf: (spec: S) => readonly number[],
+): Invariant['begin'] {
+  return () => {
     const ready = new Map<string, Set<number>>();
+    const judged = new Set<string>();
+    const specsOf = specsInForce<S>();
     return (view) => {
       const pods = Map.groupBy(view.list(pod), (each) => controllerOf(each)?.uid);
-      for (const { metadata, spec } of view.list(statefulSet)) {
+      for (const set of view.list(kind)) {
+        const { metadata, spec } = set;
         if (spec?.podManagementPolicy === 'Parallel') continue;
         const uid = metadata.uid ?? '';
         const known = ready.get(uid) ?? new Set();
         ready.set(uid, known);
         const present = pods.get(uid) ?? [];
+        for (const each of present) if (isPodReady(each)) known.add(numberOf(each));
+        // A set of either kind has a spec of its kind.
+        const specs = specsOf(set as Parameters<typeof specsOf>[0]);
         for (const each of present) {
-          if (isPodReady(each)) known.add(ordinalOf(each));
-        }
-        for (const each of present) {
-          const early = Array.from({ length: ordinalOf(each) }, (_, index) => index).find((index) => !known.has(index));
-          if (early !== undefined)
-            return `${each.metadata.name} is there, and ${metadata.name}-${early} never was ready`;
+          if (judged.has(each.metadata.uid ?? '')) continue;
+          judged.add(each.metadata.uid ?? '');
+          const early = specs.map((wanted) =>
+            numbersOf(wanted).find((number) => number < numberOf(each) && !known.has(number)),
+          );
+          if (early.every((number) => number !== undefined)) {
+            return `${each.metadata.name} is there, and ${metadata.name}-${early[0]} never was ready`;
+          }
         }
       }
       return undefined;
     };
-  },
+  };
+}
+
+export const statefulSetsStartInOrder: Invariant = {
+  name: 'a Pod of an ordered StatefulSet is made only after those before it were ready',
+  begin: startsInOrder<StatefulSet['spec']>(statefulSet, (spec) =>
+    Array.from({ length: spec?.replicas ?? 1 }, (_, index) => index),
+  ),
 };
 
-function ordinalOf({ metadata }: Pod): number {
-  return Number(metadata.name?.split('-').at(-1));
-}
+export const advancedStatefulSetsStartInOrder: Invariant = {
+  name: "a Pod of an ordered StatefulSet of Kruise's is made only after those before it were ready",
+  begin: startsInOrder<AdvancedStatefulSet['spec']>(advancedStatefulSet, (spec) => numbersOf({ spec })),
+};
 
 export const jobsCountWhatWas: Invariant = {
   name: 'a Job counts no more successes than there were, and runs no more Pods at a time than it may',
@@ -157,34 +180,4 @@ export const advancedDaemonSetsStayAvailable: Invariant = {
     const desired = set.status?.desiredNumberScheduled ?? 0;
     return Math.max(1, updateBudget(set, desired).maxUnavailable);
   }),
-};
-
-export const cloneSetsKeepToPartitions: Invariant = {
-  name: 'a CloneSet updates no more Pods than its partition leaves',
-  begin() {
-    const limitOf = ceiling();
-    const heardOf = new Map<string, number>();
-    return (view) => {
-      const active = activeByOwner(view.list(pod));
-      for (const { metadata, spec, status } of view.list(cloneSet)) {
-        const { uid = '', generation } = metadata;
-        const { currentRevision, updateRevision, observedGeneration } = status ?? {};
-        const replicas = spec.replicas ?? 1;
-        const kept = scaleUp(spec.updateStrategy?.rollingUpdate?.partition ?? 0, replicas);
-        const wanted = Math.max(0, replicas - kept);
-        const allowed = observedGeneration === generation ? wanted : Math.max(wanted, heardOf.get(uid) ?? replicas);
-        heardOf.set(uid, allowed);
-        // Where all are of one revision, there is nothing to keep back.
-        if (updateRevision === undefined || currentRevision === updateRevision) continue;
-        const hash = updateRevision.split('-').at(-1)!;
-        const pods = active.get(uid) ?? [];
-        const updated = pods.filter((each) =>
-          each.metadata.labels?.['controller-revision-hash']?.endsWith(hash),
-        ).length;
-        const limit = limitOf(`${uid} ${updateRevision}`, allowed, updated);
-        if (updated > limit) return `${metadata.name} may update ${limit} and has updated ${updated}`;
-      }
-      return undefined;
-    };
-  },
 };

@@ -19,27 +19,33 @@ export type Mutant = {
   readonly caughtBy: string;
 };
 
-/** The controllers of a kind make something else of what they decided. */
-export function deciding(kind: Kind, change: (decision: Decision) => Decision): Parts {
+/** The controllers of a kind make something else of what they decided, and of what there is. */
+export function deciding(kind: Kind, change: (decision: Decision, caches: Caches) => Decision): Parts {
   return adapting(kind, (controller) => ({
     ...controller,
     consider(context, key) {
       const considered = controller.consider(context, key);
       if (considered === undefined) return undefined;
+      const { caches } = context;
       if (considered instanceof Promise) {
-        return considered.then(({ object, decision }) => ({ object, decision: change(decision) }));
+        return considered.then(({ object, decision }) => ({ object, decision: change(decision, caches) }));
       }
-      return { ...considered, decision: change(considered.decision) };
+      return { ...considered, decision: change(considered.decision, caches) };
     },
   }));
 }
 
 /** The controllers of a kind see its objects as they are not. */
 export function seeing<K extends Kind>(kind: K, distort: (object: ObjectOf<K>) => ObjectOf<K>): Parts {
+  return misled(kind, kind, distort);
+}
+
+/** The controllers of a kind see objects of another as they are not. */
+export function misled<K extends Kind>(kind: Kind, about: K, distort: (object: ObjectOf<K>) => ObjectOf<K>): Parts {
   return adapting(kind, (controller) => ({
     ...controller,
     consider: (context, key) =>
-      controller.consider({ ...context, caches: distorted(context.caches, kind, distort) }, key),
+      controller.consider({ ...context, caches: distorted(context.caches, about, distort) }, key),
   }));
 }
 

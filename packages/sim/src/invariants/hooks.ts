@@ -1,0 +1,53 @@
+/** Hooks of Kruise's workloads are waited for. */
+import { type Pod, pod } from '@kruise/api/core/pod';
+import type { Lifecycle, LifecycleHook } from '@kruise/api/kruise/lifecycle';
+import { lifecycleStateLabel } from '@kruise/api/kruise/well-known';
+import { isPodActive } from '@kruise/machinery/pods';
+import type { View } from '../view.ts';
+import type { Heard } from '../world.ts';
+import type { Invariant } from './invariant.ts';
+import { isOfManager, kruiseOwnerOf } from './kruise.ts';
+
+export const heldPodsAreNotDeleted: Invariant = {
+  name: 'a Pod that is held back is not deleted by its workload',
+  begin: isWaitedFor(
+    ({ request }) => request.method === 'DELETE',
+    ({ preDelete }) => preDelete,
+  ),
+};
+
+export const heldPodsAreNotUpdated: Invariant = {
+  name: 'a Pod that is held back is not updated in place',
+  begin: isWaitedFor(
+    ({ request }) => statePatched(request.body) === 'Updating',
+    ({ inPlaceUpdate }) => inPlaceUpdate,
+  ),
+};
+
+function statePatched(body: unknown): string | undefined {
+  const { metadata } = (body ?? {}) as { readonly metadata?: Pod['metadata'] };
+  return metadata?.labels?.[lifecycleStateLabel];
+}
+
+function isWaitedFor(
+  isSkipping: (heard: Heard) => boolean,
+  hookOf: (lifecycle: Lifecycle) => LifecycleHook | undefined,
+): Invariant['begin'] {
+  return ({ onRequest, view }) => {
+    let broken: string | undefined;
+    onRequest((heard) => {
+      if (!isOfManager(heard) || !isSkipping(heard)) return undefined;
+      const seen = view();
+      const found = seen?.at(pod, heard.request.path);
+      if (!found || !isPodActive(found) || !isHeld(seen!, found, hookOf)) return undefined;
+      return () => (broken ??= `${found.metadata.name} was`);
+    });
+    return () => broken;
+  };
+}
+
+function isHeld(view: View, found: Pod, hookOf: (lifecycle: Lifecycle) => LifecycleHook | undefined): boolean {
+  const { lifecycle = {} } = kruiseOwnerOf(view, found)?.spec ?? {};
+  const labels = Object.entries(hookOf(lifecycle)?.labelsHandler ?? {});
+  return labels.some(([label, value]) => found.metadata.labels?.[label] === value);
+}

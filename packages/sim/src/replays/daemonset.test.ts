@@ -1,0 +1,195 @@
+/** Defects that users of Kruise's DaemonSets met, played again by the numbers they were reported under. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { node } from '@kruise/api/core/node';
+import { pod } from '@kruise/api/core/pod';
+import { daemonSet } from '@kruise/api/kruise/daemonset';
+import { isConditionFalse } from '@kruise/machinery/conditions';
+import { isPodActive } from '@kruise/machinery/pods';
+import type { View } from '../view.ts';
+import {
+  broken,
+  make,
+  minute,
+  names,
+  newer,
+  of,
+  old,
+  openReplay,
+  own,
+  ready,
+  rolling,
+  template,
+  uids,
+  withWorkload,
+} from './replay.ts';
+
+const inPlace = (rollingUpdate: object = {}) => rolling({ rollingUpdateType: 'InPlaceIfPossible', ...rollingUpdate });
+const isUpdated = (count: number) => (view: View) => of(newer, ready(view)).length === count;
+const onNode = (name: string) => (view: View) => own(view).filter(({ spec }) => spec?.nodeName === name);
+const nodesOf = (pods: ReturnType<typeof own>) => pods.map(({ spec }) => spec?.nodeName).sort();
+
+test('#2520: Pods of a set that was of v1alpha1 wake it', async () => {
+  const replay = await withWorkload(daemonSet, rolling({ maxUnavailable: 1 }), { wanted: 3 });
+  for (const { metadata } of own(replay.view())) {
+    const [owner] = metadata.ownerReferences!;
+    const ownerReferences = [{ ...owner, apiVersion: 'apps.kruise.io/v1alpha1' }];
+    await replay.patchPod(metadata.name!, { metadata: { ownerReferences } });
+  }
+  await replay.update(newer);
+  await replay.until('all are updated', isUpdated(3));
+});
+
+test('#1014, #1012: an old Pod goes when the new one has been ready for long enough', async () => {
+  const spec = { ...rolling({ maxSurge: 1, maxUnavailable: 0 }), minReadySeconds: 10 };
+  const replay = await withWorkload(daemonSet, spec, { wanted: 3 });
+  await replay.pass(minute);
+  await replay.update(newer);
+  await replay.until('all are updated', (view) => isUpdated(3)(view) && own(view).length === 3, 3 * minute);
+});
+
+test('#657: a Pod that does not end uses up nothing but its own place', async () => {
+  const replay = await withWorkload(daemonSet, rolling({ maxUnavailable: 2 }), { wanted: 3 });
+  const [stuck] = names(own(replay.view()));
+  await replay.patchPod(stuck!, { metadata: { finalizers: ['example.com/stays'] } });
+  await replay.deletePod(stuck!);
+  let deletions = 0;
+  replay.onManager(({ method, path }) => {
+    if (method === 'DELETE' && path.endsWith(`/pods/${stuck}`)) deletions++;
+  });
+  await replay.update(newer);
+  await replay.until('the others are updated', isUpdated(2));
+  assert.equal(deletions, 0);
+});
+
+test('#314: Pods that failed are replaced, and the update goes on', async () => {
+  const replay = await withWorkload(daemonSet, rolling({ maxUnavailable: 1 }), { wanted: 3 });
+  const [failed] = names(own(replay.view()));
+  await replay.patch(pod, failed!, { status: { phase: 'Failed' } }, 'status');
+  await replay.update(newer);
+  await replay.until('all are updated', isUpdated(3), 3 * minute);
+  assert.ok(!names(own(replay.view())).includes(failed!));
+});
+
+test('#444, #443: a Pod of a node that is gone goes, though it never started', async () => {
+  const replay = await openReplay();
+  await make(replay, daemonSet, { template: template(broken) });
+  await replay.until('there are Pods', (view) => own(view).length === 3);
+  replay.world.crash('node-3', 60 * minute);
+  await replay.during(replay.client().delete(node, { name: 'node-3' }));
+  await replay.until('its Pod is gone', (view) => onNode('node-3')(view).length === 0, 3 * minute);
+});
+
+test('#920: a node that comes to be chosen is updated', async () => {
+  const chosen = { selector: { matchLabels: { canary: 'yes' } }, maxUnavailable: 2 };
+  const replay = await withWorkload(daemonSet, rolling(chosen), { wanted: 3 });
+  await replay.update(newer);
+  await replay.pass(minute);
+  assert.equal(of(newer, own(replay.view())).length, 0);
+  const label = (canary: string | null) =>
+    replay.during(
+      replay.client().patch(node, { name: 'node-2' }, { metadata: { labels: { canary } } }, { type: 'merge' }),
+    );
+  await label('yes');
+  await replay.until('it is updated', isUpdated(1));
+  assert.deepEqual(nodesOf(of(newer, own(replay.view()))), ['node-2']);
+});
+
+test('#1871: a node that is chosen no longer keeps the Pod it has', async () => {
+  const chosen = { selector: { matchLabels: { canary: 'yes' } } };
+  const replay = await withWorkload(daemonSet, rolling(chosen), { wanted: 3 });
+  const label = (canary: string | null) =>
+    replay.during(
+      replay.client().patch(node, { name: 'node-2' }, { metadata: { labels: { canary } } }, { type: 'merge' }),
+    );
+  await label('yes');
+  await replay.update(newer);
+  await replay.until('one is updated', isUpdated(1));
+  const before = uids(own(replay.view()));
+  await label(null);
+  await replay.pass(minute);
+  assert.deepEqual(uids(own(replay.view())), before);
+});
+
+test('dacfbcd3f: a partition of more than there are nodes keeps all', async () => {
+  const replay = await withWorkload(daemonSet, rolling({ partition: 5 }), { wanted: 3 });
+  await replay.update(newer);
+  await replay.pass(minute);
+  assert.equal(of(old, ready(replay.view())).length, 3);
+});
+
+test('#815: a node that is given a rest holds up no other', async () => {
+  const replay = await withWorkload(daemonSet, rolling({ maxUnavailable: 3 }), { wanted: 3 });
+  const fail = async (name: string) => {
+    const [found] = onNode(name)(replay.view()).filter(isPodActive);
+    await replay.patch(pod, found!.metadata.name!, { status: { phase: 'Failed' } }, 'status');
+  };
+  // After the first failures its Pods are replaced with growing pauses.
+  for (let count = 0; count < 3; count++) {
+    await fail('node-1');
+    await replay.until('it is replaced', (view) => onNode('node-1')(view).some(isPodActive), 3 * minute);
+  }
+  await fail('node-1');
+  const [other] = names(onNode('node-2')(replay.view()));
+  await replay.deletePod(other!);
+  await replay.until('the other node has another', (view) => {
+    const present = names(onNode('node-2')(view).filter(isPodActive));
+    return present.length === 1 && present[0] !== other;
+  });
+});
+
+test('#1007: where only a surge is said, nothing is unavailable', async () => {
+  let least = 3;
+  const covered = (view: View) => new Set(nodesOf(ready(view))).size;
+  const replay = await withWorkload(daemonSet, rolling({ maxSurge: 1, maxUnavailable: 0 }), {
+    wanted: 3,
+    watch: (view) => {
+      least = Math.min(least, covered(view));
+    },
+  });
+  await replay.update(newer);
+  await replay.until('all are updated', (view) => isUpdated(3)(view) && own(view).length === 3, 2 * minute);
+  assert.equal(least, 3);
+});
+
+test('#713: who sees late takes no more Pods than may be unavailable', async () => {
+  let most = 0;
+  const replay = await withWorkload(daemonSet, inPlace({ maxUnavailable: 1 }), {
+    wanted: 3,
+    watch(view) {
+      const taken = own(view).filter(({ status }) => isConditionFalse(status?.conditions, 'InPlaceUpdateReady'));
+      most = Math.max(most, taken.length);
+    },
+  });
+  const before = uids(own(replay.view()));
+  replay.world.setWeather('manager', { watchLagMs: 5000 });
+  await replay.update(newer);
+  await replay.until('all are updated', isUpdated(3), 5 * minute);
+  assert.equal(most, 1);
+  assert.deepEqual(uids(own(replay.view())), before);
+});
+
+test('d9b82027c: Pods of nodes that fit no longer use up nothing', async () => {
+  const replay = await withWorkload(daemonSet, rolling({ maxUnavailable: 1 }), { wanted: 3 });
+  const [first] = names(onNode('node-1')(replay.view()));
+  await replay.patchPod(first!, { metadata: { finalizers: ['example.com/stays'] } });
+  const expressions = [{ key: 'kubernetes.io/hostname', operator: 'NotIn', values: ['node-1'] }];
+  const affinity = {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: expressions }] },
+    },
+  };
+  await replay.update(newer, { spec: { affinity } });
+  await replay.until('the others are updated', isUpdated(2), 2 * minute);
+});
+
+test('#1505: whom a set selects cannot be changed', async () => {
+  const replay = await withWorkload(daemonSet, {}, { wanted: 3 });
+  await assert.rejects(
+    replay.change({
+      selector: { matchLabels: { app: 'other' } },
+      template: template(old, { labels: { app: 'other' } }),
+    }),
+    /updates to daemonset spec for fields other than/,
+  );
+});

@@ -1,0 +1,239 @@
+/** Defects that users met when Pods were updated in place, played again by the numbers they were reported under. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Pod, pod } from '@kruise/api/core/pod';
+import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { inPlaceUpdateGraceAnnotation } from '@kruise/api/kruise/well-known';
+import { isConditionFalse } from '@kruise/machinery/conditions';
+import type { View } from '../view.ts';
+import {
+  inPlace,
+  minute,
+  newer,
+  newest,
+  of,
+  old,
+  own,
+  ready,
+  restartsOf,
+  stateOf,
+  template,
+  uids,
+  withWorkload,
+} from './replay.ts';
+
+const isUpdated = (count: number) => (view: View) => of(newer, ready(view)).length === count;
+const isDrained = ({ status }: Pod) => isConditionFalse(status?.conditions, 'InPlaceUpdateReady');
+const isInGrace = ({ metadata }: Pod) => metadata.annotations?.[inPlaceUpdateGraceAnnotation] !== undefined;
+const graceful = (gracePeriodSeconds: number) =>
+  inPlace({ maxUnavailable: 1, inPlaceUpdateStrategy: { gracePeriodSeconds } });
+/** What a request says of a Pod. */
+type Said = Partial<Pod>;
+
+test('#2276, #2277: no container is touched of a Pod that still gets traffic, however late its manager sees', async () => {
+  const wrong: string[] = [];
+  const replay = await withWorkload(cloneSet, { replicas: 3, ...inPlace({ maxUnavailable: 2 }) }, { wanted: 3 });
+  let touched = 0;
+  replay.onManager(({ method, path, body }, view) => {
+    if (method !== 'PATCH' || !(body as Said)?.spec?.containers) return;
+    touched++;
+    const found = view.at(pod, path);
+    if (found && !isDrained(found)) wrong.push(found.metadata.name ?? '');
+  });
+  replay.world.setWeather('manager', { watchLagMs: 3000 });
+  for (const image of [newer, old, newer]) {
+    await replay.update(image);
+    await replay.pass(12_000);
+  }
+  await replay.until('all are updated', isUpdated(3), 5 * minute);
+  assert.ok(touched > 3);
+  assert.deepEqual(wrong, []);
+});
+
+test('#2274, #2269: traffic is let in again only at the very version that was judged', async () => {
+  const replay = await withWorkload(cloneSet, { replicas: 2, ...inPlace({ maxUnavailable: 2 }) }, { wanted: 2 });
+  const versions: (string | undefined)[] = [];
+  replay.onManager(({ method, path, body }) => {
+    const { status, metadata } = (body ?? {}) as Said;
+    const opened = status?.conditions?.some((each) => each.type === 'InPlaceUpdateReady' && each.status === 'True');
+    if (method === 'PATCH' && path.endsWith('/status') && opened) versions.push(metadata?.resourceVersion);
+  });
+  await replay.update(newer);
+  await replay.until('all are updated', isUpdated(2));
+  assert.equal(versions.length, 2);
+  assert.ok(versions.every((version) => version !== undefined));
+});
+
+test('#635, #707, #2297: another name of the same image is as good as another image', async () => {
+  const replay = await withWorkload(
+    cloneSet,
+    { replicas: 2, ...inPlace({ maxUnavailable: 1 }), template: template('nginx:alpine') },
+    { wanted: 2 },
+  );
+  const idOf = (view: View) => own(view)[0]?.status?.containerStatuses?.[0]?.imageID;
+  const before = { uids: uids(own(replay.view())), id: idOf(replay.view()) };
+  await replay.update('nginx:mainline-alpine');
+  await replay.until('all are updated', (view) => of('nginx:mainline-alpine', ready(view)).length === 2);
+  assert.deepEqual({ uids: uids(own(replay.view())), id: idOf(replay.view()) }, before);
+});
+
+test('#418: a name without a tag is what it stands for, also on the way back', async () => {
+  const replay = await withWorkload(
+    cloneSet,
+    { replicas: 1, ...graceful(30), template: template('nginx') },
+    { wanted: 1 },
+  );
+  await replay.update(newer);
+  await replay.until('it waits', (view) => own(view).some(isInGrace));
+  await replay.update('nginx');
+  await replay.until('it is ready again', (view) => of('nginx', ready(view)).length === 1, 2 * minute);
+});
+
+test('f8504faef: nothing is done as long as it waits to be', async () => {
+  const replay = await withWorkload(cloneSet, { replicas: 1, ...graceful(20) }, { wanted: 1 });
+  await replay.update(newer);
+  await replay.until('it waits', (view) => own(view).some(isInGrace));
+  await replay.pass(15_000);
+  assert.deepEqual(own(replay.view()).map(isDrained), [true]);
+  assert.equal(of(old, own(replay.view())).length, 1);
+  await replay.until('it is updated', isUpdated(1));
+});
+
+test('#469, #463: a newer template waits for the one under way, and then comes', async () => {
+  const replay = await withWorkload(cloneSet, { replicas: 1, ...graceful(10) }, { wanted: 1 });
+  const before = uids(own(replay.view()));
+  await replay.update(newer);
+  await replay.until('it waits', (view) => own(view).some(isInGrace));
+  await replay.update(newest);
+  await replay.until('it has the newest', (view) => of(newest, ready(view)).length === 1, 2 * minute);
+  assert.deepEqual(uids(own(replay.view())), before);
+  const revision = replay.view().list(cloneSet)[0]?.status?.updateRevision?.split('-').at(-1);
+  assert.ok(own(replay.view())[0]?.metadata.labels?.['controller-revision-hash']?.endsWith(revision!));
+});
+
+test('#295: a Pod is not replaced because it could not be written', async () => {
+  const replay = await withWorkload(cloneSet, { replicas: 3, ...inPlace({ maxUnavailable: 1 }) }, { wanted: 3 });
+  const before = uids(own(replay.view()));
+  replay.world.setWeather('manager', { failed: 500 });
+  await replay.update(newer);
+  await replay.until('all are updated', isUpdated(3), 30 * minute);
+  assert.deepEqual(uids(own(replay.view())), before);
+});
+
+test('#258, #226, #1625: a Pod gets the metadata of its template with the image', async () => {
+  const replay = await withWorkload(cloneSet, { replicas: 1, ...inPlace() }, { wanted: 1 });
+  const before = uids(own(replay.view()));
+  await replay.update(newer, { labels: { tier: 'front' }, annotations: { note: 'with the image' } });
+  await replay.until('it is updated', isUpdated(1));
+  const told = () => {
+    const { labels, annotations } = own(replay.view())[0]!.metadata;
+    return [labels?.['tier'], annotations?.['note']];
+  };
+  assert.deepEqual(told(), ['front', 'with the image']);
+  await replay.update(newer, { labels: { tier: 'back' }, annotations: { note: 'alone' } });
+  await replay.until('it has them', (view) => own(view)[0]?.metadata.labels?.['tier'] === 'back');
+  await replay.until('it is ready', isUpdated(1));
+  assert.deepEqual(told(), ['back', 'alone']);
+  assert.deepEqual(uids(own(replay.view())), before);
+});
+
+test('#1295, #1292: a Pod that loses its annotations while it waits is not the end of its manager', async () => {
+  const replay = await withWorkload(cloneSet, { replicas: 2, ...graceful(10) }, { wanted: 2 });
+  await replay.update(newer);
+  await replay.until('one waits', (view) => own(view).some(isInGrace));
+  const waiting = own(replay.view()).find(isInGrace)!;
+  await replay.patchPod(waiting.metadata.name!, { metadata: { annotations: null } });
+  const isOther = ({ metadata }: Pod) => metadata.name !== waiting.metadata.name;
+  await replay.until('the other is updated', (view) => of(newer, ready(view)).some(isOther), 2 * minute);
+});
+
+test('#996, #980, #1560, #1683: the manager closes gates, opens none but its own, and writes nothing whole', async () => {
+  const wrong: string[] = [];
+  const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'NotRequired' }];
+  const traits = { container: { resizePolicy } };
+  const replay = await withWorkload(
+    cloneSet,
+    { replicas: 2, ...inPlace({ maxUnavailable: 2 }), template: template(old, traits) },
+    { wanted: 2 },
+  );
+  replay.onManager(({ method, path, body }) => {
+    if (!path.includes('/pods/')) return;
+    if (method === 'PUT') wrong.push(`${method} ${path}`);
+    const { status } = (body ?? {}) as Said;
+    for (const { type, status: value } of status?.conditions ?? []) {
+      if (type === 'Ready' && value !== 'False') wrong.push(`${type} ${value}`);
+    }
+  });
+  await replay.update(newer, traits);
+  await replay.until('all are updated', isUpdated(2));
+  assert.deepEqual(wrong, []);
+  assert.deepEqual(own(replay.view())[0]?.spec?.containers[0]?.resizePolicy, resizePolicy);
+});
+
+const amounts = (cpu: string) => ({ container: { resources: { requests: { cpu }, limits: { cpu: '1' } } } });
+
+test('#2067: resources change through the subresource that is for them', async () => {
+  const paths: string[] = [];
+  const replay = await withWorkload(
+    cloneSet,
+    { replicas: 1, ...inPlace(), template: template(old, amounts('100m')) },
+    { wanted: 1 },
+  );
+  const before = uids(own(replay.view()));
+  replay.onManager(({ method, path }) => {
+    if (method === 'PATCH' && /\/pods\/[^/]+(\/resize)?$/.test(path)) paths.push(path.split('/').at(-1)!);
+  });
+  await replay.update(old, amounts('200m'));
+  await replay.until(
+    'it has them',
+    (view) => own(view)[0]?.spec?.containers[0]?.resources?.requests?.['cpu'] === '200m',
+  );
+  assert.ok(paths.includes('resize'));
+  assert.deepEqual(uids(own(replay.view())), before);
+});
+
+test('d25416f63, #1212: a change of the quality of service takes another Pod', async () => {
+  const replay = await withWorkload(
+    cloneSet,
+    { replicas: 1, ...inPlace(), template: template(old, amounts('100m')) },
+    { wanted: 1 },
+  );
+  const before = uids(own(replay.view()));
+  await replay.update(old, {
+    container: { resources: { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '1', memory: '1Gi' } } },
+  });
+  await replay.until('there is another', (view) => ready(view).length === 1 && uids(own(view))[0] !== before[0]);
+  assert.equal(own(replay.view())[0]?.status?.qosClass, 'Guaranteed');
+});
+
+test('#1621: variables in another order take another Pod', async () => {
+  const env = [
+    { name: 'A', value: '1' },
+    { name: 'B', value: '2' },
+  ];
+  const replay = await withWorkload(
+    cloneSet,
+    { replicas: 1, ...inPlace(), template: template(old, { container: { env } }) },
+    { wanted: 1 },
+  );
+  const before = uids(own(replay.view()));
+  await replay.update(old, { container: { env: env.toReversed() } });
+  await replay.until('there is another', (view) => ready(view).length === 1 && uids(own(view))[0] !== before[0]);
+});
+
+test('#384: a Pod that is deleted while it is updated is waited for by nobody', async () => {
+  const replay = await withWorkload(cloneSet, { replicas: 2, ...inPlace({ maxUnavailable: 1 }) }, { wanted: 2 });
+  replay.world.setWeather('manager', { watchLagMs: 3000 });
+  await replay.update(newer);
+  await replay.until('one is being updated', (view) => own(view).some((each) => stateOf(each) === 'Updating'));
+  const [taken] = own(replay.view()).filter((each) => stateOf(each) === 'Updating');
+  await replay.deletePod(taken!.metadata.name!, { gracePeriodSeconds: 0 });
+  await replay.until('all are updated', isUpdated(2), 2 * minute);
+});
+
+test('an update in place starts each container once', async () => {
+  const replay = await withWorkload(cloneSet, { replicas: 2, ...inPlace({ maxUnavailable: 2 }) }, { wanted: 2 });
+  await replay.update(newer);
+  await replay.until('all are updated', isUpdated(2));
+  assert.deepEqual(own(replay.view()).map(restartsOf), [1, 1]);
+});

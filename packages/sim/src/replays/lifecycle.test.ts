@@ -1,0 +1,192 @@
+/** Defects that users met with hooks and readiness, played again by the numbers they were reported under. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Pod, pod } from '@kruise/api/core/pod';
+import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { kruisePodReadyCondition, lifecycleStateLabel } from '@kruise/api/kruise/well-known';
+import { findCondition } from '@kruise/machinery/conditions';
+import type { View } from '../view.ts';
+import {
+  active,
+  broken,
+  inPlace,
+  make,
+  minute,
+  names,
+  newer,
+  of,
+  old,
+  openReplay,
+  own,
+  ready,
+  stateOf,
+  template,
+  uids,
+  withWorkload,
+} from './replay.ts';
+
+const hooks = { 'example.com/one': 'hold', 'example.com/two': 'hold' };
+const labelled = { labels: hooks };
+const onUpdate = {
+  lifecycle: { inPlaceUpdate: { labelsHandler: hooks } },
+  template: template(old, labelled),
+};
+const inState =
+  (state: string, count = 1) =>
+  (view: View) =>
+    own(view).filter((each) => stateOf(each) === state).length === count;
+const one = (view: View) => own(view)[0]!.metadata.name!;
+const label = (labels: object) => ({ metadata: { labels } });
+
+test('#528, #1022: a Pod waits until no hook is left, and then until all are back', async () => {
+  const replay = await withWorkload(cloneSet, { replicas: 1, ...inPlace(), ...onUpdate }, { wanted: 1 });
+  const name = one(replay.view());
+  await replay.update(newer, labelled);
+  await replay.until('it waits', inState('PreparingUpdate'));
+  await replay.patchPod(name, label({ 'example.com/one': 'gone' }));
+  await replay.pass(minute);
+  assert.ok(inState('PreparingUpdate')(replay.view()));
+  await replay.patchPod(name, label({ 'example.com/two': 'gone' }));
+  await replay.until('it is updated', inState('Updated'));
+  await replay.patchPod(name, label({ 'example.com/one': 'hold' }));
+  await replay.pass(minute);
+  assert.ok(inState('Updated')(replay.view()));
+  await replay.patchPod(name, label(hooks));
+  await replay.until('it is done', inState('Normal'));
+});
+
+test('#676, #679: a Pod whose update came to nothing is updated back', async () => {
+  const replay = await withWorkload(cloneSet, { replicas: 1, ...inPlace(), ...onUpdate }, { wanted: 1 });
+  const name = one(replay.view());
+  const letGo = () => replay.patchPod(name, label({ 'example.com/one': 'gone', 'example.com/two': 'gone' }));
+  await replay.update(newer, labelled);
+  await replay.until('it waits', inState('PreparingUpdate'));
+  await letGo();
+  await replay.until('it is updated', inState('Updated'));
+  await replay.update(broken, labelled);
+  await replay.until('it waits again', inState('PreparingUpdate'));
+  await letGo();
+  await replay.until('it has what does not start', (view) => of(broken, own(view)).length === 1);
+  await replay.pass(minute);
+  await replay.update(newer, labelled);
+  await replay.pass(minute);
+  await letGo();
+  await replay.until('it is updated back', (view) => of(newer, own(view)).length === 1);
+  await replay.patchPod(name, label(hooks));
+  await replay.until('it is ready', (view) => ready(view).length === 1 && inState('Normal')(view), 2 * minute);
+});
+
+test('#1156, #1157: a Pod that waits for an update no longer wanted goes on as it is', async () => {
+  const replay = await withWorkload(cloneSet, { replicas: 1, ...inPlace(), ...onUpdate }, { wanted: 1 });
+  await replay.update(newer, labelled);
+  await replay.until('it waits', inState('PreparingUpdate'));
+  await replay.update(old, labelled);
+  await replay.until('it goes on', inState('Normal'));
+  assert.equal(ready(replay.view()).length, 1);
+});
+
+test('#1183, #1290: a Pod that waits for its update counts as updated when another is replaced', async () => {
+  const spec = { replicas: 3, ...inPlace({ partition: 2, maxUnavailable: 1 }), ...onUpdate };
+  const replay = await withWorkload(cloneSet, spec, { wanted: 3 });
+  await replay.update(newer, labelled);
+  await replay.until('one waits', inState('PreparingUpdate'));
+  const waiting = own(replay.view()).find((each) => stateOf(each) === 'PreparingUpdate')!.metadata.name!;
+  const [other] = names(own(replay.view())).filter((name) => name !== waiting);
+  await replay.deletePod(other!);
+  await replay.until('there are three', (view) => active(view).length === 3 && !names(own(view)).includes(other!));
+  assert.equal(of(newer, own(replay.view())).length, 0);
+  await replay.patchPod(waiting, label({ 'example.com/one': 'gone', 'example.com/two': 'gone' }));
+  await replay.until('it is updated', (view) => of(newer, own(view)).length === 1);
+});
+
+test('#2161: a hook of labels holds what the workload deletes, one of finalizers what anybody does', async () => {
+  const hold = 'example.com/hold';
+  const lifecycle = { preDelete: { finalizersHandler: [hold] } };
+  const spec = { replicas: 2, lifecycle, template: template(old) };
+  const replay = await withWorkload(cloneSet, spec, { wanted: 2 });
+  for (const name of names(own(replay.view()))) await replay.patchPod(name, { metadata: { finalizers: [hold] } });
+  const [first] = names(own(replay.view()));
+  await replay.deletePod(first!);
+  await replay.pass(minute);
+  assert.ok(names(own(replay.view())).includes(first!));
+  await replay.patchPod(first!, { metadata: { finalizers: null } });
+  await replay.until('it goes', (view) => !names(own(view)).includes(first!));
+});
+
+test('#1024: a Pod that waits to be deleted is one of the replicas, unless it is asked not to be', async () => {
+  for (const excludePreparingDelete of [false, true]) {
+    const lifecycle = { preDelete: { labelsHandler: hooks } };
+    const spec = {
+      replicas: 2,
+      lifecycle,
+      template: template(old, labelled),
+      scaleStrategy: { excludePreparingDelete },
+    };
+    const replay = await withWorkload(cloneSet, spec, { wanted: 2 });
+    const name = one(replay.view());
+    await replay.patchPod(name, label({ 'apps.kruise.io/specified-delete': 'true' }));
+    await replay.until('it waits', inState('PreparingDelete'));
+    await replay.pass(minute);
+    assert.equal(active(replay.view()).length, excludePreparingDelete ? 3 : 2);
+  }
+});
+
+test('#2060: a hook of finalizers lets a new Pod go on as soon as it is there', async () => {
+  const hook = 'example.com/ready';
+  const replay = await openReplay();
+  await make(replay, cloneSet, { replicas: 1, lifecycle: { preNormal: { finalizersHandler: [hook] } } });
+  await replay.until('it waits', (view) => inState('PreparingNormal')(view) && ready(view).length === 1);
+  await replay.pass(minute);
+  await replay.patchPod(one(replay.view()), { metadata: { finalizers: [hook] } });
+  await replay.until('it goes on', inState('Normal'));
+});
+
+test('#2087, #1485: nobody writes to a new Pod before it has a node', async () => {
+  const early: string[] = [];
+  const replay = await openReplay();
+  replay.onManager(({ method, path, body }, view) => {
+    const found = method === 'PATCH' ? view.at(pod, path) : undefined;
+    const { metadata } = (body ?? {}) as Partial<Pod>;
+    if (found && !found.spec?.nodeName && metadata?.labels?.[lifecycleStateLabel]) early.push(path);
+  });
+  await make(replay, cloneSet, { replicas: 5 });
+  await replay.until('all are normal', inState('Normal', 5));
+  assert.deepEqual(early, []);
+});
+
+test('#980, #979: a hook that makes a Pod not ready does so in one write', async () => {
+  const replay = await withWorkload(
+    cloneSet,
+    {
+      replicas: 1,
+      ...inPlace(),
+      lifecycle: { inPlaceUpdate: { labelsHandler: hooks, markPodNotReady: true } },
+      template: template(old, labelled),
+    },
+    { wanted: 1 },
+  );
+  const written: (readonly (string | undefined)[])[] = [];
+  replay.onManager(({ method, path, body }) => {
+    const { conditions } = ((body ?? {}) as Partial<Pod>).status ?? {};
+    const gate = findCondition(conditions, kruisePodReadyCondition)?.status;
+    if (method === 'PATCH' && path.endsWith('/status') && gate === 'False') {
+      written.push([gate, findCondition(conditions, 'Ready')?.status]);
+    }
+  });
+  await replay.update(newer, labelled);
+  await replay.until('it waits', inState('PreparingUpdate'));
+  assert.deepEqual(written, [['False', 'False']]);
+  assert.equal(ready(replay.view()).length, 0);
+});
+
+test('#1156: so does one that was held not ready meanwhile', async () => {
+  const lifecycle = { inPlaceUpdate: { labelsHandler: hooks, markPodNotReady: true } };
+  const spec = { replicas: 1, ...inPlace(), lifecycle, template: template(old, labelled) };
+  const replay = await withWorkload(cloneSet, spec, { wanted: 1 });
+  const before = uids(own(replay.view()));
+  await replay.update(newer, labelled);
+  await replay.until('it waits', inState('PreparingUpdate'));
+  await replay.update(old, labelled);
+  await replay.until('it goes on', (view) => inState('Normal')(view) && ready(view).length === 1);
+  assert.deepEqual(uids(own(replay.view())), before);
+});

@@ -1,0 +1,158 @@
+/** What replays have in common: a cluster, a workload called `web` in it, and what users and nodes do to them. */
+import { validatingWebhookConfiguration } from '@kruise/api/admissionregistration/validatingwebhookconfiguration';
+import { type Pod, pod } from '@kruise/api/core/pod';
+import type { ApiRequest } from '@kruise/client/transport';
+import { isPodActive, isPodReady } from '@kruise/machinery/pods';
+import type { FeatureGates } from '@kruise/manager/feature-gates';
+import type { Kind, ObjectOf } from '@kruise/schema/kind';
+import { openStage, type Stage } from '../stage.ts';
+import type { View } from '../view.ts';
+
+export const namespace = 'default';
+export const at = { name: 'web', namespace };
+export const old = 'nginx:1.25';
+export const newer = 'nginx:1.26';
+export const newest = 'nginx:1.27';
+/** Nobody finds it, so that its containers never start. */
+export const broken = 'nginx:404';
+export const minute = 60_000;
+
+export const own = (view: View) => view.list(pod).filter((each) => each.metadata.labels?.['app'] === 'web');
+export const active = (view: View) => own(view).filter(isPodActive);
+export const ready = (view: View) => active(view).filter(isPodReady);
+export const imageOf = ({ spec }: Pod) => spec?.containers[0]?.image;
+export const of = (image: string, pods: readonly Pod[]) => pods.filter((each) => imageOf(each) === image);
+export const names = (pods: readonly Pod[]) => pods.map(({ metadata }) => metadata.name ?? '').sort();
+export const uids = (pods: readonly Pod[]) => pods.map(({ metadata }) => metadata.uid ?? '').sort();
+export const stateOf = ({ metadata }: Pod) => metadata.labels?.['lifecycle.apps.kruise.io/state'];
+export const restartsOf = ({ status }: Pod) => status?.containerStatuses?.[0]?.restartCount ?? 0;
+
+export const selector = { matchLabels: { app: 'web' } };
+
+export type TemplateTraits = {
+  readonly labels?: { readonly [name: string]: string };
+  readonly annotations?: { readonly [name: string]: string };
+  readonly container?: object;
+  readonly spec?: object;
+};
+
+export function template(image: string, { labels = {}, annotations, container, spec }: TemplateTraits = {}) {
+  return {
+    metadata: { labels: { app: 'web', ...labels }, ...(annotations ? { annotations } : {}) },
+    spec: { terminationGracePeriodSeconds: 1, containers: [{ name: 'main', image, ...container }], ...spec },
+  };
+}
+
+export const rolling = (rollingUpdate: object) => ({ updateStrategy: { type: 'RollingUpdate', rollingUpdate } });
+export const inPlace = (rollingUpdate: object = {}) =>
+  rolling({ podUpdatePolicy: 'InPlaceIfPossible', ...rollingUpdate });
+
+/** Pods that are ready only if somebody says that they are fit. */
+export const judged = { spec: { readinessGates: [{ conditionType: 'example.com/fit' }] } };
+export const isRunning = ({ status }: Pod) => status?.phase === 'Running';
+
+export const claims = [
+  {
+    metadata: { name: 'data' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  },
+];
+export const stored = { container: { volumeMounts: [{ name: 'data', mountPath: '/data' }] } };
+
+export type Opening = {
+  readonly nodes?: number;
+  /** The gates of kruise-manager; all are open by default. */
+  readonly gates?: () => Partial<FeatureGates>;
+  /** Looks at each state the cluster goes through once the workload is there. */
+  readonly watch?: (view: View) => void;
+  /** Whether webhooks are waited for. Without, what is made has no defaults. */
+  readonly isAdmitted?: boolean;
+};
+
+/** A cluster that is led step by step, and what is done in it. */
+export type Replay = Stage & {
+  /** Changes an object by a merge patch. */
+  patch<K extends Kind>(kind: K, name: string, change: object, subresource?: string): Promise<ObjectOf<K>>;
+  patchPod(name: string, change: object): Promise<Pod>;
+  deletePod(name: string, options?: { readonly gracePeriodSeconds?: number }): Promise<void>;
+  /** Says of a Pod of a template that is `judged` whether it is fit. */
+  judge(name: string, isFit: boolean): Promise<void>;
+  /** Tells what kruise-manager asks of the server, from now on. */
+  onManager(listener: (request: ApiRequest, view: View) => void): void;
+  /** Begins to look at each state the cluster goes through. */
+  beginWatching(): void;
+};
+
+export async function openReplay({ nodes = 3, gates, watch, isAdmitted = true }: Opening = {}): Promise<Replay> {
+  let isWatched = false;
+  const stage = await openStage({
+    seed: 'replay',
+    nodes,
+    onChange: (view) => isWatched && watch?.(view),
+    ...(gates ? { control: { gates } } : {}),
+  });
+  // What is made before there are webhooks has no defaults, and would be of another revision than what comes after.
+  if (isAdmitted) {
+    await stage.until('there are webhooks', (view) => view.list(validatingWebhookConfiguration).length > 0);
+  }
+  const replay: Replay = {
+    ...stage,
+    patch: (kind, name, change, subresource) =>
+      stage.during(
+        stage
+          .client()
+          .patch(kind, { name, namespace }, change, { type: 'merge', ...(subresource ? { subresource } : {}) }),
+      ),
+    patchPod: (name, change) => replay.patch(pod, name, change),
+    deletePod: async (name, options = {}) =>
+      void (await stage.during(stage.client().delete(pod, { name, namespace }, options))),
+    async judge(name, isFit) {
+      const condition = { type: 'example.com/fit', status: isFit ? 'True' : 'False' };
+      const change = { status: { conditions: [condition] } };
+      const options = { type: 'strategic', subresource: 'status' } as const;
+      await stage.during(stage.client().patch(pod, { name, namespace }, change, options));
+    },
+    onManager(listener) {
+      stage.world.onRequest(({ user, request }) => {
+        if (user.username.endsWith(':kruise-manager')) listener(request, stage.view());
+        return undefined;
+      });
+    },
+    beginWatching() {
+      isWatched = true;
+    },
+  };
+  return replay;
+}
+
+/** A replay with a workload of one kind. */
+export type WorkloadReplay = Replay & {
+  /** Changes the workload's spec. */
+  change(spec: object): Promise<void>;
+  /** Gives it another image. */
+  update(image: string, traits?: TemplateTraits): Promise<void>;
+};
+
+/** Opens a replay with a workload whose Pods are ready, as many as `wanted` says. */
+export async function withWorkload<K extends Kind>(
+  kind: K,
+  spec: object,
+  { wanted, ...opening }: Opening & { readonly wanted: number },
+): Promise<WorkloadReplay> {
+  const replay = await openReplay(opening);
+  await make(replay, kind, spec);
+  await replay.until('all Pods are ready', (view) => ready(view).length === wanted, 3 * minute);
+  replay.beginWatching();
+  return asWorkload(replay, kind);
+}
+
+/** Makes the workload `web`, without waiting for anything. */
+export async function make(replay: Replay, kind: Kind, spec: object): Promise<void> {
+  const made = { metadata: at, spec: { selector, template: template(old), ...spec } };
+  await replay.during(replay.client().create(kind, made as never));
+}
+
+export function asWorkload(replay: Replay, kind: Kind): WorkloadReplay {
+  const change = async (spec: object) => void (await replay.patch(kind, at.name, { spec }));
+  return { ...replay, change, update: (image, traits) => change({ template: template(image, traits) }) };
+}

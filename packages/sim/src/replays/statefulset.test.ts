@@ -1,0 +1,308 @@
+/** Defects that users of Kruise's StatefulSets met, played again by the numbers they were reported under. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { controllerRevision } from '@kruise/api/apps/controllerrevision';
+import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import { statefulSet } from '@kruise/api/kruise/statefulset';
+import { isConditionFalse } from '@kruise/machinery/conditions';
+import { controllerOf } from '@kruise/machinery/owner-references';
+import { isPodReady } from '@kruise/machinery/pods';
+import type { View } from '../view.ts';
+import {
+  active,
+  asWorkload,
+  at,
+  broken,
+  claims,
+  inPlace,
+  isRunning,
+  judged,
+  make,
+  minute,
+  names,
+  newer,
+  of,
+  old,
+  openReplay,
+  own,
+  ready,
+  rolling,
+  stateOf,
+  stored,
+  template,
+  uids,
+  withWorkload,
+} from './replay.ts';
+
+const parallel = { podManagementPolicy: 'Parallel' };
+const gated = { spec: { readinessGates: [{ conditionType: 'InPlaceUpdateReady' }] } };
+const claimNames = (view: View) =>
+  view
+    .list(persistentVolumeClaim)
+    .map(({ metadata }) => metadata.name)
+    .sort();
+const isUpdated = (count: number) => (view: View) => of(newer, ready(view)).length === count;
+
+test('#2109: a Pod that does not end holds up no others where they come at once', async () => {
+  const replay = await withWorkload(
+    statefulSet,
+    { replicas: 4, ...parallel, ...rolling({ maxUnavailable: '100%' }) },
+    { wanted: 4 },
+  );
+  await replay.patchPod('web-0', { metadata: { finalizers: ['example.com/stays'] } });
+  for (const name of ['web-0', 'web-2', 'web-3']) await replay.deletePod(name);
+  await replay.until('the others are back', (view) => ready(view).length === 3);
+  assert.deepEqual(names(ready(replay.view())), ['web-1', 'web-2', 'web-3']);
+});
+
+test('#1480: every Pod that is down counts, wherever it stands', async () => {
+  const replay = await withWorkload(
+    statefulSet,
+    { replicas: 3, ...parallel, ...rolling({ maxUnavailable: 1 }), template: template(old, judged) },
+    { wanted: 0 },
+  );
+  await replay.until('all run', (view) => own(view).filter(isRunning).length === 3);
+  for (const name of ['web-0', 'web-1', 'web-2']) await replay.judge(name, true);
+  await replay.until('all are ready', (view) => ready(view).length === 3);
+  await replay.judge('web-0', false);
+  await replay.until('one is not', (view) => ready(view).length === 2);
+  await replay.update(newer, judged);
+  await replay.pass(minute);
+  assert.deepEqual(names(ready(replay.view())), ['web-1', 'web-2']);
+  await replay.judge('web-0', true);
+  await replay.until('the last is updated', (view) => names(of(newer, own(view))).includes('web-2'));
+});
+
+test('#1136, #1134: a template that is put right reaches Pods that never started', async () => {
+  const replay = await openReplay();
+  const spec = { ...parallel, scaleStrategy: { maxUnavailable: '100%' }, ...rolling({ maxUnavailable: '100%' }) };
+  await make(replay, statefulSet, { replicas: 3, ...spec, template: template(broken) });
+  await replay.until('there are Pods', (view) => own(view).length === 3);
+  await replay.pass(minute);
+  await asWorkload(replay, statefulSet).update(newer);
+  await replay.until('they start', isUpdated(3));
+});
+
+test('#845, #844: who sees late takes no more Pods than may be unavailable', async () => {
+  let most = 0;
+  const replay = await withWorkload(
+    statefulSet,
+    { replicas: 5, ...parallel, ...inPlace({ maxUnavailable: 2 }), template: template(old, gated) },
+    {
+      wanted: 5,
+      watch(view) {
+        const taken = own(view).filter(({ status }) => isConditionFalse(status?.conditions, 'InPlaceUpdateReady'));
+        most = Math.max(most, taken.length);
+      },
+    },
+  );
+  const before = uids(own(replay.view()));
+  replay.world.setWeather('manager', { watchLagMs: 5000 });
+  await replay.update(newer, gated);
+  await replay.until('all are updated', isUpdated(5), 5 * minute);
+  assert.equal(most, 2);
+  assert.deepEqual(uids(own(replay.view())), before);
+});
+
+test('#1819, #1751: a partition is a number of Pods, whatever numbers they have', async () => {
+  const reserved = { replicas: 4, reserveOrdinals: [0, 2], ...rolling({ partition: 2 }) };
+  const replay = await withWorkload(statefulSet, reserved, { wanted: 4 });
+  await replay.update(newer);
+  await replay.until('two are updated', isUpdated(2));
+  await replay.pass(minute);
+  assert.deepEqual(names(of(newer, ready(replay.view()))), ['web-4', 'web-5']);
+  await replay.deletePod('web-3');
+  await replay.until('it is back', (view) => ready(view).length === 4);
+  assert.deepEqual(names(of(old, ready(replay.view()))), ['web-1', 'web-3']);
+});
+
+test('#1531, #1530: claims of numbers that are not wanted go, reserved ones counted', async () => {
+  const replay = await withWorkload(
+    statefulSet,
+    {
+      replicas: 3,
+      reserveOrdinals: [0],
+      volumeClaimTemplates: claims,
+      template: template(old, stored),
+      persistentVolumeClaimRetentionPolicy: { whenScaled: 'Delete', whenDeleted: 'Retain' },
+    },
+    { wanted: 3 },
+  );
+  await replay.change({ replicas: 2 });
+  await replay.until('a claim is gone', (view) => claimNames(view).length === 2);
+  assert.deepEqual(claimNames(replay.view()), ['data-web-1', 'data-web-2']);
+});
+
+test('#746: a number that is not reserved any more, and not needed, gets no Pod', async () => {
+  const replay = await withWorkload(statefulSet, { replicas: 3, reserveOrdinals: [3, 4, 5] }, { wanted: 3 });
+  await replay.change({ reserveOrdinals: [4, 5] });
+  await replay.pass(minute);
+  assert.deepEqual(names(own(replay.view())), ['web-0', 'web-1', 'web-2']);
+  await replay.change({ replicas: 5 });
+  await replay.until('there are five', (view) => ready(view).length === 5);
+  assert.deepEqual(names(own(replay.view())), ['web-0', 'web-1', 'web-2', 'web-3', 'web-6']);
+});
+
+test('#2086: ranges of numbers are reserved as well as single ones', async () => {
+  const replay = await withWorkload(statefulSet, { replicas: 3, reserveOrdinals: [0, '2-4'] }, { wanted: 3 });
+  assert.deepEqual(names(own(replay.view())), ['web-1', 'web-5', 'web-6']);
+});
+
+test('#1189, #1128: what is said of an update without its type stays said', async () => {
+  const spec = { replicas: 3, updateStrategy: { rollingUpdate: { partition: 3 } } };
+  const replay = await withWorkload(statefulSet, spec, { wanted: 3 });
+  await replay.update(newer);
+  await replay.pass(minute);
+  assert.equal(of(old, ready(replay.view())).length, 3);
+});
+
+test('f13d89564: a Pod of an older revision has nothing of the newer one', async () => {
+  const replay = await withWorkload(statefulSet, { replicas: 2, ...rolling({ partition: 1 }) }, { wanted: 2 });
+  await replay.update(newer, { spec: { hostname: undefined, priorityClassName: 'system-node-critical' } });
+  await replay.until('one is updated', isUpdated(1));
+  await replay.deletePod('web-0');
+  await replay.until('it is back', (view) => ready(view).length === 2);
+  const [outdated] = of(old, own(replay.view()));
+  assert.equal(outdated?.metadata.name, 'web-0');
+  assert.notEqual(outdated?.spec?.priorityClassName, 'system-node-critical');
+});
+
+test('#201, #267: an update goes on, however few Pods a percentage comes to', async () => {
+  const spec = { replicas: 3, ...parallel, ...rolling({ maxUnavailable: '20%' }) };
+  const replay = await withWorkload(statefulSet, spec, { wanted: 3 });
+  await replay.update(newer);
+  await replay.until('all are updated', isUpdated(3));
+});
+
+test('#240: Pods are updated from the highest number down, and revisions of nobody are taken in', async () => {
+  const order: string[] = [];
+  const replay = await withWorkload(
+    statefulSet,
+    { replicas: 4 },
+    {
+      wanted: 4,
+      watch: (view) => order.push(...names(of(newer, own(view))).filter((name) => !order.includes(name))),
+    },
+  );
+  const [revision] = replay.view().list(controllerRevision);
+  await replay.patch(controllerRevision, revision!.metadata.name!, { metadata: { ownerReferences: null } });
+  await replay.update(newer);
+  await replay.until('all are updated', isUpdated(4), 2 * minute);
+  assert.deepEqual(order, ['web-3', 'web-2', 'web-1', 'web-0']);
+  const owners = replay.view().list(controllerRevision).map(controllerOf);
+  assert.deepEqual(new Set(owners.map((owner) => owner?.name)), new Set(['web']));
+});
+
+test('#880, #879: in order, a Pod goes only when it has been available', async () => {
+  const goneAt = new Map<string, number>();
+  const replay = await withWorkload(
+    statefulSet,
+    { replicas: 3, ...rolling({ minReadySeconds: 10 }) },
+    {
+      wanted: 3,
+      watch(view) {
+        for (const { metadata } of own(view)) {
+          if (metadata.deletionTimestamp && !goneAt.has(metadata.uid!)) goneAt.set(metadata.uid!, view.now);
+        }
+      },
+    },
+  );
+  await replay.pass(minute);
+  await replay.deletePod('web-1');
+  await replay.until('it is back', (view) => ready(view).length === 3);
+  const readyAt = replay.world.clock.now();
+  const back = own(replay.view()).find(({ metadata }) => metadata.name === 'web-1');
+  await replay.change({ replicas: 1 });
+  await replay.until('one is left', (view) => own(view).length === 1);
+  // Times have whole seconds.
+  assert.ok(goneAt.get(back!.metadata.uid!)! - readyAt >= 8000);
+});
+
+test('#999, #997: a set of before there was a policy for claims keeps them', async () => {
+  let isOpen = false;
+  const gates = () => ({ StatefulSetAutoDeletePVC: isOpen });
+  const spec = { replicas: 2, volumeClaimTemplates: claims, template: template(old, stored) };
+  const replay = await withWorkload(statefulSet, spec, { wanted: 2, gates });
+  assert.equal(replay.view().list(statefulSet)[0]?.spec.persistentVolumeClaimRetentionPolicy, undefined);
+  isOpen = true;
+  replay.world.crash('manager', 1000);
+  await replay.pass(minute);
+  await replay.change({ replicas: 1 });
+  await replay.until('one is left', (view) => own(view).length === 1);
+  await replay.pass(minute);
+  assert.deepEqual(claimNames(replay.view()), ['data-web-0', 'data-web-1']);
+});
+
+test('#489, #108, #1502: a set that was made without defaults is looked after', async () => {
+  const replay = await openReplay({ isAdmitted: false });
+  replay.world.crash('manager', 5000);
+  await replay.pass(1000);
+  await make(replay, statefulSet, { replicas: 2 });
+  assert.equal(replay.view().list(statefulSet)[0]?.spec.updateStrategy, undefined);
+  await replay.until('its Pods are ready', (view) => ready(view).length === 2, 2 * minute);
+});
+
+test('#2257: claims keep the labels of their template', async () => {
+  const [claim] = claims;
+  const labelled = [{ ...claim, metadata: { name: 'data', labels: { own: 'label' } } }];
+  const spec = { replicas: 1, volumeClaimTemplates: labelled, template: template(old, stored) };
+  const replay = await withWorkload(statefulSet, spec, { wanted: 1 });
+  const [made] = replay.view().list(persistentVolumeClaim);
+  assert.deepEqual(made?.metadata.labels, { app: 'web', own: 'label' });
+});
+
+test('#353: the status says how many Pods are available, be it all that has changed', async () => {
+  const replay = await withWorkload(statefulSet, { replicas: 1, ...rolling({ minReadySeconds: 10 }) }, { wanted: 1 });
+  const statusOf = (view: View) => view.list(statefulSet)[0]?.status;
+  assert.equal(statusOf(replay.view())?.availableReplicas, 0);
+  await replay.until('it is available', (view) => statusOf(view)?.availableReplicas === 1);
+});
+
+const hold = { 'example.com/hold': 'yes' };
+const held = { replicas: 2, lifecycle: { preDelete: { labelsHandler: hold } } };
+
+test('#962, #950: who is replaced by an update is held back as who is one too many', async () => {
+  const replay = await withWorkload(statefulSet, { ...held, template: template(old, { labels: hold }) }, { wanted: 2 });
+  const before = uids(own(replay.view()));
+  await replay.update(newer, { labels: hold });
+  await replay.until('one is held', (view) => own(view).some((each) => stateOf(each) === 'PreparingDelete'));
+  await replay.pass(minute);
+  assert.deepEqual(uids(active(replay.view())), before);
+  await replay.patchPod('web-1', { metadata: { labels: { 'example.com/hold': null } } });
+  await replay.until('it is replaced', isUpdated(1));
+});
+
+test('#1662: a Pod that waits to be deleted is let go, though there is no room for others', async () => {
+  const spec = { ...held, ...parallel, ...rolling({ maxUnavailable: 1 }), template: template(old, { labels: hold }) };
+  const replay = await withWorkload(statefulSet, spec, { wanted: 2 });
+  const letGo = (name: string) => replay.patchPod(name, { metadata: { labels: { 'example.com/hold': null } } });
+  const isHeld = (name: string) => (view: View) =>
+    own(view).some((each) => each.metadata.name === name && stateOf(each) === 'PreparingDelete');
+  await replay.update(newer, { labels: hold });
+  await replay.until('the last is held', isHeld('web-1'));
+  await letGo('web-1');
+  await replay.until('the first is held', isHeld('web-0'));
+  await replay.update('nginx:1.27', { labels: hold });
+  await replay.pass(minute);
+  await letGo('web-0');
+  await replay.until('it is updated', (view) => names(of('nginx:1.27', ready(view))).includes('web-0'));
+});
+
+test('#2343, #1389: Pods that lack a claim that was added get it when they are replaced', async () => {
+  const replay = await withWorkload(statefulSet, { replicas: 2 }, { wanted: 2 });
+  await replay.change({ volumeClaimTemplates: claims, template: template(newer, stored) });
+  await replay.until('all are replaced', isUpdated(2), 2 * minute);
+  assert.deepEqual(claimNames(replay.view()), ['data-web-0', 'data-web-1']);
+  assert.deepEqual(replay.view().list(statefulSet)[0]?.status?.conditions ?? [], []);
+});
+
+test('#995: a set needs no status to be stored', async () => {
+  const replay = await openReplay();
+  const made = {
+    metadata: at,
+    spec: { selector: { matchLabels: { app: 'web' } }, template: template(old) },
+    status: {},
+  };
+  await replay.during(replay.client().create(statefulSet, made as never));
+  await replay.until('it is looked after', (view) => own(view).some(isPodReady));
+});

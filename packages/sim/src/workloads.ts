@@ -1,0 +1,271 @@
+/** The workloads users run in a world: what is drawn about each, and what may be changed about it later. */
+import { daemonSet } from '@kruise/api/apps/daemonset';
+import { deployment } from '@kruise/api/apps/deployment';
+import { statefulSet } from '@kruise/api/apps/statefulset';
+import { job } from '@kruise/api/batch/job';
+import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { daemonSet as advancedDaemonSet } from '@kruise/api/kruise/daemonset';
+import { statefulSet as advancedStatefulSet } from '@kruise/api/kruise/statefulset';
+import type { Kind } from '@kruise/schema/kind';
+import { pick, type Random, randomInteger } from '@kruise/values/random';
+
+export type Workload = {
+  readonly kind: Kind;
+  readonly name: string;
+  /** Whether single Pods of it can be marked to be deleted. */
+  readonly takesMarks?: boolean;
+  draw(random: Random): Drawn;
+};
+
+export type Drawn = { readonly spec: object; readonly changes: readonly Change[] };
+export type Change = (random: Random) => { readonly what: string; readonly patch: object };
+
+/** The labels that hold a Pod back from being deleted, and from being updated in place, until someone takes them off. */
+export const hold = { 'example.com/hold': 'yes' };
+export const busy = { 'example.com/busy': 'yes' };
+
+const images = ['nginx:1.25', 'nginx:1.26', 'nginx:1.27'];
+const firstImage = 'nginx:1.25';
+
+type Container = object;
+type Labels = { readonly [name: string]: string };
+type Template = { readonly metadata: { readonly labels: Labels }; readonly spec: object };
+
+/** Three machines have room for 24 Pods that ask for so much, which is as many as there can be. */
+const share: Container = { resources: { requests: { cpu: '200m' } } };
+/** A node that others have filled has to have room for these all the same. */
+const undemanding: Container = { resources: {} };
+/** Does not end when it is asked to, but only when it is made to. */
+const stubborn: Container = { command: ['sleep', '100000'] };
+/** A volume is on one node, so that whoever has one must find room there. */
+const stored: Container = { ...undemanding, volumeMounts: [{ name: 'data', mountPath: '/data' }] };
+
+const volumeClaimTemplates = [
+  {
+    metadata: { name: 'data' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  },
+];
+
+const selectorOf = (name: string) => ({ matchLabels: { app: name } });
+const containersOf = (image: string, container: Container) => [{ name: 'main', image, ...container }];
+
+function template(name: string, container: Container, image = firstImage): Template {
+  const containers = containersOf(image, container);
+  return { metadata: { labels: { app: name } }, spec: { terminationGracePeriodSeconds: 5, containers } };
+}
+
+function labelled({ metadata, spec }: Template, labels: Labels): Template {
+  return { metadata: { labels: { ...metadata.labels, ...labels } }, spec };
+}
+
+function restarted(restartPolicy: string, { metadata, spec }: Template): Template {
+  return { metadata, spec: { ...spec, restartPolicy } };
+}
+
+/** Pods that can be updated in place say so. */
+function updatable({ metadata, spec }: Template): Template {
+  return { metadata, spec: { ...spec, readinessGates: [{ conditionType: 'InPlaceUpdateReady' }] } };
+}
+
+/** What holds Pods back, and the labels they are made with for that. */
+type Hooks = { readonly lifecycle?: object; readonly labels: Labels };
+
+function drawHooks(random: Random, canHoldUpdates: boolean): Hooks {
+  const markPodNotReady = randomInteger(random, 2) === 0;
+  const preDelete = { labelsHandler: hold, markPodNotReady };
+  const inPlaceUpdate = { labelsHandler: busy, markPodNotReady };
+  const none: Hooks = { labels: {} };
+  const onDeletion: Hooks = { lifecycle: { preDelete }, labels: hold };
+  const onUpdate: Hooks = { lifecycle: { inPlaceUpdate }, labels: busy };
+  const onBoth: Hooks = { lifecycle: { preDelete, inPlaceUpdate }, labels: { ...hold, ...busy } };
+  return pick(random, canHoldUpdates ? [none, none, onDeletion, onUpdate, onBoth] : [none, none, onDeletion]);
+}
+
+const drawMinReadySeconds = (random: Random) => pick(random, [0, 0, 5]);
+const drawHistoryLimit = (random: Random) => pick(random, [10, 2, 0]);
+
+const scaled: Change = (random) => {
+  const replicas = randomInteger(random, 7);
+  return { what: `scales to ${replicas}`, patch: { spec: { replicas } } };
+};
+
+const updated =
+  (container: Container): Change =>
+  (random) => {
+    const image = pick(random, images);
+    const containers = containersOf(image, container);
+    return { what: `updates to ${image}`, patch: { spec: { template: { spec: { containers } } } } };
+  };
+
+const partitioned: Change = (random) => {
+  const partition = randomInteger(random, 4);
+  return {
+    what: `sets the partition to ${partition}`,
+    patch: { spec: { updateStrategy: { rollingUpdate: { partition } } } },
+  };
+};
+
+const reservations: readonly (readonly (number | string)[])[] = [[], [0], [1, 3], ['1-2']];
+const reserved: Change = (random) => {
+  const reserveOrdinals = pick(random, reservations);
+  return { what: `reserves ${reserveOrdinals.join(', ') || 'nothing'}`, patch: { spec: { reserveOrdinals } } };
+};
+
+export const workloads: readonly Workload[] = [
+  {
+    kind: deployment,
+    name: 'web',
+    draw: (random) => ({
+      spec: {
+        replicas: randomInteger(random, 7),
+        strategy: {
+          type: 'RollingUpdate',
+          rollingUpdate: { maxUnavailable: pick(random, [1, '25%']), maxSurge: pick(random, [0, 1, '25%']) },
+        },
+        minReadySeconds: drawMinReadySeconds(random),
+        selector: selectorOf('web'),
+        template: template('web', share),
+      },
+      changes: [scaled, updated(share)],
+    }),
+  },
+  {
+    kind: statefulSet,
+    name: 'db',
+    draw: (random) => ({
+      spec: {
+        replicas: randomInteger(random, 5),
+        serviceName: 'db',
+        podManagementPolicy: pick(random, ['OrderedReady', 'Parallel']),
+        minReadySeconds: drawMinReadySeconds(random),
+        selector: selectorOf('db'),
+        template: template('db', { ...share, ...stubborn }),
+      },
+      changes: [scaled, updated({ ...share, ...stubborn })],
+    }),
+  },
+  {
+    kind: daemonSet,
+    name: 'agent',
+    draw: () => ({
+      spec: { selector: selectorOf('agent'), template: template('agent', undemanding) },
+      changes: [updated(undemanding)],
+    }),
+  },
+  {
+    kind: job,
+    name: 'batch',
+    draw: (random) => ({
+      spec: {
+        completions: 1 + randomInteger(random, 5),
+        parallelism: 1 + randomInteger(random, 3),
+        backoffLimit: 1000,
+        template: restarted(
+          pick(random, ['Never', 'OnFailure']),
+          template('batch', { command: ['sleep', '3'], ...undemanding }, 'busybox:1.36'),
+        ),
+      },
+      changes: [],
+    }),
+  },
+  {
+    kind: cloneSet,
+    name: 'clones',
+    takesMarks: true,
+    draw(random) {
+      const podUpdatePolicy = pick(random, ['ReCreate', 'InPlaceIfPossible', 'InPlaceOnly']);
+      const { labels, ...hooks } = drawHooks(random, true);
+      const hasVolumes = randomInteger(random, 4) === 0;
+      const container = hasVolumes ? stored : share;
+      return {
+        spec: {
+          replicas: randomInteger(random, 7),
+          minReadySeconds: drawMinReadySeconds(random),
+          revisionHistoryLimit: drawHistoryLimit(random),
+          selector: selectorOf('clones'),
+          template: labelled(template('clones', container), labels),
+          ...hooks,
+          ...(hasVolumes ? { volumeClaimTemplates } : {}),
+          scaleStrategy: { enablePVCReuse: randomInteger(random, 2) === 0 },
+          updateStrategy: {
+            type: 'RollingUpdate',
+            rollingUpdate: {
+              podUpdatePolicy,
+              maxUnavailable: pick(random, [1, 2, '50%']),
+              partition: pick(random, [0, 0, 1, 3]),
+              // What is never recreated cannot surge.
+              maxSurge: podUpdatePolicy === 'InPlaceOnly' ? 0 : randomInteger(random, 2),
+              inPlaceUpdateStrategy: { gracePeriodSeconds: pick(random, [0, 0, 3]) },
+            },
+          },
+        },
+        changes: [scaled, updated(container), updated(container), partitioned],
+      };
+    },
+  },
+  {
+    kind: advancedStatefulSet,
+    name: 'queue',
+    takesMarks: true,
+    draw(random) {
+      const podManagementPolicy = pick(random, ['OrderedReady', 'Parallel']);
+      const isOrdered = podManagementPolicy === 'OrderedReady';
+      // In order, a Pod that is held back stops the very update that would let it go on.
+      const { labels, ...hooks } = drawHooks(random, !isOrdered);
+      const hasVolumes = randomInteger(random, 3) === 0;
+      const container = { ...(hasVolumes ? stored : share), ...stubborn };
+      const scaleStrategy = isOrdered ? undefined : pick(random, [undefined, { maxUnavailable: 1 }]);
+      const fates = ['Retain', 'Delete'];
+      return {
+        spec: {
+          replicas: randomInteger(random, 5),
+          serviceName: 'queue',
+          podManagementPolicy,
+          reserveOrdinals: pick(random, reservations),
+          revisionHistoryLimit: drawHistoryLimit(random),
+          selector: selectorOf('queue'),
+          template: labelled(updatable(template('queue', container)), labels),
+          ...hooks,
+          ...(hasVolumes ? { volumeClaimTemplates } : {}),
+          persistentVolumeClaimRetentionPolicy: { whenDeleted: pick(random, fates), whenScaled: pick(random, fates) },
+          ...(scaleStrategy ? { scaleStrategy } : {}),
+          updateStrategy: {
+            type: 'RollingUpdate',
+            rollingUpdate: {
+              podUpdatePolicy: pick(random, ['ReCreate', 'InPlaceIfPossible']),
+              // In order, no more than one may be missing.
+              maxUnavailable: isOrdered ? 1 : pick(random, [1, 2, '50%']),
+              minReadySeconds: drawMinReadySeconds(random),
+              partition: pick(random, [0, 0, 1]),
+            },
+          },
+        },
+        changes: [scaled, updated(container), updated(container), partitioned, reserved],
+      };
+    },
+  },
+  {
+    kind: advancedDaemonSet,
+    name: 'probe',
+    draw(random) {
+      const { labels, ...hooks } = drawHooks(random, false);
+      const manner = pick(random, [
+        { maxUnavailable: 1 },
+        { maxUnavailable: 0, maxSurge: 1 },
+        { maxUnavailable: 1, rollingUpdateType: 'InPlaceIfPossible' },
+      ]);
+      return {
+        spec: {
+          minReadySeconds: drawMinReadySeconds(random),
+          revisionHistoryLimit: drawHistoryLimit(random),
+          selector: selectorOf('probe'),
+          template: labelled(template('probe', undemanding), labels),
+          ...hooks,
+          updateStrategy: { type: 'RollingUpdate', rollingUpdate: { ...manner, partition: pick(random, [0, 0, 1]) } },
+        },
+        changes: [updated(undemanding), partitioned],
+      };
+    },
+  },
+];
