@@ -219,7 +219,7 @@ test('a new node has what it was told to have', async () => {
   );
   assert.deepEqual(status?.allocatable, {
     cpu: '4',
-    'ephemeral-storage': '96636764160',
+    'ephemeral-storage': '90Gi',
     memory: '8092Mi',
     pods: '110',
   });
