@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '@kruise/api/core/pod';
+import { type ImagePullJob, imagePullJob } from '@kruise/api/kruise/imagepulljob';
+import type { ImageSpec, NodeImage } from '@kruise/api/kruise/nodeimage';
+import type { Caches, Change } from '@kruise/client/informer';
+import { keyOf } from '@kruise/client/object-key';
+import { createObjectStore } from '@kruise/client/object-store';
+import { ago, job, nodeImage, nodeStatus, secret, told } from './fixtures.ts';
+import { jobsOfNodeImage, jobsOfPod, jobsOfSecret } from './wake.ts';
+
+const named = (name: string, spec: Partial<ImagePullJob['spec']> = {}, status?: ImagePullJob['status']) =>
+  job(spec, { metadata: { name }, ...(status ? { status } : {}) });
+const done = { desired: 0, active: 0, succeeded: 0, failed: 0, completionTime: ago(1) };
+const jobs = [
+  named('all'),
+  named('other-tag', { image: 'app:v2' }),
+  named('other-image', { image: 'side:v1' }),
+  named('on-a', { selector: { names: ['a'] } }),
+  named('on-b', { selector: { names: ['b'] } }),
+  named('in-zone', { selector: { matchLabels: { zone: '1' } } }),
+  named('by-pods', { image: 'pods:v1', podSelector: { matchLabels: { app: 'web' } } }),
+  named('with-key', { image: 'key:v1', pullSecrets: ['key'], selector: { names: [] } }),
+  named('done', { podSelector: {}, pullSecrets: ['key'] }, done),
+];
+
+/** What is known of jobs, and nothing else. */
+function cachesOf(known: readonly ImagePullJob[]): Caches {
+  const store = createObjectStore<ImagePullJob>();
+  for (const each of known) store.set(keyOf(each), each);
+  const of = (kind: unknown) => {
+    assert.equal(kind, imagePullJob);
+    return store;
+  };
+  // Whom to wake is told by jobs alone.
+  return { of } as unknown as Caches;
+}
+const caches = cachesOf(jobs);
+const wakes = (keys: readonly string[]) => keys.map((key) => key.replace('default/', ''));
+const everyone = ['all', 'other-tag', 'other-image', 'by-pods'];
+
+const labelled = (zone: string): NodeImage => ({ ...nodeImage('a'), metadata: { name: 'a', labels: { zone } } });
+const withApp = (app: Partial<ImageSpec>): NodeImage => nodeImage('a', { tags: [{ tag: 'v1' }], ...app });
+const leaving: NodeImage = { ...nodeImage('a'), metadata: { name: 'a', deletionTimestamp: ago(1) } };
+
+const nodes: { name: string; change: Change<NodeImage>; wakes: readonly string[] }[] = [
+  {
+    name: 'a node that is new',
+    change: { type: 'added', object: nodeImage('a'), cause: 'event' },
+    wakes: [...everyone.slice(0, 3), 'on-a', 'by-pods'],
+  },
+  {
+    name: 'a node on its way out',
+    change: { type: 'updated', object: leaving, previous: nodeImage('a'), cause: 'event' },
+    wakes: [...everyone.slice(0, 3), 'on-a', 'by-pods'],
+  },
+  {
+    name: 'a node that has not changed',
+    change: { type: 'updated', object: told('a', 'Pulling'), previous: told('a', 'Pulling'), cause: 'event' },
+    wakes: [],
+  },
+  {
+    name: 'a node with other labels',
+    change: { type: 'updated', object: labelled('1'), previous: labelled('2'), cause: 'event' },
+    wakes: ['in-zone'],
+  },
+  {
+    name: 'a node that says more of a tag',
+    change: { type: 'updated', object: told('a', 'Succeeded'), previous: told('a', 'Pulling'), cause: 'event' },
+    wakes: ['all', 'on-a'],
+  },
+  {
+    name: 'a node that says something for the first time',
+    change: { type: 'updated', object: told('a', 'Pulling'), previous: told('a'), cause: 'event' },
+    wakes: ['all', 'on-a'],
+  },
+  {
+    name: 'a node that has other Secrets for an image',
+    change: {
+      type: 'updated',
+      object: withApp({ pullSecrets: [{ name: 'x' }] }),
+      previous: withApp({}),
+      cause: 'event',
+    },
+    wakes: ['all', 'other-tag', 'on-a'],
+  },
+  {
+    name: 'a node that is to fetch an image no more',
+    change: { type: 'updated', object: nodeImage('a'), previous: withApp({}), cause: 'event' },
+    wakes: ['all', 'other-tag', 'on-a'],
+  },
+  {
+    name: 'a node whose tags have changed places',
+    change: {
+      type: 'updated',
+      object: withApp({ tags: [{ tag: 'v1' }, { tag: 'v2' }] }),
+      previous: withApp({ tags: [{ tag: 'v2' }, { tag: 'v1' }] }),
+      cause: 'event',
+    },
+    wakes: [],
+  },
+  {
+    name: 'a node that says no more of an image',
+    change: {
+      type: 'updated',
+      object: { ...withApp({}), status: nodeStatus([]) },
+      previous: { ...withApp({}), status: nodeStatus([{ tag: 'v2', phase: 'Pulling' }]) },
+      cause: 'event',
+    },
+    wakes: ['other-tag'],
+  },
+];
+for (const { name, change, wakes: expected } of nodes) {
+  test(`${name} wakes [${expected}]`, () => assert.deepEqual(wakes(jobsOfNodeImage(change, caches)), expected));
+}
+
+const pod = (parts: { node?: string; app?: string; namespace?: string; isLeaving?: boolean } = {}): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {
+    name: 'p',
+    namespace: parts.namespace ?? 'default',
+    labels: { app: parts.app ?? 'web' },
+    ...(parts.isLeaving ? { deletionTimestamp: ago(1) } : {}),
+  },
+  spec: { containers: [], ...(parts.node === undefined ? {} : { nodeName: parts.node }) },
+});
+const onA = { node: 'a' };
+const podCases: { name: string; now: Pod; before?: Pod; wakes: readonly string[] }[] = [
+  { name: 'a Pod without a node', now: pod(), wakes: [] },
+  { name: 'a Pod that comes to a node', now: pod(onA), before: pod(), wakes: ['by-pods'] },
+  { name: 'a Pod that was there', now: pod(onA), wakes: ['by-pods'] },
+  { name: 'a Pod of another kind', now: pod({ ...onA, app: 'db' }), wakes: [] },
+  { name: 'a Pod elsewhere', now: pod({ ...onA, namespace: 'other' }), wakes: [] },
+  { name: 'a Pod that says how it is', now: pod(onA), before: pod(onA), wakes: [] },
+  { name: 'a Pod that leaves', now: pod({ ...onA, isLeaving: true }), before: pod(onA), wakes: ['by-pods'] },
+  {
+    name: 'a Pod that still leaves',
+    now: pod({ ...onA, isLeaving: true }),
+    before: pod({ ...onA, isLeaving: true }),
+    wakes: [],
+  },
+  { name: 'a Pod that becomes another kind', now: pod({ ...onA, app: 'db' }), before: pod(onA), wakes: ['by-pods'] },
+];
+for (const { name, now, before, wakes: expected } of podCases) {
+  test(`${name} wakes [${expected}]`, () => {
+    const change: Change<Pod> = before
+      ? { type: 'updated', object: now, previous: before, cause: 'event' }
+      : { type: 'added', object: now, cause: 'event' };
+    assert.deepEqual(wakes(jobsOfPod(change, caches)), expected);
+  });
+}
+
+const key = secret('key');
+const secrets: { name: string; change: Change<typeof key>; wakes: readonly string[] }[] = [
+  {
+    name: 'a Secret that comes to be',
+    change: { type: 'added', object: key, cause: 'event' },
+    wakes: ['with-key', 'done'],
+  },
+  {
+    name: 'a Secret with other contents',
+    change: { type: 'updated', object: secret('key', {}, { a: 'Yw==' }), previous: key, cause: 'event' },
+    wakes: ['with-key', 'done'],
+  },
+  {
+    name: 'a Secret with the same contents',
+    change: { type: 'updated', object: secret('key', { labels: { a: 'b' } }), previous: key, cause: 'event' },
+    wakes: [],
+  },
+  { name: 'a Secret that is gone', change: { type: 'deleted', object: key, cause: 'event' }, wakes: [] },
+  {
+    name: 'a copy',
+    change: { type: 'added', object: secret('key', { namespace: 'kruise-daemon-config' }), cause: 'event' },
+    wakes: [],
+  },
+];
+for (const { name, change, wakes: expected } of secrets) {
+  test(`${name} wakes [${expected}]`, () => {
+    assert.deepEqual(wakes(jobsOfSecret('kruise-daemon-config')(change, caches)), expected);
+  });
+}
