@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '@kruise/values/clock';
 import { restoreHistory, type SavedVersion, type Version } from './history.ts';
@@ -50,8 +50,8 @@ export async function openSqliteStore({ clock, path, maxSizeBytes }: SqliteStore
 type Saved = { readonly saved: readonly SavedVersion[]; readonly compactRevision: number };
 
 function startThread(options: ThreadOptions) {
-  // A bundle has the thread beside it under the ending that bundles have.
-  const file = import.meta.url.endsWith('.ts') ? './sqlite-thread.ts' : './sqlite-thread.mjs';
+  // Source, bundle and package have the thread beside them, under the ending that each has.
+  const file = `./sqlite-thread${extname(import.meta.url)}`;
   // Messages pass through the thread and leave nothing behind, so it needs little room for what is new.
   const resourceLimits = { maxYoungGenerationSizeMb: 4 };
   const worker = new Worker(new URL(file, import.meta.url), { workerData: options, name: 'store', resourceLimits });

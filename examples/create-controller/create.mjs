@@ -1,0 +1,53 @@
+#!/usr/bin/env node
+// `npm create @kruise/controller greeter`: a folder with a controller, its test, and what it takes to run them.
+//   --packages FOLDER   take Kruise's packages from the tarballs there (`npm run pack`), not from the registry
+// Plain JavaScript: what is installed is not stripped of types.
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { basename, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const { values, positionals } = parseArgs({ options: { packages: { type: 'string' } }, allowPositionals: true });
+const [folder] = positionals;
+if (folder === undefined) fail('usage: npm create @kruise/controller <folder>');
+if (existsSync(folder) && readdirSync(folder).length > 0) fail(`${folder} is there, and not empty`);
+
+cpSync(fileURLToPath(new URL('template', import.meta.url)), folder, { recursive: true });
+// Packages are published without files of this name.
+renameSync(join(folder, 'gitignore'), join(folder, '.gitignore'));
+const file = join(folder, 'package.json');
+const manifest = JSON.parse(readFileSync(file, 'utf8'));
+const name = basename(resolve(folder))
+  .toLowerCase()
+  .replace(/[^a-z0-9-]+/g, '-');
+const { devDependencies, dependencies } = manifest;
+for (const [each, place] of Object.entries(tarballs())) {
+  // What one package needs of another is taken from here, too.
+  if (devDependencies[each]) devDependencies[each] = place;
+  else dependencies[each] = place;
+}
+writeFileSync(file, `${JSON.stringify({ ...manifest, name }, undefined, 2)}\n`);
+
+console.log(`${folder} is there. Next:
+
+  cd ${folder}
+  npm install
+  npm test          # against an API server in memory
+  npm start         # against the cluster kubectl would use`);
+
+/** Kruise's packages where they are on this machine, by name. */
+function tarballs() {
+  if (values.packages === undefined) return {};
+  const place = resolve(values.packages);
+  const found = readdirSync(place).map((each) => /^kruise-(?!create-)(.+)-\d+\.\d+\.\d+\.tgz$/.exec(each));
+  return Object.fromEntries(
+    found
+      .filter(Boolean)
+      .map(([each, part]) => [`@kruise/${part}`, `file:${relative(resolve(folder), join(place, each))}`]),
+  );
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}

@@ -1,0 +1,74 @@
+// Makes packages that can be published, or installed from here: JavaScript and declarations in place of the source, since
+// Node strips no types from what is installed. `npm run pack`, and they are in .cache/packages.
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const work = join(root, '.cache', 'pack');
+const output = join(root, '.cache', 'packages');
+
+/** What a controller is written and tested with. */
+const libraries = ['values', 'cel', 'schema', 'api', 'machinery', 'client', 'apiserver'];
+
+type Exports = Readonly<Record<string, string>>;
+
+/** Makes the packages, and tells where they are. */
+export function pack(): string {
+  rmSync(work, { recursive: true, force: true });
+  rmSync(output, { recursive: true, force: true });
+  mkdirSync(work, { recursive: true });
+  mkdirSync(output, { recursive: true });
+  compile();
+  for (const name of libraries) prepare(name);
+  cpSync(join(root, 'examples', 'create-controller'), join(work, 'create-controller'), { recursive: true });
+  for (const name of [...libraries, 'create-controller']) {
+    cpSync(join(root, 'LICENSE'), join(work, name, 'LICENSE'));
+    run('npm', ['pack', '--silent', '--pack-destination', output], join(work, name));
+  }
+  return output;
+}
+
+function compile(): void {
+  const config = {
+    extends: '../../tsconfig.json',
+    compilerOptions: {
+      noEmit: false,
+      incremental: false,
+      declaration: true,
+      rewriteRelativeImportExtensions: true,
+      rootDir: '../../packages',
+      outDir: 'compiled',
+      tsBuildInfoFile: null,
+    },
+    include: libraries.map((name) => `../../packages/${name}/src`),
+    exclude: ['../../packages/*/src/**/*.test.ts'],
+  };
+  writeFileSync(join(work, 'tsconfig.json'), JSON.stringify(config));
+  run(join(root, 'node_modules', '.bin', 'tsc'), ['-p', work], root);
+}
+
+/** The folder of a package as it is packed. */
+function prepare(name: string): void {
+  const folder = join(work, name);
+  const source = join(root, 'packages', name);
+  cpSync(join(work, 'compiled', name, 'src'), join(folder, 'dist'), { recursive: true });
+  if (existsSync(join(source, 'README.md'))) cpSync(join(source, 'README.md'), join(folder, 'README.md'));
+  const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as { readonly exports: Exports };
+  const exports = Object.fromEntries(
+    Object.entries(manifest.exports).map(([entry, path]) => {
+      const compiled = path.replace('./src/', './dist/').replace(/\.ts$/, '');
+      return [entry, { types: `${compiled}.d.ts`, default: `${compiled}.js` }];
+    }),
+  );
+  const packed = { ...manifest, exports, files: ['dist'], engines: { node: '>=24' } };
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(packed, undefined, 2)}\n`);
+}
+
+function run(command: string, args: readonly string[], cwd: string): void {
+  const { status, error } = spawnSync(command, [...args], { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed${error ? `: ${error.message}` : ''}`);
+}
+
+if (import.meta.main) console.log(pack());
