@@ -181,3 +181,198 @@ test('a container that crashes is seen to, and to wait', async () => {
   const waiting = containers.find((each) => each.includes('CrashLoopBackOff'));
   assert.equal(waiting, 'c, waiting CrashLoopBackOff, after Error 2, restarts 1, id, imageID');
 });
+
+/** Whole statuses, with names in place of what differs from run to run: times, addresses, IDs by their first mention. */
+function wholes() {
+  const ids = new Map<string, string>();
+  return ({ status }: Pod): object =>
+    JSON.parse(JSON.stringify(status), (key, value) => {
+      if (typeof value !== 'string') return value;
+      if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value)) return 'TIME';
+      if (/^10\.244\.0\.\d+$/.test(value)) return 'ADDRESS';
+      if (key === 'imageID') return value.replace(/@sha256:\w{64}$/, '@DIGEST');
+      if (key !== 'containerID') return value;
+      ids.set(value, ids.get(value) ?? `simulated://${ids.size}`);
+      return ids.get(value);
+    });
+}
+
+const since = { lastProbeTime: null, lastTransitionTime: 'TIME' };
+type Why = { readonly reason?: string; readonly message?: string };
+type Said = { readonly status: 'True' | 'False' } & Why;
+const yes = (reason?: string): Said => ({ status: 'True', ...(reason ? { reason } : {}) });
+const no = (reason?: string, message?: string): Said => ({
+  status: 'False',
+  ...(reason ? { reason } : {}),
+  ...(message ? { message } : {}),
+});
+const notReady = no('ContainersNotReady', 'containers with unready status: [c]');
+const conditionsOf = (sandbox: Said, initialized: Said, ready: Said) =>
+  Object.entries({
+    PodReadyToStartContainers: sandbox,
+    Initialized: initialized,
+    Ready: ready,
+    ContainersReady: ready,
+    PodScheduled: yes(),
+  }).map(([type, said]) => ({ type, ...said, ...since }));
+
+test('every field is as it should be at each step of a Pod’s way', async () => {
+  await using node = await startTestNode();
+  const { client } = node.server;
+  const whole = wholes();
+  const { metadata } = await client.create(podKind, {
+    metadata: {
+      ...reference,
+      annotations: {
+        'sim.kruise.io/sandbox-latency': '2s',
+        'c.sim.kruise.io/pull-latency': '2s',
+        'c.sim.kruise.io/answers': '200 for 10s, 503 for 10s, 200',
+        'c.sim.kruise.io/run-for': '40s',
+        'c.sim.kruise.io/exit-code': '3',
+      },
+    },
+    spec: {
+      automountServiceAccountToken: false,
+      initContainers: [{ name: 'i', image: 'busybox:1.36', command: ['sleep', '2'] }],
+      containers: [
+        {
+          name: 'c',
+          image: 'redis:7',
+          resources: { requests: { cpu: '100m' }, limits: { cpu: '200m' } },
+          readinessProbe: { httpGet: { port: 6379 }, periodSeconds: 2, failureThreshold: 1 },
+        },
+      ],
+    },
+  });
+  const step = async (what: (pod: Pod) => boolean) =>
+    whole((await node.until('web', (found) => found !== undefined && what(found)))!);
+  const initOf = ({ status }: Pod) => status?.initContainerStatuses?.[0];
+  const mainOf = ({ status }: Pod) => status?.containerStatuses?.[0];
+  const isReady = ({ status }: Pod) =>
+    status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True');
+
+  const host = { hostIP: '172.18.0.2', hostIPs: [{ ip: '172.18.0.2' }] };
+  const address = { podIP: 'ADDRESS', podIPs: [{ ip: 'ADDRESS' }] };
+  const always = { qosClass: 'Burstable', startTime: 'TIME', ...host };
+  const known = { resources: {}, user: { linux: { uid: 0, gid: 0, supplementalGroups: [0] } } };
+  const running = { running: { startedAt: 'TIME' } };
+  const ended = (id: number, exitCode: number) => ({
+    terminated: {
+      exitCode,
+      reason: exitCode === 0 ? 'Completed' : 'Error',
+      startedAt: 'TIME',
+      finishedAt: 'TIME',
+      containerID: `simulated://${id}`,
+    },
+  });
+  const waits = {
+    state: { waiting: { reason: 'PodInitializing' } },
+    lastState: {},
+    ready: false,
+    started: false,
+    restartCount: 0,
+    imageID: '',
+  };
+  const newInit = { ...waits, name: 'i', image: 'busybox:1.36' };
+  const init = {
+    ...newInit,
+    ...known,
+    containerID: 'simulated://0',
+    image: 'docker.io/library/busybox:1.36',
+    imageID: 'docker.io/library/busybox@DIGEST',
+    state: running,
+    started: true,
+  };
+  const through = { ...init, state: ended(0, 0), started: false, ready: true };
+  const newMain = { ...waits, name: 'c', image: 'redis:7' };
+  const main = {
+    ...newMain,
+    ...known,
+    containerID: 'simulated://1',
+    image: 'docker.io/library/redis:7',
+    imageID: 'docker.io/library/redis@DIGEST',
+    allocatedResources: { cpu: '100m' },
+    resources: { requests: { cpu: '100m' }, limits: { cpu: '200m' } },
+    state: running,
+    started: true,
+    ready: true,
+  };
+
+  assert.deepEqual(await step(() => true), { phase: 'Pending', qosClass: 'Burstable' });
+
+  await bind(client, reference, 'node-1');
+  const notThrough = no('ContainersNotInitialized', 'containers with incomplete status: [i]');
+  assert.deepEqual(await step(({ status }) => status?.startTime != null), {
+    ...always,
+    phase: 'Pending',
+    conditions: conditionsOf(no(), notThrough, notReady),
+    initContainerStatuses: [newInit],
+    containerStatuses: [newMain],
+  });
+
+  assert.deepEqual(await step((pod) => initOf(pod)?.state?.running != null), {
+    ...always,
+    ...address,
+    phase: 'Pending',
+    conditions: conditionsOf(yes(), notThrough, notReady),
+    initContainerStatuses: [init],
+    containerStatuses: [newMain],
+  });
+
+  const up = { ...always, ...address, initContainerStatuses: [through] };
+  assert.deepEqual(await step((pod) => initOf(pod)?.state?.terminated != null), {
+    ...up,
+    phase: 'Pending',
+    conditions: conditionsOf(yes(), yes(), notReady),
+    containerStatuses: [newMain],
+  });
+
+  const ready = {
+    ...up,
+    phase: 'Running',
+    conditions: conditionsOf(yes(), yes(), yes()),
+    containerStatuses: [main],
+  };
+  assert.deepEqual(await step((pod) => Boolean(isReady(pod))), ready);
+
+  assert.deepEqual(await step((pod) => !isReady(pod)), {
+    ...ready,
+    conditions: conditionsOf(yes(), yes(), notReady),
+    containerStatuses: [{ ...main, ready: false }],
+  });
+  assert.deepEqual(await step((pod) => Boolean(isReady(pod))), ready);
+
+  // It has crashed once and was started again at once; from the second time on it waits.
+  assert.deepEqual(await step((pod) => mainOf(pod)?.state?.waiting != null), {
+    ...ready,
+    conditions: conditionsOf(yes(), yes(), notReady),
+    containerStatuses: [
+      {
+        ...main,
+        containerID: 'simulated://2',
+        ready: false,
+        started: false,
+        restartCount: 1,
+        state: {
+          waiting: {
+            reason: 'CrashLoopBackOff',
+            message: `back-off 10s restarting failed container=c pod=web_default(${metadata.uid})`,
+          },
+        },
+        lastState: ended(2, 3),
+      },
+    ],
+  });
+  const again = { ...main, containerID: 'simulated://3', restartCount: 2, lastState: ended(2, 3) };
+  assert.deepEqual(await step((pod) => Boolean(isReady(pod))), { ...ready, containerStatuses: [again] });
+
+  await client.delete(podKind, reference);
+  await node.until('web', (pod) => pod === undefined);
+  const last = node.history.findLast((each) => each.metadata.deletionGracePeriodSeconds === 30)!;
+  assert.deepEqual(whole(last), {
+    ...up,
+    phase: 'Succeeded',
+    conditions: conditionsOf(no(), yes('PodCompleted'), no('PodCompleted')),
+    containerStatuses: [{ ...again, state: ended(3, 0), ready: false, started: false }],
+  });
+});
