@@ -16,6 +16,8 @@ export type Containerd = {
 
 /** BusyBox under a name of its own, for there is no registry to pull another from. */
 export const busyboxImage = 'docker.io/library/busybox:conformance';
+/** The same tools, but another command: to runtimes, images that are alike in all are one. */
+export const otherImage = 'docker.io/library/busybox:other';
 const sandboxImage = 'registry.k8s.io/pause:conformance';
 const namespace = 'k8s.io';
 
@@ -31,12 +33,16 @@ export function missingForContainerd(): string | undefined {
   return commands.find(([command, argument]) => spawnSync(command, [argument]).status !== 0)?.[0];
 }
 
-export async function startContainerd(): Promise<Containerd> {
+/** How Pods are connected: each to the machine, by a pair of interfaces; or all to one bridge. */
+export type PodNetwork = 'ptp' | 'bridge';
+
+export async function startContainerd(network: PodNetwork = 'ptp'): Promise<Containerd> {
   const directory = mkdtempSync(join(tmpdir(), 'kruise-containerd-'));
+  const bridge = `kruise${createHash('sha256').update(directory).digest('hex').slice(0, 8)}`;
   const socket = join(directory, 'containerd.sock');
   const configuration = join(directory, 'config.toml');
   writeFileSync(configuration, configurationText(directory, socket));
-  writeNetwork(directory);
+  writeNetwork(directory, network === 'bridge' ? { type: 'bridge', bridge, isGateway: true } : { type: 'ptp' });
   const containerd = spawn('containerd', ['--config', configuration], { stdio: ['ignore', 'ignore', 'pipe'] });
   let output = '';
   containerd.stderr.on('data', (chunk: Buffer) => {
@@ -56,6 +62,8 @@ export async function startContainerd(): Promise<Containerd> {
     output: () => output,
     async dispose() {
       await end(containerd);
+      // The pairs of Pods go with them, but a bridge stays.
+      if (network === 'bridge') spawnSync('ip', ['link', 'delete', bridge]);
       rmSync(directory, { recursive: true, force: true });
     },
   };
@@ -89,8 +97,7 @@ state = ${text(join(directory, 'state'))}
 `;
 }
 
-/** A pair of interfaces a Pod, which goes with it: nothing is left on the machine. */
-function writeNetwork(directory: string): void {
+function writeNetwork(directory: string, plugin: object): void {
   mkdirSync(join(directory, 'cni'));
   const ipam = {
     type: 'host-local',
@@ -98,7 +105,7 @@ function writeNetwork(directory: string): void {
     ranges: [[{ subnet: '10.244.250.0/24' }]],
     routes: [{ dst: '0.0.0.0/0' }],
   };
-  const network = { cniVersion: '0.4.0', name: 'conformance', plugins: [{ type: 'ptp', ipam }] };
+  const network = { cniVersion: '0.4.0', name: 'conformance', plugins: [{ ...plugin, ipam }] };
   writeFileSync(join(directory, 'cni', '10-conformance.conflist'), JSON.stringify(network));
 }
 
@@ -107,6 +114,7 @@ function importImages(directory: string, socket: string): void {
   writeLayer(join(directory, 'layer'), layer);
   for (const [name, command] of [
     [busyboxImage, ['sh']],
+    [otherImage, ['true']],
     [sandboxImage, ['sleep', '2147483647']],
   ] as const) {
     const archive = writeImage(directory, { name, command, layer });
