@@ -137,6 +137,17 @@ async function idle(pid: number, pods: number): Promise<void> {
   console.log(`at rest with ${pods} Pods: ${after.mib} MiB, ${share} % of a core`);
 }
 
+/** How long `kubectl get nodes` would wait for its answer. */
+async function listNodes(client: Client): Promise<void> {
+  const times: number[] = [];
+  for (let round = 0; round < 21; round++) {
+    const begun = performance.now();
+    await client.list(node);
+    times.push(performance.now() - begun);
+  }
+  console.log(`all nodes listed: ${times.sort((a, b) => a - b)[10]!.toFixed(0)} ms (p50)`);
+}
+
 async function measure({ client, pid }: Cluster): Promise<void> {
   if (pid !== undefined) await idle(pid, 0);
   for (const replicas of sizes) {
@@ -181,7 +192,10 @@ if (values.kubeconfig !== undefined) {
   await cold.stop();
   const cluster = await started(Number(values.nodes));
   await until(async () => (await readyNodes(cluster.client)) === Number(values.nodes));
+  const { cpuMs, mib } = useOf(cluster.pid!);
+  console.log(`${values.nodes} nodes ready: ${seconds(cluster.begun)}, ${cpuMs / 1000} s of processor time, ${mib} MiB`);
   try {
+    await listNodes(cluster.client);
     await measure(cluster);
   } finally {
     await cluster.stop();
