@@ -193,7 +193,9 @@ if (values.kubeconfig !== undefined) {
   const cluster = await started(Number(values.nodes));
   await until(async () => (await readyNodes(cluster.client)) === Number(values.nodes));
   const { cpuMs, mib } = useOf(cluster.pid!);
-  console.log(`${values.nodes} nodes ready: ${seconds(cluster.begun)}, ${cpuMs / 1000} s of processor time, ${mib} MiB`);
+  console.log(
+    `${values.nodes} nodes ready: ${seconds(cluster.begun)}, ${cpuMs / 1000} s of processor time, ${mib} MiB`,
+  );
   try {
     await listNodes(cluster.client);
     await measure(cluster);
