@@ -3,6 +3,7 @@ import type { Container } from '@kruise/api/core/container';
 import { parseImageReference } from '@kruise/api/core/image-reference';
 import type { Pod } from '@kruise/api/core/pod';
 import type { Secret } from '@kruise/api/core/secret';
+import { type BucketOptions, tokenBucket } from '@kruise/client/rate-limiter';
 import type { Clock } from '@kruise/values/clock';
 import { formatDuration, fromMilliseconds } from '@kruise/values/duration';
 import type { AuthConfig, Image, PodSandboxConfig } from '../cri/messages.ts';
@@ -44,8 +45,20 @@ export type Images = {
   ensure(context: PullContext): Promise<PresentImage>;
 };
 
-/** The images of a node. `onChange` is told when there is one more. */
-export function createImages(service: ImageService, clock: Clock, onChange: () => void): Images {
+/** What a node adds to what its Pods say. */
+export type ImageOptions = {
+  /** Told when there is an image more. */
+  readonly onChange: () => void;
+  /** Credentials of the node itself, for images whose Pods have none that will do. */
+  readonly nodeSecrets: () => Promise<readonly Secret[]>;
+  /** How often images are pulled; without it, as often as is asked for. */
+  readonly limit?: BucketOptions;
+};
+
+/** The images of a node. */
+export function createImages(service: ImageService, clock: Clock, options: ImageOptions): Images {
+  const { onChange, nodeSecrets } = options;
+  const bucket = options.limit && tokenBucket(clock, options.limit);
   let queue: Promise<unknown> = Promise.resolve();
 
   /** One pull after the other: several at once would only share the line, and all end late. */
@@ -68,10 +81,11 @@ export function createImages(service: ImageService, clock: Clock, onChange: () =
     const queuedAt = clock.now();
     let begunAt = queuedAt;
     try {
-      const ref = await inTurn(() => {
+      const ref = await inTurn(async () => {
         begunAt = clock.now();
         signal.throwIfAborted();
-        return pullWithAny(spec, credentialsFor(spec.image, context.secrets), context);
+        if (bucket && !bucket.tryTake()) throw new Error('pull QPS exceeded');
+        return pullWithAny(spec, await credentials(spec.image, context), context);
       });
       const { image } = await service.imageStatus({ image: { image: ref } });
       const took = durationText(clock.now() - begunAt);
@@ -94,14 +108,19 @@ export function createImages(service: ImageService, clock: Clock, onChange: () =
     }
   }
 
+  /** Those of the Pod first. */
+  async function credentials(image: string, { secrets }: PullContext): Promise<readonly AuthConfig[]> {
+    return [...credentialsFor(image, secrets), ...credentialsFor(image, await nodeSecrets())];
+  }
+
   /** The first credentials that will do; without any, none. */
   async function pullWithAny(
     spec: { readonly image: string },
-    credentials: readonly AuthConfig[],
+    all: readonly AuthConfig[],
     { sandboxConfig, signal }: PullContext,
   ): Promise<string> {
     const errors: unknown[] = [];
-    for (const auth of credentials.length === 0 ? [undefined] : credentials) {
+    for (const auth of all.length === 0 ? [undefined] : all) {
       try {
         const request = { image: spec, sandboxConfig, ...(auth ? { auth } : {}) };
         const { imageRef } = await service.pullImage(request, { signal });

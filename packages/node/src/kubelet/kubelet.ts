@@ -10,6 +10,7 @@ import { createEventRecorder } from '@kruise/client/event-recorder';
 import type { Change } from '@kruise/client/informer';
 import { type Log, silentLog } from '@kruise/client/log';
 import { createMetrics, type MetricRegistry } from '@kruise/client/metrics';
+import type { BucketOptions } from '@kruise/client/rate-limiter';
 import type { ResourceList } from '@kruise/machinery/resource-list';
 import type { Clock } from '@kruise/values/clock';
 import { milliValue, parseQuantity, quantityValue } from '@kruise/values/quantity';
@@ -31,6 +32,7 @@ import { isFinal } from './phase.ts';
 import { createPodWorker, type PodWorker } from './pod-worker.ts';
 import { victimsFor } from './preemption.ts';
 import { createProbeMetrics } from './probe-metrics.ts';
+import { nodeSecretsOf } from './pull-secrets.ts';
 import { removeSandbox } from './remove-sandbox.ts';
 import { followRuntime } from './runtime-events.ts';
 import type { NodeSettings } from './sandbox-config.ts';
@@ -66,6 +68,8 @@ export type KubeletOptions = {
   /** Where its own API is served. */
   readonly port?: number;
   readonly settings?: Partial<NodeSettings>;
+  /** How often images are pulled; without it, as often as is asked for. */
+  readonly pullLimit?: BucketOptions;
   /** A folder of the node whose files are Pods to run. */
   readonly staticPodPath?: string;
   /** Below what Pods are evicted. */
@@ -200,6 +204,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
   const probeMetrics = createProbeMetrics();
   const registry = options.metrics ?? createMetrics();
   const metrics = createKubeletMetrics(registry, { nodeName, workers: () => [...workers.values()] });
+  const settings = { ...defaultSettings, ...options.settings };
   const context: NodeContext = {
     nodeName,
     runtime,
@@ -208,13 +213,17 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     random,
     log,
     sources,
-    images: createImages(runtime, clock, agent.imagesChanged),
+    images: createImages(runtime, clock, {
+      onChange: agent.imagesChanged,
+      nodeSecrets: () => nodeSecretsOf(runtime.files, settings.rootDirectory),
+      ...(options.pullLimit ? { limit: options.pullLimit } : {}),
+    }),
     tokens: createTokens(client, clock, random),
     statuses,
     allocations,
     metrics,
     probeMetrics,
-    settings: { ...defaultSettings, ...options.settings },
+    settings,
     record(about, type, reason, message, fieldPath) {
       if (options.quiet && type === 'Normal') return;
       recorder.record({ about, type, reason, message, ...(fieldPath === undefined ? {} : { fieldPath }) });
@@ -223,6 +232,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     allocatable: () => agent.node()?.status?.allocatable ?? {},
     memoryCapacity: () => memoryCapacity,
     networkFault: agent.networkFault,
+    supportsRecursiveReadOnly: agent.supportsRecursiveReadOnly,
     admits,
     wakeAt: (uid, at) => delays.set(uid, at, 'change'),
     signal,

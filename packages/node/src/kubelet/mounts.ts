@@ -27,6 +27,7 @@ export async function mountsOf(
   environment: Environment,
 ): Promise<readonly Mount[]> {
   const mounts: Mount[] = [];
+  const supportsRecursion = node.supportsRecursiveReadOnly();
   for (const mount of container.volumeMounts ?? []) {
     const volume = scene.volumes.get(mount.name);
     if (!volume)
@@ -34,12 +35,12 @@ export async function mountsOf(
         `cannot find volume ${JSON.stringify(mount.name)} to mount into container ${JSON.stringify(container.name)}`,
       );
     const subPath = mount.subPathExpr ? expanded(mount.subPathExpr, environment) : (mount.subPath ?? '');
-    const { readOnly = false, recursiveReadOnly, mountPropagation } = mount;
+    const { readOnly = false, mountPropagation } = mount;
     mounts.push({
       containerPath: mount.mountPath.startsWith('/') ? mount.mountPath : `/${mount.mountPath}`,
       hostPath: subPath === '' ? volume.path : await subPathOf(node, volume, subPath),
       readonly: readOnly || volume.isReadOnly,
-      ...(recursiveReadOnly && recursiveReadOnly !== 'Disabled' ? { recursiveReadOnly: true } : {}),
+      ...(isRecursive(mount, supportsRecursion) ? { recursiveReadOnly: true } : {}),
       propagation: propagationOf(mountPropagation ?? 'None'),
     });
   }
@@ -58,6 +59,21 @@ export async function mountsOf(
     mounts.push({ containerPath: messagePath, hostPath: `${directory}/${name}` });
   }
   return mounts;
+}
+
+type VolumeMount = NonNullable<Container['volumeMounts']>[number];
+
+/** Whether what is mounted below a mount cannot be written to, either. Throws where that is wanted and cannot be. */
+export function isRecursive(mount: VolumeMount, isSupported: boolean): boolean {
+  const { name, readOnly, recursiveReadOnly: mode, mountPropagation } = mount;
+  if (!mode || mode === 'Disabled') return false;
+  const wish = `volume ${JSON.stringify(name)} requested recursive read-only mode, but it is`;
+  if (!readOnly) throw new Error(`${wish} not read-only`);
+  if (mountPropagation && mountPropagation !== 'None') {
+    throw new Error(`${wish} not compatible with propagation ${JSON.stringify(mountPropagation)}`);
+  }
+  if (mode === 'Enabled' && !isSupported) throw new Error(`${wish} not supported by the runtime`);
+  return isSupported;
 }
 
 function expanded(expression: string, environment: Environment): string {

@@ -48,6 +48,8 @@ export type NodeAgent = {
   runtimeName(): string;
   /** Why Pods cannot have a network now. */
   networkFault(): string | undefined;
+  /** Whether the runtime can make mounts that are read-only all the way down. */
+  supportsRecursiveReadOnly(): boolean;
   /** Wants that are felt now. */
   pressures(): ReadonlySet<Pressure>;
   setPressures(pressures: ReadonlySet<Pressure>): void;
@@ -360,6 +362,8 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
     node: () => known,
     runtimeName: () => version.runtimeName,
     networkFault: () => networkFault,
+    supportsRecursiveReadOnly: () =>
+      handlers.find(({ name: handler }) => handler === '')?.features?.recursiveReadOnlyMounts ?? false,
     pressures: () => pressures,
     setPressures(next) {
       pressures = next;

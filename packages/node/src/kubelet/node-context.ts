@@ -45,6 +45,8 @@ export type NodeContext = {
   readonly hostIPs: () => readonly string[];
   readonly allocatable: () => ResourceList;
   readonly memoryCapacity: () => number;
+  /** Whether the runtime can make mounts that cannot be written to, nor what is mounted below them. */
+  readonly supportsRecursiveReadOnly: () => boolean;
   /** Why Pods cannot have a network now, if they cannot. */
   readonly networkFault: () => string | undefined;
   /** Why a Pod would not be let in, if it would not. */

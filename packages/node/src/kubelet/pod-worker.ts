@@ -13,7 +13,6 @@ import { createContainerStarts } from './container-starts.ts';
 import { containersOf, fieldPathOf, type PodContainer } from './containers.ts';
 import type { NodeFacts } from './downward.ts';
 import { type KillContext, killContainer, killPod } from './kill.ts';
-import { resizableResources } from './linux-resources.ts';
 import type { NodeContext } from './node-context.ts';
 import { isFinal } from './phase.ts';
 import { decideActions, type PodActions } from './pod-actions.ts';
@@ -22,6 +21,7 @@ import { createSandbox, pullSecretsOf } from './pod-sandbox.ts';
 import { deadlineMessage, deadlineOf, finishedStatus, podStatusOf } from './pod-status.ts';
 import { createPodProbes, hasProbes, noProbes, type PodProbes } from './probes.ts';
 import { readRuntimePod, sandboxIdsOf } from './read-runtime-pod.ts';
+import { resizeContainers } from './resize-containers.ts';
 import { descriptionOf, isGone, rpcTextOf } from './runtime-error.ts';
 import { addressesOf, isHostNetwork, newestOf, nothingRuns, type RuntimePod } from './runtime-pod.ts';
 import { logDirectoryOf, logLinkOf, sandboxConfigOf } from './sandbox-config.ts';
@@ -88,6 +88,8 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   /** What the Pod is to run, with the resources it has been given. */
   let givenSpec = first.spec;
   let resizeClaims: readonly Claim[] = [];
+  /** Why containers could not be given what they are to have. */
+  let resizeFault: string | undefined;
   let runtimePod: RuntimePod = nothingRuns;
   /** Nobody but this worker makes sandboxes of the Pod, so they need not be looked for each time. */
   let sandboxIds: readonly string[] | undefined;
@@ -104,6 +106,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   let probes: PodProbes = noProbes;
   let volumes: PodVolumes | undefined;
   const claimWait = createClaimWait();
+  let mountFailures = 0;
 
   /** The Pod with the resources it has been given. */
   const given = (): Pod => (givenSpec === pod.spec || !givenSpec ? pod : { ...pod, spec: givenSpec });
@@ -262,7 +265,11 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
       const newest = newestOf(runtimePod, container.name);
       return newest?.state === 'running' && node.allocations.needOf(uid, container, newest) !== 'none';
     });
-    const underWay: Claim = { type: 'PodResizeInProgress', status: 'True' };
+    const underWay: Claim = {
+      type: 'PodResizeInProgress',
+      status: 'True',
+      ...(resizeFault === undefined ? {} : { reason: 'Error', message: resizeFault }),
+    };
     resizeClaims = [...(pending ? [pending] : []), ...(isUnderWay ? [underWay] : [])];
     if (pending?.reason === 'Deferred') node.wakeAt(uid, clock.now() + retryMs);
   }
@@ -297,12 +304,13 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     try {
       const mounted = await volumes.mount(given(), factsOf(addressesOf(runtimePod)));
       claimWait.reset();
+      mountFailures = 0;
       return mounted;
     } catch (error) {
       const causes = error instanceof AggregateError ? (error.errors as Error[]) : [error as Error];
       const failures = causes.filter(({ cause }) => !(cause instanceof ClaimNotReadyError));
       for (const { message } of failures) node.record(pod, 'Warning', 'FailedMount', message);
-      const retryAt = failures.length > 0 ? clock.now() + retryMs : claimWait.next(clock.now());
+      const retryAt = failures.length > 0 ? clock.now() + mountRetryMs(mountFailures++) : claimWait.next(clock.now());
       if (claimWait.isLong(clock.now())) {
         node.record(pod, 'Warning', 'FailedMount', unmountedMessage(pod, causes));
         claimWait.reset();
@@ -367,19 +375,16 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   }
 
   async function updateResources({ resizes }: PodActions): Promise<void> {
-    for (const { id, name } of resizes) {
-      const container = containersOf(given()).find((each) => each.container.name === name)?.container;
-      if (!container) continue;
-      await runtime.updateContainerResources({
-        containerId: id,
-        linux: resizableResources(container.resources ?? undefined),
-      });
-      node.allocations.actuate(uid, container);
+    if (resizes.length === 0) return;
+    try {
+      await resizeContainers(node, given(), resizes);
+      resizeFault = undefined;
+    } catch (error) {
+      resizeFault = descriptionOf(error);
+      node.wakeAt(uid, clock.now() + retryMs);
     }
-    if (resizes.length > 0) {
-      resize();
-      await observe();
-    }
+    resize();
+    await observe();
   }
 
   /** One dead container of a name is kept, for whoever wants to know how it ended. */
@@ -528,6 +533,11 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     },
     wake,
   };
+}
+
+/** A volume that failed is tried again soon, and then less and less often. */
+function mountRetryMs(failures: number): number {
+  return Math.min(500 * 2 ** failures, 122_000);
 }
 
 /** Whether a change is one that the Pod's worker has to do with: most are its own words coming back. */

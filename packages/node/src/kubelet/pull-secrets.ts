@@ -2,6 +2,7 @@
 import { parseImageReference } from '@kruise/api/core/image-reference';
 import type { Secret } from '@kruise/api/core/secret';
 import type { AuthConfig } from '../cri/messages.ts';
+import type { HostFiles } from '../cri/runtime.ts';
 
 type Entry = { readonly place: string; readonly auth: AuthConfig };
 
@@ -14,6 +15,14 @@ export function credentialsFor(image: string, secrets: readonly Secret[]): reado
     .sort((a, b) => (a.place < b.place ? 1 : a.place > b.place ? -1 : 0))
     .filter(({ place }) => covers(place, repository))
     .map(({ auth }) => auth);
+}
+
+/** What a node's own `config.json` gives credentials for, which is as a Secret for pulling has it. */
+export async function nodeSecretsOf(files: HostFiles, directory: string): Promise<readonly Secret[]> {
+  const file = `${directory}/config.json`;
+  if (!(await files.stat(file))) return [];
+  const data = { '.dockerconfigjson': Buffer.from(await files.readFile(file)).toString('base64') };
+  return [{ apiVersion: 'v1', kind: 'Secret', metadata: {}, type: 'kubernetes.io/dockerconfigjson', data }];
 }
 
 function entriesOf({ type, data }: Secret): Entry[] {

@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import { type Pod, pod as podKind } from '@kruise/api/core/pod';
 import { findCondition } from '@kruise/machinery/conditions';
 import { isPodReady } from '@kruise/machinery/pods';
+import { createAllocations } from './allocations.ts';
+import { aPod } from './fixtures.ts';
 import { startTestNode, type TestNode } from './testing/test-node.ts';
 
 const isReady = (pod: Pod | undefined) => pod !== undefined && isPodReady(pod);
@@ -90,4 +92,69 @@ test('a kubelet that starts again knows what it has given', async () => {
   assert.equal(findCondition(pod.status?.conditions, 'PodResizePending')?.reason, 'Infeasible');
   assert.deepEqual(containerOf(pod)?.resources, amounts('1', '64Mi'));
   assert.equal(pod.status?.phase, 'Running');
+});
+
+const inProgress = (pod: Pod | undefined) => findCondition(pod?.status?.conditions, 'PodResizeInProgress');
+
+test('a Pod is not given less memory than it uses', async () => {
+  await using node = await startTestNode();
+  const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'NotRequired' as const }];
+  await node.create({
+    annotations: { 'sim.kruise.io/memory': '60Mi' },
+    containers: [{ ...web, resources: amounts('1', '128Mi'), resizePolicy }],
+  });
+  await node.until('web', isReady);
+  // The API server lets nobody ask for less; a kubelet is to stand it all the same.
+  const { podSandboxStats } = node.runtime;
+  Object.assign(node.runtime, {
+    podSandboxStats: async (request: { podSandboxId: string }) => {
+      const { stats } = await podSandboxStats(request);
+      const memory = { ...stats.linux!.memory!, usageBytes: 300 * 2 ** 20 };
+      return { stats: { ...stats, linux: { ...stats.linux!, memory } } };
+    },
+  });
+  await resize(node, amounts('1', '256Mi'));
+  const stuck = await node.until('web', (pod) => inProgress(pod)?.reason === 'Error');
+  assert.equal(
+    inProgress(stuck)?.message,
+    'aborting attempt to set pod memory limit less than current memory usage for pod web',
+  );
+  assert.equal(containerOf(stuck)?.allocatedResources?.memory, '256Mi');
+  Object.assign(node.runtime, { podSandboxStats });
+  const done = await node.until('web', (pod) => containerOf(pod)?.resources?.limits?.memory === '256Mi');
+  assert.equal(containerOf(done)?.restartCount, 0);
+  await node.pass(1);
+  assert.equal(inProgress(await node.get('web')), undefined);
+});
+
+test('what a runtime refuses is told, and tried again', async () => {
+  await using node = await startTestNode();
+  await node.create({ containers: [web] });
+  await node.until('web', isReady);
+  const { updateContainerResources } = node.runtime;
+  Object.assign(node.runtime, { updateContainerResources: () => Promise.reject(new Error('not now')) });
+  await resize(node, amounts('2', '64Mi'));
+  const stuck = await node.until('web', (pod) => inProgress(pod)?.reason === 'Error');
+  assert.equal(inProgress(stuck)?.message, 'not now');
+  Object.assign(node.runtime, { updateContainerResources });
+  await node.until('web', (pod) => inProgress(pod) === undefined);
+  assert.equal(containerOf(await node.get('web'))?.resources?.limits?.cpu, '2');
+});
+
+test('a static Pod cannot be resized', () => {
+  const allocations = createAllocations();
+  const fixture = (cpu: string) =>
+    aPod({
+      metadata: { annotations: { 'kubernetes.io/config.source': 'file' } },
+      containers: [{ ...web, resources: amounts(cpu, '64Mi') }],
+    });
+  allocations.admit(fixture('1'));
+  const { pending, pod } = allocations.resize(fixture('2'), { allocatable: { cpu: '8' }, admits: () => undefined });
+  assert.deepEqual(pending, {
+    type: 'PodResizePending',
+    status: 'True',
+    reason: 'Infeasible',
+    message: 'In-place resize of static-pods is not supported',
+  });
+  assert.equal(pod.spec?.containers[0]?.resources?.requests?.cpu, '1');
 });

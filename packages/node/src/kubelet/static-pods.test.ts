@@ -73,3 +73,37 @@ test('a static Pod has the name of its node, a uid of its own, and stands what i
   assert.deepEqual(pod.spec?.tolerations, [{ operator: 'Exists', effect: 'NoExecute' }]);
   assert.equal(pod.spec?.restartPolicy, 'Always');
 });
+
+const needy: readonly (readonly [name: string, spec: object, message: RegExp])[] = [
+  [
+    'a ConfigMap',
+    { volumes: [{ name: 'v', configMap: { name: 'x' } }] },
+    /^static pods may not reference ConfigMap x$/,
+  ],
+  ['a Secret', { volumes: [{ name: 'v', secret: { secretName: 'x' } }] }, /^static pods may not reference Secret x$/],
+  ['an account', { serviceAccountName: 'bot' }, /^static pods may not reference ServiceAccount bot$/],
+  [
+    'a claim',
+    { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'x' } }] },
+    /^static pods may not reference a claim in volume v$/,
+  ],
+];
+for (const [name, spec, message] of needy) {
+  test(`a static Pod cannot have ${name} of the API`, () => {
+    const given = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'proxy' },
+      spec: { containers: [{ name: 'c', image: 'nginx:1.25' }], ...spec },
+    };
+    assert.throws(() => staticPodOf(given, { nodeName: 'node-1', file: '/f', now: 0 }), { message });
+  });
+}
+
+test('a file that makes no sense does not keep others from running', async () => {
+  await using node = await startNode();
+  await node.runtime.files.writeFile(`${staticPodPath}/broken.yaml`, 'kind: Pod\n  metadata: [');
+  await node.runtime.files.writeFile(`${staticPodPath}/.hidden.yaml`, manifest('nginx:1.26'));
+  await node.until('proxy-node-1', isReady);
+  assert.equal(node.kubelet.workers().length, 1);
+});

@@ -19,6 +19,7 @@ import type { HostFiles } from '../cri/runtime.ts';
 import { hashAnnotation, mirrorAnnotation, seenAnnotation, sourceAnnotation } from './critical.ts';
 import type { PodWorker } from './pod-worker.ts';
 import type { Report, StatusWriter } from './status-writer.ts';
+import { referencesOf } from './volume-content.ts';
 
 /** What static Pods work with. */
 export type StaticPodContext = {
@@ -215,7 +216,20 @@ export function staticPodOf(
     status: { phase: 'Pending' },
   }) as Draft<Pod>;
   defaultPod(draft);
-  return codecOf(podKind.root).canonical(draft);
+  const pod: Pod = codecOf(podKind.root).canonical(draft);
+  checkStandsAlone(pod);
+  return pod;
+}
+
+/** A Pod that has to run without the API cannot wait for anything from it. */
+function checkStandsAlone(pod: Pod): void {
+  const [reference] = referencesOf(pod);
+  if (reference) throw new Error(`static pods may not reference ${reference.kind} ${reference.name}`);
+  const { serviceAccountName, volumes = [], resourceClaims = [] } = pod.spec ?? {};
+  if (serviceAccountName) throw new Error(`static pods may not reference ServiceAccount ${serviceAccountName}`);
+  const claim = volumes.find(({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim ?? ephemeral);
+  if (claim) throw new Error(`static pods may not reference a claim in volume ${claim.name}`);
+  if (resourceClaims.length > 0) throw new Error('static pods may not use ResourceClaims');
 }
 
 /** The Pod that shows a static one in the API. */

@@ -75,6 +75,22 @@ test('a volume that is missing keeps the Pod from starting, and is told', async 
   await node.until('web', isReady);
 });
 
+test('a volume that fails is tried again soon, and then less and less often', async () => {
+  await using node = await startTestNode();
+  await node.create(mounting({ hostPath: { path: '/srv', type: 'Directory' } }));
+  const { stat } = node.runtime.files;
+  const tries: number[] = [];
+  Object.assign(node.runtime.files, {
+    stat: (path: string) => {
+      if (path === '/srv') tries.push(node.clock.now());
+      return stat(path);
+    },
+  });
+  await node.pass(300);
+  const gaps = tries.slice(1).map((at, index) => Math.round((at - tries[index]!) / 500) / 2);
+  assert.deepEqual(gaps.slice(-6), [4, 8, 16, 32, 64, 122]);
+});
+
 test('what may be missing is an empty folder', async () => {
   await using node = await startTestNode();
   await node.create(mounting({ configMap: { name: 'settings', optional: true } }));

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { secret } from '@kruise/api/core/secret';
+import { virtualClock } from '@kruise/values/virtual-clock';
+import type { AuthConfig } from '../cri/messages.ts';
+import type { ImageService } from '../cri/runtime.ts';
+import { createBackOff } from './back-off.ts';
+import { aContainer, aPod } from './fixtures.ts';
+import { createImages, type ImageOptions, StartError } from './images.ts';
+import { startTestNode } from './testing/test-node.ts';
+
+const config = (user: string) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: {},
+  type: 'kubernetes.io/dockerconfigjson',
+  data: {
+    '.dockerconfigjson': Buffer.from(
+      JSON.stringify({ auths: { 'registry.example.com': { username: user, password: 'p' } } }),
+    ).toString('base64'),
+  },
+});
+
+/** Images of a node whose registry takes one user's word alone. */
+function nodeWith(options: Partial<ImageOptions> & { readonly taken?: string }) {
+  const clock = virtualClock(Date.UTC(2026, 0, 1));
+  const tried: (string | undefined)[] = [];
+  const service = {
+    async imageStatus() {
+      return { info: {} };
+    },
+    async pullImage({ auth }: { auth?: AuthConfig }) {
+      tried.push(auth?.username);
+      if (options.taken !== undefined && auth?.username !== options.taken) throw new Error(`no, ${auth?.username}`);
+      return { imageRef: 'sha256:1' };
+    },
+  } as unknown as ImageService;
+  const images = createImages(service, clock, { onChange() {}, nodeSecrets: async () => [], ...options });
+  const said: string[] = [];
+  const ensure = (image: string, secrets = [] as ReturnType<typeof config>[]) =>
+    images.ensure({
+      pod: aPod(),
+      container: aContainer('c', { image }),
+      sandboxConfig: { metadata: { name: 'web', namespace: 'default', uid: 'u', attempt: 0 } },
+      secrets,
+      backOff: createBackOff(clock),
+      lastErrors: new Map(),
+      record: (_type, reason, message) => void said.push(`${reason}: ${message}`),
+      signal: new AbortController().signal,
+    });
+  return { clock, tried, said, ensure };
+}
+
+test('credentials of the Pod come before those of the node', async () => {
+  const node = nodeWith({ taken: 'node', nodeSecrets: async () => [config('node')] });
+  await node.ensure('registry.example.com/team/app:1', [config('pod')]);
+  assert.deepEqual(node.tried, ['pod', 'node']);
+});
+
+test('where nobody knows anything of a registry it is asked without a name', async () => {
+  const node = nodeWith({ nodeSecrets: async () => [config('node')] });
+  await node.ensure('registry.example.org/app:1', [config('pod')]);
+  assert.deepEqual(node.tried, [undefined]);
+});
+
+test('where no credentials will do, all that was said against them is told', async () => {
+  const node = nodeWith({ taken: 'nobody', nodeSecrets: async () => [config('node')] });
+  await assert.rejects(node.ensure('registry.example.com/app:1', [config('pod')]), {
+    name: 'StartError',
+    reason: 'ErrImagePull',
+    message: '[no, pod, no, node]',
+  });
+});
+
+test('images are pulled no more often than they may be', async () => {
+  const node = nodeWith({ limit: { perSecond: 5, burst: 2 } });
+  await node.ensure('a:1');
+  await node.ensure('b:1');
+  await assert.rejects(
+    node.ensure('c:1'),
+    (error) => error instanceof StartError && error.reason === 'ErrImagePull' && error.message === 'pull QPS exceeded',
+  );
+  assert.ok(node.said.includes('Failed: Failed to pull image "c:1": pull QPS exceeded'));
+  node.clock.advance(200);
+  await node.ensure('d:1');
+});
+
+const failureRows: readonly (readonly [said: string, reason: string, message: string])[] = [
+  [
+    'RegistryUnavailable: no route',
+    'RegistryUnavailable',
+    'image pull failed for a:1 because the registry is unavailable: no route',
+  ],
+  [
+    'SignatureValidationFailed: bad key',
+    'SignatureValidationFailed',
+    'image pull failed for a:1 because the signature validation failed: bad key',
+  ],
+  ['anything else', 'ErrImagePull', 'anything else'],
+];
+for (const [said, reason, message] of failureRows) {
+  test(`a pull that fails with ${said} is told as ${reason}`, async () => {
+    const node = nodeWith({ nodeSecrets: () => Promise.reject(new Error(said)) });
+    await assert.rejects(node.ensure('a:1'), { reason, message });
+  });
+}
+
+test('a node’s own file gives credentials', async () => {
+  await using node = await startTestNode();
+  await node.runtime.files.makeDirectory('/var/lib/kubelet');
+  const auths = { 'gcr.io': { username: 'node', password: 'p' } };
+  await node.runtime.files.writeFile('/var/lib/kubelet/config.json', JSON.stringify({ auths }));
+  const { pullImage } = node.runtime;
+  const users: (string | undefined)[] = [];
+  Object.assign(node.runtime, {
+    pullImage: (request: { image: { image: string }; auth?: AuthConfig }, options?: object) => {
+      users.push(request.auth?.username);
+      return pullImage(request, options);
+    },
+  });
+  await node.server.client.create(secret, { metadata: { name: 'other', namespace: 'default' }, data: {} });
+  await node.create({
+    imagePullSecrets: [{ name: 'other' }],
+    containers: [{ name: 'c', image: 'gcr.io/team/app:1' }],
+  });
+  await node.until('web', (pod) => pod?.status?.phase === 'Running');
+  assert.deepEqual(users, ['node']);
+});

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Container } from '@kruise/api/core/container';
+import type { Pod } from '@kruise/api/core/pod';
+import { isPodReady } from '@kruise/machinery/pods';
+import { isRecursive } from './mounts.ts';
+import { startTestNode, type TestNode } from './testing/test-node.ts';
+
+type VolumeMount = NonNullable<Container['volumeMounts']>[number];
+
+const isReady = (pod: Pod | undefined) => pod !== undefined && isPodReady(pod);
+
+/** What a container sees of a volume whose files are `file` and `deep/file`. */
+async function mounted(node: TestNode, mount: Partial<VolumeMount>, more: Partial<Container> = {}) {
+  await node.runtime.files.makeDirectory('/srv/deep');
+  await node.runtime.files.writeFile('/srv/file', 'shallow');
+  await node.runtime.files.writeFile('/srv/deep/file', 'deep');
+  await node.create({
+    volumes: [{ name: 'v', hostPath: { path: '/srv' } }],
+    containers: [
+      {
+        name: 'c',
+        image: 'busybox:1.36',
+        command: ['sleep', 'infinity'],
+        volumeMounts: [{ name: 'v', mountPath: '/v', ...mount }],
+        ...more,
+      },
+    ],
+  });
+}
+
+async function mountOf(node: TestNode) {
+  await node.until('web', isReady);
+  const { containers } = await node.runtime.listContainers({});
+  const { status } = await node.runtime.containerStatus({ containerId: containers[0]!.id });
+  return status.mounts.find(({ containerPath }) => containerPath === '/v')!;
+}
+
+const goodRows: readonly (readonly [name: string, mount: Partial<VolumeMount>, expected: object])[] = [
+  ['a volume is seen whole', {}, { hostPath: '/srv', readonly: false, propagation: 'PROPAGATION_PRIVATE' }],
+  ['a part of a volume is seen alone', { subPath: 'deep' }, { hostPath: '/srv/deep' }],
+  ['a part that is not there is made', { subPath: 'new/deeper' }, { hostPath: '/srv/new/deeper' }],
+  ['a part may be named by a variable', { subPathExpr: '$(WHO)' }, { hostPath: '/srv/web' }],
+  ['a volume may be seen and not changed', { readOnly: true }, { readonly: true }],
+  [
+    'what is mounted later on the node may be seen',
+    { mountPropagation: 'HostToContainer' },
+    { propagation: 'PROPAGATION_HOST_TO_CONTAINER' },
+  ],
+];
+for (const [name, mount, expected] of goodRows) {
+  test(name, async () => {
+    await using node = await startTestNode();
+    const env = [{ name: 'WHO', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }];
+    await mounted(node, mount, { env });
+    const found: { readonly [field: string]: unknown } = { ...(await mountOf(node)) };
+    for (const [field, value] of Object.entries(expected)) assert.equal(found[field], value, field);
+  });
+}
+
+test('a variable that names no part keeps the container from starting', async () => {
+  await using node = await startTestNode();
+  await mounted(node, { subPathExpr: '$(NOBODY)' });
+  const pod = await node.until(
+    'web',
+    (found) => found?.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'CreateContainerConfigError',
+  );
+  assert.equal(pod?.status?.containerStatuses?.[0]?.state?.waiting?.message, 'missing value for "NOBODY"');
+});
+
+const recursiveRows: readonly (readonly [
+  name: string,
+  mount: Partial<VolumeMount>,
+  supported: boolean,
+  expected: boolean | RegExp,
+])[] = [
+  ['nobody asks for it', { readOnly: true }, true, false],
+  ['it is not wanted', { readOnly: true, recursiveReadOnly: 'Disabled' }, true, false],
+  ['it is wanted if possible, and is', { readOnly: true, recursiveReadOnly: 'IfPossible' }, true, true],
+  ['it is wanted if possible, and is not', { readOnly: true, recursiveReadOnly: 'IfPossible' }, false, false],
+  ['it has to be, and can be', { readOnly: true, recursiveReadOnly: 'Enabled' }, true, true],
+  [
+    'it has to be, and cannot be',
+    { readOnly: true, recursiveReadOnly: 'Enabled' },
+    false,
+    /^volume "v" requested recursive read-only mode, but it is not supported by the runtime$/,
+  ],
+  ['the mount is not read-only', { recursiveReadOnly: 'Enabled' }, true, /but it is not read-only$/],
+  [
+    'mounts are handed on',
+    { readOnly: true, recursiveReadOnly: 'Enabled', mountPropagation: 'Bidirectional' },
+    true,
+    /but it is not compatible with propagation "Bidirectional"$/,
+  ],
+];
+for (const [name, mount, isSupported, expected] of recursiveRows) {
+  test(`read-only all the way down: ${name}`, () => {
+    const of = () => isRecursive({ name: 'v', mountPath: '/v', ...mount }, isSupported);
+    if (typeof expected === 'boolean') assert.equal(of(), expected);
+    else assert.throws(of, { message: expected });
+  });
+}
+
+test('a file of hosts names the node’s own for a Pod on its network', async () => {
+  await using node = await startTestNode();
+  await node.runtime.files.makeDirectory('/etc');
+  await node.runtime.files.writeFile('/etc/hosts', '127.0.0.1\tlocalhost\n');
+  await node.create({
+    hostNetwork: true,
+    hostAliases: [{ ip: '10.1.2.3', hostnames: ['db'] }],
+    containers: [{ name: 'c', image: 'busybox:1.36', command: ['sleep', 'infinity'] }],
+  });
+  await node.until('web', isReady);
+  const { containers } = await node.runtime.listContainers({});
+  const { stdout } = await node.runtime.execSync({ containerId: containers[0]!.id, cmd: ['cat', '/etc/hosts'] });
+  assert.equal(
+    Buffer.from(stdout).toString(),
+    '# Kubernetes-managed hosts file (host network).\n127.0.0.1\tlocalhost\n\n# Entries added by HostAliases.\n10.1.2.3\tdb\n',
+  );
+});
