@@ -1,4 +1,4 @@
-import type { ObjectMeta } from '@kruise/api/meta/object-meta';
+import type { ManagedFieldsEntry, ObjectMeta } from '@kruise/api/meta/object-meta';
 
 /** An object of any kind, as it is on the wire and in memory. Never changed: a change is a new object. */
 export type KubeObject = {
@@ -29,28 +29,49 @@ export type Unversioned = Pick<Cached, 'object' | 'managedFields'>;
 export function split(object: KubeObject): Unversioned {
   const { managedFields, ...metadata } = object.metadata;
   if (managedFields === undefined) return { object, managedFields: undefined };
-  return { object: { ...object, metadata }, managedFields: shared(JSON.stringify(managedFields)) };
-}
-
-const sharedTexts = new Map<string, string>();
-const keptTexts = 512;
-
-/**
- * The same text, but the one that others hold already: objects made alike in the same second, as those of one
- * controller are, have the same managed fields.
- */
-function shared(text: string): string {
-  const known = sharedTexts.get(text);
-  if (known !== undefined) return known;
-  if (sharedTexts.size >= keptTexts) sharedTexts.delete(sharedTexts.keys().next().value!);
-  sharedTexts.set(text, text);
-  return text;
+  return { object: { ...object, metadata }, managedFields: textOf(managedFields) };
 }
 
 /** The object whole, managed fields included. */
 export function whole({ object, managedFields }: Unversioned): KubeObject {
   if (managedFields === undefined) return object;
-  return { ...object, metadata: { ...object.metadata, managedFields: JSON.parse(managedFields) } };
+  return { ...object, metadata: { ...object.metadata, managedFields: entriesOf(managedFields) } };
+}
+
+type Entries = readonly ManagedFieldsEntry[];
+
+/**
+ * Managed fields lately read or written, by their text. Objects made alike in the same second, as those of one
+ * controller are, have the same, and share the text; and most objects are written again soon after they were.
+ */
+const recent = new Map<string, Entries>();
+const recentCount = 512;
+const texts = new WeakMap<Entries, string>();
+
+function textOf(entries: Entries): string {
+  const known = texts.get(entries);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(entries);
+  const alike = recent.get(text);
+  const shared = alike === undefined ? text : texts.get(alike)!;
+  remember(shared, alike ?? entries);
+  texts.set(entries, shared);
+  return shared;
+}
+
+function entriesOf(text: string): Entries {
+  let entries = recent.get(text);
+  if (!entries) {
+    entries = JSON.parse(text) as Entries;
+    remember(text, entries);
+  }
+  return entries;
+}
+
+function remember(text: string, entries: Entries): void {
+  if (recent.size >= recentCount) recent.delete(recent.keys().next().value!);
+  recent.set(text, entries);
+  texts.set(entries, text);
 }
 
 /** The object with a resourceVersion, in the place Go's field order gives it. */

@@ -2,6 +2,7 @@ import type { ObjectMeta } from '@kruise/api/meta/object-meta';
 import type { Status } from '@kruise/api/meta/status';
 import type { FieldSet } from '@kruise/machinery/field-set/field-set';
 import type { TrackedKind, Versioned } from '@kruise/machinery/server-side-apply/updater';
+import type { Known } from '@kruise/schema/codec';
 import type { Draft } from '@kruise/schema/draft';
 import type { Cause } from '@kruise/schema/field-error';
 import type { Kind } from '@kruise/schema/kind';
@@ -50,15 +51,15 @@ export type Resource = {
 export type Serializer = {
   /** A fresh object of the JSON text of a body, defaults filled in. */
   decodeText(text: Uint8Array | string): Decoded;
-  /** The same of a value already parsed, or made by a patch. */
-  decodeValue(value: unknown): Decoded;
+  /** The same of a value already parsed, or made by a patch: parts known to be as they should be are shared. */
+  decodeValue(value: unknown, known?: Known): Decoded;
   /**
    * A fresh object of what a webhook made of one, defaults filled in. Nothing is dropped that a schema of users is to
    * judge: only what clients send is cleaned before it is looked at.
    */
   decodeMutated(value: unknown): Draft<KubeObject>;
   /** The object as this version writes it: fields in their order, empty ones left out. */
-  canonical(object: KubeObject): KubeObject;
+  canonical(object: KubeObject, known?: Known): KubeObject;
   toJson(object: KubeObject): string;
   /** Absent for custom resources. */
   readonly protobuf?: {

@@ -3,7 +3,7 @@
  * from the kind's schema, piece by piece as the pieces are first met.
  */
 import { ParseError } from '@kruise/values/parse-error';
-import { type Canonicalize, canonicalizerOf, mismatch, type Walk } from './codec/canonical.ts';
+import { type Canonicalize, canonicalizerOf, type Known, mismatch, type Walk } from './codec/canonical.ts';
 import { type Decoded, decodeAsGo, strictErrorText } from './codec/go-decoder.ts';
 import { writeJson } from './codec/json-writer.ts';
 import { messageCodecOf } from './codec/protobuf.ts';
@@ -13,6 +13,7 @@ import { readJsonDocument } from './json-document.ts';
 import { countMembers, scanJson } from './json-text.ts';
 import type { ObjectNode, Typed } from './language.ts';
 
+export type { Known } from './codec/canonical.ts';
 export { WrittenList } from './codec/protobuf.ts';
 
 /** The value cannot be decoded into the kind. The message is the one Go gives. */
@@ -35,14 +36,17 @@ export type Codec<T = unknown> = {
    */
   decode(text: Uint8Array | string): DecodedText<T>;
   /**
-   * The canonical object of a parsed JSON value, in objects and lists of its own, which the caller may change. Unknown
-   * fields are dropped, and reported by path. Throws `DecodeError`.
+   * The canonical object of a parsed JSON value, in objects and lists of its own, which the caller may change, except
+   * for those known to be canonical. Unknown fields are dropped, and reported by path. Throws `DecodeError`.
    */
-  fromJson(value: unknown, options?: { readonly onUnknown?: (path: string) => void }): T;
+  fromJson(
+    value: unknown,
+    options?: { readonly onUnknown?: (path: string) => void; readonly known?: Known | undefined },
+  ): T;
   /** The canonical form of an object that code has made or changed: the object itself if it is canonical. */
   canonical(object: T): T;
   /** The same of an object that has been stored: an empty list that is always written has become null. */
-  stored(object: T): T;
+  stored(object: T, known?: Known): T;
   /** The JSON text of a canonical object, to the byte as Go writes it. */
   toJson(object: T): string;
   /** The protobuf message of a canonical object, to the byte as Go writes it; without an envelope. */
@@ -90,8 +94,8 @@ function makeCodec(node: ObjectNode): Codec {
       return { object: settle(exact), strictErrors: exact.strictErrors.map(strictErrorText) };
     },
 
-    fromJson(value, { onUnknown } = {}) {
-      const walk: Walk = { isFresh: true, sawUnknown: false };
+    fromJson(value, { onUnknown, known } = {}) {
+      const walk: Walk = { isFresh: true, known, sawUnknown: false };
       const object = attempt(canonicalize, value, walk) ?? settle(decodeAsGo(node, value));
       if (walk.sawUnknown && onUnknown) {
         for (const { path } of decodeAsGo(node, value).strictErrors) onUnknown(path);
@@ -103,8 +107,8 @@ function makeCodec(node: ObjectNode): Codec {
       return canonicalize(object, { isFresh: false, sawUnknown: false });
     },
 
-    stored(object) {
-      return canonicalize(object, { isFresh: false, isStored: true, sawUnknown: false });
+    stored(object, known) {
+      return canonicalize(object, { isFresh: false, isStored: true, known, sawUnknown: false });
     },
 
     toJson(object) {

@@ -10,7 +10,7 @@ import { admitAndStore } from './create.ts';
 import { checkNamed, dropRepeatedOwners } from './metadata.ts';
 import { apply, decodePatched, type Patch, patched, patchOf, patchValue, settle } from './patching.ts';
 import { type Part, trackedKind, tracker, withConversions } from './tracking.ts';
-import { type Updated, update } from './update.ts';
+import { keptParts, type Updated, update } from './update.ts';
 import { type WriteOptions, writeOptions } from './write-options.ts';
 
 /** Changes an object as a patch says. */
@@ -44,7 +44,7 @@ function patchBy(
     options,
     change(live) {
       const made = patched(resource.tracked.type, sent.type, live, value);
-      const decoded = decodePatched(resource.serializer, live, made, sent);
+      const decoded = decodePatched(resource.serializer, live, made, sent, keptParts(live, part.name));
       settle(context, decoded, options, sent, made);
       const { draft } = decoded;
       checkNamed(context, resource, draft);

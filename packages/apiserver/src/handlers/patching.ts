@@ -12,6 +12,7 @@ import {
 } from '@kruise/machinery/status';
 import { StrategicMergeError } from '@kruise/machinery/strategic-merge-error';
 import { applyStrategicMergePatch } from '@kruise/machinery/strategic-merge-patch';
+import type { Known } from '@kruise/schema/codec';
 import { invalid as invalidField } from '@kruise/schema/field-error';
 import { JsonSyntaxError, parseJson } from '@kruise/schema/json-text';
 import type { MergeType } from '@kruise/schema/merge-type';
@@ -129,14 +130,20 @@ function strategicRefusal(error: StrategicMergeError): StatusError {
   }
 }
 
-/** The object a patch made, read as if a client had sent it. */
-export function decodePatched(serializer: Serializer, live: KubeObject, value: unknown, patch: Patch): Decoded {
+/** The object a patch made, read as if a client had sent it; `known` are the parts of the old one it may share. */
+export function decodePatched(
+  serializer: Serializer,
+  live: KubeObject,
+  value: unknown,
+  patch: Patch,
+  known?: Known,
+): Decoded {
   const { kind = live.kind, apiVersion = live.apiVersion } = (value ?? {}) as Partial<KubeObject>;
   if (kind !== live.kind || apiVersion !== live.apiVersion) {
     throw faultyPatch(patch, value, 'the kind and apiVersion of an object cannot be changed');
   }
   try {
-    const { draft, strictErrors } = serializer.decodeValue(value);
+    const { draft, strictErrors } = serializer.decodeValue(value, known);
     return { draft: Object.assign(draft, { kind, apiVersion }), strictErrors: [...strictErrors].sort() };
   } catch (error) {
     const { message } = error as Error;

@@ -2,6 +2,7 @@ import { validateObjectMeta, validateObjectMetaUpdate } from '@kruise/api/meta/o
 import { isSame } from '@kruise/machinery/json-value';
 import { keepTimes } from '@kruise/machinery/server-side-apply/managed-fields';
 import { conflict, invalid, modifiedMeanwhile, notFound, unclassified } from '@kruise/machinery/status';
+import type { Known } from '@kruise/schema/codec';
 import type { Draft } from '@kruise/schema/draft';
 import { invalid as invalidField } from '@kruise/schema/field-error';
 import { quote } from '@kruise/values/go-syntax';
@@ -95,7 +96,7 @@ async function attempt(
   admitted.metadata.resourceVersion = String(seen.revision);
   const reservation = await strategy.reserve?.(admitted, live, context);
   try {
-    const object = resource.serializer.canonical(admitted as KubeObject);
+    const object = resource.serializer.canonical(admitted as KubeObject, keptParts(live, subresource));
     refuseFaulty(called(resource), object, [
       ...validateObjectMeta(object.metadata, { namespaced: resource.kind.scope === 'Namespaced' }),
       ...validateObjectMetaUpdate(object.metadata, live.metadata),
@@ -119,6 +120,14 @@ async function attempt(
     await reservation?.rollback();
     throw error;
   }
+}
+
+/**
+ * The parts of an object that a request keeps as they are, and that a draft may therefore share: a write to the object
+ * leaves its status alone, one to its status all but that. Most of a Pod is not looked at again when its status changes.
+ */
+export function keptParts({ metadata, spec, status }: KubeObject, subresource: string): Known {
+  return new Set([metadata.managedFields, subresource === 'status' ? spec : status]);
 }
 
 /** Refuses a writer who has not seen the newest state, where the writer said what it has seen. */

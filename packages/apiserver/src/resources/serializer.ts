@@ -1,4 +1,4 @@
-import { codecOf } from '@kruise/schema/codec';
+import { codecOf, type Known } from '@kruise/schema/codec';
 import type { Draft } from '@kruise/schema/draft';
 import type { Kind } from '@kruise/schema/kind';
 import type { KubeObject } from '../object.ts';
@@ -8,18 +8,26 @@ import type { Rules } from './rules.ts';
 /** Reads and writes objects of a built-in kind by its schema, with its defaults. */
 export function serializerOf(kind: Kind, rules: Rules): Serializer {
   const codec = codecOf(kind.root);
-  const decoded = (object: unknown, strictErrors: readonly string[]) => {
+  const decoded = (object: unknown, strictErrors: readonly string[], known?: Known) => {
     const draft = object as Draft<KubeObject>;
     draft.metadata ??= {};
+    // What is stored has its defaults, and is not to be touched.
+    const { spec, status } = draft;
+    const isKept = (part: unknown) => part !== undefined && known?.has(part);
+    if (isKept(spec)) draft['spec'] = undefined;
+    if (isKept(status)) draft['status'] = undefined;
     rules.default?.(draft);
+    if (isKept(spec)) draft['spec'] = spec;
+    if (isKept(status)) draft['status'] = status;
     return { draft, strictErrors };
   };
-  const decodeValue: Serializer['decodeValue'] = (value) => {
+  const decodeValue: Serializer['decodeValue'] = (value, known) => {
     const strictErrors: string[] = [];
     const object = codec.fromJson(value, {
       onUnknown: (path) => strictErrors.push(`unknown field ${JSON.stringify(path)}`),
+      known,
     });
-    return decoded(object, strictErrors);
+    return decoded(object, strictErrors, known);
   };
   return {
     decodeText(text) {
@@ -28,7 +36,7 @@ export function serializerOf(kind: Kind, rules: Rules): Serializer {
     },
     decodeValue,
     decodeMutated: (value) => decodeValue(value).draft,
-    canonical: (object) => codec.stored(object) as KubeObject,
+    canonical: (object, known) => codec.stored(object, known) as KubeObject,
     toJson: (object) => codec.toJson(object),
     protobuf: {
       decode(bytes) {

@@ -1,6 +1,7 @@
 /**
- * Brings the statuses of a node's Pods into the API: a Pod's newest status alone, one write at a time for each Pod, and
- * of it only what differs. What others write into a status is left alone.
+ * Brings the statuses of a node's Pods into the API: a Pod's newest status alone, and of it only what differs. What
+ * others write into a status is left alone. One is written at a time, so that where much happens at once a Pod has
+ * come a good way until it is its turn, and less is written.
  */
 import { type Pod, type PodCondition, type PodStatus, pod as podKind, podStatus } from '@kruise/api/core/pod';
 import type { Client } from '@kruise/client/client';
@@ -39,7 +40,7 @@ export type StatusWriter = {
   settled(): Promise<void>;
 };
 
-type Entry = { pod: Pod; report: Report | undefined; isBusy: boolean; isDirty: boolean };
+type Entry = { pod: Pod; report: Report };
 
 const mergeType = mergeTypeOf(podStatus);
 const retryMs = 10_000;
@@ -49,45 +50,44 @@ const correctMs = 10_000;
 /** Writes statuses of a node's Pods until the signal is aborted. */
 export function createStatusWriter(client: Client, clock: Clock, log: Log, signal: AbortSignal): StatusWriter {
   const entries = new Map<string, Entry>();
-  const delays = createDelays<string>(clock, (uid) => {
-    const entry = entries.get(uid);
-    if (entry) touch(uid, entry);
-  });
+  const delays = createDelays<string>(clock, touch);
   signal.addEventListener('abort', () => delays.clear(), { once: true });
-  let busy = 0;
-  let waiting: (() => void)[] = [];
+  /** Pods whose turn is to come, by uid. */
+  const queue = new Set<string>();
+  let writing: Promise<void> | undefined;
 
-  function touch(uid: string, entry: Entry): void {
-    entry.isDirty = true;
-    if (!entry.isBusy && entry.report) void work(uid, entry);
+  function touch(uid: string): void {
+    queue.add(uid);
+    writing ??= writeAll();
   }
 
-  async function work(uid: string, entry: Entry): Promise<void> {
-    entry.isBusy = true;
-    busy++;
-    while (entry.isDirty && !signal.aborted && entries.get(uid) === entry) {
-      entry.isDirty = false;
-      try {
-        await write(uid, entry);
-      } catch (error) {
-        if (signal.aborted) break;
-        if (isNotFound(error) || isConflict(error)) continue;
-        log.warn(
-          { pod: `${entry.pod.metadata.namespace}/${entry.pod.metadata.name}`, error },
-          'a status was not written',
-        );
-        delays.set(uid, clock.now() + retryMs, 'change');
-      }
+  async function writeAll(): Promise<void> {
+    for (const uid of queue) {
+      queue.delete(uid);
+      await tryToWrite(uid);
+      if (signal.aborted) break;
     }
-    entry.isBusy = false;
-    if (--busy > 0) return;
-    for (const resolve of waiting) resolve();
-    waiting = [];
+    writing = undefined;
+  }
+
+  async function tryToWrite(uid: string): Promise<void> {
+    const entry = entries.get(uid);
+    if (!entry) return;
+    try {
+      await write(uid, entry);
+    } catch (error) {
+      // What someone else changed or deleted meanwhile is seen soon.
+      if (signal.aborted || isNotFound(error) || isConflict(error)) return;
+      log.warn(
+        { pod: `${entry.pod.metadata.namespace}/${entry.pod.metadata.name}`, error },
+        'a status was not written',
+      );
+      delays.set(uid, clock.now() + retryMs, 'change');
+    }
   }
 
   async function write(uid: string, entry: Entry): Promise<void> {
     const { pod, report } = entry;
-    if (!report) return;
     const { name = '', namespace = '' } = pod.metadata;
     const reference = { name, namespace };
     const current = pod.status ?? {};
@@ -117,15 +117,12 @@ export function createStatusWriter(client: Client, clock: Clock, log: Log, signa
     report(pod, report) {
       const uid = pod.metadata.uid ?? '';
       const entry = entries.get(uid);
-      if (!entry) {
-        const fresh: Entry = { pod, report, isBusy: false, isDirty: false };
-        entries.set(uid, fresh);
-        touch(uid, fresh);
-        return;
+      if (!entry) entries.set(uid, { pod, report });
+      else {
+        if (isNewer(pod, entry.pod)) entry.pod = pod;
+        entry.report = report;
       }
-      if (isNewer(pod, entry.pod)) entry.pod = pod;
-      entry.report = report;
-      touch(uid, entry);
+      touch(uid);
     },
     seen(pod) {
       const uid = pod.metadata.uid ?? '';
@@ -133,15 +130,14 @@ export function createStatusWriter(client: Client, clock: Clock, log: Log, signa
       if (!entry || !isNewer(pod, entry.pod)) return;
       const isDeleting = pod.metadata.deletionTimestamp != null && entry.pod.metadata.deletionTimestamp == null;
       entry.pod = pod;
-      if (isDeleting && entry.report?.isFinished) touch(uid, entry);
-      else if (entry.report && differs(pod, entry.report, clock.now()))
-        delays.set(uid, clock.now() + correctMs, 'change');
+      if (isDeleting && entry.report.isFinished) touch(uid);
+      else if (differs(pod, entry.report, clock.now())) delays.set(uid, clock.now() + correctMs, 'change');
     },
     forget(uid) {
       entries.delete(uid);
       delays.cancel(uid);
     },
-    settled: () => (busy === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+    settled: async () => writing,
   };
 }
 

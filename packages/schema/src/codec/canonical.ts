@@ -24,8 +24,13 @@ export type Walk = {
   readonly isFresh: boolean;
   /** What Kubernetes stores passes through protobuf, which cannot tell an empty list from none. */
   readonly isStored?: boolean;
+  /** Parts that are canonical already, as those of a stored object are. They are shared even by a fresh result. */
+  readonly known?: Known | undefined;
   sawUnknown: boolean;
 };
+
+/** Objects and lists of which something is known. */
+export type Known = ReadonlySet<unknown>;
 
 /** The canonical form of a value that is there; throws where the value is of another type than the schema says. */
 export type Canonicalize = (value: unknown, walk: Walk) => unknown;
@@ -111,6 +116,7 @@ function compileList(itemNode: Node): Canonicalize {
   const item = elementOf(itemNode);
   return (value, walk) => {
     if (!Array.isArray(value)) fail();
+    if (walk.known?.has(value)) return value;
     const items: readonly unknown[] = value;
     let copy: unknown[] | undefined;
     for (let index = 0; index < items.length; index++) {
@@ -195,6 +201,7 @@ function compileObject(node: ObjectNode): Canonicalize {
 
   return (value, walk) => {
     if (!isObject(value)) fail();
+    if (walk.known?.has(value)) return value;
     let copy: Record<string, unknown> | undefined;
     let placed: unknown[] | undefined;
     let last = -1;
