@@ -74,8 +74,8 @@ type Stage = 'starting' | 'syncing' | 'terminating' | 'terminated' | 'finished' 
 const retryMs = 10_000;
 const networkRetryMs = 1000;
 const noVolumes: ReadonlyMap<string, MountedVolume> = new Map();
-/** How long a pass may go on before what happens meanwhile is shown. */
-const lookMs = 100;
+/** How long a pass may go on before what happens meanwhile is shown: Kubernetes looks every second, too. */
+const lookMs = 1000;
 
 /** The worker of a Pod that is to run, or that was found running. */
 export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
