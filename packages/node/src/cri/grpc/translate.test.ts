@@ -58,6 +58,8 @@ describe('what is said arrives', () => {
         supplementalGroupsPolicy: 'Strict',
         namespaceOptions: { network: 'NODE', pid: 'TARGET', targetId: 'abc' },
         seccomp: { profileType: 'Localhost', localhostRef: '/profile' },
+        apparmor: { profileType: 'Localhost', localhostRef: 'web' },
+        apparmorProfile: 'localhost/web',
         capabilities: { addCapabilities: ['NET_ADMIN'], dropCapabilities: ['ALL'] },
       },
     },
