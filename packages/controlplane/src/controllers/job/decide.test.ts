@@ -358,6 +358,31 @@ const ends: readonly End[] = [
     told: ['Warning PodFailurePolicy: Pod default/failed-0 has condition ConfigIssue matching FailJob rule at index 0'],
   },
   {
+    name: 'fails by its policy on the exit code of a container that prepares',
+    job: jobOf({ podFailurePolicy: { rules: [exit('FailJob', [42])] } }),
+    pods: [preparedBadly(42)],
+    conditions: ['FailureTarget PodFailurePolicy', 'Failed PodFailurePolicy'],
+    told: [
+      'Warning PodFailurePolicy: Container setup for pod default/failed-0 failed with exit code 42 matching FailJob rule at index 0',
+    ],
+  },
+  {
+    name: 'takes no other container for the one its policy names',
+    job: jobOf({
+      podFailurePolicy: {
+        rules: [{ action: 'FailJob', onExitCodes: { containerName: 'other', operator: 'In', values: [42] } }],
+      },
+    }),
+    pods: ended('Failed', 1, { exitCode: 42 }),
+    conditions: [],
+  },
+  {
+    name: 'goes by the first rule of its policy that fits',
+    job: jobOf({ backoffLimit: 0, podFailurePolicy: { rules: [exit('Count', [42]), exit('FailJob', [42])] } }),
+    pods: ended('Failed', 1, { exitCode: 42 }),
+    conditions: ['FailureTarget BackoffLimitExceeded', 'Failed BackoffLimitExceeded'],
+  },
+  {
     name: 'does not count what its policy ignores',
     job: jobOf({ backoffLimit: 0, podFailurePolicy: { rules: [exit('Ignore', [1])] } }),
     pods: ended('Failed', 3),
@@ -429,6 +454,20 @@ const ends: readonly End[] = [
     conditions: ['FailureTarget FailedIndexes', 'Failed FailedIndexes'],
   },
 ];
+/** A Pod whose container was never started, since the one before it failed. */
+function preparedBadly(exitCode: number): Pod {
+  const [pod] = ended('Failed', 1, { exitCode: 0 }) as [Pod];
+  const setup = {
+    name: 'setup',
+    state: { terminated: { exitCode } },
+    ready: false,
+    restartCount: 0,
+    image: '',
+    imageID: '',
+  };
+  return { ...pod, status: { ...pod.status, initContainerStatuses: [setup] } };
+}
+
 function restarting(job: Job): Job {
   const { template } = job.spec!;
   return {
@@ -454,6 +493,20 @@ test('a Job that fails deletes its Pods, says so, and counts them, in this order
   assert.deepEqual(announced.uncountedTerminatedPods?.failed, ['failed-0', 'run-0', 'run-1']);
   const { active, ready, terminating, failed } = status;
   assert.deepEqual({ active, ready, terminating, failed }, { active: 0, ready: 0, terminating: 2, failed: 3 });
+});
+
+test('why a Job is complete is said with its conditions', () => {
+  const messagesOf = (job: Job, pods: readonly Pod[]) =>
+    outcomeOf(job, pods).status.conditions?.map(({ message }) => message);
+  assert.deepEqual(messagesOf(jobOf(), ended('Succeeded', 1)), [
+    'Reached expected number of succeeded pods',
+    'Reached expected number of succeeded pods',
+  ]);
+  const early = indexed({ successPolicy: { rules: [{ succeededIndexes: '2' }, { succeededIndexes: '0-1' }] } });
+  assert.deepEqual(messagesOf(early, [at(0, { phase: 'Succeeded' }), at(1, { phase: 'Succeeded' })]), [
+    'Matched rules at index 1',
+    'Matched rules at index 1',
+  ]);
 });
 
 test('the end comes with its time, and a failure without', () => {
