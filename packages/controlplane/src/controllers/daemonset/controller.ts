@@ -11,7 +11,7 @@ import { placementOf } from '@kruise/machinery/daemon-pods';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { decide, type Observed } from './decide.ts';
 import { failureEffects } from './ended.ts';
-import { setsThatSeeNodes } from './wake.ts';
+import { setsOfRevision, setsThatSeeNodes } from './wake.ts';
 
 /**
  * Keeps a Pod of each DaemonSet on every node that fits. It alone remembers something between passes: where Pods failed,
@@ -23,10 +23,11 @@ export function daemonSetController(): Controller {
   return defineController({
     name: 'daemonset',
     for: daemonSet,
-    owns: [pod, controllerRevision],
+    owns: [pod],
     watches: [
       watch(pod, adopters(daemonSet, selector)),
       watch(controllerRevision, adopters(daemonSet, selector)),
+      watch(controllerRevision, setsOfRevision(daemonSet)),
       watch(
         node,
         setsThatSeeNodes(daemonSet, ({ spec }) => placementOf(spec?.template?.spec)),

@@ -1,8 +1,19 @@
+import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Node } from '@kruise/api/core/node';
+import { ownersOf } from '@kruise/client/controller';
 import type { Caches, Change } from '@kruise/client/informer';
 import { type Key, type KubernetesObject, keyOf } from '@kruise/client/object-key';
 import { isSame } from '@kruise/machinery/json-value';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
+
+/**
+ * The sets that look again for a revision. One that comes is its maker's business: what a set makes itself it knows of,
+ * and what others make keeps until the set has something to do.
+ */
+export function setsOfRevision(kind: Kind) {
+  return (change: Change<ControllerRevision>): readonly Key[] =>
+    change.type === 'added' ? [] : ownersOf(kind, change);
+}
 
 /**
  * The sets that see a node differently than before. A heartbeat must not wake every one of them: only those do something
