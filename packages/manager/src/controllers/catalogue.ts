@@ -3,6 +3,7 @@ import { daemonSet } from '@kruise/api/kruise/daemonset';
 import { imageListPullJob } from '@kruise/api/kruise/imagelistpulljob';
 import { imagePullJob } from '@kruise/api/kruise/imagepulljob';
 import { nodeImage } from '@kruise/api/kruise/nodeimage';
+import { nodePodProbe } from '@kruise/api/kruise/nodepodprobe';
 import { statefulSet } from '@kruise/api/kruise/statefulset';
 import type { Controller, Runnable } from '@kruise/client/controller';
 import type { Kind } from '@kruise/schema/kind';
@@ -13,6 +14,7 @@ import { daemonSetController } from './daemonset/controller.ts';
 import { imageListPullJobController } from './imagelistpulljob/controller.ts';
 import { imagePullJobController } from './imagepulljob/controller.ts';
 import { nodeImageController } from './nodeimage/controller.ts';
+import { nodePodProbeController } from './nodepodprobe/controller.ts';
 import { podReadinessController } from './pod-readiness/controller.ts';
 import { statefulSetController } from './statefulset/controller.ts';
 
@@ -49,6 +51,12 @@ export const controllerCatalogue: readonly CatalogueEntry[] = [
     kind: nodeImage,
     isOn: ({ gates }) => gates.KruiseDaemon,
     make: (settings) => [nodeImageController(settings)],
+  },
+  {
+    name: 'nodepodprobe-controller',
+    kind: nodePodProbe,
+    isOn: ({ gates }) => gates.PodProbeMarkerGate,
+    make: (settings) => [nodePodProbeController(settings)],
   },
   { name: 'pod-readiness-controller', make: () => [podReadinessController] },
   { name: 'statefulset-controller', kind: statefulSet, make: (settings) => [statefulSetController(settings)] },

@@ -3,15 +3,16 @@ import type { ObjectReference } from '@kruise/api/core/reference';
 import { secret } from '@kruise/api/core/secret';
 import { type ImagePullJob, imagePullJob } from '@kruise/api/kruise/imagepulljob';
 import { type NodeImage, nodeImage } from '@kruise/api/kruise/nodeimage';
-import { appsGroup, virtualKubeletLabel } from '@kruise/api/kruise/well-known';
+import { appsGroup } from '@kruise/api/kruise/well-known';
 import { isBeingDeleted } from '@kruise/client/actions';
 import { type Controller, defineController, watch } from '@kruise/client/controller';
 import type { Caches, Change } from '@kruise/client/informer';
 import { type Key, keyOf } from '@kruise/client/object-key';
 import { isSame } from '@kruise/machinery/json-value';
 import { groupOf } from '@kruise/schema/kind';
+import { isVirtualNode, readyTimeOf } from '../../nodes.ts';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
-import { decide, type Observed, readyTimeOf } from './decide.ts';
+import { decide, type Observed } from './decide.ts';
 
 export function nodeImageController(settings: ManagerSettings): Controller {
   return defineController({
@@ -27,7 +28,7 @@ export function nodeImageController(settings: ManagerSettings): Controller {
 function observe(caches: Caches, name: Key): Observed | undefined {
   const found = caches.of(node).get(name);
   const ofName = caches.of(nodeImage).get(name);
-  if (!ofName && (!found || isVirtual(found))) return undefined;
+  if (!ofName && (!found || isVirtualNode(found))) return undefined;
   return {
     name,
     node: found && !isBeingDeleted(found) ? found : undefined,
@@ -45,7 +46,7 @@ function isThere(caches: Caches, { apiVersion = '', kind, namespace = '', name =
 
 /** A node's heartbeat means nothing; only that it is there, is gone, or has other labels. */
 function ofNode({ type, object }: Change<Node>, caches: Caches): readonly Key[] {
-  if (isVirtual(object)) return [];
+  if (isVirtualNode(object)) return [];
   const { name = '', labels = {} } = object.metadata;
   const present = caches.of(nodeImage).get(name);
   const isGone = type === 'deleted' || isBeingDeleted(object);
@@ -53,11 +54,6 @@ function ofNode({ type, object }: Change<Node>, caches: Caches): readonly Key[] 
     ? isGone || !isSame(present.metadata.labels ?? {}, labels)
     : !isGone && readyTimeOf(object) !== undefined;
   return isOfConcern ? [name] : [];
-}
-
-/** Nobody is there on such a node to fetch an image. */
-function isVirtual({ metadata }: Node): boolean {
-  return metadata.labels?.[virtualKubeletLabel] === 'virtual-kubelet';
 }
 
 function ofJobThatIsGone({ type, object }: Change<ImagePullJob>, caches: Caches): readonly Key[] {

@@ -5,8 +5,8 @@ import type { NodeImage, NodeImageStatus } from '@kruise/api/kruise/nodeimage';
 import { fakeNodeImageLabel } from '@kruise/api/kruise/well-known';
 import { create, isBeingDeleted, remove, update } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
-import { findCondition } from '@kruise/machinery/conditions';
-import { type Instant, parseTime } from '@kruise/values/time';
+import type { Instant } from '@kruise/values/time';
+import { readyTimeOf } from '../../nodes.ts';
 import { soonest } from '../../soonest.ts';
 import { failOverdue } from './overdue.ts';
 import { tidy } from './tidy.ts';
@@ -57,11 +57,4 @@ function makeFor(
   if (waitMs > 0) return { actions: [], requeueAfterSeconds: waitMs / 1000 };
   const made: NodeImage = { apiVersion: 'apps.kruise.io/v1beta1', kind: 'NodeImage', metadata: { name }, spec: {} };
   return { actions: [create(made)] };
-}
-
-/** Since when a node is ready; undefined while it is not. */
-export function readyTimeOf({ status }: Node): Instant | undefined {
-  const ready = findCondition(status?.conditions, 'Ready');
-  if (ready?.status !== 'True') return undefined;
-  return ready.lastTransitionTime ? parseTime(ready.lastTransitionTime) : 0;
 }

@@ -1,0 +1,62 @@
+import { type Node, node } from '@kruise/api/core/node';
+import { type Pod, pod } from '@kruise/api/core/pod';
+import { type NodePodProbe, nodePodProbe } from '@kruise/api/kruise/nodepodprobe';
+import { podProbeMarker } from '@kruise/api/kruise/podprobemarker';
+import { isBeingDeleted } from '@kruise/client/actions';
+import { type Controller, defineController, watch } from '@kruise/client/controller';
+import type { Caches, Change } from '@kruise/client/informer';
+import type { Key } from '@kruise/client/object-key';
+import { isSame } from '@kruise/machinery/json-value';
+import { isPodActive } from '@kruise/machinery/pods';
+import { isVirtualNode, readyTimeOf } from '../../nodes.ts';
+import { type ManagerSettings, workSettings } from '../../settings.ts';
+import { decide, type Observed } from './decide.ts';
+
+export function nodePodProbeController(settings: ManagerSettings): Controller {
+  return defineController({
+    ...workSettings(settings, 'nodepodprobe'),
+    for: nodePodProbe,
+    wakes: ({ object, previous }) => !isSame(previous?.status, object.status) || previous === undefined,
+    watches: [watch(node, ofNode), watch(pod, ofPodThatIsOver)],
+    uses: [podProbeMarker],
+    observe,
+    decide,
+  });
+}
+
+function observe(caches: Caches, name: Key): Observed | undefined {
+  const found = caches.of(node).get(name);
+  const ofName = caches.of(nodePodProbe).get(name);
+  if (!ofName && (!found || isVirtualNode(found))) return undefined;
+  return {
+    name,
+    hasNode: found !== undefined && !isBeingDeleted(found),
+    nodePodProbe: ofName,
+    podNamed: (reference) => caches.of(pod).get(reference),
+    markerNamed: (reference) => caches.of(podProbeMarker).get(reference),
+  };
+}
+
+function ofNode({ type, object }: Change<Node>, caches: Caches): readonly Key[] {
+  if (isVirtualNode(object)) return [];
+  const { name = '' } = object.metadata;
+  const isPresent = caches.of(nodePodProbe).get(name) !== undefined;
+  const isGone = type === 'deleted' || isBeingDeleted(object);
+  const isOfConcern = isGone ? isPresent : !isPresent && readyTimeOf(object) !== undefined;
+  return isOfConcern ? [name] : [];
+}
+
+/** A Pod that was probed is gone, or at its end. */
+function ofPodThatIsOver({ type, object, previous }: Change<Pod>, caches: Caches): readonly Key[] {
+  const { nodeName } = object.spec ?? {};
+  const isOver = type === 'deleted' || (previous !== undefined && isPodActive(previous) && !isPodActive(object));
+  if (!nodeName || !isOver) return [];
+  const found = caches.of(nodePodProbe).get(nodeName);
+  return found && mentions(found, object) ? [nodeName] : [];
+}
+
+function mentions({ spec }: NodePodProbe, { metadata }: Pod): boolean {
+  return (spec.podProbes ?? []).some(
+    ({ namespace, name }) => namespace === metadata.namespace && name === metadata.name,
+  );
+}

@@ -1,0 +1,45 @@
+/** A NodePodProbe for every node; what its daemon finds is written on Pods (operations.md §B7). */
+import type { Pod } from '@kruise/api/core/pod';
+import type { NodePodProbe, NodePodProbeStatus, PodProbe } from '@kruise/api/kruise/nodepodprobe';
+import type { PodProbeMarker } from '@kruise/api/kruise/podprobemarker';
+import { create, isBeingDeleted, remove, update } from '@kruise/client/actions';
+import type { Decision } from '@kruise/client/controller';
+import { isPodActive } from '@kruise/machinery/pods';
+import { showResults } from './results.ts';
+
+export type Observed = {
+  readonly name: string;
+  /** Whether there is such a node, and it is not on its way out. */
+  readonly hasNode: boolean;
+  readonly nodePodProbe: NodePodProbe | undefined;
+  readonly podNamed: (name: { readonly namespace: string; readonly name: string }) => Pod | undefined;
+  readonly markerNamed: (name: { readonly namespace: string; readonly name: string }) => PodProbeMarker | undefined;
+};
+
+export function decide(observed: Observed): Decision<NodePodProbeStatus> {
+  const { name, hasNode, nodePodProbe } = observed;
+  if (!nodePodProbe) return hasNode ? { actions: [create(newObject(name))] } : { actions: [] };
+  if (isBeingDeleted(nodePodProbe)) return { actions: [] };
+  if (!hasNode) return { actions: [remove(nodePodProbe)] };
+
+  const { podProbes = [] } = nodePodProbe.spec;
+  const probed = podProbes.filter((entry) => podOf(entry, observed) !== undefined);
+  const isTidy = probed.length === podProbes.length;
+  const pods = new Map(probed.map((entry) => [entry.uid, podOf(entry, observed)!]));
+  const results = (nodePodProbe.status?.podProbeStatuses ?? []).flatMap(({ uid, probeStates = [] }) => {
+    const pod = pods.get(uid);
+    return pod ? showResults(pod, probeStates, observed.markerNamed) : [];
+  });
+  const tidied = { ...nodePodProbe, spec: probed.length > 0 ? { podProbes: probed } : {} };
+  return { actions: [...(isTidy ? [] : [update(tidied)]), ...results] };
+}
+
+function newObject(name: string): NodePodProbe {
+  return { apiVersion: 'apps.kruise.io/v1alpha1', kind: 'NodePodProbe', metadata: { name }, spec: {} };
+}
+
+/** The very Pod an entry is about, as long as it is at work. */
+function podOf(entry: PodProbe, { podNamed }: Observed): Pod | undefined {
+  const pod = podNamed(entry);
+  return pod?.metadata.uid === entry.uid && isPodActive(pod) ? pod : undefined;
+}
