@@ -179,6 +179,47 @@ const hashes: { of: string; spec: ImageListPullJob['spec']; hash: string }[] = [
     },
     hash: '5c59966ccf',
   },
+  { of: 'all nodes', spec: { images: ['a'], completionPolicy: {} }, hash: '6b7d768b67' },
+  {
+    of: 'nodes with Pods',
+    spec: {
+      images: ['a'],
+      pullSecrets: ['s', 't'],
+      podSelector: {
+        matchLabels: { b: '2', a: '1' },
+        matchExpressions: [
+          { key: 'k', operator: 'In', values: ['x', 'y'] },
+          { key: 'l', operator: 'Exists' },
+        ],
+      },
+      parallelism: '5',
+      completionPolicy: { type: 'Never' },
+    },
+    hash: '669575776d',
+  },
+  {
+    of: 'nodes by name',
+    spec: {
+      images: ['a'],
+      selector: { names: ['node-1', 'node-2'] },
+      pullPolicy: { backoffLimit: 0 },
+      completionPolicy: { type: 'Always', activeDeadlineSeconds: 1200, ttlSecondsAfterFinished: 60 },
+      sandboxConfig: { labels: { l: '1' }, annotations: { a: '2' } },
+      imagePullPolicy: 'Always',
+    },
+    hash: '6cdcb974c6',
+  },
+  {
+    of: 'what is empty',
+    spec: {
+      images: ['a'],
+      selector: { matchExpressions: [] },
+      podSelector: {},
+      completionPolicy: { type: 'Always' },
+      sandboxConfig: {},
+    },
+    hash: '74f689ddd4',
+  },
 ];
 for (const { of, spec, hash } of hashes) {
   test(`the hash of a template for ${of} is OpenKruise's`, () => assert.equal(templateHash(spec), hash));
