@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { event as eventKind } from '@kruise/api/core/event';
 import { type Pod, pod as podKind } from '@kruise/api/core/pod';
+import { runtimeClass } from '@kruise/api/node/runtimeclass';
 import { GrpcError } from '@kruise/client/grpc/status';
 import { isPodReady } from '@kruise/machinery/pods';
 import { startTestNode, type TestNode, type TestPod } from './testing/test-node.ts';
@@ -261,7 +262,6 @@ for (const { name, pod, until, next, finally: last, says } of rows) {
 
 /** A class that is gone was there when the Pod came. */
 async function bare(node: TestNode, pod: TestPod): Promise<void> {
-  const { runtimeClass } = await import('@kruise/api/node/runtimeclass');
   const metadata = { name: pod.runtimeClassName! };
   await node.server.client.create(runtimeClass, { metadata, handler: 'x' });
   await node.stop();
@@ -269,6 +269,16 @@ async function bare(node: TestNode, pod: TestPod): Promise<void> {
   await node.server.client.delete(runtimeClass, metadata);
   await node.restart();
 }
+
+test('of a class of runtimes that the node has no handler for', async () => {
+  await using node = await startTestNode();
+  await node.server.client.create(runtimeClass, { metadata: { name: 'strong' }, handler: 'kata' });
+  await node.create({ runtimeClassName: 'strong' });
+  await node.pass(1);
+  assert.deepEqual(await node.events('web'), [
+    'Warning FailedCreatePodSandBox: Failed to create pod sandbox: failed to get sandbox runtime: no runtime for "kata" is configured',
+  ]);
+});
 
 test('an event tells whose it is and who says so', async () => {
   await using node = await startTestNode();

@@ -85,6 +85,33 @@ test('images are pulled no more often than they may be', async () => {
   await node.ensure('d:1');
 });
 
+for (const [policy, isPresent, pulls] of [
+  ['Always', true, 1],
+  ['Always', false, 1],
+  ['IfNotPresent', true, 0],
+  ['IfNotPresent', false, 1],
+  ['Never', true, 0],
+  ['Never', false, 0],
+] as const) {
+  test(`with ${policy} an image that is ${isPresent ? '' : 'not '}there is pulled ${pulls} times`, async () => {
+    await using node = await startTestNode();
+    const { pullImage } = node.runtime;
+    let count = 0;
+    Object.assign(node.runtime, {
+      pullImage: (request: Parameters<typeof pullImage>[0], options?: object) => {
+        count++;
+        return pullImage(request, options);
+      },
+    });
+    const image = isPresent ? 'nginx:1.25' : 'redis:7';
+    await node.create({ containers: [{ name: 'c', image, imagePullPolicy: policy }] });
+    await node.pass(5);
+    assert.equal(count, pulls);
+    const { phase } = (await node.get('web')).status ?? {};
+    assert.equal(phase, policy === 'Never' && !isPresent ? 'Pending' : 'Running');
+  });
+}
+
 const failureRows: readonly (readonly [said: string, reason: string, message: string])[] = [
   [
     'RegistryUnavailable: no route',

@@ -721,6 +721,71 @@ test('a runtime that tells nothing by itself is asked every second', async () =>
   await node.until('web', hasRestarted(1));
 });
 
+test('a node that does not hear from its runtime for minutes is not ready', async () => {
+  await using node = await startTestNode();
+  const { getContainerEvents } = node.runtime;
+  const broken = async function* () {
+    yield* [];
+    throw new GrpcError('UNAVAILABLE', 'gone', { wasSent: true });
+  };
+  Object.assign(node.runtime, { getContainerEvents: broken });
+  await node.restart();
+  const readiness = async () => {
+    const { conditions } = (await node.server.client.get(nodeKind, { name: 'node-1' })).status ?? {};
+    const { status, message } = findCondition(conditions, 'Ready')!;
+    return `${status}: ${message}`;
+  };
+  await node.pass(170);
+  assert.equal(await readiness(), 'True: kubelet is posting ready status');
+  await node.pass(20);
+  assert.match(
+    await readiness(),
+    /^False: PLEG is not healthy: pleg was last seen active 3m\d+(\.\d+)?s ago; threshold is 3m0s$/,
+  );
+  Object.assign(node.runtime, { getContainerEvents });
+  await node.pass(20);
+  assert.equal(await readiness(), 'True: kubelet is posting ready status');
+});
+
+test('a node says how it is when that changes, and every five minutes', async () => {
+  await using node = await startTestNode();
+  const versionOf = async () => (await node.server.client.get(nodeKind, { name: 'node-1' })).metadata.resourceVersion;
+  const first = await versionOf();
+  await node.pass(280);
+  assert.equal(await versionOf(), first);
+  await node.pass(40);
+  const second = await versionOf();
+  assert.notEqual(second, first);
+  await node.pass(200);
+  assert.equal(await versionOf(), second);
+});
+
+test('who was there first has the room when a kubelet starts anew', async () => {
+  const resources = { requests: { cpu: '3' } };
+  await using node = await startTestNode();
+  await node.create({ name: 'first', containers: [{ name: 'c', image: 'nginx:1.25', resources }] });
+  await node.until('first', isReady);
+  await node.stop();
+  await node.pass(2);
+  await node.create({ name: 'a-second', containers: [{ name: 'c', image: 'nginx:1.25', resources }] });
+  await node.restart();
+  const refused = await node.until('a-second', hasPhase('Failed'));
+  assert.equal(refused?.status?.reason, 'OutOfcpu');
+  assert.equal(isReady(await node.get('first')), true);
+});
+
+test('one dead container of a name is kept, and none of a Pod that is gone', async () => {
+  await using node = await startTestNode();
+  await node.create({ annotations: { 'sim.kruise.io/run-for': '1s' } });
+  await node.until('web', hasRestarted(4));
+  const states = async () => (await node.runtime.listContainers({})).containers.map(({ state }) => state).sort();
+  assert.deepEqual(await states(), ['CONTAINER_EXITED', 'CONTAINER_RUNNING']);
+  await node.server.client.delete(podKind, reference);
+  await node.until('web', isGone);
+  await node.pass(1);
+  assert.deepEqual(await states(), []);
+});
+
 test('a node that is deleted stays so until its kubelet starts anew', async () => {
   await using node = await startTestNode();
   const { client } = node.server;

@@ -379,6 +379,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
         missed() {
           for (const worker of workers.values()) worker.wake();
         },
+        heard: agent.setHeard,
       },
       signal,
     );

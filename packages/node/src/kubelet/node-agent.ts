@@ -12,6 +12,7 @@ import { isAlreadyExists, isConflict, isNotFound } from '@kruise/machinery/statu
 import { createTwoWayMergePatch } from '@kruise/machinery/strategic-merge-diff';
 import { mergeTypeOf } from '@kruise/schema/merge-type';
 import { after, type Clock, every } from '@kruise/values/clock';
+import { formatDuration, fromMilliseconds } from '@kruise/values/duration';
 import { jitter, type Random } from '@kruise/values/random';
 import { formatMicroTime, type Instant } from '@kruise/values/time';
 import type { Image, RuntimeCondition, RuntimeFeatures, RuntimeHandler } from '../cri/messages.ts';
@@ -53,6 +54,8 @@ export type NodeAgent = {
   /** Wants that are felt now. */
   pressures(): ReadonlySet<Pressure>;
   setPressures(pressures: ReadonlySet<Pressure>): void;
+  /** Whether the runtime tells what happens to containers. */
+  setHeard(isHeard: boolean): void;
   /** The machine is about to stop. */
   setShuttingDown(): void;
   /** What the node says of itself may have changed: say it. */
@@ -80,6 +83,7 @@ const renewMs = 10_000;
 const reportMs = 300_000;
 const checkMs = 5000;
 const downAfterMs = 30_000;
+const maxSilenceMs = 180_000;
 /** Others may pull images, too. */
 const imagesMs = 30_000;
 const maxAttempts = 5;
@@ -100,13 +104,23 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
   let networkFault: string | undefined = 'container runtime network not ready: unknown';
   let runtimeFault: string | undefined;
   let shutdownFault: string | undefined;
+  let unheardSince: Instant | undefined;
   let lastHealthyAt: Instant | undefined;
   let podRanges = '';
   let reportedAt: Instant = 0;
+  let saidFaults = '';
   let isReporting = false;
   let isDirty = false;
 
-  const faults = () => [runtimeFault, networkFault, shutdownFault].filter((each) => each !== undefined);
+  const faults = () => [runtimeFault, networkFault, silenceFault(), shutdownFault].filter((each) => each !== undefined);
+
+  /** A node that does not hear what becomes of its containers cannot look after them. */
+  function silenceFault(): string | undefined {
+    const silentMs = unheardSince === undefined ? 0 : clock.now() - unheardSince;
+    if (silentMs < maxSilenceMs) return undefined;
+    const [silent, limit] = [silentMs, maxSilenceMs].map((ms) => formatDuration(fromMilliseconds(ms)));
+    return `PLEG is not healthy: pleg was last seen active ${silent} ago; threshold is ${limit}`;
+  }
 
   const statusFrom = (current: Node) =>
     nodeStatusOf(current.status ?? {}, {
@@ -256,7 +270,7 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
   }
 
   async function checkRuntime(): Promise<void> {
-    const before = faults().join();
+    const before = saidFaults;
     try {
       const answer = await runtime.status({}, { signal });
       const found = (type: string) => answer.status.conditions.find((each) => each.type === type);
@@ -275,7 +289,8 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
       if (isDown) runtimeFault = 'container runtime is down';
       log.warn({ node: name, error }, 'the runtime does not say how it is');
     }
-    if (faults().join() !== before || clock.now() - reportedAt >= reportMs) changed();
+    saidFaults = faults().map(withoutTime).join();
+    if (saidFaults !== before || clock.now() - reportedAt >= reportMs) changed();
   }
 
   async function readImages(): Promise<void> {
@@ -369,6 +384,9 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
       pressures = next;
       changed();
     },
+    setHeard(isHeard) {
+      unheardSince = isHeard ? undefined : (unheardSince ?? clock.now());
+    },
     setShuttingDown() {
       shutdownFault = 'node is shutting down';
       changed();
@@ -377,6 +395,11 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
     imagesChanged: () => void readImages().then(changed, imagesUnknown),
     registered,
   };
+}
+
+/** How long something has lasted is no news. */
+function withoutTime(fault: string): string {
+  return fault.replace(/active \S+ ago/, '');
 }
 
 function faultText(condition: RuntimeCondition | undefined): string {

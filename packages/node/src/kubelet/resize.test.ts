@@ -158,3 +158,17 @@ test('a static Pod cannot be resized', () => {
   });
   assert.equal(pod.spec?.containers[0]?.resources?.requests?.cpu, '1');
 });
+
+test('a container that was to wait starts at once with other resources', async () => {
+  await using node = await startTestNode();
+  await node.create({ annotations: { 'sim.kruise.io/run-for': '1s' }, containers: [web] });
+  await node.until(
+    'web',
+    (pod) => (containerOf(pod)?.restartCount ?? 0) >= 5 && containerOf(pod)?.state?.waiting != null,
+  );
+  const before = containerOf(await node.get('web'))!.restartCount;
+  const at = node.clock.now();
+  await resize(node, amounts('2', '64Mi'));
+  await node.until('web', (pod) => containerOf(pod)?.restartCount === before + 1);
+  assert.ok(node.clock.now() - at < 2000);
+});

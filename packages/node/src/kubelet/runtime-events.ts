@@ -17,6 +17,8 @@ export type RuntimeListener = {
   changed(uid: string, isThere: boolean): void;
   /** Anything may have happened while nobody listened. */
   missed(): void;
+  /** Whether the runtime is heard from now on. */
+  heard(isHeard: boolean): void;
 };
 
 const relistMs = 1000;
@@ -30,6 +32,8 @@ export async function followRuntime(
 ): Promise<void> {
   const { runtime, clock, onError } = context;
   while (!signal.aborted) {
+    // One who has nothing to tell is heard as well as others, unless he breaks off at once.
+    const cancel = clock.setTimer(reconnectMs, () => listener.heard(true), signal);
     try {
       for await (const { podSandboxStatus } of runtime.getContainerEvents({}, { signal })) {
         const uid = podSandboxStatus?.labels[podUidLabel];
@@ -38,7 +42,10 @@ export async function followRuntime(
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof GrpcError && error.code === 'UNIMPLEMENTED') return relist(context, listener, signal);
+      listener.heard(false);
       onError(error);
+    } finally {
+      cancel();
     }
     await after(clock, reconnectMs, signal).catch(() => {});
     listener.missed();
@@ -56,11 +63,13 @@ async function relist(
     if (signal.aborted) return;
     try {
       const found = await statesOf(runtime, signal);
+      listener.heard(true);
       for (const uid of new Set([...known.keys(), ...found.keys()])) {
         if (known.get(uid) !== found.get(uid)) listener.changed(uid, found.has(uid));
       }
       known = found;
     } catch (error) {
+      listener.heard(false);
       onError(error);
     }
   }

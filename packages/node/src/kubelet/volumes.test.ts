@@ -151,6 +151,85 @@ test('an empty directory is shared by containers and outlives them', async () =>
   assert.equal(await run(node, 'cat', '/data/greeting'), 'hello\n');
 });
 
+const pathRows: readonly (readonly [
+  type: NonNullable<NonNullable<Volume['hostPath']>['type']>,
+  there: 'file' | 'directory' | 'nothing',
+  fault: string | undefined,
+])[] = [
+  ['', 'nothing', undefined],
+  ['DirectoryOrCreate', 'nothing', undefined],
+  ['DirectoryOrCreate', 'directory', undefined],
+  ['DirectoryOrCreate', 'file', 'is not a directory'],
+  ['Directory', 'directory', undefined],
+  ['Directory', 'nothing', 'is not a directory'],
+  ['FileOrCreate', 'nothing', undefined],
+  ['FileOrCreate', 'directory', 'is not a file'],
+  ['File', 'file', undefined],
+  ['File', 'nothing', 'is not a file'],
+  ['Socket', 'file', 'is not a socket file'],
+  ['CharDevice', 'file', 'is not a character device'],
+  ['BlockDevice', 'file', 'is not a block device'],
+];
+for (const [type, there, fault] of pathRows) {
+  test(`where a path is to be ${type || 'anything'} and is ${there} a Pod ${fault ? 'waits' : 'runs'}`, async () => {
+    await using node = await startTestNode();
+    await node.runtime.files.makeDirectory('/srv');
+    if (there === 'file') await node.runtime.files.writeFile('/srv/it', 'x');
+    if (there === 'directory') await node.runtime.files.makeDirectory('/srv/it');
+    await node.create(mounting({ hostPath: { path: '/srv/it', type } }));
+    await node.pass(1);
+    const mounts = (await node.events('web')).filter((event) => event.includes('FailedMount'));
+    if (fault === undefined) assert.deepEqual(mounts, []);
+    else assert.match(mounts[0]!, new RegExp(`hostPath type check failed: /srv/it ${fault}$`));
+    if (type.endsWith('OrCreate') && there === 'nothing') {
+      const { type: made, mode } = (await node.runtime.files.stat('/srv/it'))!;
+      assert.deepEqual([made, mode], type.startsWith('Dir') ? ['directory', 0o755] : ['file', 0o644]);
+    }
+  });
+}
+
+test('files of a volume are put in place at once, behind links', async () => {
+  await using node = await startTestNode();
+  const { client } = node.server;
+  await client.create(configMap, { metadata: { name: 'settings', namespace: 'default' }, data: { colour: 'red' } });
+  await node.create(mounting({ configMap: { name: 'settings' } }));
+  const pod = await node.until('web', isReady);
+  const path = `/var/lib/kubelet/pods/${pod!.metadata.uid}/volumes/kubernetes.io~configmap/data`;
+  const { files } = node.runtime;
+  const [folder, ...rest] = (await files.list(path)).toSorted();
+  assert.match(folder!, /^\.\.2026_01_01_/);
+  assert.deepEqual(rest, ['..data', 'colour']);
+  assert.equal(await files.readLink(`${path}/..data`), folder);
+  assert.equal(await files.readLink(`${path}/colour`), '..data/colour');
+  assert.equal((await files.stat(`${path}/${folder}/colour`))?.mode, 0o644);
+});
+
+const tokenModes: readonly (readonly [security: object, mode: number])[] = [
+  [{}, 0o644],
+  [{ runAsUser: 1000 }, 0o600],
+  [{ runAsUser: 1000, fsGroup: 2000 }, 0o640],
+];
+for (const [securityContext, mode] of tokenModes) {
+  test(`a token of a Pod with ${JSON.stringify(securityContext)} has mode ${mode.toString(8)}`, async () => {
+    await using node = await startTestNode();
+    const sources = [{ serviceAccountToken: { path: 'token' } }];
+    await node.create({ ...mounting({ projected: { sources } }), securityContext });
+    const pod = await node.until('web', isReady);
+    const path = `/var/lib/kubelet/pods/${pod!.metadata.uid}/volumes/kubernetes.io~projected/data`;
+    const { files } = node.runtime;
+    const folder = await files.readLink(`${path}/..data`);
+    assert.equal((await files.stat(`${path}/${folder}/token`))?.mode, mode);
+  });
+}
+
+test('an empty directory is anybody’s', async () => {
+  await using node = await startTestNode();
+  await node.create(mounting({ emptyDir: {} }));
+  const pod = await node.until('web', isReady);
+  const path = `/var/lib/kubelet/pods/${pod!.metadata.uid}/volumes/kubernetes.io~empty-dir/data`;
+  assert.equal((await node.runtime.files.stat(path))?.mode, 0o777);
+});
+
 test('a path of the node must be what it is said to be', async () => {
   await using node = await startTestNode();
   await node.runtime.files.makeDirectory('/srv');

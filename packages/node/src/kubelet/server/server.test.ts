@@ -9,6 +9,7 @@ import { clusterRoleBinding } from '@kruise/api/rbac/clusterrolebinding';
 import { hasSwitched } from '@kruise/apiserver/connect/backend';
 import { openRemoteCommand } from '@kruise/client/streaming/remote-command';
 import { createSpdyConnection } from '@kruise/client/streaming/spdy';
+import { requestToken } from '@kruise/client/subresources';
 import { isPodReady } from '@kruise/machinery/pods';
 import { createAuthority } from '@kruise/machinery/x509/certificate';
 import { startTestNode, type TestNode, type TestPod } from '../testing/test-node.ts';
@@ -389,6 +390,50 @@ test('a kubelet on the network answers those who may', async () => {
   const forbidden = 'Forbidden (user=scraper, verb=get, resource=nodes, subresource(s)=[pods proxy])';
   assert.deepEqual(await ask('/pods', 'scraper'), [403, forbidden]);
   stop.abort();
+});
+
+test('a token is looked up, and remembered for two minutes', async () => {
+  await using node = await startTestNode();
+  const { client } = node.server;
+  const asked: string[] = [];
+  const counting = {
+    ...client,
+    create: ((
+      kind: { readonly names?: unknown },
+      object: { spec?: { token?: string; user?: string } },
+      options?: object,
+    ) => {
+      asked.push(object.spec?.token === undefined ? `may ${object.spec?.user}` : 'who');
+      return client.create(kind as never, object as never, options);
+    }) as typeof client.create,
+  };
+  const access = delegatedAccess(counting, node.clock, 'node-1');
+  const { status } = await requestToken(client, { name: 'default', namespace: 'default' }, { audiences: [] });
+  const caller = await access.callerOf(status!.token);
+  assert.equal(caller?.name, 'system:serviceaccount:default:default');
+  assert.ok(caller?.groups.includes('system:serviceaccounts'));
+  await access.callerOf(status!.token);
+  assert.deepEqual(asked, ['who']);
+  await node.pass(121);
+  await access.callerOf(status!.token);
+  assert.deepEqual(asked, ['who', 'who']);
+  assert.equal(await access.callerOf('nonsense'), undefined);
+
+  const metrics = { verb: 'get', subresources: ['metrics'] };
+  asked.length = 0;
+  assert.equal(await access.allows(caller!, metrics), false);
+  assert.equal(await access.allows(caller!, metrics), false);
+  assert.equal(asked.length, 1);
+  await node.pass(31);
+  assert.equal(await access.allows(caller!, metrics), false);
+  assert.equal(asked.length, 2);
+});
+
+test('a command is run to its end, and what it said is answered', async () => {
+  await using node = await nodeWith({ containers: [{ ...shell, command: ['sleep', 'infinity'] }] });
+  assert.deepEqual(await node.ask('/run/default/web/c?cmd=echo+hello', 'POST'), [200, 'hello\n']);
+  assert.equal((await node.ask('/run/default/web/other?cmd=true', 'POST'))[0], 500);
+  assert.deepEqual(await node.ask('/exec/default/web/c?command=ls'), [400, 'Upgrade request required']);
 });
 
 test('a Pod that is gone is not found', async () => {
