@@ -2,6 +2,7 @@
  * How objects of one kind are told apart (`namespace/name`), and their versions put in order. Keys are plain strings
  * because they are what maps, queues and logs are made of.
  */
+import type { ObjectReference } from '@kruise/api/core/reference';
 import type { ObjectMeta } from '@kruise/api/meta/object-meta';
 import type { Reference } from './client.ts';
 
@@ -32,6 +33,13 @@ export function keyFor({ name, namespace }: Reference): Key {
 export function referenceOf(key: Key): Reference {
   const slash = key.indexOf('/');
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
+/** As much of an object as a reference to it says: enough to tell of it in an event. */
+export function referencedObject(reference: ObjectReference): KubernetesObject {
+  const { apiVersion = '', kind = '', namespace, name, uid } = reference;
+  const metadata = { ...(namespace ? { namespace } : {}), ...(name ? { name } : {}), ...(uid ? { uid } : {}) };
+  return { apiVersion, kind, metadata };
 }
 
 /**

@@ -1,10 +1,9 @@
 /** Has nodes fetch what their NodeImages say, and say how far they are (images.md §5.1, §5.2, §5.6). */
-import type { ObjectReference } from '@kruise/api/core/reference';
 import { type NodeImage, type NodeImageStatus, nodeImage } from '@kruise/api/kruise/nodeimage';
 import { isBeingDeleted, type NewEvent } from '@kruise/client/actions';
 import { type ControllerContext, type Runnable, watch, whenSynced } from '@kruise/client/controller';
 import type { Informer } from '@kruise/client/informer';
-import { isAtLeast, type KubernetesObject } from '@kruise/client/object-key';
+import { isAtLeast, referencedObject } from '@kruise/client/object-key';
 import { exponentialBackOff, type TokenBucket, tokenBucket } from '@kruise/client/rate-limiter';
 import type { Selection } from '@kruise/client/reflector';
 import type { WorkQueue } from '@kruise/client/work-queue';
@@ -155,18 +154,7 @@ function tellSuccess(record: Record, object: NodeImage | undefined, { name, spec
 
 /** The jobs that wanted the tag are told, and whoever looks at the node. */
 function tellFailure(record: Record, object: NodeImage | undefined, { name, spec }: Named, reason: string): void {
-  const about = [...(spec.ownerReferences ?? []).map(objectOf), ...(object ? [object] : [])];
+  const about = [...(spec.ownerReferences ?? []).map(referencedObject), ...(object ? [object] : [])];
   const message = `Image ${referenceTo({ name, tag: spec.tag })} ${reason}`;
   for (const each of about) record({ about: each, type: 'Warning', reason: 'PullImageFailed', message });
-}
-
-/** As much of an object as a reference says. */
-function objectOf({
-  apiVersion = '',
-  kind = '',
-  namespace = '',
-  name = '',
-  uid = '',
-}: ObjectReference): KubernetesObject {
-  return { apiVersion, kind, metadata: { namespace, name, uid } };
 }

@@ -1,7 +1,6 @@
-import type { ObjectReference } from '@kruise/api/core/reference';
 import type { ImageTagSpec, ImageTagStatus, NodeImage, NodeImageStatus } from '@kruise/api/kruise/nodeimage';
 import type { NewEvent } from '@kruise/client/actions';
-import type { KubernetesObject } from '@kruise/client/object-key';
+import { referencedObject } from '@kruise/client/object-key';
 import { compareStrings } from '@kruise/values/go-syntax';
 import { formatTime, type Instant, parseTime } from '@kruise/values/time';
 import { soonest } from '../../soonest.ts';
@@ -81,22 +80,11 @@ function withFailures({ spec, status }: NodeImage, failures: readonly Failure[],
 
 /** The jobs that wanted the tag are told, and whoever looks at the node. */
 function eventsOf(nodeImage: NodeImage, { name, tag, message }: Failure): readonly NewEvent[] {
-  const about = [...(tag.ownerReferences ?? []).map(objectOf), nodeImage];
+  const about = [...(tag.ownerReferences ?? []).map(referencedObject), nodeImage];
   return about.map((object) => ({
     about: object,
     type: 'Warning',
     reason: 'PullImageFailed',
     message: `Failed to pull image ${name}:${tag.tag} on node ${nodeImage.metadata.name} for ${message}`,
   }));
-}
-
-/** As much of an object as a reference says. */
-function objectOf({
-  apiVersion = '',
-  kind = '',
-  namespace = '',
-  name = '',
-  uid = '',
-}: ObjectReference): KubernetesObject {
-  return { apiVersion, kind, metadata: { namespace, name, uid } };
 }
