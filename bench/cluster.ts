@@ -2,7 +2,7 @@
 // `node bench/cluster.ts [--kubeconfig FILE] [--nodes 10] [--pods 100,1000] [--idle SECONDS]`
 // Without a kubeconfig it starts `kruise up` from the bundle, in a directory of its own, and ends it again.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -15,6 +15,7 @@ import { connect } from '@kruise/client/connect';
 import { isConditionTrue } from '@kruise/machinery/conditions';
 import type { Kind } from '@kruise/schema/kind';
 import { systemClock } from '@kruise/values/system';
+import { useOf } from './process-use.ts';
 
 const { values } = parseArgs({
   options: {
@@ -119,13 +120,6 @@ async function make(client: Client, { kind, name, more }: (typeof workloads)[num
   // A workload is what its kind says.
   await client.create(kind, { metadata: at(name), spec } as never);
   await until(() => isDone(client, kind, name, replicas));
-}
-
-/** Processor time and memory of a process. */
-function useOf(pid: number): { readonly cpuMs: number; readonly mib: number } {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
-  const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1];
-  return { cpuMs: (Number(fields[11]) + Number(fields[12])) * 10, mib: Math.round(Number(kib) / 1024) };
 }
 
 async function idle(pid: number, pods: number): Promise<void> {

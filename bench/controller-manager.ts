@@ -2,7 +2,7 @@
 // so many Pods. `node bench/controller-manager.ts [--program kube-controller-manager] [--idle SECONDS] [pods…]`
 // Measures ours and, where one is named, another program that takes the same flags.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -15,6 +15,7 @@ import { connect } from '@kruise/client/connect';
 import { controllerReference } from '@kruise/machinery/owner-references';
 import { isAlreadyExists } from '@kruise/machinery/status';
 import { systemClock } from '@kruise/values/system';
+import { useOf } from './process-use.ts';
 
 const { values, positionals } = parseArgs({
   options: { program: { type: 'string' }, idle: { type: 'string', default: '20' } },
@@ -91,13 +92,6 @@ async function fill(client: Client, from: number, to: number): Promise<void> {
   }
 }
 
-/** Processor time and memory of a process. */
-function useOf({ pid }: ChildProcess): { readonly cpuMs: number; readonly mib: number } {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
-  const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1];
-  return { cpuMs: (Number(fields[11]) + Number(fields[12])) * 10, mib: Math.round(Number(kib) / 1024) };
-}
-
 async function measure(name: string, program: string, before: readonly string[]): Promise<void> {
   const pki = join(data, 'pki');
   const begun = performance.now();
@@ -114,11 +108,11 @@ async function measure(name: string, program: string, before: readonly string[])
   try {
     await atWork(child, name);
     const atWorkMs = performance.now() - begun;
-    const { cpuMs: startMs } = useOf(child);
+    const { cpuMs: startMs } = useOf(child.pid!);
     await pause(idleMs);
-    const settled = useOf(child);
+    const settled = useOf(child.pid!);
     await pause(idleMs);
-    const after = useOf(child);
+    const after = useOf(child.pid!);
     const share = (((after.cpuMs - settled.cpuMs) / idleMs) * 100).toFixed(2);
     console.log(
       `  ${name}: at work after ${atWorkMs.toFixed(0)} ms and ${startMs} ms of processor time; ` +
