@@ -91,6 +91,15 @@ async function until(events: Events, holds: (type: string, object: KubeObject) =
   }
 }
 
+test('a patch to the status of a definition leaves the rest, and what follows from it, as it is', async () => {
+  await using server = await start(definition([version('v1', fields({}))]));
+  const status = `${definitions}/toys.example.com/status`;
+  const noted = { type: 'Tested', status: 'True' };
+  const patched = await server.merge(status, { status: { conditions: [noted], storedVersions: null } });
+  assert.deepEqual(patched.status?.['storedVersions'], ['v1']);
+  assert.equal(patched.spec?.['group'], 'example.com');
+});
+
 test('whoever sees a definition established can use it', async () => {
   await using world = await start(undefined);
   const over = new AbortController();

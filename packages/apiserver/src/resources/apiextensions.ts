@@ -20,6 +20,7 @@ export const apiextensionsRules: RulesByResource = {
     unconditionalUpdate: false,
     statusResetFields: fieldSetOf(fieldPath('metadata'), fieldPath('spec')),
     default: defaultCustomResourceDefinition,
+    defaultsWhole: true,
     prepareForCreate: noteStoredVersion,
     prepareForUpdate: noteStoredVersion,
     validate: validateCustomResourceDefinition,

@@ -36,6 +36,8 @@ export type Rules<T extends object = KubeObject> = {
   readonly resetFields?: Strategy['resetFields'];
   readonly statusResetFields?: Strategy['resetFields'];
   default?(draft: Draft<T>): void;
+  /** What one part of an object lacks follows from another: there is no filling in a part by itself. */
+  readonly defaultsWhole?: boolean;
   prepareForCreate?(draft: Draft<T>, context: RequestContext): void;
   completeCreate?(draft: Draft<T>, context: RequestContext): void;
   prepareForUpdate?(draft: Draft<T>, old: T, context: RequestContext): void;

@@ -21,7 +21,8 @@ export function serializerOf(kind: Kind, rules: Rules): Serializer {
     if (isKept(status)) draft['status'] = status;
     return { draft, strictErrors };
   };
-  const decodeValue: Serializer['decodeValue'] = (value, known) => {
+  const decodeValue: Serializer['decodeValue'] = (value, kept) => {
+    const known = rules.defaultsWhole ? undefined : kept;
     const strictErrors: string[] = [];
     const object = codec.fromJson(value, {
       onUnknown: (path) => strictErrors.push(`unknown field ${JSON.stringify(path)}`),
