@@ -22,6 +22,14 @@ export type KubeletFlags = {
   readonly containerLogMaxSize: string;
   readonly containerLogMaxFiles: string;
   readonly rotateServerCertificates?: boolean;
+  readonly registryQps: string;
+  readonly registryBurst: string;
+  readonly evictionHard?: string;
+  readonly evictionSoft: string;
+  readonly evictionSoftGracePeriod: string;
+  readonly evictionMaxPodGracePeriod: string;
+  readonly kubeReserved?: string;
+  readonly systemReserved?: string;
 };
 
 export function kubeletFlags(command: Command): Command {
@@ -49,5 +57,16 @@ export function kubeletFlags(command: Command): Command {
     .option('--max-pods <count>', 'how many Pods may run', '110')
     .option('--container-log-max-size <size>', 'the size at which the log of a container is put away', '10Mi')
     .option('--container-log-max-files <count>', 'how many files of logs a container has at most', '5')
-    .option('--rotate-server-certificates', "ask the cluster for the certificate of the kubelet's API");
+    .option('--rotate-server-certificates', "ask the cluster for the certificate of the kubelet's API")
+    .option('--registry-qps <count>', 'how many images are pulled a second; 0 for any number', '5')
+    .option('--registry-burst <count>', 'how many images may be pulled at once beyond that', '10')
+    .option('--kube-reserved <amounts>', 'what is for the kubelet and not for Pods: cpu=200m,memory=500Mi')
+    .option('--system-reserved <amounts>', 'what is for the system and not for Pods')
+    .option(
+      '--eviction-hard <thresholds>',
+      'below what Pods are evicted at once: memory.available<100Mi,nodefs.available<10%',
+    )
+    .option('--eviction-soft <thresholds>', 'below what they are evicted if it lasts', '')
+    .option('--eviction-soft-grace-period <periods>', 'how long that has to last: memory.available=1m30s', '')
+    .option('--eviction-max-pod-grace-period <seconds>', 'what they are then given at most', '0');
 }

@@ -31,10 +31,11 @@ import {
 } from '@kruise/node/kubelet/machine';
 import { delegatedAccess } from '@kruise/node/kubelet/server/access';
 import { listenKubelet } from '@kruise/node/kubelet/server/listen';
-import { parseQuantity, quantityValue } from '@kruise/values/quantity';
+import { addQuantities, formatQuantity, parseQuantity, quantityValue } from '@kruise/values/quantity';
 import { systemClock, systemRandom } from '@kruise/values/system';
 import type { KubeletFlags } from '../kubelet-flags.ts';
 import { parseTaints } from '../taints.ts';
+import { parseSoftThresholds, parseThresholds } from '../thresholds.ts';
 
 /** Runs a node until the process is told to stop. Containers of a real runtime go on running. */
 export async function kubelet(flags: KubeletFlags): Promise<number> {
@@ -64,6 +65,7 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
       labels: Object.fromEntries(pairsOf(flags.nodeLabels)),
       taints: parseTaints(flags.registerWithTaints ?? ''),
       ...(flags.podManifestPath === undefined ? {} : { staticPodPath: flags.podManifestPath }),
+      ...limitsOf(flags),
       ...(await machineOf(flags, address, log, signal)),
     },
     signal,
@@ -237,6 +239,25 @@ function logLimitsOf({ containerLogMaxSize, containerLogMaxFiles }: KubeletFlags
     throw new Error(`--container-log-max-files wants a number, at least 2, not ${containerLogMaxFiles}`);
   }
   return { ...defaultLogLimits, maxFiles, maxSizeBytes: quantityValue(parseQuantity(containerLogMaxSize)) };
+}
+
+/** What is not for Pods, below what they are evicted, and how often images are pulled. */
+function limitsOf(flags: KubeletFlags): Partial<KubeletOptions> {
+  const perSecond = Number(flags.registryQps);
+  const amounts = [flags.kubeReserved, flags.systemReserved].flatMap((each) => pairsOf(each));
+  const reserved = Map.groupBy(amounts, ([name]) => name);
+  return {
+    ...(perSecond > 0 ? { pullLimit: { perSecond, burst: Number(flags.registryBurst) } } : {}),
+    ...(flags.evictionHard === undefined ? {} : { evictionHard: parseThresholds(flags.evictionHard) }),
+    evictionSoft: parseSoftThresholds(flags.evictionSoft, flags.evictionSoftGracePeriod),
+    evictionMaxPodGraceSeconds: Number(flags.evictionMaxPodGracePeriod),
+    reserved: Object.fromEntries(
+      [...reserved].map(([name, all]) => [
+        name,
+        formatQuantity(all.map(([, amount]) => parseQuantity(amount)).reduce(addQuantities)),
+      ]),
+    ),
+  };
 }
 
 function pairsOf(text = ''): [string, string][] {

@@ -59,6 +59,17 @@ const resourceOf: { readonly [S in Signal]: string } = {
   'pid.available': 'pids',
 };
 
+/** Whether a text names something a node may run short of. */
+export function isSignal(text: string): text is Signal {
+  return Object.hasOwn(pressureOf, text);
+}
+
+/** Below how much Pods are evicted at once, so that nobody may be promised it. */
+export function keptBack(thresholds: readonly Threshold[], signal: Signal, capacity: number): number {
+  const found = thresholds.find((each) => each.signal === signal && each.patienceSeconds === undefined);
+  return found ? Math.ceil(limitOf(found.value, capacity)) : 0;
+}
+
 /** A threshold that is not kept. */
 export type Shortage = {
   readonly signal: Signal;

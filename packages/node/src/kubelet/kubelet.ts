@@ -13,7 +13,14 @@ import { createMetrics, type MetricRegistry } from '@kruise/client/metrics';
 import type { BucketOptions } from '@kruise/client/rate-limiter';
 import type { ResourceList } from '@kruise/machinery/resource-list';
 import type { Clock } from '@kruise/values/clock';
-import { milliValue, parseQuantity, quantityValue } from '@kruise/values/quantity';
+import {
+  addQuantities,
+  formatQuantity,
+  milliValue,
+  parseQuantity,
+  quantityOf,
+  quantityValue,
+} from '@kruise/values/quantity';
 import type { Random } from '@kruise/values/random';
 import { parseTime } from '@kruise/values/time';
 import type { NodeRuntime } from '../cri/runtime.ts';
@@ -21,7 +28,7 @@ import { hostPortsOf, isForWantOfResources, refusalOf, shortfallsOf } from './ad
 import { createAllocations, type Refusal, requestsOf, withGivenResources } from './allocations.ts';
 import { isCriticalPod, isMirrorPod } from './critical.ts';
 import { preemptedStatus, preemptionMessage, shutDownStatus } from './disruption.ts';
-import { defaultThresholds, type Supplies, type Threshold } from './eviction.ts';
+import { defaultThresholds, keptBack, type Signal, type Supplies, type Threshold } from './eviction.ts';
 import { startEviction } from './eviction-manager.ts';
 import { defaultLimits, startImageCollection } from './image-collection.ts';
 import { createImages } from './images.ts';
@@ -62,7 +69,7 @@ export type KubeletOptions = {
   readonly providerId?: string;
   /** What the machine has; `pods` is 110 unless it says otherwise. */
   readonly capacity?: ResourceList;
-  /** What of it is not for Pods. */
+  /** What of it is for the system, and not for Pods; below what they are evicted is not for them, either. */
   readonly reserved?: ResourceList;
   readonly info?: Partial<NodeSystemInfo>;
   /** Where its own API is served. */
@@ -109,10 +116,18 @@ export type Kubelet = {
 export const kubeletVersion = 'v1.33.4';
 
 const defaultCapacity = { cpu: '4', memory: '8Gi', 'ephemeral-storage': '100Gi', pods: '110' };
-/** Below so much of these Pods are evicted, so nobody is promised it: of memory 100 MiB, of disk a tenth. */
-function reservedOf(capacity: ResourceList): ResourceList {
-  const disk = quantityValue(parseQuantity(capacity['ephemeral-storage'] ?? '0'));
-  return { memory: '100Mi', 'ephemeral-storage': String(Math.ceil(disk / 10)) };
+/** What is not for Pods: what is reserved for others, and what they are evicted for the want of. */
+function reservedOf(capacity: ResourceList, wanted: ResourceList, thresholds: readonly Threshold[]): ResourceList {
+  const amountOf = (name: string) => quantityValue(parseQuantity(capacity[name] ?? '0'));
+  const withKept = (name: string, signal: Signal) => {
+    const kept = quantityOf(keptBack(thresholds, signal, amountOf(name)), 'BinarySI');
+    return formatQuantity(addQuantities(parseQuantity(wanted[name] ?? '0'), kept));
+  };
+  return {
+    ...wanted,
+    memory: withKept('memory', 'memory.available'),
+    'ephemeral-storage': withKept('ephemeral-storage', 'nodefs.available'),
+  };
 }
 
 const defaultInfo = {
@@ -171,7 +186,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     unschedulable: options.unschedulable ?? false,
     providerId: options.providerId,
     capacity,
-    reserved: { ...reservedOf(capacity), ...options.reserved },
+    reserved: reservedOf(capacity, options.reserved ?? {}, options.evictionHard ?? defaultThresholds),
     info: { ...defaultInfo, ...options.info },
     kubeletPort: options.port ?? 10250,
   };

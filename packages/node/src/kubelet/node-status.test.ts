@@ -226,3 +226,17 @@ test('a new node has what it was told to have', async () => {
   assert.equal(status?.nodeInfo?.containerRuntimeVersion, 'simulated://1.0.0');
   assert.equal(status?.nodeInfo?.kubeletVersion, 'v1.33.4');
 });
+
+test('what is reserved, and what Pods are evicted for the want of, is not promised', async () => {
+  await using node = await startTestNode({
+    kubelet: {
+      reserved: { cpu: '500m', memory: '1Gi' },
+      evictionHard: [
+        { signal: 'memory.available', value: '500Mi' },
+        { signal: 'nodefs.available', value: '20%' },
+      ],
+    },
+  });
+  const { allocatable } = (await node.server.client.get(nodeKind, { name: 'node-1' })).status ?? {};
+  assert.deepEqual(allocatable, { cpu: '3500m', 'ephemeral-storage': '80Gi', memory: '6668Mi', pods: '110' });
+});
