@@ -11,6 +11,7 @@ import { createClient, type DeleteOptions } from '@kruise/client/client';
 import type { DynamicKind } from '@kruise/client/dynamic-kind';
 import { runControllers } from '@kruise/client/manager';
 import type { KubernetesObject } from '@kruise/client/object-key';
+import type { ApiRequest } from '@kruise/client/transport';
 import type { OwnerReference } from '@kruise/machinery/owner-references';
 import { seededRandom } from '@kruise/values/random';
 import { systemClock, systemRandom } from '@kruise/values/system';
@@ -305,32 +306,69 @@ test('hundreds of dependents of one owner, each of which owns the next, go in th
   assert.deepEqual(cluster.complaints, []);
 });
 
-test('a kind that cannot be listed keeps the others waiting for half a minute, and no longer', async () => {
-  await using cluster = await startCluster();
-  const { clock, client, clientOfAccount } = cluster;
-  const { transport } = clientOfAccount('generic-garbage-collector');
-  const broken = createClient({
+/** Runs the collector with what becomes of its requests in somebody else's hands, for as long as something takes. */
+async function collecting(
+  cluster: Cluster,
+  meddle: (request: ApiRequest) => Promise<void>,
+  work: () => Promise<void>,
+): Promise<void> {
+  const { transport } = cluster.clientOfAccount('generic-garbage-collector');
+  const client = createClient({
     ...transport,
-    request(request) {
-      if (request.path === '/api/v1/secrets') throw new Error('broken');
+    async request(request) {
+      await meddle(request);
       return transport.request(request);
     },
   });
   const stop = new AbortController();
-  const running = runControllers([garbageCollector()], { client: broken, clock, random: seededRandom(1) }, stop.signal);
+  const context = { client, clock: cluster.clock, random: seededRandom(1) };
+  const running = runControllers([garbageCollector()], context, stop.signal);
   try {
-    const a = await make(cluster, 'a');
-    await make(cluster, 'b', [refer(a, true)]);
-    await client.delete(configMap, { name: 'a', namespace: 'default' }, { propagationPolicy: 'Foreground' });
-    await cluster.pass(29);
-    assert.equal(await present(cluster), '-a b');
-    await cluster.pass(2);
-    assert.equal(await present(cluster), '');
+    await work();
   } finally {
     stop.abort();
     await cluster.pass(0);
     await running;
   }
+}
+
+test('a kind that cannot be listed keeps the others waiting for half a minute, and no longer', async () => {
+  await using cluster = await startCluster();
+  const breakSecrets = async ({ path }: ApiRequest) => {
+    if (path === '/api/v1/secrets') throw new Error('broken');
+  };
+  await collecting(cluster, breakSecrets, async () => {
+    const a = await make(cluster, 'a');
+    await make(cluster, 'b', [refer(a, true)]);
+    await del(cluster, 'a', 'Foreground');
+    await cluster.pass(29);
+    assert.equal(await present(cluster), '-a b');
+    await cluster.pass(2);
+    assert.equal(await present(cluster), '');
+  });
+});
+
+test('what is given an owner at the very moment it is to go stays', async () => {
+  await using cluster = await startCluster();
+  const a = await make(cluster, 'a');
+  const saviour = await make(cluster, 'saviour');
+  await make(cluster, 'b', [refer(a)]);
+  const reference = { name: 'b', namespace: 'default' };
+  let isSaved = false;
+  const save = async ({ method, path }: ApiRequest) => {
+    if (isSaved || method !== 'DELETE' || !path.endsWith('/configmaps/b')) return;
+    isSaved = true;
+    const ownerReferences = [refer(a), refer(saviour)];
+    await cluster.client.patch(configMap, reference, { metadata: { ownerReferences } }, { type: 'merge' });
+  };
+  await collecting(cluster, save, async () => {
+    await cluster.pass(1);
+    await del(cluster, 'a');
+    await cluster.pass(5);
+    assert.ok(isSaved);
+    const { metadata } = await cluster.client.get(configMap, reference);
+    assert.deepEqual(metadata.ownerReferences, [refer(saviour)]);
+  });
 });
 
 test('over the network the same comes of it', async () => {
