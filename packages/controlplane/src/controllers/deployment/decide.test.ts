@@ -201,6 +201,12 @@ const rows: readonly Row[] = [
     ],
     does: '',
   },
+  {
+    name: 'counts nothing that a ReplicaSet reports of the time before it shrank',
+    deployment: { spec: { replicas: 4, strategy: rolling(0, 1) } },
+    sets: [setOf('a', { size: 4, available: 6, told: [4, 4] }), setOf('new', { size: 0, told: [4, 4] })],
+    does: 'a 4→3',
+  },
   { name: 'does nothing once it is done', deployment: { status: complete }, sets: oldAndNew(0, 10), does: '' },
   {
     name: 'takes one Pod down where the budget rounds to nothing',
@@ -859,7 +865,7 @@ test('no step breaks the budget, and steps lead to an end', () => {
       const spec = { replicas, strategy: rolling(maxSurge, maxUnavailable) };
       const told = [replicas, 99] as const;
       let sets: readonly ReplicaSet[] = sizes.map(([size, available], index) =>
-        setOf(images[index]!, { size, available: Math.min(size, available), told }),
+        setOf(images[index]!, { size, available, told }),
       );
       const total = (of: readonly ReplicaSet[]) => of.reduce((sum, set) => sum + (set.spec?.replicas ?? 0), 0);
       const available = (of: readonly ReplicaSet[]) =>

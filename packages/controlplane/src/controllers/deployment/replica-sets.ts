@@ -79,6 +79,14 @@ export function reported(
   return sets.reduce((sum, { status }) => sum + (status?.[figure] ?? 0), 0);
 }
 
+/**
+ * How many Pods of ReplicaSets are available and stay so. What one reports beyond its size was counted before it shrank:
+ * those are on their way out, and Kubernetes, which counts them all the same, then takes too many down.
+ */
+export function lastingOf(sets: readonly ReplicaSet[]): number {
+  return sets.reduce((sum, set) => sum + Math.min(replicasOf(set), set.status?.availableReplicas ?? 0), 0);
+}
+
 /** Whether Pods are replaced little by little, rather than all at once. */
 export function isRolling({ spec }: Deployment): boolean {
   return spec?.strategy?.type === 'RollingUpdate';

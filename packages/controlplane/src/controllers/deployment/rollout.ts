@@ -7,9 +7,9 @@ import {
   type Budget,
   budgetOf,
   isRolling,
+  lastingOf,
   type Resize,
   replicasOf,
-  reported,
   totalOf,
 } from './replica-sets.ts';
 
@@ -42,18 +42,17 @@ function shrinkOldSets(deployment: Deployment, sets: WithNewSet, { maxUnavailabl
   const { newSet } = sets;
   const oldSets = activeOf(sets.oldSets);
   const minAvailable = replicasOf(deployment) - maxUnavailable;
-  const newUnavailable = replicasOf(newSet) - reported([newSet], 'availableReplicas');
+  const newUnavailable = replicasOf(newSet) - lastingOf([newSet]);
   const maxDown = totalOf(allOf(sets)) - minAvailable - newUnavailable;
   if (oldSets.length === 0 || maxDown <= 0) return [];
 
   let unhealthy = maxDown;
   const sizes = oldSets.map((set) => {
-    const removed = Math.min(unhealthy, Math.max(0, replicasOf(set) - reported([set], 'availableReplicas')));
+    const removed = Math.min(unhealthy, replicasOf(set) - lastingOf([set]));
     unhealthy -= removed;
     return replicasOf(set) - removed;
   });
-  // What a ReplicaSet of size 0 still reports is on its way out.
-  let surplus = Math.max(0, reported([...oldSets, newSet], 'availableReplicas') - minAvailable);
+  let surplus = Math.max(0, lastingOf(allOf(sets)) - minAvailable);
   return oldSets
     .map((set, index) => {
       const healthy = sizes[index]!;
