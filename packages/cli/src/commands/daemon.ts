@@ -1,18 +1,15 @@
 import { existsSync } from 'node:fs';
-import { nodeImage } from '@kruise/api/kruise/nodeimage';
-import { connect } from '@kruise/client/connect';
 import { createControllerMetrics } from '@kruise/client/controller-metrics';
 import { serveHealth } from '@kruise/client/health';
-import { createCaches } from '@kruise/client/informer';
 import { jsonLog } from '@kruise/client/log';
 import { addProcessMetrics, createMetrics } from '@kruise/client/metrics';
-import { startDaemon } from '@kruise/daemon/daemon';
 import { findSockets, usableRuntimes } from '@kruise/daemon/runtimes';
 import { featureGates, parseFeatureGates } from '@kruise/manager/feature-gates';
 import { createGrpcRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
-import { systemClock, systemRandom } from '@kruise/values/system';
+import { systemClock } from '@kruise/values/system';
 import type { DaemonFlags } from '../daemon-flags.ts';
 import { parseListenAddress } from '../listen-address.ts';
+import { startNodeDaemon } from '../node-daemon.ts';
 
 /** Where a daemon in a container finds the run directory of its host. */
 const runDirectory = '/hostvarrun';
@@ -34,44 +31,29 @@ export async function daemon(flags: DaemonFlags): Promise<number> {
     log.warn({ error }, 'a container runtime is passed over'),
   );
 
-  const place = flags.kubeconfig === undefined ? {} : { path: flags.kubeconfig };
-  const { client, close } = connect(systemClock, { ...place, userAgent: 'kruise-daemon' });
-  const registry = createMetrics();
-  addProcessMetrics(registry, process, systemClock.now());
-  const onError = (error: unknown) => log.warn({ error }, 'something failed in the background, and is tried again');
-  const caches = createCaches(client, systemClock, systemRandom, { newest: true, onError }, signal);
-  const running = startDaemon(
+  const metrics = createMetrics();
+  addProcessMetrics(metrics, process, systemClock.now());
+  const running = await startNodeDaemon(
     {
-      client,
-      caches,
-      clock: systemClock,
-      random: systemRandom,
+      ...(flags.kubeconfig === undefined ? {} : { kubeconfig: flags.kubeconfig }),
+      nodeName,
+      runtimes,
       log,
       gates: featureGates(parseFeatureGates(flags.featureGates)),
-      metrics: createControllerMetrics(registry),
-      nodeName,
+      metrics: createControllerMetrics(metrics),
       maxPulls: Number(flags.maxWorkersForPullImage),
     },
     signal,
   );
-  const nodeImages = caches.informer(nodeImage, { fieldSelector: `metadata.name=${nodeName}` });
   const nodeImageInformerSynced = () => {
-    if (!nodeImages.hasSynced()) throw new Error('not synced');
+    if (!running.hasSynced()) throw new Error('not synced');
   };
   const checks = { nodeImageInformerSynced };
-  const health = await serveHealth({
-    ...parseListenAddress(flags.addr),
-    live: checks,
-    ready: checks,
-    metrics: registry,
-  });
+  const health = await serveHealth({ ...parseListenAddress(flags.addr), live: checks, ready: checks, metrics });
   try {
-    await running.serve({ name: nodeName, runtimes }, signal);
-    log.info({ node: nodeName, runtimes: runtimes.length }, 'the node is served');
     await running.stopped;
   } finally {
     await health.close();
-    close();
   }
   return 0;
 }

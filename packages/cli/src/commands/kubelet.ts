@@ -8,6 +8,7 @@ import { formatKubeconfig } from '@kruise/client/kubeconfig-file';
 import { jsonLog, type Log } from '@kruise/client/log';
 import { addProcessMetrics, createMetrics } from '@kruise/client/metrics';
 import { createAuthority, type KeyPair } from '@kruise/machinery/x509/certificate';
+import { featureGates } from '@kruise/manager/feature-gates';
 import { createGrpcRuntime, requireRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
 import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-runtime';
@@ -34,6 +35,7 @@ import { listenKubelet } from '@kruise/node/kubelet/server/listen';
 import { addQuantities, formatQuantity, parseQuantity, quantityValue } from '@kruise/values/quantity';
 import { systemClock, systemRandom } from '@kruise/values/system';
 import type { KubeletFlags } from '../kubelet-flags.ts';
+import { startNodeDaemon } from '../node-daemon.ts';
 import { parseTaints } from '../taints.ts';
 import { parseSoftThresholds, parseThresholds } from '../thresholds.ts';
 
@@ -52,6 +54,7 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
   const metrics = createMetrics();
   addProcessMetrics(metrics, process, systemClock.now());
   const port = Number(flags.port);
+  const machine = await machineOf(flags, address, log, signal);
   const running = createKubelet(
     {
       client,
@@ -66,10 +69,22 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
       taints: parseTaints(flags.registerWithTaints ?? ''),
       ...(flags.podManifestPath === undefined ? {} : { staticPodPath: flags.podManifestPath }),
       ...limitsOf(flags),
-      ...(await machineOf(flags, address, log, signal)),
+      ...machine,
     },
     signal,
   );
+  const daemon = flags.daemonKubeconfig
+    ? await startNodeDaemon(
+        {
+          kubeconfig: flags.daemonKubeconfig,
+          nodeName,
+          runtimes: [machine.runtime],
+          log,
+          gates: featureGates(),
+        },
+        signal,
+      )
+    : undefined;
   const store = pairStore(join(certificates, 'kubelet.crt'), join(certificates, 'kubelet.key'));
   const serving = nodeServingWish(nodeName, [nodeName, address]);
   const context = { clock: systemClock, random: systemRandom, log };
@@ -96,7 +111,7 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
     healthPort === 0 ? undefined : await serveHealth({ host: '127.0.0.1', port: healthPort, ready: {}, metrics });
   await running.registered;
   log.info({ node: nodeName, port: listening.port }, 'the node is registered');
-  await running.stopped;
+  await Promise.all([running.stopped, daemon?.stopped]);
   await health?.close();
   close();
   return 0;

@@ -9,6 +9,7 @@ import type { Selection } from '@kruise/client/reflector';
 import type { WorkQueue } from '@kruise/client/work-queue';
 import { createNamedQueue, runWorkers } from '@kruise/client/workers';
 import { isSame } from '@kruise/machinery/json-value';
+import { isConflict } from '@kruise/machinery/status';
 import { formatDuration, fromMilliseconds } from '@kruise/values/duration';
 import type { Instant } from '@kruise/values/time';
 import type { DaemonNodes } from '../node.ts';
@@ -115,7 +116,10 @@ export function createImagePuller({ nodes, selection, maxPulls, recordFor }: Ima
       return (await say(entry, object)) ? between(20 * 60, 30 * 60) : soonSeconds();
     }
 
-    const onError = (node: string, error: unknown) => log.warn({ node, error }, 'a NodeImage could not be served');
+    const onError = (node: string, error: unknown) => {
+      // Somebody else wrote meanwhile, and what they wrote will be in sight the next time.
+      if (!isConflict(error)) log.warn({ node, error }, 'a NodeImage could not be served');
+    };
     await runWorkers(ready, { workers, work, onError }, signal);
     for (const { puller } of entries.values()) puller.stop();
   }
