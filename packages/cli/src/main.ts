@@ -185,6 +185,8 @@ const simulation = program
   // What follows `run` is its own, though it has the same name.
   .enablePositionalOptions()
   .option('--seeds <count>', 'how many worlds', '100')
+  .option('--for <time>', 'in place of --seeds, as many worlds as can be begun in so long: 2m, say')
+  .option('--from <name>', 'what their seeds begin with (default: the time)')
   .option('--seed <seed>', 'this world and no other')
   .option('--minutes <count>', 'how long things go wrong in each', '3')
   .option('--verbose', 'with --seed: tell all that happens')

@@ -295,9 +295,14 @@ export function createCaches(
     const id = [kind.group, kind.version, kind.plural, namespace, labelSelector, fieldSelector].join('\n');
     let found = informers.get(id);
     if (!found) {
-      const stop = new AbortController();
-      const ended = AbortSignal.any([signal, stop.signal]);
-      const started = startInformer(client, clock, random, kind, { ...informerOptions, ...selection }, ended);
+      const ending = new AbortController();
+      const stop = () => {
+        signal.removeEventListener('abort', stop);
+        ending.abort(signal.reason);
+      };
+      if (signal.aborted) stop();
+      else signal.addEventListener('abort', stop);
+      const started = startInformer(client, clock, random, kind, { ...informerOptions, ...selection }, ending.signal);
       // An object of a kind has what every object has.
       found = { kind, stop, sees: coverageOf(selection), informer: started as unknown as Informer<KubernetesObject> };
       informers.set(id, found);
@@ -316,7 +321,7 @@ export function createCaches(
     forget(kind) {
       for (const [id, { kind: each, stop }] of informers) {
         if (each !== kind) continue;
-        stop.abort();
+        stop();
         informers.delete(id);
       }
     },
@@ -331,7 +336,7 @@ export function createCaches(
 
 type Selected = {
   readonly kind: Kind;
-  readonly stop: AbortController;
+  readonly stop: () => void;
   readonly sees: (object: KubernetesObject) => boolean;
   readonly informer: Informer<KubernetesObject>;
 };

@@ -6,7 +6,6 @@ import { after } from '@kruise/values/clock';
 import { busy, hold } from './workloads.ts';
 import type { Program } from './world.ts';
 
-const never = new AbortController().signal;
 /** How long it takes to do what a Pod is held back for. */
 const drainMs = 1000;
 
@@ -25,7 +24,7 @@ export const drainer: Program = {
   async run({ life, random, transportOf }) {
     const client = createClient(transportOf({ username: 'drainer', groups: ['system:masters'] }));
     const waiting = { labelSelector: `${lifecycleStateLabel} in (${Object.keys(chores).join()})` };
-    const pods = startInformer(client, life.clock, random, pod, waiting, never);
+    const pods = startInformer(client, life.clock, random, pod, waiting, life.stopping);
     const stateOf = ({ metadata }: Pod) => metadata.labels?.[lifecycleStateLabel] ?? '';
     pods.handle(async ({ type, object }) => {
       if (type === 'deleted') return;

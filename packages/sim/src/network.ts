@@ -51,12 +51,10 @@ export type LinkOptions = {
   readonly random: Random;
   readonly weather: () => Weather;
   readonly server: () => Server;
-  /** Told of requests that were done, and whose answers are lost. */
-  readonly onLostAnswer: (request: ApiRequest) => void;
 };
 
 /** A process's way to the server. */
-export function link({ life, random, weather, server, onLostAnswer }: LinkOptions): Transport {
+export function link({ life, random, weather, server }: LinkOptions): Transport {
   const { clock } = life;
   const happens = (perThousand: number) => perThousand > 0 && randomInteger(random, 1000) < perThousand;
   const latency = () => {
@@ -64,8 +62,20 @@ export function link({ life, random, weather, server, onLostAnswer }: LinkOption
     return least + randomInteger(random, most - least + 1);
   };
 
+  const waiting = new Set<(reason: unknown) => void>();
+  life.stopping.addEventListener('abort', () => {
+    for (const reject of waiting) reject(connectionReset());
+  });
   /** Waits, and never comes back to a process that has ended. */
-  const pass = (delayMs: number): Promise<void> => new Promise((resolve) => clock.setTimer(delayMs, resolve));
+  const pass = (delayMs: number): Promise<void> =>
+    new Promise((resolve, reject) => {
+      if (life.stopping.aborted) return reject(connectionReset());
+      waiting.add(reject);
+      clock.setTimer(delayMs, () => {
+        waiting.delete(reject);
+        resolve();
+      });
+    });
 
   async function reach(): Promise<NonNullable<Server>> {
     const { isCut, lostRequests } = weather();
@@ -85,13 +95,9 @@ export function link({ life, random, weather, server, onLostAnswer }: LinkOption
   async function request(asked: ApiRequest): Promise<ApiAnswer> {
     asked.signal?.throwIfAborted();
     const { life: serverLife, transportFor } = await reach();
-    const { promise: broken, reject: break_ } = Promise.withResolvers<never>();
-    serverLife.onEnd(() => break_(new TransportError('connection reset', { wasSent: true })));
-    broken.catch(() => {});
-    const answer = await Promise.race([settled(transportFor().request(asked)), broken]);
+    const answer = await whileAlive(serverLife, settled(transportFor().request(asked)));
     const { isCut, lostAnswers } = weather();
     if (isCut || happens(lostAnswers)) {
-      if (!('error' in answer)) onLostAnswer(asked);
       await pass(patienceMs);
       throw new TransportError('no answer', { wasSent: true });
     }
@@ -104,7 +110,6 @@ export function link({ life, random, weather, server, onLostAnswer }: LinkOption
   async function* watch(asked: ApiRequest): AsyncGenerator<WatchEvent> {
     const { life: serverLife, transportFor } = await reach();
     const stop = new AbortController();
-    const ended = asked.signal ? AbortSignal.any([asked.signal, stop.signal]) : stop.signal;
     let wake = () => {};
     const queue: { readonly event: WatchEvent; readonly due: number }[] = [];
     let end: { readonly error?: unknown } | undefined;
@@ -115,13 +120,14 @@ export function link({ life, random, weather, server, onLostAnswer }: LinkOption
       end ??= how;
       tell();
     };
-    serverLife.onEnd(() => finish({ error: new TransportError('connection reset', { wasSent: true }) }));
-    asked.signal?.addEventListener('abort', () => finish({}), { once: true });
+    const forget = serverLife.onEnd(() => finish({ error: connectionReset() }));
+    asked.signal?.addEventListener('abort', () => stop.abort(), { once: true });
+    stop.signal.addEventListener('abort', () => finish({}));
     let due = 0;
     void (async () => {
       try {
-        for await (const event of transportFor().watch({ ...asked, signal: ended })) {
-          if (happens(weather().brokenWatches)) throw new TransportError('connection reset', { wasSent: true });
+        for await (const event of transportFor().watch({ ...asked, signal: stop.signal })) {
+          if (happens(weather().brokenWatches)) throw connectionReset();
           // What is late makes what comes after it late, too: a connection keeps the order.
           due = Math.max(due, clock.now() + latency() + weather().watchLagMs);
           queue.push({ event, due });
@@ -150,11 +156,24 @@ export function link({ life, random, weather, server, onLostAnswer }: LinkOption
         }
       }
     } finally {
+      forget();
       stop.abort();
     }
   }
 
   return { request, watch };
+}
+
+function connectionReset(): TransportError {
+  return new TransportError('connection reset', { wasSent: true });
+}
+
+/** What a server answers, or that its connections broke when it ended. */
+export function whileAlive<T>(server: Life, answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const forget = server.onEnd(() => reject(connectionReset()));
+    answer.then(resolve, reject).finally(forget);
+  });
 }
 
 /** What came of it, so that an error, too, takes its time on the way back. */

@@ -30,8 +30,6 @@ export type RunningPod = { readonly machine: string; readonly pod: string; reado
 /** Small machines, so that there is not always room. */
 const smallCapacity: ResourceList = { cpu: '1600m', memory: '4Gi' };
 
-const never = new AbortController().signal;
-
 /** Machines called `node-1`, `node-2`, … on the world's time. */
 export function createMachines(clock: Clock, seed: string, count: number, capacity = smallCapacity): Machines {
   const network = createSimulatedNetwork();
@@ -62,7 +60,7 @@ export function createMachines(clock: Clock, seed: string, count: number, capaci
             // Requests that fail are what this world is about.
             log: silentLog,
           },
-          never,
+          life.stopping,
         ),
     }),
   );

@@ -14,9 +14,6 @@ import { managerSettings } from '@kruise/manager/settings';
 import type { Machines } from './nodes.ts';
 import type { ProcessContext, Program } from './world.ts';
 
-/** Nobody ends a process of these worlds in good order. */
-const never = new AbortController().signal;
-
 function user(username: string, groups: readonly string[] = []): User {
   return { username, groups: [...groups, 'system:authenticated'] };
 }
@@ -66,7 +63,10 @@ export function controllerManagerProgram(options: ProgramOptions = {}): Program 
         return client;
       };
       const parts = partsOf(context, 'kube-controller-manager', user('system:kube-controller-manager'), options);
-      return runControllerManager({ ...parts, clientOf, settings: { rootAuthorities: 'authorities' } }, never);
+      return runControllerManager(
+        { ...parts, clientOf, settings: { rootAuthorities: 'authorities' } },
+        context.life.stopping,
+      );
     },
   };
 }
@@ -79,7 +79,7 @@ export function schedulerProgram(options: ProgramOptions = {}): Program {
     run: (context) =>
       runScheduler(
         { ...partsOf(context, 'kube-scheduler', user('system:kube-scheduler'), options), host: name },
-        never,
+        context.life.stopping,
       ),
   };
 }
@@ -100,7 +100,7 @@ export function managerProgram(options: ProgramOptions = {}): Program {
           settings: managerSettings({ gates: featureGates(options.gates?.() ?? allFeatureGates) }),
           inProcessWebhooks: context.webhooks,
         },
-        never,
+        context.life.stopping,
       ),
   };
 }
@@ -120,7 +120,7 @@ export function storageProgram(machines: Pick<Machines, 'runtimeOf'>): Program {
         account('kube-system', localStorageAccount),
         {},
       );
-      await runControllers(controllers, parts, never);
+      await runControllers(controllers, parts, context.life.stopping);
     },
   };
 }

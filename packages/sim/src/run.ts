@@ -101,8 +101,8 @@ export async function run(options: RunOptions): Promise<Result> {
   });
 
   const view = () => world.server() && viewOf(world.server()!.core, world.clock.now());
-  const { onRequest, onLostAnswer, onServerStart } = world;
-  const scene: Scene = { machines: machines!, faults, view, onRequest, onLostAnswer, onServerStart };
+  const { onRequest, onServerStart } = world;
+  const scene: Scene = { machines: machines!, faults, view, onRequest, onServerStart };
   const watchers = invariants.map(({ name, begin: beginOf }) => ({ name, check: beginOf(scene) }));
 
   await world.start();
@@ -125,16 +125,20 @@ export async function run(options: RunOptions): Promise<Result> {
     if (!core) return 'the API server is down';
     return unrest(viewOf(core, world.clock.now())).next().value ?? undefined;
   };
-  const end = (failure?: { readonly invariant: string; readonly why: string }): Result => ({
-    seed,
-    ...(failure ? { failure: { ...failure, atMs: world.clock.now() - begin } } : {}),
-    faults,
-    trace: trace.digest('hex'),
-    simulatedMs: world.clock.now() - worldStart,
-    revisions,
-    reached,
-    ...(world.server() ? { view: viewOf(world.server()!.core, world.clock.now()) } : {}),
-  });
+  const end = (failure?: { readonly invariant: string; readonly why: string }): Result => {
+    const last = view();
+    world.end();
+    return {
+      seed,
+      ...(failure ? { failure: { ...failure, atMs: world.clock.now() - begin } } : {}),
+      faults,
+      trace: trace.digest('hex'),
+      simulatedMs: world.clock.now() - worldStart,
+      revisions,
+      reached,
+      ...(last ? { view: last } : {}),
+    };
+  };
 
   let checkedAt = -1;
   const pass = async (until: number): Promise<ReturnType<typeof broken>> => {

@@ -16,7 +16,7 @@ import { instantOf } from '@kruise/values/time';
 import { type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
 import { createDisk } from './disk.ts';
 import { beginLife, type Life } from './life.ts';
-import { fairWeather, link, type Server, type Weather } from './network.ts';
+import { fairWeather, link, type Server, type Weather, whileAlive } from './network.ts';
 
 /** What a process is started with. */
 export type ProcessContext = {
@@ -53,13 +53,13 @@ export type World = {
   observer(user: User): Transport | undefined;
   /** Tells of every request as it reaches the server; what it returns is told of the answer. */
   onRequest(witness: Witness): void;
-  /** Tells of requests that were done without the one who asked being told. */
-  onLostAnswer(listener: (request: ApiRequest) => void): void;
   /** Tells at which revision a server finds the store when it starts. */
   onServerStart(listener: (revision: number) => void): void;
   /** Tells of every write once it is durable. */
   onWrite(listener: (version: SavedVersion) => void): void;
   names(): readonly string[];
+  /** Ends everything, and lets go of what is left. */
+  end(): void;
 };
 
 /** A request, and who sent it. */
@@ -89,7 +89,6 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
   const writeListeners: ((version: SavedVersion) => void)[] = [];
   const startListeners: ((revision: number) => void)[] = [];
   const witnesses: Witness[] = [];
-  const lossListeners: ((request: ApiRequest) => void)[] = [];
   const disk = (options.createDisk ?? createDisk)({
     syncMs: () => randomInteger(diskRandom, 3),
     onSafe: (version) => {
@@ -99,6 +98,8 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
   const weathers = new Map<string, Weather>();
   const clocks = new Map<string, number>();
   const lives = new Map<string, Life>();
+  const begun: Life[] = [];
+  const servers: ApiServer[] = [];
   const starts = new Map<string, number>();
   const downUntil = new Map<string, number>();
   let current: { readonly life: Life; readonly server: ApiServer } | undefined;
@@ -110,6 +111,7 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
     const count = (starts.get(name) ?? 0) + 1;
     starts.set(name, count);
     lives.set(name, life);
+    begun.push(life);
     return { life, random: randomOf(`${name} ${count}`) };
   };
 
@@ -127,6 +129,7 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
       freezeObjects: true,
       onError: (error) => complain('apiserver', error),
     });
+    servers.push(server);
     await installKruiseKinds(server.core);
     if (life.isOver()) return;
     current = { life, server };
@@ -162,10 +165,7 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
         if (!found) return undefined;
         return { life: found.life, transportFor: () => doorOf(found.server, user, name) };
       };
-      const onLostAnswer = (request: ApiRequest) => {
-        for (const listener of lossListeners) listener(request);
-      };
-      return link({ life, random, weather: () => weathers.get(name) ?? fairWeather, server, onLostAnswer });
+      return link({ life, random, weather: () => weathers.get(name) ?? fairWeather, server });
     };
     life.onEnd(() => {
       for (const path of own) webhooks.delete(path);
@@ -219,12 +219,20 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
     setClock(name, aheadMs) {
       clocks.set(name, aheadMs);
     },
-    observer: (user) => current && doorOf(current.server, user, 'observer'),
+    observer(user) {
+      if (!current) return undefined;
+      const { life, server } = current;
+      const door = doorOf(server, user, 'observer');
+      return { ...door, request: (request) => whileAlive(life, door.request(request)) };
+    },
     onRequest: (witness) => void witnesses.push(witness),
-    onLostAnswer: (listener) => void lossListeners.push(listener),
     onServerStart: (listener) => void startListeners.push(listener),
     onWrite: (listener) => void writeListeners.push(listener),
     names: () => ['apiserver', ...programs.map(({ name }) => name)],
+    end() {
+      for (const life of begun) life.release();
+      for (const server of servers) void server.close();
+    },
   };
 }
 

@@ -4,10 +4,13 @@ import { type FaultKind, told } from '@kruise/sim/faults';
 import { invariants } from '@kruise/sim/invariants/catalogue';
 import { type Result, run } from '@kruise/sim/run';
 import { shrink } from '@kruise/sim/shrink';
+import { parseDuration, toMilliseconds } from '@kruise/values/duration';
 import { inWorkers, serveAsWorker } from '../worker-pool.ts';
 
 export type SimOptions = {
   readonly seeds: string;
+  readonly for?: string;
+  readonly from?: string;
   readonly seed?: string;
   readonly minutes: string;
   readonly verbose?: boolean;
@@ -30,10 +33,10 @@ export async function sim(options: SimOptions): Promise<number> {
   if (options.seed !== undefined) return one(options.seed, minutes, options.verbose ?? false);
   const count = wholeNumber('--seeds', options.seeds);
   const workers = wholeNumber('--workers', options.workers ?? String(availableParallelism()));
-  const base = Date.now().toString(36);
-  return options.mutants
-    ? searchMutants(base, count, workers)
-    : soak({ base, count, minutes, workers, showsCoverage: options.coverage ?? false });
+  const base = options.from ?? Date.now().toString(36);
+  if (options.mutants) return searchMutants(base, count, workers);
+  const limit = options.for === undefined ? { count } : { forMs: toMilliseconds(parseDuration(options.for)) };
+  return soak({ base, ...limit, minutes, workers, showsCoverage: options.coverage ?? false });
 }
 
 async function outcomeOf(order: Order): Promise<Outcome> {
@@ -49,27 +52,36 @@ function wholeNumber(flag: string, text: string): number {
 
 type Soak = {
   readonly base: string;
-  readonly count: number;
+  /** How many worlds there are at most, and for how long new ones are begun. */
+  readonly count?: number;
+  readonly forMs?: number;
   readonly minutes: number;
   readonly workers: number;
   readonly showsCoverage: boolean;
 };
 
-async function soak({ base, count, minutes, workers, showsCoverage }: Soak): Promise<number> {
+async function soak({ base, count = Number.POSITIVE_INFINITY, minutes, workers, ...more }: Soak): Promise<number> {
+  const { forMs = Number.POSITIVE_INFINITY, showsCoverage } = more;
   const begun = performance.now();
   const totals = createTotals();
-  console.log(`Worlds ${base}-1 to ${base}-${count}, each ${minutes} minutes of faults and then rest.`);
+  const last = Number.isFinite(count) ? `to ${base}-${count}` : 'and on';
+  console.log(`Worlds ${base}-1 ${last}, each ${minutes} minutes of faults and then rest.`);
   console.log(`At every write ${invariants.length} invariants are checked, and in the end that all is at rest.`);
-  const orders = Array.from({ length: count }, (_, index) => ({ seed: `${base}-${index + 1}`, minutes }));
-  for await (const { result } of inWorkers<Order, Outcome>(['sim', '--worker', 'worlds'], workers, orders)) {
+  function* orders(): Generator<Order> {
+    for (const seed of seedsOf(base, count)) {
+      if (performance.now() - begun >= forMs) return;
+      yield { seed, minutes };
+    }
+  }
+  for await (const { result } of inWorkers<Order, Outcome>(['sim', '--worker', 'worlds'], workers, orders())) {
     totals.add(result);
     if (result.failure) {
       console.log(`World ${result.seed} broke.`);
       return report(result, minutes);
     }
-    if (totals.worlds % 50 === 0 || totals.worlds === count)
-      console.log(totals.progress(count, performance.now() - begun));
+    if (totals.worlds % 50 === 0) console.log(totals.progress(performance.now() - begun));
   }
+  console.log(`All held. ${totals.progress(performance.now() - begun)}`);
   console.log(totals.faultsByKind());
   if (showsCoverage) for (const line of totals.reachedLines()) console.log(line);
   else console.log(`Controllers did ${Object.keys(totals.reached).length} kinds of things (--coverage lists them).`);
@@ -93,11 +105,11 @@ function createTotals() {
       addReached(reached, result.reached);
       for (const { kind } of result.faults) faults.set(kind, (faults.get(kind) ?? 0) + 1);
     },
-    progress(count: number, elapsedMs: number): string {
+    progress(elapsedMs: number): string {
       const seconds = elapsedMs / 1000;
       const rate = (simulatedMs / 60_000 / seconds).toFixed(0);
       const all = [...faults.values()].reduce((sum, each) => sum + each, 0);
-      return `${worlds} of ${count} held: ${all} faults, ${revisions} writes, ${(worlds / seconds).toFixed(1)} worlds and ${rate} simulated minutes a second`;
+      return `${worlds} worlds: ${all} faults, ${revisions} writes, ${(worlds / seconds).toFixed(1)} worlds and ${rate} simulated minutes a second`;
     },
     faultsByKind(): string {
       const shown = [...faults].sort(([, a], [, b]) => b - a).map(([kind, times]) => `${kind} ${times}`);

@@ -88,6 +88,7 @@ export function* unrest(view: View): Generator<string> {
     const newest = own.filter((each) => each.metadata.labels?.['controller-revision-hash']?.endsWith(hash!)).length;
     if (isHalfDone && newest > Math.max(0, wanted - kept))
       yield `${what} is to keep ${kept} Pods and has updated ${newest}`;
+    yield* figures(what, newest, { updatedReplicas: status?.updatedReplicas });
   }
   for (const { spec, status, metadata } of view.list(advancedStatefulSet)) {
     const what = `Kruise's StatefulSet ${metadata.name}`;

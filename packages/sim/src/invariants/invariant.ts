@@ -4,7 +4,7 @@ import type { View } from '../view.ts';
 import type { World } from '../world.ts';
 
 /** What an invariant can see of a world. */
-export type Scene = Pick<World, 'onRequest' | 'onLostAnswer' | 'onServerStart'> & {
+export type Scene = Pick<World, 'onRequest' | 'onServerStart'> & {
   readonly machines: Machines;
   /** What goes wrong in it. */
   readonly faults: readonly Fault[];
@@ -22,22 +22,4 @@ export type Invariant = {
 /** An invariant that remembers nothing. */
 export function invariant(name: string, check: (view: View) => string | undefined): Invariant {
   return { name, begin: () => check };
-}
-
-/**
- * An invariant that holds as long as everyone is told which Pods they made. Who is not, and whose watch is late as well,
- * makes another, which then counts as available: neither Kubernetes nor we ask the server anew before that.
- */
-export function whileAnswered({ name, begin }: Invariant): Invariant {
-  return {
-    name,
-    begin(scene) {
-      const check = begin(scene);
-      let isTold = true;
-      scene.onLostAnswer(({ method, path }) => {
-        if (method === 'POST' && path.endsWith('/pods')) isTold = false;
-      });
-      return (view) => (isTold ? check(view) : undefined);
-    },
-  };
 }
