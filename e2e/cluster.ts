@@ -32,6 +32,14 @@ export function temporaryHome(): string {
   return mkdtempSync(join(tmpdir(), 'kruise-e2e-'));
 }
 
+/** The command as users run it: bundled, and made anew if a source has changed. */
+export async function bundledProgram(): Promise<string> {
+  const bundler = new URL('../scripts/bundle.mjs', import.meta.url).href;
+  // Plain JavaScript, of which nothing is known but what it says of itself.
+  const { bundledCommand } = (await import(bundler)) as { bundledCommand(): Promise<string> };
+  return bundledCommand();
+}
+
 /** What Node is started with to run a `kruise` command. */
 export function kruiseArguments(args: readonly string[]): string[] {
   return [main, ...args];
@@ -97,14 +105,14 @@ function leaveToItself(child: ChildProcess): void {
 export async function startCluster(
   home: string,
   args: readonly string[] = [],
-  options: { readonly command?: 'up' | 'apiserver'; readonly name?: string } = {},
+  options: { readonly command?: 'up' | 'apiserver'; readonly name?: string; readonly program?: string } = {},
 ): Promise<Cluster> {
-  const { command = 'up', name = 'data' } = options;
+  const { command = 'up', name = 'data', program = main } = options;
   const data = join(home, name);
   const kubeconfig = join(home, `${name}.kubeconfig`);
   const running = join(data, 'running.json');
   rmSync(running, { force: true });
-  const child = spawn(process.execPath, [main, command, '--data', data, '--kubeconfig', kubeconfig, ...args], {
+  const child = spawn(process.execPath, [program, command, '--data', data, '--kubeconfig', kubeconfig, ...args], {
     env: freshEnvironment(home),
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -8,54 +8,11 @@ import { TransportError } from '@kruise/client/http-transport';
 import { listAll } from '@kruise/client/pages';
 import { seededRandom } from '@kruise/values/random';
 import { nobodyElse, startCluster, temporaryHome } from './cluster.ts';
+import { assertKept, newLedger, write } from './ledger.ts';
 
 const rounds = Number(process.env.KRUISE_CRASH_ROUNDS ?? 8);
 const writers = 32;
 const namespace = 'default';
-
-/** What writers know: what was acknowledged, and at which revision. */
-type Ledger = {
-  readonly created: Map<string, string>;
-  readonly counted: Map<string, { acknowledged: number; tried: number }>;
-  readonly revisions: Set<string>;
-};
-
-/** Long enough to be torn, and different at each place. */
-const payload = (name: string) => `${name} `.repeat(300);
-
-/** Creates objects and counts, as fast as answers come, until told to stop. Goes on through every crash. */
-async function write(client: Client, writer: number, ledger: Ledger, signal: AbortSignal): Promise<void> {
-  const counter = `counter-${writer}`;
-  const count = { acknowledged: 0, tried: 0 };
-  ledger.counted.set(counter, count);
-  const attempt = async (act: () => Promise<ConfigMap>): Promise<ConfigMap | undefined> => {
-    try {
-      const written = await act();
-      ledger.revisions.add(written.metadata.resourceVersion!);
-      return written;
-    } catch (error) {
-      if (!(error instanceof TransportError)) throw error;
-      await sleep(5);
-      return undefined;
-    }
-  };
-  for (let index = 1; !signal.aborted; index++) {
-    const name = `writer-${writer}-${index}`;
-    const created = await attempt(() =>
-      client.create(configMap, { metadata: { name, namespace }, data: { payload: payload(name) } }),
-    );
-    if (created) ledger.created.set(name, created.metadata.resourceVersion!);
-    count.tried = index;
-    const applied = await attempt(() =>
-      client.apply(
-        configMap,
-        { metadata: { name: counter, namespace }, data: { count: String(index) } },
-        { fieldManager: 'e2e' },
-      ),
-    );
-    if (applied) count.acknowledged = index;
-  }
-}
 
 /** What a watcher saw, resuming after each crash from the last revision it had seen. */
 async function watch(
@@ -89,14 +46,14 @@ test(`loses nothing it acknowledged when it is killed ${rounds} times under load
   const { client, close } = cluster.connect();
   context.after(close);
   const { metadata } = await client.list(configMap, { namespace });
-  const ledger: Ledger = { created: new Map(), counted: new Map(), revisions: new Set() };
+  const ledger = newLedger();
   const events: string[] = [];
   const state = new Map<string, ConfigMap>();
   const stopWriting = new AbortController();
   const stopWatching = new AbortController();
   const watching = watch(client, metadata.resourceVersion!, events, state, stopWatching.signal);
   const writing = Promise.all(
-    Array.from({ length: writers }, (_, writer) => write(client, writer, ledger, stopWriting.signal)),
+    Array.from({ length: writers }, (_, writer) => write(client, writer, ledger, namespace, stopWriting.signal)),
   );
   let known = 0;
   for (let round = 0; round < rounds; round++) {
@@ -110,20 +67,8 @@ test(`loses nothing it acknowledged when it is killed ${rounds} times under load
   await writing;
 
   const { items, metadata: listed } = await listAll(client, configMap, { namespace, limit: 1000 });
+  assertKept(ledger, items);
   const stored = new Map(items.map((item) => [item.metadata.name!, item]));
-  const lost = [...ledger.created].filter(
-    ([name, revision]) => stored.get(name)?.metadata.resourceVersion !== revision,
-  );
-  assert.deepEqual(lost, []);
-  const torn = items.filter(
-    ({ metadata: { name = '' }, data }) => name.startsWith('writer-') && data?.payload !== payload(name),
-  );
-  assert.deepEqual(torn, []);
-  for (const [name, { acknowledged, tried }] of ledger.counted) {
-    const count = Number(stored.get(name)?.data?.count);
-    assert.ok(acknowledged <= count && count <= tried, `${name}: ${acknowledged} ≤ ${count} ≤ ${tried}`);
-  }
-
   const newest = Math.max(...items.map((item) => Number(item.metadata.resourceVersion)));
   while (Number(events.at(-1)) < newest) await sleep(5);
   stopWatching.abort();

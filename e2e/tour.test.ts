@@ -1,0 +1,163 @@
+/** The README's tour, walked as it is printed: its commands in a terminal, its outputs compared with what they say. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { freshEnvironment, hasTool, temporaryHome } from './cluster.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+
+/** A command, and what it is said to print. */
+type Step = { readonly command: string; readonly prints: readonly string[] };
+
+/** The steps of a console's text: `$` begins one, and a here-document belongs to it. */
+function stepsOf(text: string): readonly Step[] {
+  const steps: { command: string; prints: string[] }[] = [];
+  let end: string | undefined;
+  for (const line of text.split('\n')) {
+    const step = steps.at(-1);
+    if (end !== undefined) {
+      step!.command += `\n${line}`;
+      if (line === end) end = undefined;
+    } else if (line.startsWith('$ ')) {
+      steps.push({ command: line.slice(2), prints: [] });
+      end = /<<(\w+)/.exec(line)?.[1];
+    } else step?.prints.push(line);
+  }
+  return steps.map(({ command, prints }) => ({ command, prints: linesOf(prints.join('\n')) }));
+}
+
+/** Lines that say something, whatever is between their words. What npm says, and what is done once, is left out. */
+function linesOf(text: string): readonly string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim().replace(/ {2,}/g, '  '))
+    .filter((line) => line !== '' && !/^> |^(?:Installing|Bundling) .*…$|^added \d+ packages/.test(line));
+}
+
+/** What is another each time, and means nothing. */
+const passing: readonly (readonly [RegExp, string])[] = [
+  [/\b\d+ ms\b/g, 'N ms'],
+  [/(?<=127\.0\.0\.1:)\d+/g, 'PORT'],
+  [/\S*\/\.kube\/config/g, '~/.kube/config'],
+  [/(?<=\s)\d+[smh](?=\s|$)/g, 'AGE'],
+  [/(?<=revision web-)\w+/g, 'HASH'],
+  [/^\d+:\d\d\.\d(?= )/, 'TIME'],
+];
+
+/** What is another each time, and has to be the same from then on: names of Pods, and columns that say where they are. */
+const lasting = /\bweb-[a-z0-9]{5}\b|(?<= {2})node-\d(?= {2})|\b10\.\d+\.\d+\.\d+\b/g;
+
+/** Compares what was printed with what the page says; what differs by nature is the same wherever it comes again. */
+function createComparison() {
+  const actual = new Map<string, string>();
+  return ({ command, prints }: Step, output: string): void => {
+    const plain = (line: string) => passing.reduce((text, [what, by]) => text.replace(what, by), line);
+    const found = linesOf(output).map(plain);
+    const said = prints.map(plain);
+    // A table is in the order of names, which are other names each time; what is new is taken to be in the same place.
+    for (const [index, line] of said.entries()) {
+      const [here, there] = [line.match(lasting) ?? [], found[index]?.match(lasting) ?? []];
+      for (const [place, name] of here.entries()) {
+        const other = there[place];
+        if (!actual.has(name) && other !== undefined && ![...actual.values()].includes(other)) actual.set(name, other);
+      }
+    }
+    const expected = said.map((line) => line.replace(lasting, (name) => actual.get(name) ?? name));
+    assert.deepEqual(found.toSorted(), expected.toSorted(), `$ ${command}\n${output}`);
+  };
+}
+
+/** A shell that is told one command after the other. */
+function openShell(home: string) {
+  const shell = spawn('bash', ['--norc'], {
+    cwd: root,
+    env: { ...freshEnvironment(home), npm_config_update_notifier: 'false' },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const texts = { stdout: '', stderr: '' };
+  let look = () => {};
+  for (const name of ['stdout', 'stderr'] as const) {
+    shell[name].setEncoding('utf8').on('data', (text: string) => {
+      texts[name] += text;
+      look();
+    });
+  }
+  const ended = once(shell, 'exit').then(() => assert.fail(`the shell has ended:\n${texts.stderr}`));
+  ended.catch(() => {});
+  shell.stdin.write('shopt -s expand_aliases\n');
+  return {
+    process: shell,
+    /** Runs a command to its end; what it printed. */
+    async run(command: string): Promise<string> {
+      const from = texts.stdout.length;
+      const mark = `end of ${from}: `;
+      // From a file: what a command reads is not to be the commands after it.
+      const file = join(home, 'step.sh');
+      writeFileSync(file, `${command}\n`);
+      const said = new Promise<void>((resolve) => {
+        look = () => {
+          if (/: \d+\n$/.test(texts.stdout) && texts.stdout.includes(mark, from)) resolve();
+        };
+      });
+      shell.stdin.write(`source ${file} < /dev/null\necho "${mark}$?"\n`);
+      await Promise.race([said, ended]);
+      const [output = '', code = ''] = texts.stdout.slice(from).split(mark);
+      assert.equal(code.trim(), '0', `$ ${command}\n${output}${texts.stderr}`);
+      return output;
+    },
+  };
+}
+
+/** Starts what goes on until it is stopped, and waits until it has said its last line. */
+async function begin(home: string, { command, prints }: Step) {
+  const child = spawn('bash', ['-c', `exec ${command} 2>&1`], {
+    cwd: root,
+    env: freshEnvironment(home),
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+  let said = '';
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      if (said.includes(prints.at(-1)!)) resolve();
+    });
+    child.once('exit', () => reject(new Error(`it ended:\n${said}`)));
+  });
+  return { child, output: () => said };
+}
+
+/** Ends a program and all it has started, as Ctrl-C does. */
+async function interrupt(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'exit');
+  process.kill(-child.pid!, 'SIGINT');
+  await ended;
+}
+
+if (hasTool('kubectl', "the README's tour")) {
+  test("the README's tour can be walked as it is printed", async (context) => {
+    const [, tour = ''] = /^## Five minutes\n([\s\S]*?)^## /m.exec(readme) ?? [];
+    const blocks = [...tour.matchAll(/^```console\n([\s\S]*?)^```$/gm)].map(([, text]) => stepsOf(text!));
+    const [[start] = [], ...rest] = blocks;
+    assert.ok(start && rest.length > 0, 'there is a tour');
+    const home = temporaryHome();
+    context.after(() => rmSync(home, { recursive: true, force: true }));
+    const compare = createComparison();
+
+    const cluster = await begin(home, start);
+    context.after(() => interrupt(cluster.child));
+    compare(start, cluster.output());
+
+    const shell = openShell(home);
+    context.after(() => shell.process.kill());
+    context.after(() => {
+      for (const file of ['web.yaml', 'newer.yaml', 'plan.yaml']) rmSync(join(root, file), { force: true });
+    });
+    for (const step of rest.flat()) compare(step, await shell.run(step.command));
+  });
+}
