@@ -1,6 +1,6 @@
 import { claimsGoAsTold, claimsInUseStay } from './claims.ts';
 import { heldPodsAreNotDeleted, heldPodsAreNotUpdated } from './hooks.ts';
-import { type Invariant, whileAnswered } from './invariant.ts';
+import type { Invariant } from './invariant.ts';
 import { nodesAreNotOverfull, readyPodsHaveRun } from './nodes.ts';
 import {
   advancedDaemonSetsKeepToPartitions,
@@ -41,25 +41,25 @@ export const invariants: readonly Invariant[] = [
   budgetsAreKept,
   claimsGoAsTold,
   claimsInUseStay,
-  whileAnswered(cloneSetsAreNotExceeded),
+  cloneSetsAreNotExceeded,
   cloneSetsKeepToPartitions,
   cloneSetsStayAvailable,
-  whileAnswered(daemonsDoNotCrowd),
+  daemonsDoNotCrowd,
   deletedPodsStayAway,
   deploymentsAreNotExceeded,
-  whileAnswered(deploymentsStayLarge),
+  deploymentsStayLarge,
   heldPodsAreNotDeleted,
   heldPodsAreNotUpdated,
-  whileAnswered(jobsCountWhatWas),
+  jobsCountWhatWas,
   nodesAreNotOverfull,
   numbersAreHeeded,
-  whileAnswered(oneDaemonOnANode),
+  oneDaemonOnANode,
   onePodOfAName,
   onlyGarbageIsCollected,
   podsAreSpared,
   podsDoNotTurnBack,
   readyPodsHaveRun,
-  whileAnswered(replicaSetsAreNotExceeded),
+  replicaSetsAreNotExceeded,
   revisionsInUseStay,
   statefulSetsStartInOrder,
 ];
