@@ -40,9 +40,10 @@ export function collectWhenIdle(clock: Clock, signal: AbortSignal, garbage: Garb
 function garbageOfProcess(): Garbage {
   // There is no other way to the collector for a program that was not started with this flag.
   setFlagsFromString('--expose-gc');
-  const collect: () => void = runInNewContext('gc');
+  const collect: (options: object) => void = runInNewContext('gc');
   return {
-    collect,
+    // Half of the gain comes with a look as thorough as V8's last before it gives up: a plain one leaves pages half empty.
+    collect: () => collect({ type: 'major', execution: 'sync', flavor: 'last-resort' }),
     processorMs() {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1000;
