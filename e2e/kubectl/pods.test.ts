@@ -405,6 +405,27 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
       }
     });
 
+    test('what a kubelet tells is read through the API server', async () => {
+      const raw = (path: string) => ok(`get --raw /api/v1/nodes/node-1/proxy/${path}`);
+      const summary = JSON.parse(await raw('stats/summary'));
+      const busy = summary.pods.find((pod: { podRef: { name: string } }) => pod.podRef.name === 'busy');
+      assert.equal(busy.containers.length, 2);
+      assert.ok(summary.node.fs.availableBytes > 0);
+      assert.match(
+        await raw('metrics/resource'),
+        /^pod_memory_working_set_bytes\{namespace="default",pod="busy"\} \d+ \d+$/m,
+      );
+      assert.match(
+        await raw('metrics/cadvisor'),
+        /^container_memory_rss\{container="main",.*pod="busy"\} 31457280 \d+$/m,
+      );
+      assert.match(await raw('metrics/probes'), /^prober_probe_total\{.*pod="whole",.*result="successful"\} \d+$/m);
+      assert.match(await raw('metrics'), /^kubelet_running_pods \d+$/m);
+      assert.equal(JSON.parse(await raw('pods')).kind, 'PodList');
+      assert.ok(JSON.parse(await raw('configz')).kubeletconfig);
+      assert.equal(await raw('healthz'), 'ok');
+    });
+
     describe('what has happened', () => {
       /** Type, reason, source and message of each event of a description, in its order. */
       const eventsOf = (described: string) => {
