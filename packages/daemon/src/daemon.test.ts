@@ -88,6 +88,19 @@ test('what is no longer wanted is no longer told of', async () => {
   await stop();
 });
 
+test('an object that took the place of another is told what the other was', async () => {
+  const { node, client, stop } = await startNode();
+  const succeeded = async () => (await client.get(nodeImage, { name: 'node-1' })).status?.succeeded;
+  await client.create(nodeImage, wanting({ nginx: tagged('1.27') }));
+  await node.pass(10);
+  await client.delete(nodeImage, { name: 'node-1' });
+  await client.create(nodeImage, wanting({ nginx: tagged('1.27') }));
+  assert.equal(await succeeded(), undefined);
+  await node.pass(10);
+  assert.equal(await succeeded(), 1);
+  await stop();
+});
+
 test('a Secret out of reach is done without', async () => {
   const { node, client, complaints, stop } = await startNode();
   await client.create(namespace, { metadata: { name: 'other' } }).catch(() => {});

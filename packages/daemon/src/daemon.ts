@@ -81,10 +81,11 @@ export function startDaemon(options: DaemonOptions, signal: AbortSignal): Daemon
       if (until.aborted) return;
       const byName = new Map(runtimes.map((runtime, index) => [versions[index]!.runtimeName, runtime]));
       nodes.set(name, { name, images: first, runtimes: byName });
-      until.addEventListener('abort', () => {
+      const leave = () => {
         nodes.delete(name);
         puller.forget(name);
-      });
+      };
+      until.addEventListener('abort', leave, { once: true });
       puller.wake(name);
     },
     stopped: runControllers(parts, run, signal).then(async () => {

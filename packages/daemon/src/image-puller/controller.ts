@@ -35,12 +35,14 @@ export type ImagePuller = {
   forget(nodeName: string): void;
 };
 
+/** What was said last, when, and of which object, in which version. */
+type Said = { readonly status: NodeImageStatus; readonly at: Instant; readonly uid: string; readonly version: string };
+
 /** What is remembered of a node. */
 type Entry = {
   readonly puller: Puller;
   readonly writes: TokenBucket;
-  /** What was said last, when, and in which version of the object. */
-  said?: { readonly status: NodeImageStatus; readonly at: Instant; readonly version: string };
+  said?: Said;
 };
 
 const workers = 10;
@@ -80,7 +82,7 @@ export function createImagePuller({ nodes, selection, maxPulls, recordFor }: Ima
       return entry;
     };
     const pullerFor = (name: string): Puller => {
-      const record = recordFor(name);
+      const record: Record = (event) => recordFor(name)(event);
       return createPuller({
         // Nobody begins before the node is there.
         images: nodes.get(name)!.images,
@@ -98,11 +100,12 @@ export function createImagePuller({ nodes, selection, maxPulls, recordFor }: Ima
     async function say(entry: Entry, object: NodeImage): Promise<boolean> {
       const status = statusFrom(object, entry.puller.statusesOf);
       const { said } = entry;
-      const isOld = !said || clock.now() - said.at > repeatMs + random.next() * hourMs;
+      const { uid = '' } = object.metadata;
+      const isOld = said?.uid !== uid || clock.now() - said.at > repeatMs + random.next() * hourMs;
       if (!isOld && isSame(said.status, status)) return true;
       if (!entry.writes.tryTake()) return false;
       const written = await client.update(nodeImage, { ...object, status }, { subresource: 'status', signal });
-      entry.said = { status, at: clock.now(), version: written.metadata.resourceVersion ?? '' };
+      entry.said = { status, at: clock.now(), uid, version: written.metadata.resourceVersion ?? '' };
       return true;
     }
 

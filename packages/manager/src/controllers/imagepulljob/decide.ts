@@ -40,8 +40,8 @@ const nothing: Decision<ImagePullJobStatus> = { actions: [] };
 export function decide(observed: Observed, settings: Settings, now: Instant): Decision<ImagePullJobStatus> {
   const { job, nodeImages } = observed;
   if (isBeingDeleted(job)) return { actions: letGo(observed, settings) };
-  if (job.status?.completionTime != null)
-    return afterwards(observed, settings, parseTime(job.status.completionTime), now);
+  const { completionTime } = job.status ?? {};
+  if (completionTime != null) return afterwards(observed, settings, parseTime(completionTime), now);
   const image = nameAndTagOf(job.spec.image);
   // Nothing can be done until someone writes another, which wakes the job.
   if (!image) return nothing;
