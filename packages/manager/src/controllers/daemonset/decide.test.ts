@@ -222,6 +222,11 @@ const rows: Row[] = [
   { name: 'the last one goes', pods: [...podsOn('a'), ...updated('b c d e')], did: '−a' },
   { name: 'old Pods that are not ready all go at once', pods: podsOn(all, { isReady: false }), did: '−e −d −c −b −a' },
   {
+    name: 'old Pods that are not ready are among those that may be missing',
+    pods: [...podsOn('a b c d'), ...podsOn('e', { isReady: false })],
+    did: '−e −d',
+  },
+  {
     name: 'a Pod that leaves is not deleted again',
     nodes: nodesOf('a'),
     pods: podsOn('a', { isLeaving: true }),

@@ -48,7 +48,10 @@ function isStaying(pod: Pod | undefined): pod is Pod {
   return pod !== undefined && !isPreDeleting(pod);
 }
 
-/** Old Pods that are not available go in any case, others as long as enough nodes are served. */
+/**
+ * Old Pods that are not available go in any case, others as long as enough nodes are served: also without those, which
+ * OpenKruise does not count (daemonset.md §5.7), and so takes as many more down.
+ */
 function replace(situation: Situation, states: readonly NodeState[], maxUnavailable: number): UpdateStep {
   const { minReadySeconds, now } = situation;
   const isAvailable = (pod: Pod) => isPodAvailable(pod, minReadySeconds, now);
@@ -61,7 +64,7 @@ function replace(situation: Situation, states: readonly NodeState[], maxUnavaila
     else if (!isAvailable(oldPod!)) broken.push(oldPod!);
     else candidates.push(oldPod!);
   }
-  const room = Math.max(0, maxUnavailable - unavailable);
+  const room = Math.max(0, maxUnavailable - unavailable - broken.length);
   return { replaced: [...broken, ...candidates.slice(0, room)], starts: [], stops: [] };
 }
 
