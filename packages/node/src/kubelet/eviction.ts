@@ -1,6 +1,7 @@
 /** Who has to go when a node runs short (kubelet.md §11): pure. */
 import type { Pod } from '@kruise/api/core/pod';
-import { formatQuantity, parseQuantity, quantityOf, quantityValue } from '@kruise/values/quantity';
+import type { ResourceList } from '@kruise/machinery/resource-list';
+import { addQuantities, formatQuantity, parseQuantity, quantityOf, quantityValue } from '@kruise/values/quantity';
 import { isCriticalPod } from './critical.ts';
 import type { Pressure } from './node-status.ts';
 
@@ -64,10 +65,22 @@ export function isSignal(text: string): text is Signal {
   return Object.hasOwn(pressureOf, text);
 }
 
-/** Below how much Pods are evicted at once, so that nobody may be promised it. */
-export function keptBack(thresholds: readonly Threshold[], signal: Signal, capacity: number): number {
-  const found = thresholds.find((each) => each.signal === signal && each.patienceSeconds === undefined);
-  return found ? Math.ceil(limitOf(found.value, capacity)) : 0;
+/** What is not for Pods: what is reserved for others, and what they are evicted at once for the want of. */
+export function notForPods(
+  capacity: ResourceList,
+  reserved: ResourceList,
+  thresholds: readonly Threshold[],
+): ResourceList {
+  const withKept = (name: string, signal: Signal) => {
+    const found = thresholds.find((each) => each.signal === signal && each.patienceSeconds === undefined);
+    const kept = found ? Math.ceil(limitOf(found.value, bytesOf(capacity[name]))) : 0;
+    return formatQuantity(addQuantities(parseQuantity(reserved[name] ?? '0'), quantityOf(kept, 'BinarySI')));
+  };
+  return {
+    ...reserved,
+    memory: withKept('memory', 'memory.available'),
+    'ephemeral-storage': withKept('ephemeral-storage', 'nodefs.available'),
+  };
 }
 
 /** A threshold that is not kept. */

@@ -13,14 +13,7 @@ import { createMetrics, type MetricRegistry } from '@kruise/client/metrics';
 import type { BucketOptions } from '@kruise/client/rate-limiter';
 import type { ResourceList } from '@kruise/machinery/resource-list';
 import type { Clock } from '@kruise/values/clock';
-import {
-  addQuantities,
-  formatQuantity,
-  milliValue,
-  parseQuantity,
-  quantityOf,
-  quantityValue,
-} from '@kruise/values/quantity';
+import { milliValue, parseQuantity, quantityValue } from '@kruise/values/quantity';
 import type { Random } from '@kruise/values/random';
 import { parseTime } from '@kruise/values/time';
 import type { NodeRuntime } from '../cri/runtime.ts';
@@ -28,19 +21,19 @@ import { hostPortsOf, isForWantOfResources, refusalOf, shortfallsOf } from './ad
 import { createAllocations, type Refusal, requestsOf, withGivenResources } from './allocations.ts';
 import { isCriticalPod, isMirrorPod } from './critical.ts';
 import { preemptedStatus, preemptionMessage, shutDownStatus } from './disruption.ts';
-import { defaultThresholds, keptBack, type Signal, type Supplies, type Threshold } from './eviction.ts';
+import { defaultThresholds, notForPods, type Supplies, type Threshold } from './eviction.ts';
 import { startEviction } from './eviction-manager.ts';
 import { defaultLimits, startImageCollection } from './image-collection.ts';
 import { createImages } from './images.ts';
 import { createKubeletMetrics } from './kubelet-metrics.ts';
 import { type NodeAgent, type NodeDescription, startNodeAgent } from './node-agent.ts';
 import type { NodeContext } from './node-context.ts';
+import { removeOrphans } from './orphans.ts';
 import { isFinal } from './phase.ts';
 import { createPodWorker, type PodWorker } from './pod-worker.ts';
 import { victimsFor } from './preemption.ts';
 import { createProbeMetrics } from './probe-metrics.ts';
 import { nodeSecretsOf } from './pull-secrets.ts';
-import { removeSandbox } from './remove-sandbox.ts';
 import { followRuntime } from './runtime-events.ts';
 import type { NodeSettings } from './sandbox-config.ts';
 import { createKubeletHandler, type KubeletHandler } from './server/handler.ts';
@@ -116,20 +109,6 @@ export type Kubelet = {
 export const kubeletVersion = 'v1.33.4';
 
 const defaultCapacity = { cpu: '4', memory: '8Gi', 'ephemeral-storage': '100Gi', pods: '110' };
-/** What is not for Pods: what is reserved for others, and what they are evicted for the want of. */
-function reservedOf(capacity: ResourceList, wanted: ResourceList, thresholds: readonly Threshold[]): ResourceList {
-  const amountOf = (name: string) => quantityValue(parseQuantity(capacity[name] ?? '0'));
-  const withKept = (name: string, signal: Signal) => {
-    const kept = quantityOf(keptBack(thresholds, signal, amountOf(name)), 'BinarySI');
-    return formatQuantity(addQuantities(parseQuantity(wanted[name] ?? '0'), kept));
-  };
-  return {
-    ...wanted,
-    memory: withKept('memory', 'memory.available'),
-    'ephemeral-storage': withKept('ephemeral-storage', 'nodefs.available'),
-  };
-}
-
 const defaultInfo = {
   machineID: '',
   systemUUID: '',
@@ -186,7 +165,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     unschedulable: options.unschedulable ?? false,
     providerId: options.providerId,
     capacity,
-    reserved: reservedOf(capacity, options.reserved ?? {}, options.evictionHard ?? defaultThresholds),
+    reserved: notForPods(capacity, options.reserved ?? {}, options.evictionHard ?? defaultThresholds),
     info: { ...defaultInfo, ...options.info },
     kubeletPort: options.port ?? 10250,
   };
@@ -346,25 +325,11 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     }
     await staticPods?.read;
     hasFollowed = true;
-    await removeOrphans();
+    await clearAway();
   }
 
-  /** What runs of Pods that are gone, and what they left, has nobody else to clear it away. */
-  async function removeOrphans(): Promise<void> {
-    const { items } = await runtime.listPodSandbox({}, { signal });
-    const orphans = items.filter(({ metadata }) => !workers.has(metadata.uid));
-    await Promise.all(orphans.map(({ id }) => removeSandbox(runtime, id, signal)));
-    const { rootDirectory, podLogsDirectory } = context.settings;
-    await removeFolders(`${rootDirectory}/pods`, (name) => name);
-    await removeFolders(podLogsDirectory, (name) => name.slice(name.lastIndexOf('_') + 1));
-  }
-
-  async function removeFolders(path: string, uidOf: (name: string) => string): Promise<void> {
-    if (!(await runtime.files.stat(path))) return;
-    for (const name of await runtime.files.list(path)) {
-      if (!workers.has(uidOf(name))) await runtime.files.remove(`${path}/${name}`);
-    }
-  }
+  /** What Pods left that are gone has nobody else to clear it away. */
+  const clearAway = () => removeOrphans({ runtime, settings, isKnown: (uid) => workers.has(uid) }, signal);
 
   async function shutDown(graceSeconds: number): Promise<void> {
     isShuttingDown = true;
@@ -389,7 +354,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
           const worker = workers.get(uid);
           if (worker) worker.runtimeChanged();
           // A kubelet before this one may have had it made, and not have lived to see it.
-          else if (isThere && hasFollowed) void removeOrphans().catch(onError);
+          else if (isThere && hasFollowed) void clearAway().catch(onError);
         },
         missed() {
           for (const worker of workers.values()) worker.wake();

@@ -8,7 +8,6 @@ import { findCondition } from '@kruise/machinery/conditions';
 import { isSame } from '@kruise/machinery/json-value';
 import { formatTime } from '@kruise/values/time';
 import type { Refusal } from './allocations.ts';
-import { createClaimWait, unmountedMessage } from './claim-wait.ts';
 import { createContainerStarts } from './container-starts.ts';
 import { containersOf, fieldPathOf, type PodContainer } from './containers.ts';
 import type { NodeFacts } from './downward.ts';
@@ -17,6 +16,7 @@ import type { NodeContext } from './node-context.ts';
 import { isFinal } from './phase.ts';
 import { decideActions, type PodActions } from './pod-actions.ts';
 import { type Claim, isKubeletCondition } from './pod-conditions.ts';
+import { createPodMounting } from './pod-mounting.ts';
 import { createSandbox, pullSecretsOf } from './pod-sandbox.ts';
 import { deadlineMessage, deadlineOf, finishedStatus, podStatusOf } from './pod-status.ts';
 import { createPodProbes, hasProbes, noProbes, type PodProbes } from './probes.ts';
@@ -26,7 +26,7 @@ import { descriptionOf, isGone, rpcTextOf } from './runtime-error.ts';
 import { addressesOf, isHostNetwork, newestOf, nothingRuns, type RuntimePod } from './runtime-pod.ts';
 import { logDirectoryOf, logLinkOf, sandboxConfigOf } from './sandbox-config.ts';
 import { referencesOf } from './volume-content.ts';
-import { ClaimNotReadyError, createPodVolumes, type MountedVolume, type PodVolumes } from './volumes.ts';
+import type { MountedVolume } from './volumes.ts';
 
 /** How a Pod is ended before its time. */
 export type Ending = {
@@ -73,7 +73,6 @@ type Stage = 'starting' | 'syncing' | 'terminating' | 'terminated' | 'finished' 
 /** What goes wrong without a known time to try again is tried after so long. */
 const retryMs = 10_000;
 const networkRetryMs = 1000;
-const noVolumes: ReadonlyMap<string, MountedVolume> = new Map();
 /** How long a pass may go on before what happens meanwhile is shown: Kubernetes looks every second, too. */
 const lookMs = 1000;
 
@@ -104,9 +103,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   let cancelLook: (() => void) | undefined;
   const containerStarts = createContainerStarts(node);
   let probes: PodProbes = noProbes;
-  let volumes: PodVolumes | undefined;
-  const claimWait = createClaimWait();
-  let mountFailures = 0;
+  const mounting = createPodMounting(node, uid);
 
   /** The Pod with the resources it has been given. */
   const given = (): Pod => (givenSpec === pod.spec || !givenSpec ? pod : { ...pod, spec: givenSpec });
@@ -240,7 +237,9 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
       return;
     }
     const actions = decide();
-    const mounted = await mountVolumes(actions);
+    const found = await mounting.ensure(given(), factsOf(addressesOf(runtimePod)));
+    // What runs already has its volumes; only nothing new starts without.
+    const mounted = found ?? (startsNothing(actions) ? mounting.mounted() : undefined);
     if (!mounted) return;
     signal.throwIfAborted();
     await carryOut(actions, mounted, signal);
@@ -285,40 +284,6 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
 
   function factsOf(podIPs: readonly string[]): NodeFacts {
     return { podIPs, hostIPs: node.hostIPs(), allocatable: node.allocatable() };
-  }
-
-  /** Where volumes are; undefined if some cannot be had, which is told and tried again. */
-  async function mountVolumes(actions: PodActions): Promise<ReadonlyMap<string, MountedVolume> | undefined> {
-    if (!pod.spec?.volumes || pod.spec.volumes.length === 0) return new Map();
-    volumes ??= createPodVolumes({
-      files: runtime.files,
-      clock,
-      sources: node.sources,
-      rootDirectory: node.settings.rootDirectory,
-      token: async (of, wish) => {
-        const { text, refreshAt } = await node.tokens.get(of, wish);
-        node.wakeAt(uid, refreshAt);
-        return text;
-      },
-    });
-    try {
-      const mounted = await volumes.mount(given(), factsOf(addressesOf(runtimePod)));
-      claimWait.reset();
-      mountFailures = 0;
-      return mounted;
-    } catch (error) {
-      const causes = error instanceof AggregateError ? (error.errors as Error[]) : [error as Error];
-      const failures = causes.filter(({ cause }) => !(cause instanceof ClaimNotReadyError));
-      for (const { message } of failures) node.record(pod, 'Warning', 'FailedMount', message);
-      const retryAt = failures.length > 0 ? clock.now() + mountRetryMs(mountFailures++) : claimWait.next(clock.now());
-      if (claimWait.isLong(clock.now())) {
-        node.record(pod, 'Warning', 'FailedMount', unmountedMessage(pod, causes));
-        claimWait.reset();
-      }
-      node.wakeAt(uid, retryAt);
-      // What runs already has its volumes; only nothing new starts without.
-      return actions.regular.length + actions.init.length + actions.ephemeral.length === 0 ? new Map() : undefined;
-    }
   }
 
   async function carryOut(
@@ -453,9 +418,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   }
 
   async function finish(): Promise<void> {
-    await volumes?.unmount(pod);
-    if (!volumes) await runtime.files.remove(`${node.settings.rootDirectory}/pods/${uid}`);
-    volumes = undefined;
+    await mounting.remove(pod);
     node.sources.release(uid);
     node.tokens.forget(uid);
     stage = 'finished';
@@ -483,7 +446,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     pod: () => pod,
     status: () => said ?? pod.status ?? {},
     runtimePod: () => runtimePod,
-    volumes: () => volumes?.mounted ?? noVolumes,
+    volumes: mounting.mounted,
     isActive: () => stage === 'starting' || stage === 'syncing' || stage === 'terminating',
     isFinished: () => stage === 'finished' || stage === 'gone',
     reject({ reason, message }) {
@@ -535,9 +498,8 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   };
 }
 
-/** A volume that failed is tried again soon, and then less and less often. */
-function mountRetryMs(failures: number): number {
-  return Math.min(500 * 2 ** failures, 122_000);
+function startsNothing({ ephemeral, init, regular }: PodActions): boolean {
+  return ephemeral.length + init.length + regular.length === 0;
 }
 
 /** Whether a change is one that the Pod's worker has to do with: most are its own words coming back. */
