@@ -157,9 +157,15 @@ function* validateManagedFields(entries: readonly ManagedFieldsEntry[] | undefin
 }
 
 const unprintable = /[^ \p{L}\p{M}\p{N}\p{P}\p{S}]/gu;
+/**
+ * What nearly all are like. Every write looks at every manager; and in a process with little to do, what was compiled for
+ * sorts of characters is thrown away again and again, which took a tenth of the time of a lease's renewal.
+ */
+const plainManager = /^[ -~]{0,128}$/;
 
 /** The name a writer of fields goes by: short, and fit to be printed. */
 export function* validateFieldManager(manager: string, path: string): Generator<Cause> {
+  if (plainManager.test(manager)) return;
   if (Buffer.byteLength(manager) > maxManagerLength) yield tooLong(path, maxManagerLength);
   for (const { 0: character, index } of manager.matchAll(unprintable)) {
     const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
