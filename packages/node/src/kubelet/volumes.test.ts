@@ -222,6 +222,25 @@ for (const [securityContext, mode] of tokenModes) {
   });
 }
 
+test('a Pod finds what it takes to reach the API server', async () => {
+  await using node = await startTestNode();
+  await node.server.client.create(configMap, {
+    metadata: { name: 'kube-root-ca.crt', namespace: 'default' },
+    data: { 'ca.crt': 'the authority' },
+  });
+  await node.create({
+    automountServiceAccountToken: true,
+    containers: [{ name: 'c', image: 'busybox:1.36', command: ['sleep', 'infinity'] }],
+  });
+  await node.until('web', isReady);
+  const place = '/var/run/secrets/kubernetes.io/serviceaccount';
+  assert.equal(await run(node, 'cat', `${place}/ca.crt`, `${place}/namespace`), 'the authoritydefault');
+  const [, claims = ''] = (await run(node, 'cat', `${place}/token`)).split('.');
+  const { exp, iat, sub } = JSON.parse(Buffer.from(claims, 'base64url').toString());
+  assert.equal(sub, 'system:serviceaccount:default:default');
+  assert.ok(exp - iat >= 3607);
+});
+
 test('an empty directory is anybody’s', async () => {
   await using node = await startTestNode();
   await node.create(mounting({ emptyDir: {} }));

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createClient } from '@kruise/client/client';
+import { formatTime } from '@kruise/values/time';
+import { virtualClock } from '@kruise/values/virtual-clock';
+import { aPod } from './fixtures.ts';
+import { createTokens } from './tokens.ts';
+
+const hour = 3600;
+
+/** Tokens from a server that gives what is asked for, by a chance of so much. */
+function tokensOf(chance: number) {
+  const clock = virtualClock(0);
+  const asked: unknown[] = [];
+  const client = createClient({
+    async request({ body }) {
+      // What asks for tokens sends nothing else.
+      const { spec } = body as { spec: { expirationSeconds: number } };
+      asked.push(spec);
+      const expirationTimestamp = formatTime(clock.now() + spec.expirationSeconds * 1000);
+      return { code: 201, object: { status: { token: `token-${asked.length}`, expirationTimestamp } }, warnings: [] };
+    },
+    async *watch() {},
+  });
+  return { clock, asked, tokens: createTokens(client, clock, { next: () => chance }) };
+}
+
+const rows: readonly (readonly [name: string, expirationSeconds: number, chance: number, refreshSeconds: number])[] = [
+  ['after four fifths of its life', hour, 0, 0.8 * hour],
+  ['after four fifths of its life, ten seconds earlier at most', hour, 0.999_999, 0.8 * hour - 10],
+  ['after a day, however long its life', 100 * hour, 0, 24 * hour],
+];
+for (const [name, expirationSeconds, chance, refreshSeconds] of rows) {
+  test(`a token is asked for anew ${name}`, async () => {
+    const { tokens } = tokensOf(chance);
+    const { refreshAt } = await tokens.get(aPod(), { audience: '', expirationSeconds });
+    assert.equal(Math.round(refreshAt / 1000), Math.round(refreshSeconds));
+  });
+}
+
+test('a token is for one Pod, and for whom it is to be shown to', async () => {
+  const { tokens, asked } = tokensOf(0);
+  const pod = aPod({ serviceAccountName: 'bot' });
+  await tokens.get(pod, { audience: 'vault', expirationSeconds: hour });
+  assert.deepEqual(asked, [
+    {
+      audiences: ['vault'],
+      expirationSeconds: hour,
+      boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'web', uid: 'uid-1' },
+    },
+  ]);
+});
+
+test('a token is kept until it is time, and forgotten with its Pod', async () => {
+  const { clock, tokens, asked } = tokensOf(0);
+  const wish = { audience: '', expirationSeconds: hour };
+  const first = await tokens.get(aPod(), wish);
+  clock.advance(0.8 * hour * 1000 - 1);
+  assert.equal(await tokens.get(aPod(), wish), first);
+  clock.advance(1);
+  assert.notEqual((await tokens.get(aPod(), wish)).text, first.text);
+  tokens.forget('uid-1');
+  await tokens.get(aPod(), wish);
+  assert.equal(asked.length, 3);
+});
