@@ -81,6 +81,41 @@ test('a sandbox that comes up for a Pod that has gone meanwhile is cleared away'
   assert.deepEqual((await node.runtime.listPodSandbox({})).items, []);
 });
 
+for (const [name, annotations, isReached] of [
+  ['a container that ran', {}, isReady],
+  [
+    'a container that waited after its third end',
+    { 'sim.kruise.io/run-for': '1s' },
+    (pod: Pod | undefined) => {
+      const status = pod?.status?.containerStatuses?.[0];
+      return status?.restartCount === 2 && status.state?.waiting != null;
+    },
+  ],
+] as const) {
+  test(`${name} is counted on though the machine has forgotten it`, async () => {
+    await using node = await startTestNode();
+    await node.create({ annotations });
+    const before = await node.until('web', isReached);
+    await node.stop();
+    for (const { id } of (await node.runtime.listPodSandbox({})).items) {
+      await node.runtime.removePodSandbox({ podSandboxId: id });
+    }
+    await node.restart();
+    const count = before!.status!.containerStatuses![0]!.restartCount;
+    await node.until('web', (pod) => pod?.status?.containerStatuses?.[0]?.state?.running != null);
+    const after = (await node.get('web')).status!;
+    assert.equal(after.containerStatuses?.[0]?.restartCount, count + 1);
+    assert.equal(after.startTime, before!.status!.startTime);
+    const counted = node.history.map(({ status }) => status?.containerStatuses?.[0]?.restartCount ?? 0);
+    assert.deepEqual(
+      counted,
+      counted.toSorted((a, b) => a - b),
+    );
+    const phases = node.history.map(({ status }) => status?.phase);
+    assert.ok(!phases.slice(phases.indexOf('Running')).includes('Pending'), phases.join());
+  });
+}
+
 const counts: readonly (readonly [name: string, status: ContainerStatus, count: number])[] = [
   ['one that never ran', statusOf('c', 'waiting'), 0],
   ['one that ended', statusOf('c', 'exit 1', { restartCount: 2 }), 3],
