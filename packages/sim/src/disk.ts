@@ -13,7 +13,7 @@ export type DiskOptions = {
   /** How long the next write takes to be safe. */
   readonly syncMs: () => number;
   /** Told of every write that is. */
-  readonly onSafe: (version: SavedVersion) => void;
+  readonly onSafe: (version: KeptVersion) => void;
   /** Done to what is there before a process opens it: no sound disk does anything. */
   readonly onOpen?: (saved: Map<number, KeptVersion>) => void;
   /** Says that writes are safe before they are, as no sound disk does. */
@@ -49,7 +49,7 @@ export function createDisk({ syncMs, onSafe, onOpen, isHasty = false }: DiskOpti
                 new Promise((resolve) => {
                   clock.setTimer(syncMs(), () => {
                     for (const version of batch) {
-                      saved.set(version.revision, { ...version, value: version.value });
+                      saved.set(version.revision, version);
                       onSafe(version);
                     }
                     if (!isHasty) onDurable(batch.at(-1)!.revision);

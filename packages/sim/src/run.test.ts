@@ -1,19 +1,47 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { seededRandom } from '@kruise/values/random';
 import { run } from './run.ts';
+import { drawSteps } from './scenario.ts';
+import { workloads } from './workloads.ts';
 
-test('a world holds, and is the same each time', async () => {
-  const first = await run({ seed: 'held', minutes: 1 });
-  assert.equal(first.failure, undefined);
-  assert.ok(first.revisions > 200);
-  const second = await run({ seed: 'held', minutes: 1 });
-  assert.equal(second.trace, first.trace);
-  const other = await run({ seed: 'other', minutes: 1 });
-  assert.notEqual(other.trace, first.trace);
+const minutes = 1;
+
+/** The first seed that has users make every kind of workload. */
+function fullSeed(): string {
+  for (let number = 1; ; number++) {
+    const seed = `full-${number}`;
+    const made = drawSteps(seededRandom(`${seed} steps`), minutes * 60_000).filter(({ what }) =>
+      /^creates /.test(what),
+    );
+    if (workloads.every(({ kind, name }) => made.some(({ what }) => what === `creates ${kind.kind} ${name}`)))
+      return seed;
+  }
+}
+
+test('a world with every workload is the same in two processes, wherever they run', async () => {
+  const seed = fullSeed();
+  const code = `
+    const { run } = await import(${JSON.stringify(new URL('./run.ts', import.meta.url).href)});
+    console.log((await run(${JSON.stringify({ seed, minutes })})).trace);
+    process.exit();`;
+  const elsewhere = { env: { ...process.env, TZ: 'Asia/Kathmandu', LANG: 'tr_TR.UTF-8' } };
+  const other = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code], elsewhere);
+  const { failure, trace, revisions } = await run({ seed, minutes });
+  assert.equal(failure, undefined);
+  assert.ok(revisions > 500);
+  assert.equal((await other).stdout.trim(), trace);
+});
+
+test('another seed is another world', async () => {
+  const [one, other] = await Promise.all([run({ seed: 'one', minutes }), run({ seed: 'other', minutes })]);
+  assert.notEqual(one.trace, other.trace);
 });
 
 test('a cluster whose machine loses power for good is never at rest', async () => {
   const forever = { kind: 'loses power', target: 'node-1', atMs: 1000, lastsMs: 40 * 60_000 } as const;
-  const { failure } = await run({ seed: 'dark', minutes: 1, faults: [forever], patienceMinutes: 2 });
+  const { failure } = await run({ seed: 'dark', minutes, faults: [forever], patienceMinutes: 2 });
   assert.equal(failure?.invariant, 'everything comes to rest');
 });

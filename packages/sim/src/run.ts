@@ -49,7 +49,7 @@ export type Result = {
   /** What was broken, and when; nothing, if all held. */
   readonly failure?: { readonly invariant: string; readonly why: string; readonly atMs: number };
   readonly faults: readonly Fault[];
-  /** A digest of everything that was written, and when: the same for the same seed. */
+  /** A digest of all that was written, to the byte, and when: the same for the same seed. */
   readonly trace: string;
   readonly simulatedMs: number;
   readonly revisions: number;
@@ -91,12 +91,13 @@ export async function run(options: RunOptions): Promise<Result> {
   const trace = createHash('sha256');
   let revisions = 0;
   let changes = 0;
-  world.onWrite(({ deleted, key, revision }) => {
+  world.onWrite(({ deleted, key, revision, value }) => {
     revisions++;
     // Nothing that must hold is about these, and they are most of what is written.
     if (!/^\/registry\/(?:leases|events)\//.test(key)) changes++;
     const line = `${since()} ${deleted ? 'delete' : 'put'} ${key} ${revision}`;
     trace.update(line);
+    if (value) trace.update(value);
     tell(line);
   });
 

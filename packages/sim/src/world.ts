@@ -5,7 +5,6 @@
  */
 import { inProcessTransport } from '@kruise/apiserver/in-process';
 import { type ApiServer, startApiServer } from '@kruise/apiserver/server';
-import type { SavedVersion } from '@kruise/apiserver/store/history';
 import type { User } from '@kruise/apiserver/user';
 import type { ApiAnswer, ApiRequest, Transport } from '@kruise/client/transport';
 import type { Webhook } from '@kruise/client/webhook';
@@ -14,7 +13,7 @@ import type { Clock } from '@kruise/values/clock';
 import { type Random, randomInteger, seededRandom } from '@kruise/values/random';
 import { instantOf } from '@kruise/values/time';
 import { type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
-import { createDisk } from './disk.ts';
+import { createDisk, type KeptVersion } from './disk.ts';
 import { beginLife, type Life } from './life.ts';
 import { fairWeather, link, type Server, type Weather, whileAlive } from './network.ts';
 
@@ -56,7 +55,7 @@ export type World = {
   /** Tells at which revision a server finds the store when it starts. */
   onServerStart(listener: (revision: number) => void): void;
   /** Tells of every write once it is durable. */
-  onWrite(listener: (version: SavedVersion) => void): void;
+  onWrite(listener: (version: KeptVersion) => void): void;
   names(): readonly string[];
   /** Ends everything, and lets go of what is left. */
   end(): void;
@@ -86,7 +85,7 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
   const programs = options.programs(clock);
   const randomOf = (purpose: string) => seededRandom(`${seed} ${purpose}`);
   const diskRandom = randomOf('disk');
-  const writeListeners: ((version: SavedVersion) => void)[] = [];
+  const writeListeners: ((version: KeptVersion) => void)[] = [];
   const startListeners: ((revision: number) => void)[] = [];
   const witnesses: Witness[] = [];
   const disk = (options.createDisk ?? createDisk)({
