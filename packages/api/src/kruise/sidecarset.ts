@@ -1,5 +1,5 @@
 import * as s from '@kruise/schema';
-import type { Container } from '../core/container.ts';
+import { type Container, container } from '../core/container.ts';
 import { localObjectReference } from '../core/reference.ts';
 import { objectFieldSelector } from '../core/value-source.ts';
 import type { Volume } from '../core/volume.ts';
@@ -84,6 +84,9 @@ const sidecarFields = {
 /** A container, with all fields a container of a Pod has, and what a SidecarSet needs to know beyond them. */
 export type SidecarContainer = Container & s.FieldsType<typeof sidecarFields>;
 export const sidecarContainer = s.preserved<SidecarContainer>({ partial: sidecarFields });
+
+/** The same with every field known, in Go's order: what hashes and revisions are made of. */
+export const typedSidecarContainer = s.object({ ...container.fields, ...sidecarFields });
 
 export const sidecarSetUpdateStrategy = s.object({
   type: s.optional(

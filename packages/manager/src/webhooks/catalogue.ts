@@ -14,6 +14,7 @@ import { imageListPullJobDefaulting, imageListPullJobValidating } from './imagel
 import { imagePullJobDefaulting, imagePullJobValidating } from './imagepulljob/webhooks.ts';
 import { nodeImageDefaulting, nodeImageValidating } from './nodeimage/webhooks.ts';
 import { podMutating } from './pod/webhooks.ts';
+import { sidecarSetDefaulting } from './sidecarset/webhooks.ts';
 import { statefulSetDefaulting, statefulSetValidating } from './statefulset/webhooks.ts';
 
 type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
@@ -41,23 +42,25 @@ type KindOptions = {
   readonly called?: string;
 };
 
-/** The two webhooks of a kind of Kruise. */
+/** The webhooks of a kind of Kruise; only the first where nothing says what is wrong with its objects. */
 function ofKind(
   kind: string,
   defaulting: WebhookEntry['make'],
-  validating: WebhookEntry['make'],
+  validating?: WebhookEntry['make'],
   { versions = ['v1alpha1', 'v1beta1'], guardsDeletion = false, called = '' }: KindOptions = {},
 ): readonly WebhookEntry[] {
   const facts = { group: 'apps.kruise.io', versions, resource: `${kind}s` };
+  const mutating: WebhookEntry = {
+    name: `m${kind}${called}.kb.io`,
+    type: 'mutating',
+    path: `/mutate-apps-kruise-io-${kind}`,
+    ...facts,
+    operations: ['CREATE', 'UPDATE'],
+    make: defaulting,
+  };
+  if (!validating) return [mutating];
   return [
-    {
-      name: `m${kind}${called}.kb.io`,
-      type: 'mutating',
-      path: `/mutate-apps-kruise-io-${kind}`,
-      ...facts,
-      operations: ['CREATE', 'UPDATE'],
-      make: defaulting,
-    },
+    mutating,
     {
       name: `v${kind}${called}.kb.io`,
       type: 'validating',
@@ -90,6 +93,7 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
   ...ofKind('imagelistpulljob', imageListPullJobDefaulting, imageListPullJobValidating, { called: '-v1beta1' }),
   ...ofKind('imagepulljob', imagePullJobDefaulting, imagePullJobValidating, { called: '-v1beta1' }),
   ...ofKind('nodeimage', nodeImageDefaulting, nodeImageValidating),
+  ...ofKind('sidecarset', sidecarSetDefaulting),
   ...ofKind('statefulset', statefulSetDefaulting, statefulSetValidating, { guardsDeletion: true }),
 ];
 
