@@ -97,6 +97,7 @@ test(`a cluster that is killed ${rounds} times while it is used loses nothing, a
   const ledger = newLedger();
   const counts = new Map(workloads.map(({ name }) => [name, { acknowledged: 0, tried: 0 }]));
   const stop = new AbortController();
+  context.after(() => stop.abort());
   const load = Promise.all([
     ...Array.from({ length: writers }, (_, writer) => write(client, writer, ledger, namespace, stop.signal)),
     ...workloads.map((each) => use(client, each, counts.get(each.name)!, seededRandom(each.name), stop.signal)),

@@ -86,7 +86,8 @@ export type Cluster = {
 /** Kruise's kinds, and nobody who acts on those of Kubernetes: for what the API server itself does. */
 export const nobodyElse = ['--nodes=0', '--without', ...componentNames.filter((name) => name !== 'manager')];
 
-const patienceMs = 20_000;
+/** A start takes a second, but not where many others want the same processors. */
+const patienceMs = 60_000;
 
 const children = new Set<ChildProcess>();
 process.once('exit', () => {
