@@ -89,7 +89,9 @@ function* containerWentBack(pod: Pod, before: ContainerStatus, after: ContainerS
   if (before.containerID && !isSame && after.containerID && !hasAdvanced) yield 'is another without a restart';
   if (!isSame || pod.metadata.deletionTimestamp != null) return;
   if (before.state?.terminated && after.state?.running) yield 'had ended and runs again';
-  if (before.state?.running && after.state?.waiting) yield `ran and waits: ${after.state.waiting.reason}`;
+  // One that waits to be started again has told how it ended.
+  const hasEnded = after.lastState?.terminated?.containerID === after.containerID;
+  if (before.state?.running && after.state?.waiting && !hasEnded) yield `ran and waits: ${after.state.waiting.reason}`;
   // All probes of these Pods succeed, so that what runs is never found wanting.
   if (before.started && after.state?.running && !after.started) yield 'had started and has not';
   if (before.ready && after.state?.running && !after.ready) yield 'was ready and is not';
