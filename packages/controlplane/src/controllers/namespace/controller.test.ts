@@ -6,10 +6,14 @@ import { namespace } from '@kruise/api/core/namespace';
 import { pod } from '@kruise/api/core/pod';
 import { secret } from '@kruise/api/core/secret';
 import { serviceAccount } from '@kruise/api/core/serviceaccount';
+import { createClient } from '@kruise/client/client';
+import { runControllers } from '@kruise/client/manager';
 import { findCondition } from '@kruise/machinery/conditions';
-import { isNotFound } from '@kruise/machinery/status';
+import { internalError, isNotFound } from '@kruise/machinery/status';
+import { seededRandom } from '@kruise/values/random';
 import { box, defineBox } from '../../testing/box.ts';
 import { type Cluster, startCluster } from '../../testing/cluster.ts';
+import { namespaceController } from './controller.ts';
 
 const shop = { name: 'shop' };
 const inShop = (name: string, finalizers: readonly string[] = []) => ({ name, namespace: 'shop', finalizers });
@@ -126,4 +130,35 @@ test('a namespace whose own finalizers are not ours stays, empty', async () => {
 
   await client.patch(namespace, shop, { metadata: { finalizers: null } }, { type: 'merge' });
   assert.ok(await isGone(cluster));
+});
+
+test('what cannot be deleted is tried ever more seldom, and the namespace says why', async () => {
+  await using cluster = await startCluster();
+  const { client, clock } = cluster;
+  await client.create(namespace, { metadata: shop });
+  await client.create(configMap, { metadata: inShop('settings') });
+  const { transport } = cluster.clientOfAccount('namespace-controller');
+  let attempts = 0;
+  const refused = createClient({
+    ...transport,
+    async request(request) {
+      if (request.method !== 'DELETE' || !request.path.endsWith('/configmaps')) return transport.request(request);
+      attempts++;
+      throw internalError('broken');
+    },
+  });
+  const stop = new AbortController();
+  const running = runControllers(
+    [namespaceController(0)],
+    { client: refused, clock, random: seededRandom(1) },
+    stop.signal,
+  );
+  await cluster.pass(1);
+  await client.delete(namespace, shop);
+  await cluster.pass(60);
+  assert.ok(attempts > 5 && attempts < 20, `${attempts} attempts in a minute`);
+  assert.match(await conditionOf(cluster, 'NamespaceDeletionContentFailure'), /^ContentDeletionFailed: .*broken/);
+  stop.abort();
+  await cluster.pass(0);
+  await running;
 });

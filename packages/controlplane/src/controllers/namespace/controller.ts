@@ -116,11 +116,14 @@ function createEmptier({ client, clock }: ControllerContext, wake: (key: Key) =>
 
   /** Has the namespace looked at as soon as all that was left is gone. */
   function listen(name: Key, left: readonly Left[]): void {
+    const awaited = left.filter(({ count }) => count > 0);
+    // What could not even be told to go is not heard of: it is tried again later.
+    if (awaited.length === 0) return;
     const stop = new AbortController();
     const ended = AbortSignal.any([signal, stop.signal]);
     const place = { namespace: name, signal: ended };
     waits.set(name, stop);
-    void Promise.all(left.filter(({ count }) => count > 0).map((each) => gone(metadata, each, place))).then((all) => {
+    void Promise.all(awaited.map((each) => gone(metadata, each, place))).then((all) => {
       if (all.every(Boolean) && !ended.aborted) wake(name);
     });
   }

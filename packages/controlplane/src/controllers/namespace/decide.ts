@@ -77,7 +77,7 @@ export function podGraceSeconds(
   let longest = 0;
   for (const { status, spec } of pods) {
     if (status?.phase === 'Succeeded' || status?.phase === 'Failed') continue;
-    longest = Math.max(longest, spec?.terminationGracePeriodSeconds ?? 0);
+    longest = Math.max(longest, Number(spec?.terminationGracePeriodSeconds ?? 0));
   }
   return now - namespaceDeletedAt >= longest * 1000 ? 0 : longest;
 }
