@@ -141,7 +141,7 @@ function isOver({ status, metadata }: Pod, nowMs: number): boolean {
   if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return true;
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   if (!deletionTimestamp || deletionGracePeriodSeconds == null) return false;
-  return nowMs > Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000;
+  return nowMs > Date.parse(deletionTimestamp) + Number(deletionGracePeriodSeconds) * 1000;
 }
 
 function isTerminating({ activeDeadlineSeconds }: NonNullable<Pod['spec']>): boolean {

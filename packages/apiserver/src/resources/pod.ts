@@ -53,6 +53,9 @@ export const podRules = rulesFor<Pod>({
 /** A Pod that is nowhere, or at its end, has nothing that could use the time. */
 function gracePeriodSeconds({ spec, status }: Pod, asked: number | undefined): number {
   if (!spec?.nodeName || status?.phase === 'Succeeded' || status?.phase === 'Failed') return 0;
-  const wanted = asked ?? spec.terminationGracePeriodSeconds ?? 0;
-  return wanted < 0 ? 1 : wanted;
+  const wanted = Number(asked ?? spec.terminationGracePeriodSeconds ?? 0);
+  return wanted < 0 ? 1 : Math.min(wanted, longestGraceSeconds);
 }
+
+/** A century is as good as for ever, and its end can still be written as a date. */
+const longestGraceSeconds = 100 * 365 * 24 * 3600;

@@ -18,6 +18,7 @@ import { configMap } from '@kruise/api/core/configmap';
 import { endpoints } from '@kruise/api/core/endpoints';
 import { event } from '@kruise/api/core/event';
 import { namespace } from '@kruise/api/core/namespace';
+import { node } from '@kruise/api/core/node';
 import { pod } from '@kruise/api/core/pod';
 import { resourceQuota } from '@kruise/api/core/resourcequota';
 import { service } from '@kruise/api/core/service';
@@ -492,4 +493,54 @@ test('annotations that controllers read and cannot understand stop nobody', asyn
     assert.equal(status?.availableReplicas, 1 + (index % 3), JSON.stringify(text));
   }
   await assertAllElseWorks(cluster);
+});
+
+test('numbers as large as they come are waited for, and counted on', async () => {
+  await using cluster = await startWhole();
+  const { client } = cluster;
+  const most = 2 ** 31 - 1;
+  // What no number of JavaScript can hold is a bigint; the types, which are for users, say number.
+  const huge = (2n ** 63n - 1n) as unknown as number;
+  const spec = {
+    ...templateOf('a').spec,
+    restartPolicy: 'Never' as const,
+    terminationGracePeriodSeconds: huge,
+    tolerations: [{ operator: 'Exists' as const, effect: 'NoExecute' as const, tolerationSeconds: huge }],
+  };
+  const patient = { ...templateOf('a'), spec: { ...templateOf('a').spec, terminationGracePeriodSeconds: 2 ** 53 - 1 } };
+  await client.create(deployment, {
+    metadata: at('web'),
+    spec: { ...workloadOf('a'), template: patient, progressDeadlineSeconds: most, minReadySeconds: most - 1 },
+  });
+  await client.create(statefulSet, {
+    metadata: at('db'),
+    spec: { ...workloadOf('a'), template: patient, serviceName: 'db', minReadySeconds: most },
+  });
+  await client.create(job, {
+    metadata: at('sum'),
+    spec: { template: { spec }, activeDeadlineSeconds: huge, ttlSecondsAfterFinished: most, backoffLimit: most },
+  });
+  await client.create(cronJob, {
+    metadata: at('tick'),
+    spec: { schedule: '@every 9999h', startingDeadlineSeconds: huge, jobTemplate: { spec: { template: { spec } } } },
+  });
+  await client.create(namespace, { metadata: { name: 'slow' } });
+  await cluster.pass(1);
+  await client.create(pod, { metadata: at('slow', 'slow'), spec: { ...spec, nodeName: 'gone' } });
+  await client.create(node, { metadata: { name: 'gone' }, spec: { taints: [{ key: 'fire', effect: 'NoExecute' }] } });
+  await client.delete(namespace, { name: 'slow' });
+  await assertAllElseWorks(cluster);
+  const [web, db, sum] = [
+    await client.get(deployment, at('web')),
+    await client.get(statefulSet, at('db')),
+    await client.get(job, at('sum')),
+  ];
+  assert.deepEqual([web.status?.readyReplicas, web.status?.availableReplicas], [1, undefined]);
+  assert.deepEqual([db.status?.readyReplicas, db.status?.availableReplicas], [1, 0]);
+  assert.equal(sum.status?.active, 1);
+  assert.ok(await isGone(client.get(namespace, { name: 'slow' })), 'the namespace goes');
+  assert.deepEqual(
+    cluster.complaints.filter((complaint) => /a pass failed|tried again/.test(complaint)),
+    [],
+  );
 });

@@ -36,8 +36,9 @@ export function tolerationSeconds(taints: readonly Taint[], tolerations: readonl
   for (const taint of taints) {
     const toleration = tolerations.find((each) => tolerates(each, taint));
     if (!toleration) return 0;
-    const seconds = toleration.tolerationSeconds;
-    if (seconds != null) shortest = Math.max(0, Math.min(shortest ?? seconds, seconds));
+    if (toleration.tolerationSeconds == null) continue;
+    const seconds = Number(toleration.tolerationSeconds);
+    shortest = Math.max(0, Math.min(shortest ?? seconds, seconds));
   }
   return shortest;
 }
