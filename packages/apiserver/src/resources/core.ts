@@ -117,6 +117,7 @@ export const coreRules: RulesByResource = {
     generation: 'none',
     returnsDeleted: true,
     default: defaultService,
+    defaultsWhole: true,
     prepareForUpdate: prepareServiceForUpdate,
     validate: validateService,
     validateUpdate: validateServiceUpdate,
