@@ -1,5 +1,5 @@
-import { claimsGoAsTold, claimsInUseStay } from './claims.ts';
-import { heldPodsAreNotDeleted, heldPodsAreNotUpdated } from './hooks.ts';
+import { claimsGoAsTold, claimsGoWithPods, claimsInUseStay } from './claims.ts';
+import { heldPodsAreNotDeleted, heldPodsAreNotUpdated, trafficIsStoppedFirst } from './hooks.ts';
 import type { Invariant } from './invariant.ts';
 import { nodesAreNotOverfull, readyPodsHaveRun } from './nodes.ts';
 import {
@@ -40,6 +40,7 @@ export const invariants: readonly Invariant[] = [
   advancedStatefulSetsStayAvailable,
   budgetsAreKept,
   claimsGoAsTold,
+  claimsGoWithPods,
   claimsInUseStay,
   cloneSetsAreNotExceeded,
   cloneSetsKeepToPartitions,
@@ -62,4 +63,5 @@ export const invariants: readonly Invariant[] = [
   replicaSetsAreNotExceeded,
   revisionsInUseStay,
   statefulSetsStartInOrder,
+  trafficIsStoppedFirst,
 ];

@@ -3,10 +3,10 @@ import { type PersistentVolumeClaim, persistentVolumeClaim } from '@kruise/api/c
 import { pod } from '@kruise/api/core/pod';
 import { type StatefulSet, statefulSet } from '@kruise/api/kruise/statefulset';
 import { cloneSetInstanceIdLabel } from '@kruise/api/kruise/well-known';
-import type { OwnerReference } from '@kruise/machinery/owner-references';
+import { controllerOf, type OwnerReference } from '@kruise/machinery/owner-references';
 import { isPodActive } from '@kruise/machinery/pods';
 import type { Invariant } from './invariant.ts';
-import { isOfManager, numbersOf, specsInForce } from './kruise.ts';
+import { isOfManager, numberOf, numbersOf, specsInForce } from './kruise.ts';
 
 /** Claims go with those who own them: whether they may be owned, and go with nobody else, is all there is to it. */
 export const claimsGoAsTold: Invariant = {
@@ -51,10 +51,39 @@ function memberOf(claim: string): { readonly set?: string; readonly number: numb
 
 /** Whether a claim may go with one: with the set as a whole, or with a Pod whose number is not wanted any more. */
 function mayOwn({ kind }: OwnerReference, set: Pick<StatefulSet, 'spec'>, number: number): boolean {
-  const { whenDeleted, whenScaled } = set.spec.persistentVolumeClaimRetentionPolicy ?? {};
-  if (kind !== 'Pod') return whenDeleted === 'Delete';
+  if (kind === 'Pod') return goesWithPods(set, number);
+  return set.spec.persistentVolumeClaimRetentionPolicy?.whenDeleted === 'Delete';
+}
+
+function goesWithPods(set: Pick<StatefulSet, 'spec'>, number: number): boolean {
+  const { whenScaled } = set.spec.persistentVolumeClaimRetentionPolicy ?? {};
   return whenScaled === 'Delete' && !numbersOf(set).includes(number);
 }
+
+/** A claim that nobody has had go with its Pod when that goes stays for good: there is nobody left to go with. */
+export const claimsGoWithPods: Invariant = {
+  name: "a Pod that a StatefulSet of Kruise's does not want any more takes its claims with it, where they are to go",
+  begin({ onRequest, view }) {
+    let broken: string | undefined;
+    const specsOf = specsInForce<StatefulSet['spec']>();
+    onRequest((heard) => {
+      const seen = heard.request.method === 'DELETE' && isOfManager(heard) ? view() : undefined;
+      const found = seen?.at(pod, heard.request.path);
+      const { name = '', uid = '' } = found?.metadata ?? {};
+      const set = found && seen?.list(statefulSet).find(({ metadata }) => metadata.uid === controllerOf(found)?.uid);
+      if (!seen || !set || !specsOf(set).every((spec) => goesWithPods({ spec }, numberOf(found)))) return undefined;
+      const left = seen
+        .list(persistentVolumeClaim)
+        .find(({ metadata }) => metadata.name === `data-${name}` && metadata.deletionTimestamp == null);
+      if (!left || left.metadata.ownerReferences?.some((owner) => owner.uid === uid)) return undefined;
+      return () => (broken ??= `${name} went without ${left.metadata.name}`);
+    });
+    return (seen) => {
+      for (const set of seen.list(statefulSet)) specsOf(set);
+      return broken;
+    };
+  },
+};
 
 export const claimsInUseStay: Invariant = {
   name: 'a CloneSet deletes no claim of a Pod that stays',

@@ -1,7 +1,8 @@
-/** Hooks of Kruise's workloads are waited for. */
+/** Hooks of Kruise's workloads are waited for, and traffic is stopped before anything is changed in place. */
 import { type Pod, pod } from '@kruise/api/core/pod';
 import type { Lifecycle, LifecycleHook } from '@kruise/api/kruise/lifecycle';
-import { lifecycleStateLabel } from '@kruise/api/kruise/well-known';
+import { inPlaceUpdateReadyCondition, lifecycleStateLabel } from '@kruise/api/kruise/well-known';
+import { isConditionFalse } from '@kruise/machinery/conditions';
 import { isPodActive } from '@kruise/machinery/pods';
 import type { View } from '../view.ts';
 import type { Heard } from '../world.ts';
@@ -22,6 +23,31 @@ export const heldPodsAreNotUpdated: Invariant = {
     ({ request }) => statePatched(request.body) === 'Updating',
     ({ inPlaceUpdate }) => inPlaceUpdate,
   ),
+};
+
+/** Whatever the manager takes the Pod's conditions for. */
+export const trafficIsStoppedFirst: Invariant = {
+  name: 'no container is changed of a Pod that still gets traffic',
+  begin({ onRequest, view }) {
+    let broken: string | undefined;
+    onRequest((heard) => {
+      const { spec } = (heard.request.body ?? {}) as Partial<Pod>;
+      if (heard.request.method !== 'PATCH' || !isOfManager(heard) || !spec?.containers) return undefined;
+      const found = view()?.at(pod, heard.request.path);
+      const isGated = found?.spec?.readinessGates?.some(
+        ({ conditionType }) => conditionType === inPlaceUpdateReadyCondition,
+      );
+      if (
+        !isGated ||
+        !isPodActive(found!) ||
+        isConditionFalse(found!.status?.conditions, inPlaceUpdateReadyCondition)
+      ) {
+        return undefined;
+      }
+      return () => (broken ??= `${found!.metadata.name} was`);
+    });
+    return () => broken;
+  },
 };
 
 function statePatched(body: unknown): string | undefined {

@@ -3,7 +3,6 @@ import { controllerRevision } from '@kruise/api/apps/controllerrevision';
 import { type PersistentVolumeClaim, persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import { type Pod, pod } from '@kruise/api/core/pod';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
-import { statefulSet } from '@kruise/api/kruise/statefulset';
 import { cloneSetInstanceIdLabel, lifecycleStateLabel } from '@kruise/api/kruise/well-known';
 import { isConditionTrue } from '@kruise/machinery/conditions';
 import { podRevisionLabel } from '@kruise/machinery/controller-revision';
@@ -11,7 +10,7 @@ import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodActive } from '@kruise/machinery/pods';
 import { shortHash } from '@kruise/manager/revision/pod-revision';
 import type { View } from '../view.ts';
-import { type KruiseWorkload, kruiseWorkloads, numbersOf } from './kruise.ts';
+import { type KruiseWorkload, kruiseWorkloads } from './kruise.ts';
 
 export function* leftovers(view: View): Generator<string> {
   const pods = view.list(pod).filter(isPodActive);
@@ -46,7 +45,7 @@ function* history(view: View, workload: KruiseWorkload, pods: readonly Pod[]): G
   if (idle.length > limit) yield `${workload.kind} ${metadata.name} keeps ${idle.length} old revisions of ${limit}`;
 }
 
-/** Every Pod has its claims, and no claim is left that was to go. */
+/** Every Pod has its claims, and no CloneSet has claims of nobody that it does not use again. */
 function* claims(view: View, pods: readonly Pod[]): Generator<string> {
   const present = view.list(persistentVolumeClaim);
   const names = new Set(present.map(({ metadata }) => metadata.name));
@@ -63,13 +62,6 @@ function* claims(view: View, pods: readonly Pod[]): Generator<string> {
     const ids = new Set(pods.map(instanceOf));
     const idle = present.find((each) => controllerOf(each)?.uid === metadata.uid && !ids.has(instanceOf(each)));
     if (idle) yield `claim ${idle.metadata.name} is of no Pod`;
-  }
-  for (const set of view.list(statefulSet)) {
-    if (set.spec.persistentVolumeClaimRetentionPolicy?.whenScaled !== 'Delete') continue;
-    const wanted = new Set(numbersOf(set).map((number) => `data-${set.metadata.name}-${number}`));
-    const isOwn = ({ metadata }: PersistentVolumeClaim) => metadata.name?.startsWith(`data-${set.metadata.name}-`);
-    const idle = present.find((each) => isOwn(each) && !wanted.has(each.metadata.name ?? ''));
-    if (idle) yield `claim ${idle.metadata.name} is of a number that is not wanted`;
   }
 }
 

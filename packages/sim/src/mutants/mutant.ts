@@ -1,3 +1,4 @@
+import type { Action } from '@kruise/client/actions';
 import { createClient } from '@kruise/client/client';
 import type { Controller, Decision, Runnable } from '@kruise/client/controller';
 import type { Caches } from '@kruise/client/informer';
@@ -18,6 +19,15 @@ export type Mutant = {
   /** The invariant that does. */
   readonly caughtBy: string;
 };
+
+/** What finds out whatever keeps a cluster from what it is to be. */
+export const rest = 'everything comes to rest';
+
+/** A decision without some of what was to be done. */
+export const without = (isLost: (action: Action) => boolean) => (decision: Decision) => ({
+  ...decision,
+  actions: decision.actions.filter((action) => !isLost(action)),
+});
 
 /** The controllers of a kind make something else of what they decided, and of what there is. */
 export function deciding(kind: Kind, change: (decision: Decision, caches: Caches) => Decision): Parts {

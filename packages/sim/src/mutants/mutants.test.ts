@@ -4,7 +4,7 @@ import { mutants } from './catalogue.ts';
 import { runMutant } from './search.ts';
 
 /** What changes in the cluster changes its worlds: where the seed that is kept no longer shows a mutant, others do. */
-const spareSeeds = Array.from({ length: 12 }, (_, index) => `spare-${index + 1}`);
+const spareSeeds = Array.from({ length: 60 }, (_, index) => `spare-${index + 1}`);
 
 for (const mutant of mutants) {
   test(`it is found out that ${mutant.name}`, async () => {

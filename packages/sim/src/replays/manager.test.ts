@@ -1,0 +1,69 @@
+/** Defects that users met with kruise-manager itself, played again by the numbers they were reported under. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { validatingWebhookConfiguration } from '@kruise/api/admissionregistration/validatingwebhookconfiguration';
+import { customResourceDefinition } from '@kruise/api/apiextensions/customresourcedefinition';
+import { deployment } from '@kruise/api/apps/deployment';
+import { configMap } from '@kruise/api/core/configmap';
+import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { make, minute, names, old, openReplay, own, ready, rolling, template, withWorkload } from './replay.ts';
+
+test('#1717, #1089: a manager that has nothing to do writes nothing', async () => {
+  const written: string[] = [];
+  const replay = await withWorkload(cloneSet, { replicas: 3 }, { wanted: 3 });
+  await replay.pass(minute);
+  replay.onManager(({ method, path }) => {
+    // That it still leads is all it has to say.
+    if (method !== 'GET' && !path.includes('/leases/')) written.push(`${method} ${path}`);
+  });
+  await replay.pass(10 * minute);
+  assert.deepEqual(written, []);
+});
+
+test('#843: a manager that is slow to start is slow, not dead', async () => {
+  const replay = await openReplay({ isAdmitted: false });
+  replay.world.setWeather('manager', { latencyMs: [500, 2000] });
+  replay.world.crash('manager', 1000);
+  await replay.until('there are webhooks', (view) => view.list(validatingWebhookConfiguration).length > 0, 10 * minute);
+  await make(replay, cloneSet, { replicas: 1 });
+  await replay.until('its Pod is ready', (view) => ready(view).length === 1, 10 * minute);
+});
+
+test('#1017, #1329: a kind that is not served keeps no other controller from its work', async () => {
+  const replay = await openReplay();
+  await replay.during(replay.client().delete(customResourceDefinition, { name: 'daemonsets.apps.kruise.io' }));
+  replay.world.crash('manager', 1000);
+  await replay.pass(minute);
+  await make(replay, cloneSet, { replicas: 2 });
+  await replay.until('its Pods are ready', (view) => ready(view).length === 2, 5 * minute);
+});
+
+test('#2111: a number written as a text is refused', async () => {
+  const replay = await openReplay();
+  await assert.rejects(
+    make(replay, cloneSet, rolling({ maxUnavailable: '5' })),
+    /maxUnavailable: Invalid value: .*is not a percentage/,
+  );
+});
+
+test('#1986: a template is held to the rules of templates', async () => {
+  const replay = await openReplay();
+  // A Pod could not be made with a name that is only a stem, nor without anything that is filled in later.
+  const stem = { ...template(old), metadata: { generateName: 'stem-', labels: { app: 'web' } } };
+  await make(replay, cloneSet, { replicas: 1, template: stem });
+  await replay.until('its Pod is ready', (view) => ready(view).length === 1);
+});
+
+test('#782: Pods whose names are made wait at barriers of their own', async () => {
+  const replay = await openReplay();
+  const containers = ['first', 'second'].map((name) => ({ name, image: old }));
+  const annotations = { 'apps.kruise.io/container-launch-priority': 'Ordered' };
+  const ordered = template(old, { annotations, spec: { containers } });
+  await make(replay, deployment, { replicas: 3, template: ordered });
+  await replay.until('all are ready', (view) => ready(view).length === 3, 2 * minute);
+  const barriers = replay
+    .view()
+    .list(configMap)
+    .map(({ metadata }) => metadata.name ?? '');
+  for (const name of names(own(replay.view()))) assert.ok(barriers.includes(`${name}-barrier`), barriers.join(', '));
+});
