@@ -24,15 +24,16 @@ import { resourceQuota } from '@kruise/api/core/resourcequota';
 import { service } from '@kruise/api/core/service';
 import { endpointSlice } from '@kruise/api/discovery/endpointslice';
 import { podDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
-import type { Client } from '@kruise/client/client';
+import { type Client, createClient } from '@kruise/client/client';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import { findCondition } from '@kruise/machinery/conditions';
 import { isControlledBy } from '@kruise/machinery/owner-references';
-import { isNotFound } from '@kruise/machinery/status';
+import { internalError, isNotFound } from '@kruise/machinery/status';
 import { seededRandom } from '@kruise/values/random';
 import { formatTime } from '@kruise/values/time';
 import { type Cluster, startCluster } from '../testing/cluster.ts';
 import { startFakeNodes } from '../testing/nodes.ts';
+import { runControllerManager } from './controller-manager.ts';
 
 const at = (name: string, place = 'default') => ({ name, namespace: place });
 const templateOf = (app: string, metadata: object = {}) => ({
@@ -543,4 +544,64 @@ test('numbers as large as they come are waited for, and counted on', async () =>
     cluster.complaints.filter((complaint) => /a pass failed|tried again/.test(complaint)),
     [],
   );
+});
+
+test('where nothing can be written everything is tried ever more seldom', async () => {
+  await using cluster = await startCluster();
+  const { client, clock } = cluster;
+  const attempts = new Map<string, number>();
+  const refusing = (account: string) => {
+    const { transport } = cluster.clientOfAccount(account);
+    return createClient({
+      ...transport,
+      async request(request) {
+        const { method, path } = request;
+        if (method === 'GET' || path.startsWith('/apis/authorization')) return transport.request(request);
+        attempts.set(account, (attempts.get(account) ?? 0) + 1);
+        throw internalError('broken');
+      },
+    });
+  };
+  const owner = await ownerThatGoes(client, 'default');
+  await client.create(configMap, { metadata: { ...at('orphan'), ownerReferences: [refer(owner)] } });
+  await client.create(namespace, { metadata: { name: 'leaving' } });
+  await client.create(configMap, { metadata: at('settings', 'leaving') });
+  await client.delete(namespace, { name: 'leaving' });
+  const spec = workloadOf('web', 3);
+  await client.create(deployment, { metadata: at('web'), spec });
+  await client.create(replicaSet, { metadata: at('set'), spec });
+  await client.create(statefulSet, { metadata: at('db'), spec: { ...spec, serviceName: 'db' } });
+  await client.create(job, { metadata: at('sum'), spec: { template: jobTemplateOf('sum') } });
+  await client.create(cronJob, {
+    metadata: at('tick'),
+    spec: { schedule: '* * * * *', jobTemplate: { spec: { template: jobTemplateOf('tick') } } },
+  });
+  await client.create(service, { metadata: at('web'), spec: { selector: { app: 'web' }, ports: [{ port: 80 }] } });
+  await client.create(podDisruptionBudget, { metadata: at('all'), spec: { maxUnavailable: 1, selector: {} } });
+  await client.create(resourceQuota, { metadata: at('limit'), spec: { hard: { pods: '100' } } });
+  await client.create(node, { metadata: { name: 'silent' } });
+
+  const stop = new AbortController();
+  const running = runControllerManager(
+    {
+      client: cluster.clientOf({ username: 'system:kube-controller-manager', groups: [] }),
+      clientOf: refusing,
+      clock,
+      random: seededRandom('refused'),
+      settings: { rootAuthorities: '', namespaceDeletionDelaySeconds: 0, clusterRanges: ['10.0.0.0/16'] },
+    },
+    stop.signal,
+  );
+  await cluster.pass(60);
+  const first = new Map(attempts);
+  await cluster.pass(60);
+  for (const [account, count] of attempts) {
+    const before = first.get(account) ?? 0;
+    assert.ok(before < 150, `${account} tried ${before} times in a minute`);
+    assert.ok(count - before <= Math.max(before, 60), `${account} tried ${count - before} times in the next`);
+  }
+  assert.ok(attempts.size > 10, [...attempts.keys()].join());
+  stop.abort();
+  await cluster.pass(60);
+  await running;
 });
