@@ -118,6 +118,27 @@ const rows: Row[] = [
     says: "PodOSNotSupported: Failed to admit pod as the OS field doesn't match node OS",
   },
   {
+    name: 'a Pod for nodes of another system is told so before all else about places',
+    pod: { nodeSelector: { 'kubernetes.io/os': 'windows' } },
+    says: "PodOSSelectorNodeLabelDoesNotMatch: Failed to admit pod as the `kubernetes.io/os` label doesn't match node label",
+  },
+  {
+    name: 'a Pod that wants its groups alone needs a runtime that can do that',
+    pod: { securityContext: { supplementalGroupsPolicy: 'Strict' } },
+    says: 'SupplementalGroupsPolicyNotSupported: SupplementalGroupsPolicy=Strict is not supported in this node',
+  },
+  {
+    name: 'want is told before a lack of room',
+    pod: { ...asking({ cpu: '3' }), status: { qosClass: 'Burstable' } },
+    pressures: ['DiskPressure'],
+    says: 'Evicted: The node had condition: [DiskPressure]. ',
+  },
+  {
+    name: 'a lack of room is told before a wrong place',
+    pod: { ...asking({ cpu: '3' }), nodeSelector: { disk: 'fast' } },
+    says: "OutOfcpu: Node didn't have enough resource: cpu, requested: 3000, used: 0, capacity: 2000",
+  },
+  {
     name: 'a setting of the whole node is not for Pods',
     pod: { securityContext: { sysctls: [{ name: 'kernel.msgmax', value: '1' }] } },
     says: 'SysctlForbidden: forbidden sysctl: "kernel.msgmax" not allowlisted',

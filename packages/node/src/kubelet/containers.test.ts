@@ -6,7 +6,7 @@ import { containerHash } from './containers.ts';
 import { aContainer, aPod } from './fixtures.ts';
 import { cgroupParentOf, oomScoreOf, quotaOf, sharesOf } from './linux-resources.ts';
 import { credentialsFor } from './pull-secrets.ts';
-import { dnsConfigOf, hostnameOf, type NodeSettings } from './sandbox-config.ts';
+import { dnsConfigOf, hostnameOf, type NodeSettings, sandboxConfigOf } from './sandbox-config.ts';
 
 test('a container is known by its name and image', () => {
   assert.equal(containerHash({ name: 'test_container', image: 'foo/image:v1' }), '8e45cbd0');
@@ -92,6 +92,34 @@ test('a Pod asks the cluster for names, unless it is on the network of its node'
     searches: [],
     options: ['ndots:2'],
   });
+});
+
+const hostnameRows: readonly (readonly [
+  name: string,
+  pod: Parameters<typeof aPod>[0],
+  hostname: string | undefined,
+])[] = [
+  ['by the name of the Pod', {}, 'web'],
+  ['by the name it is given', { hostname: 'one' }, 'one'],
+  ['without its domain, unless it is to know that', { hostname: 'one', subdomain: 'cluster' }, 'one'],
+  [
+    'by its whole name, if that is wanted',
+    { hostname: 'one', subdomain: 'cluster', setHostnameAsFQDN: true },
+    'one.cluster.default.svc.cluster.local',
+  ],
+  ['as its node is, if it is on its network', { hostNetwork: true }, undefined],
+];
+for (const [name, fixture, hostname] of hostnameRows) {
+  test(`a Pod calls itself ${name}`, () =>
+    assert.equal(sandboxConfigOf(aPod(fixture), 0, settings).hostname, hostname));
+}
+
+test('a whole name that no kernel takes is told', () => {
+  const fixture = { hostname: 'a'.repeat(40), subdomain: 'cluster', setHostnameAsFQDN: true };
+  assert.throws(
+    () => sandboxConfigOf(aPod(fixture), 0, settings),
+    /FQDN a{40}\.cluster\.default\.svc\.cluster\.local is too long \(64 characters is the max, 74 characters requested\)$/,
+  );
 });
 
 test('a name too long for a host is cut', () => {

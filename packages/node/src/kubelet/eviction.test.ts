@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { node as nodeKind } from '@kruise/api/core/node';
 import { findCondition } from '@kruise/machinery/conditions';
-import { diskViolation, ranked, shortagesOf } from './eviction.ts';
+import { defaultThresholds, diskViolation, ranked, shortagesOf } from './eviction.ts';
 import { aContainer, aPod } from './fixtures.ts';
 import { startTestNode } from './testing/test-node.ts';
 
@@ -20,6 +20,35 @@ for (const [name, value, available, isShort] of shortageRows) {
     assert.equal(shortagesOf([{ signal: 'memory.available', value }], supplies).length > 0, isShort);
   });
 }
+
+test('what a node is short of by default', () => {
+  assert.deepEqual(
+    defaultThresholds.map(({ signal, value }) => `${signal}<${value}`),
+    [
+      'memory.available<100Mi',
+      'nodefs.available<10%',
+      'nodefs.inodesFree<5%',
+      'imagefs.available<15%',
+      'imagefs.inodesFree<5%',
+    ],
+  );
+});
+
+test('memory comes before all else', () => {
+  const short = { available: 0, capacity: 100 };
+  const shortages = shortagesOf(
+    [
+      { signal: 'pid.available', value: '10%' },
+      { signal: 'nodefs.available', value: '10%' },
+      { signal: 'memory.available', value: '10%' },
+    ],
+    { 'pid.available': short, 'nodefs.available': short, 'memory.available': short },
+  );
+  assert.deepEqual(
+    shortages.map(({ pressure, resource }) => `${pressure} ${resource}`),
+    ['MemoryPressure memory', 'PIDPressure pids', 'DiskPressure ephemeral-storage'],
+  );
+});
 
 function consumer(name: string, used: number, { request, priority }: { request?: string; priority?: number } = {}) {
   const resources = request === undefined ? {} : { resources: { requests: { memory: request } } };
