@@ -5,8 +5,14 @@
  */
 import type { Pod } from '@kruise/api/core/pod';
 import type { LifecycleHook } from '@kruise/api/kruise/lifecycle';
-import { type LifecycleState, lifecycleStateLabel, lifecycleTimestampAnnotation } from '@kruise/api/kruise/well-known';
+import {
+  kruisePodReadyCondition,
+  type LifecycleState,
+  lifecycleStateLabel,
+  lifecycleTimestampAnnotation,
+} from '@kruise/api/kruise/well-known';
 import type { PatchAction } from '@kruise/client/actions';
+import { isConditionFalse } from '@kruise/machinery/conditions';
 import { formatTime, type Instant } from '@kruise/values/time';
 import { patchPod } from '../patch-pod.ts';
 import { holdNotReady, releaseNotReady } from '../readiness/pod-readiness.ts';
@@ -95,6 +101,7 @@ function readinessActions(pod: Pod, state: LifecycleState, now: Instant): PatchA
 
 /** Lets a Pod that waits in no hook be ready: whoever made it not ready for one was killed before it could say so. */
 export function forgetHolds(pod: Pod, now: Instant): PatchAction[] {
+  if (!isConditionFalse(pod.status?.conditions, kruisePodReadyCondition)) return [];
   // Each is written at the version it was seen at, so that there can be one at a time.
   return [beforeDeletion, beforeUpdate].flatMap((key) => releaseNotReady(pod, key, now)).slice(0, 1);
 }
