@@ -5,9 +5,17 @@ import type { Secret } from '@kruise/api/core/secret';
 import type { Volume } from '@kruise/api/core/volume';
 import { fieldOf, type NodeFacts, resourceFieldOf } from './downward.ts';
 import type { ObjectReference } from './sources.ts';
+import { userOf } from './volume-ownership.ts';
+
+/** A file of a volume. It belongs to root unless it is for a user alone. */
+export type ContentFile = {
+  readonly data: string | Uint8Array;
+  readonly mode: number;
+  readonly owner?: number | undefined;
+};
 
 /** Files by their path in the volume. */
-export type Content = ReadonlyMap<string, { readonly data: string | Uint8Array; readonly mode: number }>;
+export type Content = ReadonlyMap<string, ContentFile>;
 
 /** Where content comes from. */
 export type ContentSources = {
@@ -64,7 +72,7 @@ export function isMadeOfObjects({ configMap, secret, downwardAPI, projected }: V
 /** The files a volume is to have now. Throws where something is missing that must not be. */
 export async function contentOf(pod: Pod, volume: Volume, facts: NodeFacts, sources: ContentSources): Promise<Content> {
   const { configMap, secret, downwardAPI, projected } = volume;
-  const group = new Map<string, { data: string | Uint8Array; mode: number }>();
+  const group = new Map<string, ContentFile>();
   const mode = configMap?.defaultMode ?? secret?.defaultMode ?? downwardAPI?.defaultMode ?? projected?.defaultMode;
   const parts: Sources = projected
     ? (projected.sources ?? [])
@@ -88,7 +96,7 @@ export async function contentOf(pod: Pod, volume: Volume, facts: NodeFacts, sour
 }
 
 async function addPart(
-  group: Map<string, { data: string | Uint8Array; mode: number }>,
+  group: Map<string, ContentFile>,
   pod: Pod,
   { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle }: Sources[number],
   mode: number,
@@ -125,16 +133,16 @@ async function addPart(
   if (serviceAccountToken) {
     const { audience = '', expirationSeconds, path } = serviceAccountToken;
     const data = await sources.token({ audience, expirationSeconds: expirationSeconds ?? 3600 });
-    const { fsGroup, runAsUser } = pod.spec?.securityContext ?? {};
-    // Nobody but the container's own user, or group, need read it.
-    const tokenMode = fsGroup != null ? 0o640 : runAsUser != null ? 0o600 : mode;
-    group.set(path, { data, mode: tokenMode });
+    const owner = userOf(pod);
+    // Nobody but the container's own user, or the group that is given the volume, need read it.
+    const isForSome = owner !== undefined || pod.spec?.securityContext?.fsGroup != null;
+    group.set(path, { data, mode: isForSome ? 0o600 : mode, owner });
   }
   if (clusterTrustBundle) throw new Error('ClusterTrustBundle projection is not supported in static kubelet mode');
 }
 
 function addKeys(
-  group: Map<string, { data: string | Uint8Array; mode: number }>,
+  group: Map<string, ContentFile>,
   data: { readonly [key: string]: string | Uint8Array },
   items: Items | undefined,
   mode: number,
@@ -154,9 +162,9 @@ function addKeys(
 /** Whether two volumes have the same files. */
 export function isSameContent(one: Content | undefined, other: Content): boolean {
   if (one?.size !== other.size) return false;
-  for (const [path, { data, mode }] of other) {
+  for (const [path, { data, mode, owner }] of other) {
     const known = one.get(path);
-    if (known?.mode !== mode || !isSameData(known.data, data)) return false;
+    if (known?.mode !== mode || known.owner !== owner || !isSameData(known.data, data)) return false;
   }
   return true;
 }

@@ -204,22 +204,61 @@ test('files of a volume are put in place at once, behind links', async () => {
   assert.equal((await files.stat(`${path}/${folder}/colour`))?.mode, 0o644);
 });
 
-const tokenModes: readonly (readonly [security: object, mode: number])[] = [
-  [{}, 0o644],
-  [{ runAsUser: 1000 }, 0o600],
-  [{ runAsUser: 1000, fsGroup: 2000 }, 0o640],
+const tokenOwners: readonly (readonly [securityContext: object, own: object, owned: string])[] = [
+  [{}, {}, '644 0:0'],
+  [{ runAsUser: 1000 }, {}, '600 1000:0'],
+  [{}, { securityContext: { runAsUser: 1000 } }, '600 1000:0'],
+  [{ fsGroup: 2000 }, {}, '640 0:2000'],
+  [{ runAsUser: 1000, fsGroup: 2000 }, {}, '640 1000:2000'],
 ];
-for (const [securityContext, mode] of tokenModes) {
-  test(`a token of a Pod with ${JSON.stringify(securityContext)} has mode ${mode.toString(8)}`, async () => {
+for (const [securityContext, own, owned] of tokenOwners) {
+  test(`a token of a Pod with ${JSON.stringify({ ...securityContext, ...own })} is ${owned}`, async () => {
     await using node = await startTestNode();
     const sources = [{ serviceAccountToken: { path: 'token' } }];
-    await node.create({ ...mounting({ projected: { sources } }), securityContext });
+    await node.create({ ...mounting({ projected: { sources } }, own), securityContext });
     const pod = await node.until('web', isReady);
     const path = `/var/lib/kubelet/pods/${pod!.metadata.uid}/volumes/kubernetes.io~projected/data`;
-    const { files } = node.runtime;
-    const folder = await files.readLink(`${path}/..data`);
-    assert.equal((await files.stat(`${path}/${folder}/token`))?.mode, mode);
+    const folder = await node.runtime.files.readLink(`${path}/..data`);
+    assert.equal(await ownership(node, `${path}/${folder}/token`), owned);
   });
+}
+
+test('a token belongs to nobody where containers run as different users', async () => {
+  await using node = await startTestNode();
+  const wanted = mounting({ projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } });
+  const [container] = wanted.containers!;
+  const other = { ...container!, name: 'other', securityContext: { runAsUser: 2000 } };
+  await node.create({ ...wanted, containers: [container!, other], securityContext: { runAsUser: 1000 } });
+  const pod = await node.until('web', isReady);
+  const path = `/var/lib/kubelet/pods/${pod!.metadata.uid}/volumes/kubernetes.io~projected/data`;
+  const folder = await node.runtime.files.readLink(`${path}/..data`);
+  assert.equal(await ownership(node, `${path}/${folder}/token`), '644 0:0');
+});
+
+test('the group of a Pod has its volumes: it may write where the Pod may, and read the rest', async () => {
+  await using node = await startTestNode();
+  await node.server.client.create(configMap, {
+    metadata: { name: 'settings', namespace: 'default' },
+    data: { colour: 'red' },
+  });
+  const volumes = [
+    { name: 'data', configMap: { name: 'settings', defaultMode: 0o400 } },
+    { name: 'scratch', emptyDir: {} },
+  ];
+  await node.create({ ...mounting({}), volumes, securityContext: { fsGroup: 2000 } });
+  const pod = await node.until('web', isReady);
+  const root = `/var/lib/kubelet/pods/${pod!.metadata.uid}/volumes`;
+  assert.equal(await ownership(node, `${root}/kubernetes.io~empty-dir/scratch`), '2777 0:2000');
+  const settings = `${root}/kubernetes.io~configmap/data`;
+  const folder = await node.runtime.files.readLink(`${settings}/..data`);
+  assert.equal(await ownership(node, `${settings}/${folder}/colour`), '440 0:2000');
+  assert.equal(await ownership(node, `${settings}/${folder}`), '2755 0:2000');
+});
+
+/** Its mode and owners: `644 0:0`. */
+async function ownership({ runtime }: TestNode, path: string): Promise<string> {
+  const { mode, uid, gid } = (await runtime.files.stat(path))!;
+  return `${mode.toString(8)} ${uid}:${gid}`;
 }
 
 test('a Pod finds what it takes to reach the API server', async () => {

@@ -8,6 +8,7 @@ import type { FileStat, HostFiles } from '../cri/runtime.ts';
 import type { NodeFacts } from './downward.ts';
 import type { Sources } from './sources.ts';
 import { type Content, contentOf, isMadeOfObjects, isSameContent } from './volume-content.ts';
+import { giveToGroup } from './volume-ownership.ts';
 
 /** Where a volume is on the node. */
 export type MountedVolume = { readonly path: string; readonly isReadOnly: boolean };
@@ -63,6 +64,7 @@ export function createPodVolumes({ files, clock, sources, token, rootDirectory }
 
   async function mountOne(pod: Pod, volume: Volume, facts: NodeFacts): Promise<MountedVolume> {
     const { namespace = '' } = pod.metadata;
+    const { fsGroup } = pod.spec?.securityContext ?? {};
     const known = mounted.get(volume.name);
     if (isMadeOfObjects(volume)) {
       const path = pathOf(pod, pluginOf(volume), volume.name);
@@ -72,7 +74,7 @@ export function createPodVolumes({ files, clock, sources, token, rootDirectory }
         token: (request) => token(pod, request),
       });
       if (!isSameContent(contents.get(volume.name), content)) {
-        await writeAtomically(files, path, content, clock.now());
+        await writeAtomically(files, path, content, { now: clock.now(), group: fsGroup });
         contents.set(volume.name, content);
       }
       return known ?? { path, isReadOnly: false };
@@ -81,16 +83,17 @@ export function createPodVolumes({ files, clock, sources, token, rootDirectory }
     if (volume.hostPath) return { path: await checkedHostPath(volume.hostPath), isReadOnly: false };
     if (volume.persistentVolumeClaim) {
       const { claimName, readOnly } = volume.persistentVolumeClaim;
-      return mountClaim(await claimOf(namespace, claimName), readOnly ?? false);
+      return mountClaim(pod, await claimOf(namespace, claimName), readOnly ?? false);
     }
     if (volume.ephemeral) {
       const claim = await claimOf(namespace, `${pod.metadata.name}-${volume.name}`);
       checkOwner(claim, pod);
-      return mountClaim(claim, false);
+      return mountClaim(pod, claim, false);
     }
     if (volume.emptyDir || !pluginOf(volume)) {
       const path = pathOf(pod, 'kubernetes.io~empty-dir', volume.name);
       await files.makeDirectory(path, { mode: 0o777 });
+      if (fsGroup != null) await giveToGroup(files, path, { group: fsGroup, isReadOnly: false });
       return { path, isReadOnly: false };
     }
     throw new Error('no volume plugin matched');
@@ -102,7 +105,7 @@ export function createPodVolumes({ files, clock, sources, token, rootDirectory }
     return claim;
   }
 
-  async function mountClaim(claim: PersistentVolumeClaim, isReadOnly: boolean): Promise<MountedVolume> {
+  async function mountClaim(pod: Pod, claim: PersistentVolumeClaim, isReadOnly: boolean): Promise<MountedVolume> {
     if (claim.metadata.deletionTimestamp != null) throw new ClaimNotReadyError('PVC is being deleted');
     const volumeName = claim.spec?.volumeName;
     if (claim.status?.phase !== 'Bound' || !volumeName) throw new ClaimNotReadyError('PVC is not bound');
@@ -112,6 +115,11 @@ export function createPodVolumes({ files, clock, sources, token, rootDirectory }
     if (hostPath) return { path: await checkedHostPath(hostPath), isReadOnly };
     if (local) {
       if (!(await files.stat(local.path))) throw new Error(`path ${JSON.stringify(local.path)} does not exist`);
+      const { fsGroup, fsGroupChangePolicy } = pod.spec?.securityContext ?? {};
+      const onlyOnMismatch = fsGroupChangePolicy === 'OnRootMismatch';
+      if (fsGroup != null && !isReadOnly) {
+        await giveToGroup(files, local.path, { group: fsGroup, isReadOnly, onlyOnMismatch });
+      }
       return { path: local.path, isReadOnly };
     }
     throw new Error(`no volume plugin matched`);
@@ -195,18 +203,25 @@ function checkType(path: string, type: string, found: FileStat | undefined): voi
  * that no reader ever sees some files of before and some of after. What is there already is looked up: whoever wrote it
  * may have been killed half way.
  */
-async function writeAtomically(files: HostFiles, path: string, content: Content, now: number): Promise<void> {
+async function writeAtomically(
+  files: HostFiles,
+  path: string,
+  content: Content,
+  { now, group }: { readonly now: number; readonly group: number | null | undefined },
+): Promise<void> {
   await files.makeDirectory(path, { mode: 0o777 });
   const there = await files.list(path);
   const before = there.includes('..data') ? await files.readLink(`${path}/..data`) : undefined;
   const stamp = new Date(now).toISOString().replace(/[-:]/g, '_').replace('T', '_').replace(/\.|Z/g, '');
   const folder = `..${stamp}.${String(now % 1e9).padStart(9, '0')}${before?.endsWith('0') ? '1' : '0'}`;
   await files.makeDirectory(`${path}/${folder}`, { mode: 0o755 });
-  for (const [name, { data, mode }] of content) {
+  for (const [name, { data, mode, owner }] of content) {
     const slash = name.lastIndexOf('/');
     if (slash > 0) await files.makeDirectory(`${path}/${folder}/${name.slice(0, slash)}`, { mode: 0o755 });
     await files.writeFile(`${path}/${folder}/${name}`, data, { mode });
+    if (owner !== undefined) await files.changeOwner(`${path}/${folder}/${name}`, { uid: owner });
   }
+  if (group != null) await giveToGroup(files, path, { group, isReadOnly: true });
   if (there.includes('..data_tmp')) await files.remove(`${path}/..data_tmp`);
   await files.symlink(`${path}/..data_tmp`, { target: folder });
   await files.rename(`${path}/..data_tmp`, `${path}/..data`);

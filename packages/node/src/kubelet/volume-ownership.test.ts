@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { simulatedNode } from '../cri/simulated/testing/simulated-node.ts';
+import { giveToGroup } from './volume-ownership.ts';
+
+test('a volume whose top is the group’s already is left as it is by those who ask for that', async () => {
+  const { files } = simulatedNode().runtime;
+  await files.makeDirectory('/volume');
+  const access = { group: 2000, isReadOnly: false, onlyOnMismatch: true };
+  const groupOf = async (name: string) => (await files.stat(`/volume/${name}`))?.gid;
+  await files.writeFile('/volume/before', '');
+  await giveToGroup(files, '/volume', access);
+  await files.writeFile('/volume/after', '');
+  await giveToGroup(files, '/volume', access);
+  assert.deepEqual([await groupOf('before'), await groupOf('after')], [2000, 0]);
+  await giveToGroup(files, '/volume', { ...access, onlyOnMismatch: false });
+  assert.equal(await groupOf('after'), 2000);
+});
+
+test('what a link in a volume leads to stays who it belongs to', async () => {
+  const { files } = simulatedNode().runtime;
+  await files.makeDirectory('/volume');
+  await files.writeFile('/elsewhere', '', { mode: 0o600 });
+  await files.symlink('/volume/link', { target: '/elsewhere' });
+  await giveToGroup(files, '/volume', { group: 2000, isReadOnly: false });
+  const { gid, mode } = (await files.stat('/elsewhere'))!;
+  assert.deepEqual([gid, mode], [0, 0o600]);
+});
