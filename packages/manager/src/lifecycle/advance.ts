@@ -29,7 +29,7 @@ export function advanceState(
     case 'PreparingNormal':
       return (preNormal ? isAllHooked(preNormal, pod) : isMade(pod)) ? changeState(pod, { to: 'Normal' }, now) : [];
     case 'PreparingUpdate':
-      // What it was to be updated to has been taken back.
+      // What it was to be updated to has been taken back, or it is not to be updated any more.
       return isUpdated(pod) ? changeState(pod, { to: afterUpdate, markNotReady }, now) : [];
     case 'Updating':
       return updateObstacle(pod, gates) === undefined ? changeState(pod, { to: afterUpdate, markNotReady }, now) : [];

@@ -450,6 +450,22 @@ const inPlaceUpdates: Row[] = [
     pods: [podOf(0, { image: 'app:v2', state: 'PreparingUpdate' })],
     did: 'web-0 Normal',
   },
+  ...(
+    [
+      ['still held', held, 'web-0 Normal'],
+      ['let go', {}, 'web-0 Updated'],
+    ] as const
+  ).map(([how, labels, did]) => ({
+    name: `a Pod that was to be updated, ${how}, goes back where the partition keeps it`,
+    spec: {
+      ...parallel,
+      ...rolling({ ...inPlace, partition: 1 }),
+      lifecycle: { inPlaceUpdate: hook },
+      replicas: 1,
+    },
+    pods: [podOf(0, { state: 'PreparingUpdate', labels })],
+    did,
+  })),
   {
     name: 'a state that changes holds up the update for a pass',
     spec: { ...parallel, ...rolling(inPlace), lifecycle: { inPlaceUpdate: hook }, replicas: 1 },

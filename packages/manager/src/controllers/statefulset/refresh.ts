@@ -3,6 +3,7 @@ import type { Action } from '@kruise/client/actions';
 import { refreshUpdate } from '../../inplace/update.ts';
 import { advanceState } from '../../lifecycle/advance.ts';
 import { nameOf, type Situation } from './situation.ts';
+import { candidates } from './update.ts';
 
 /** Brings on what has begun with Pods, each once in a pass whoever asks (statefulset.md §7.3). */
 export type Refresher = {
@@ -19,7 +20,9 @@ export function refresherOf(situation: Situation): Refresher {
   const progress = {
     lifecycle: set.spec.lifecycle,
     gates: settings.gates,
-    isUpdated: (pod: Pod) => revisionLabels.isAt(pod, nameOf(update)),
+    // A Pod that a raised partition keeps where it is was to be updated, and is not to be any more.
+    isUpdated: (pod: Pod) =>
+      revisionLabels.isAt(pod, nameOf(update)) || !candidates(situation).some((slot) => slot.pod === pod),
     isMade: () => true,
   };
   const seen = new Set<Pod>();
