@@ -265,6 +265,12 @@ const rows: Row[] = [
     does: ['ephemeral debug'],
   },
   {
+    name: 'an ephemeral container that was made and never started is started',
+    pod: { ephemeralContainers: [{ name: 'debug', image: 'debug:1' }] },
+    has: inSandbox(running('c'), found('debug', { state: 'created' })),
+    does: ['ephemeral debug'],
+  },
+  {
     name: 'an ephemeral container is never restarted',
     pod: { ephemeralContainers: [{ name: 'debug', image: 'debug:2' }] },
     has: inSandbox(running('c'), exited('debug', 1)),

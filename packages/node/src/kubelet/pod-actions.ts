@@ -95,7 +95,8 @@ function inSandbox(facts: ActionFacts, sandbox: Sandbox): PodActions {
   const { pod, runtimePod } = facts;
   const kept = { ...nothing, ...sandbox, killsPod: false, createsSandbox: false };
   const ephemeral = (pod.spec?.ephemeralContainers ?? [])
-    .filter(({ name }) => !newestOf(runtimePod, name))
+    // One that was made and never started is as good as none: whoever made it did not live to start it.
+    .filter(({ name }) => (newestOf(runtimePod, name)?.state ?? 'created') === 'created')
     // What an ephemeral container lacks of a container it may not have.
     .map(({ targetContainerName: _, ...container }) => container as Container);
   const initialization = decideInit(facts);

@@ -35,6 +35,12 @@ const resize = (amounts: object) => (client: Client, reference: Reference) => {
   return client.patch(podKind, reference, patch, { type: 'strategic', subresource: 'resize' });
 };
 
+const look = (client: Client, reference: Reference) => {
+  const patch = { spec: { ephemeralContainers: [{ ...shell, name: 'eye', command: ['sleep', '4'] }] } };
+  return client.patch(podKind, reference, patch, { type: 'strategic', subresource: 'ephemeralcontainers' });
+};
+const shared = [{ name: 'v', mountPath: '/v' }];
+
 const ready = (pod: Pod | undefined) =>
   pod && isPodReady(pod) ? undefined : `it is not ready but ${pod?.status?.phase}`;
 const over = (phase: string) => (pod: Pod | undefined) =>
@@ -94,6 +100,30 @@ export const careers: readonly Career[] = [
       containers: [server],
     },
     fault: ready,
+  },
+  {
+    name: 'shared',
+    runsOnce: true,
+    spec: {
+      restartPolicy: 'Never',
+      volumes: [{ name: 'v', emptyDir: {} }],
+      initContainers: [{ ...shell, name: 'i', command: ['sh', '-c', 'echo here > /v/file'], volumeMounts: shared }],
+      containers: [{ ...shell, command: ['sh', '-c', 'sleep 2; cat /v/file'], volumeMounts: shared }],
+    },
+    fault: over('Succeeded'),
+  },
+  {
+    name: 'too-long',
+    spec: { activeDeadlineSeconds: 12, terminationGracePeriodSeconds: 3, containers: [server] },
+    fault: over('Failed'),
+  },
+  {
+    name: 'looked-at',
+    spec: { containers: [server] },
+    happens: look,
+    fault: (pod) =>
+      ready(pod) ??
+      (pod?.status?.ephemeralContainerStatuses?.[0]?.state?.terminated?.exitCode === 0 ? undefined : 'nobody looked'),
   },
   {
     name: 'accompanied',

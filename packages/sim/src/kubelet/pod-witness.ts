@@ -98,7 +98,8 @@ function* containerWentBack(pod: Pod, before: ContainerStatus, after: ContainerS
 }
 
 function statusesOf({ status }: Pod): readonly ContainerStatus[] {
-  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status ?? {};
+  return [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses];
 }
 
 function isOver({ status }: Pod): boolean {
