@@ -1,5 +1,8 @@
 import { fork } from 'node:child_process';
 
+/** Room for what is soon forgotten, which most of it is: where there is less, a tenth of the time goes into moving it. */
+const youngSpace = '--max-semi-space-size=64';
+
 /**
  * Has work done by processes of this very command, each started with these arguments; results come in the order they
  * are ready. Each process is sent a piece of work, answers with what came of it, and is sent the next.
@@ -13,7 +16,10 @@ export async function* inWorkers<W, R>(
   const done: { readonly work: W; readonly result: R }[] = [];
   let wake = Promise.withResolvers<void>();
   let failed: Error | undefined;
-  const workers = Array.from({ length: count }, () => fork(process.argv[1]!, args, { serialization: 'advanced' }));
+  const execArgv = [...process.execArgv, youngSpace];
+  const workers = Array.from({ length: count }, () =>
+    fork(process.argv[1]!, args, { serialization: 'advanced', execArgv }),
+  );
   let busy = 0;
   for (const worker of workers) {
     let current: W | undefined;
