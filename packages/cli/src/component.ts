@@ -14,6 +14,7 @@ import { createAuthority, type KeyPair } from '@kruise/machinery/x509/certificat
 import { parseDuration, toMilliseconds } from '@kruise/values/duration';
 import { systemClock } from '@kruise/values/system';
 import type { ComponentOptions } from './flags.ts';
+import { collectWhenIdle } from './idle-collection.ts';
 
 /** What a component works with. */
 export type Surroundings = Connected & {
@@ -57,6 +58,7 @@ export async function runComponent(
           ready,
         });
   if (health) log.info({ address: options.bindAddress, port: health.port }, 'health and metrics are served');
+  collectWhenIdle(systemClock, stop.signal);
   try {
     await work({
       ...connected,
@@ -73,6 +75,7 @@ export async function runComponent(
     log.error({ lease: options.leaderElectResourceName }, error.message);
     return 1;
   } finally {
+    stop.abort();
     await health?.close();
     connected.close();
   }
