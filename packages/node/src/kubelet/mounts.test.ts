@@ -58,6 +58,15 @@ for (const [name, mount, expected] of goodRows) {
   });
 }
 
+test('a part that is made may be used by whoever may use its volume', async () => {
+  await using node = await startTestNode();
+  const { files } = node.runtime;
+  await files.makeDirectory('/srv', { mode: 0o2777 });
+  await mounted(node, { subPath: 'new/deeper' });
+  await mountOf(node);
+  for (const path of ['/srv/new', '/srv/new/deeper']) assert.equal((await files.stat(path))?.mode, 0o2777, path);
+});
+
 test('a variable that names no part keeps the container from starting', async () => {
   await using node = await startTestNode();
   await mounted(node, { subPathExpr: '$(NOBODY)' });

@@ -87,13 +87,19 @@ function expanded(expression: string, environment: Environment): string {
   return path;
 }
 
+/** A part of a volume, made if it is not there: who may do what is as in the volume. */
 async function subPathOf({ runtime }: NodeContext, volume: MountedVolume, subPath: string): Promise<string> {
   if (subPath.startsWith('/')) throw new Error(`error SubPath ${JSON.stringify(subPath)} must not be an absolute path`);
   if (subPath.split('/').includes('..')) {
     throw new Error(`unable to provision SubPath ${JSON.stringify(subPath)}: must not contain '..'`);
   }
-  const path = `${volume.path}/${subPath}`;
-  if (!(await runtime.files.stat(path))) await runtime.files.makeDirectory(path, { mode: 0o750 });
+  const { files } = runtime;
+  const mode = (await files.stat(volume.path))?.mode ?? 0o750;
+  let path = volume.path;
+  for (const name of subPath.split('/')) {
+    path = `${path}/${name}`;
+    if (!(await files.stat(path))) await files.makeDirectory(path, { mode });
+  }
   return path;
 }
 

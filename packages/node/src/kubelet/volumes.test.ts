@@ -244,11 +244,13 @@ test('the group of a Pod has its volumes: it may write where the Pod may, and re
   const volumes = [
     { name: 'data', configMap: { name: 'settings', defaultMode: 0o400 } },
     { name: 'scratch', emptyDir: {} },
+    { name: 'fast', emptyDir: { medium: 'Memory' } },
   ];
   await node.create({ ...mounting({}), volumes, securityContext: { fsGroup: 2000 } });
   const pod = await node.until('web', isReady);
   const root = `/var/lib/kubelet/pods/${pod!.metadata.uid}/volumes`;
   assert.equal(await ownership(node, `${root}/kubernetes.io~empty-dir/scratch`), '2777 0:2000');
+  assert.equal(await ownership(node, `${root}/kubernetes.io~empty-dir/fast`), '3777 0:2000');
   const settings = `${root}/kubernetes.io~configmap/data`;
   const folder = await node.runtime.files.readLink(`${settings}/..data`);
   assert.equal(await ownership(node, `${settings}/${folder}/colour`), '440 0:2000');

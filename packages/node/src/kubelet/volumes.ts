@@ -92,7 +92,9 @@ export function createPodVolumes({ files, clock, sources, token, rootDirectory }
     }
     if (volume.emptyDir || !pluginOf(volume)) {
       const path = pathOf(pod, 'kubernetes.io~empty-dir', volume.name);
-      await files.makeDirectory(path, { mode: 0o777 });
+      // As file systems in memory have it: all may make files, and delete their own.
+      const mode = volume.emptyDir?.medium === 'Memory' ? 0o1777 : 0o777;
+      await files.makeDirectory(path, { mode });
       if (fsGroup != null) await giveToGroup(files, path, { group: fsGroup, isReadOnly: false });
       return { path, isReadOnly: false };
     }

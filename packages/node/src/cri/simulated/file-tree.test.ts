@@ -15,6 +15,19 @@ describe('files', () => {
     assert.equal(textOf(files, '/a'), 'onetwo');
   });
 
+  test('what is new in a directory that sets the group is the group’s', () => {
+    const files = tree();
+    files.makeDirectory('/shared', { mode: 0o2775 });
+    files.change('/shared', { gid: 2000 });
+    files.write('/shared/file', '');
+    files.makeDirectory('/shared/deep');
+    files.write('/shared/deep/file', '');
+    files.write('/other', '');
+    const groups = ['/shared/file', '/shared/deep', '/shared/deep/file', '/other'].map((path) => files.stat(path).gid);
+    assert.deepEqual(groups, [2000, 2000, 2000, 0]);
+    assert.equal(files.stat('/shared/deep').mode, 0o2755);
+  });
+
   const failures: readonly [string, string, (files: FileTree) => unknown][] = [
     ['a missing file cannot be read', 'ENOENT', (files) => files.read('/none')],
     ['a directory cannot be read', 'EISDIR', (files) => files.read('/directory')],

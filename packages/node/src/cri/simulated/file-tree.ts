@@ -100,6 +100,7 @@ export type FileTreeOptions = {
 const maxLinks = 40;
 const directoryMode = 0o755;
 const fileMode = 0o644;
+const setGroup = 0o2000;
 
 export function createFileTree({ now, space, isReadonly = false }: FileTreeOptions): FileTree {
   const attributes = (mode: number): Attributes => ({ mode, uid: 0, gid: 0, modifiedAt: now() });
@@ -197,6 +198,16 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
     parent.modifiedAt = now();
   }
 
+  /** Puts something new in a place. Where the directory says so, it is the directory's group's. */
+  function add(place: Place, entry: Entry): void {
+    const { mode, gid } = place.parent;
+    if ((mode & setGroup) !== 0) {
+      entry.gid = gid;
+      if (entry.type === 'directory') entry.mode |= setGroup;
+    }
+    put(place, entry);
+  }
+
   function makeDirectory(path: string, options: { readonly mode?: number; readonly parents?: boolean } = {}): void {
     const { mode = directoryMode, parents = false } = options;
     if (parents) {
@@ -212,7 +223,7 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
       throw new FileError('EEXIST', path);
     }
     if (place.isReadonly) throw new FileError('EROFS', path);
-    put(place, newDirectory(mode));
+    add(place, newDirectory(mode));
   }
 
   function write(path: string, content: string | Uint8Array, { mode, append = false }: WriteOptions = {}): void {
@@ -230,7 +241,7 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
       return;
     }
     take(bytes.length, path);
-    put(place, { type: 'file', content: bytes, ...attributes(mode ?? fileMode) });
+    add(place, { type: 'file', content: bytes, ...attributes(mode ?? fileMode) });
   }
 
   function remove(path: string): void {
@@ -316,7 +327,7 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
     symlink(path, target) {
       const place = writable(path, false);
       if (place.entry !== undefined) throw new FileError('EEXIST', path);
-      put(place, { type: 'symlink', target, ...attributes(0o777) });
+      add(place, { type: 'symlink', target, ...attributes(0o777) });
     },
     readLink(path) {
       const entry = find(path, false);

@@ -75,9 +75,9 @@ async function readInLoop(context: ProgramContext, path: string): Promise<number
   return failed ? 1 : 0;
 }
 
-/** As Go prints a file's mode: `-rw-r--r--`, `drwxrwxrwx`, `dtrwxrwxrwx`. */
+/** As Go prints a file's mode: `-rw-r--r--`, `drwxrwxrwx`, `dgtrwxrwxrwx`. */
 function goMode({ type, mode }: { readonly type: string; readonly mode: number }): string {
-  const kind = `${type === 'directory' ? 'd' : ''}${mode & 0o1000 ? 't' : ''}`;
+  const kind = `${type === 'directory' ? 'd' : ''}${mode & 0o2000 ? 'g' : ''}${mode & 0o1000 ? 't' : ''}`;
   return `${kind === '' ? '-' : kind}${permissions(mode).slice(1)}`;
 }
 
