@@ -242,3 +242,47 @@ describe('the network', () => {
     await assert.rejects(session.connect(81, duplexPair()[0]), /connection refused/);
   });
 });
+
+describe('agnhost port-forward-tester', () => {
+  const image = 'registry.k8s.io/e2e-test-images/agnhost:2.53';
+  const environment = {
+    BIND_PORT: '80',
+    CHUNKS: '3',
+    CHUNK_SIZE: '4',
+    CHUNK_INTERVAL: '10',
+    EXPECTED_CLIENT_DATA: 'abc',
+  };
+  const envs = Object.entries(environment).map(([key, value]) => ({ key, value }));
+  const start = async () => {
+    const node = simulatedNode();
+    const { containerId, podSandboxId } = await node.runContainer({
+      image,
+      args: ['port-forward-tester'],
+      config: { envs },
+    });
+    assert.match((await node.sh(containerId, 'netstat -na | grep LISTEN')).stdout, /^tcp .* 0\.0\.0\.0:80 .* LISTEN$/m);
+    const connection = await node.runtime.network.connect({ host: await addressOf(node, podSandboxId), port: 80 });
+    return { node, containerId, connection };
+  };
+
+  test('answers one who says what is expected', async () => {
+    const { node, containerId, connection } = await start();
+    connection.write('abc');
+    let heard = '';
+    connection.on('data', (part) => {
+      heard += part;
+    });
+    await node.pass(1000);
+    assert.equal(heard, 'x'.repeat(12));
+    assert.match(await node.log(containerId), /Received expected client data\nShutting down connection\nDone\n$/);
+    assert.equal((await node.status(containerId)).exitCode, 0);
+  });
+
+  test('is let down by one who goes without a word', async () => {
+    const { node, containerId, connection } = await start();
+    connection.end();
+    await node.pass(1000);
+    assert.match(await node.log(containerId), /Expected to read 3 bytes from client, but got 0 instead\. err=EOF\n$/);
+    assert.equal((await node.status(containerId)).exitCode, 2);
+  });
+});

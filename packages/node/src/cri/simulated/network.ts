@@ -35,6 +35,8 @@ export type ServedRequest = {
 export type NetworkPeer = Omit<HostNetwork, 'request'> & {
   request(request: PeerRequest, options?: { readonly signal?: AbortSignal }): Promise<HttpAnswer>;
   readonly address: string;
+  /** The ports that are listened on at its address. */
+  listening(transport: Transport): readonly number[];
   /** The addresses of a full name. */
   resolve(name: string): readonly string[];
   /** What DNS has of a full name, as zone files write it. */
@@ -158,6 +160,11 @@ export function createSimulatedNetwork({ services, outside }: SimulatedNetworkOp
     };
     return {
       address,
+      listening: (transport) =>
+        [...(interfaces.get(local)?.keys() ?? [])].flatMap((key) => {
+          const isUdp = typeof key === 'string';
+          return isUdp === (transport === 'UDP') ? Number(isUdp ? key.slice('udp/'.length) : key) : [];
+        }),
       resolve: (name) => services?.resolve(name) ?? [],
       records: (name, type) => services?.records(name, type) ?? [],
       async connect(target) {

@@ -63,6 +63,18 @@ export const networkCommands: Readonly<Record<string, Program>> = {
     }
     return 0;
   }),
+  netstat: tool(async (context) => {
+    const { network } = context.container;
+    const line = (protocol: string, port: number, state: string) =>
+      `${protocol.padEnd(5)}      0      0 ${`0.0.0.0:${port}`.padEnd(23)} ${'0.0.0.0:*'.padEnd(23)} ${state}\n`;
+    const lines = [
+      ...network.listening('TCP').map((port) => line('tcp', port, 'LISTEN')),
+      ...network.listening('UDP').map((port) => line('udp', port, '')),
+    ];
+    const head = 'Proto Recv-Q Send-Q Local Address           Foreign Address         State\n';
+    await writeText(context.stdout, `Active Internet connections (servers and established)\n${head}${lines.join('')}`);
+    return 0;
+  }),
   getent: tool(async (context) => {
     const [, database, name = ''] = context.argv;
     if (database !== 'hosts') throw new ToolError(`Unknown database: ${database}`);
@@ -91,8 +103,15 @@ async function printAll(connection: Duplex, { stdout }: ProgramContext): Promise
 
 /** Listens until someone has come and gone, who is sent what there is to read. */
 async function listen(context: ProgramContext, port: number): Promise<number> {
-  const { container, process, stdin } = context;
-  const connection = await process.wait<Duplex>((resolve) => {
+  const connection = await accept(context, port);
+  connection.end(await readAll(context.stdin, context.process));
+  await printAll(connection, context);
+  return 0;
+}
+
+/** The first to come to a port. Nobody else is let in. */
+export function accept({ container, process }: ProgramContext, port: number): Promise<Duplex> {
+  return process.wait<Duplex>((resolve) => {
     const release = container.network.listen(port, {
       connection(accepted) {
         release();
@@ -101,7 +120,4 @@ async function listen(context: ProgramContext, port: number): Promise<number> {
     });
     return release;
   });
-  connection.end(await readAll(stdin, process));
-  await printAll(connection, context);
-  return 0;
 }

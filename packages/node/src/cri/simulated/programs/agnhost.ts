@@ -10,6 +10,7 @@ import { guestbook } from './agnhost-guestbook.ts';
 import { inClusterClient, issuerDiscovery } from './agnhost-in-cluster.ts';
 import { mounttest } from './agnhost-mounttest.ts';
 import { netexec } from './agnhost-netexec.ts';
+import { portForwardTester } from './agnhost-port-forward.ts';
 import { conversionAnswer, webhookAnswer } from './agnhost-webhooks.ts';
 import { servedFile, serverProgram } from './servers.ts';
 
@@ -65,6 +66,7 @@ const subcommands: Readonly<Record<string, Program>> = {
   nettest: (context) =>
     serverProgram({ ports: [portOf(context, 'port', 8080)], stops: unhandled, listener: meetingListener })(context),
   mounttest,
+  'port-forward-tester': portForwardTester,
   inclusterclient: inClusterClient,
   'test-service-account-issuer-discovery': issuerDiscovery,
   'logs-generator': generateLogs,

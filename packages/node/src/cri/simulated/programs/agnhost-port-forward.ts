@@ -1,0 +1,57 @@
+/** `agnhost port-forward-tester`: hears from one client what its environment says, and answers piece by piece. */
+import type { Duplex } from 'node:stream';
+import { quote } from '@kruise/values/go-syntax';
+import { accept } from '../commands/network.ts';
+import { type ProgramContext, writeText } from '../program.ts';
+
+/** Time for the client to see that all was said, before the connection is closed. */
+const lingerMs = 500;
+
+export async function portForwardTester(context: ProgramContext): Promise<number> {
+  const { environment, process, stdout } = context;
+  const say = (text: string) => writeText(stdout, `${text}\n`);
+  const number = (name: string) => Number(environment.get(name) ?? '');
+  const connection = await accept(context, number('BIND_PORT'));
+  connection.on('error', () => connection.destroy());
+  await say('Accepted client connection');
+
+  const expected = environment.get('EXPECTED_CLIENT_DATA') ?? '';
+  if (expected !== '') {
+    const received = await firstPart(context, connection, expected.length);
+    if (received.length !== expected.length) {
+      const reason = received.length === 0 ? 'EOF' : '<nil>';
+      await say(
+        `Expected to read ${expected.length} bytes from client, but got ${received.length} instead. err=${reason}`,
+      );
+      return 2;
+    }
+    if (received.toString() !== expected) {
+      await say(`Expect to read ${quote(expected)}, but got ${quote(received.toString())}. err=<nil>`);
+      return 3;
+    }
+    await say('Received expected client data');
+  }
+
+  const chunks = number('CHUNKS');
+  const chunk = Buffer.alloc(number('CHUNK_SIZE'), 'x');
+  for (let sent = 0; sent < chunks; sent++) {
+    if (sent > 0) await process.sleep(number('CHUNK_INTERVAL'));
+    connection.write(chunk);
+  }
+  await say('Shutting down connection');
+  connection.end();
+  await process.sleep(lingerMs);
+  connection.destroy();
+  await say('Done');
+  return 0;
+}
+
+/** What comes first, and no more than wanted; nothing if the client goes without a word. */
+function firstPart({ process }: ProgramContext, connection: Duplex, length: number): Promise<Buffer> {
+  return process.wait<Buffer>((resolve) => {
+    connection.once('data', (part: Buffer) => resolve(part.subarray(0, length)));
+    connection.once('end', () => resolve(Buffer.alloc(0)));
+    connection.once('close', () => resolve(Buffer.alloc(0)));
+    return () => connection.destroy();
+  });
+}
