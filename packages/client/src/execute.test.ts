@@ -94,6 +94,13 @@ test('creations of one kind go out one, two, four at a time', async () => {
   assert.deepEqual(asked, ['POST a', 'POST b, POST c', 'POST d, POST e']);
 });
 
+test('however many there are, some hundreds go out together at most', async () => {
+  const actions = Array.from({ length: 1000 }, (_, index) => create(podNamed(`p${index}`)));
+  const { asked } = await carryOut(actions);
+  const sizes = asked.map((line) => line.split(', ').length);
+  assert.deepEqual(sizes, [1, 2, 4, 8, 16, 32, 64, 128, 256, 256, 233]);
+});
+
 test('patches of different objects go out together, those of one after the other', async () => {
   const patches = ['a', 'b', 'c', 'c', 'd'].map((name) => patch(podNamed(name), {}));
   assert.deepEqual((await carryOut(patches)).asked, ['PATCH a', 'PATCH b, PATCH c', 'PATCH c', 'PATCH d']);

@@ -87,6 +87,9 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
   return { failures, isStale, written };
 }
 
+/** More at once would only wait in the server, and beyond some hundred it would be sent away. */
+const largestBatch = 256;
+
 /** Actions that may go out together, in order. */
 function* batchesOf(actions: readonly Action[]): Generator<readonly Action[]> {
   let batch: Action[] = [];
@@ -98,7 +101,7 @@ function* batchesOf(actions: readonly Action[]): Generator<readonly Action[]> {
     const isRepeated = action.type === 'patch' && patched.has(keyOf(action.object));
     if (!isAlike || isRepeated || batch.length === size) {
       yield batch;
-      size = isAlike && !isRepeated ? size * 2 : 1;
+      size = isAlike && !isRepeated ? Math.min(size * 2, largestBatch) : 1;
       batch = [];
       patched.clear();
     }
