@@ -190,3 +190,41 @@ test('#1156: so does one that was held not ready meanwhile', async () => {
   await replay.until('it goes on', (view) => inState('Normal')(view) && ready(view).length === 1);
   assert.deepEqual(uids(own(replay.view())), before);
 });
+
+test('#1156: so does one that a partition keeps where it is', async () => {
+  const spec = { replicas: 2, ...inPlace({ partition: 1, maxUnavailable: 2 }), ...onUpdate };
+  const replay = await withWorkload(cloneSet, spec, { wanted: 2, gates: () => ({}) });
+  await replay.update(newer, labelled);
+  await replay.until('one waits', inState('PreparingUpdate'));
+  await replay.change({ updateStrategy: { rollingUpdate: { partition: 2 } } });
+  await replay.until('it goes on', inState('Normal', 2));
+  assert.equal(of(old, ready(replay.view())).length, 2);
+});
+
+test('#632: a Pod that goes back waits for its hook, and goes', async () => {
+  const spec = { replicas: 2, ...inPlace({ partition: 0, maxUnavailable: 2 }), ...onUpdate };
+  const replay = await withWorkload(cloneSet, spec, { wanted: 2 });
+  const letGo = async () => {
+    for (const name of names(own(replay.view()))) {
+      await replay.patchPod(name, label({ 'example.com/one': 'gone', 'example.com/two': 'gone' }));
+    }
+  };
+  const putBack = async () => {
+    for (const name of names(own(replay.view()))) await replay.patchPod(name, label(hooks));
+  };
+  await replay.change({ updateStrategy: { rollingUpdate: { partition: 1 } } });
+  await replay.update(newer, labelled);
+  await replay.until('one waits', inState('PreparingUpdate'));
+  await letGo();
+  await replay.until('it is updated', inState('Updated'));
+  await putBack();
+  await replay.until('it is done', inState('Normal', 2));
+  await replay.change({ updateStrategy: { rollingUpdate: { partition: 2 } } });
+  await replay.until('it waits to go back', inState('PreparingUpdate'));
+  await replay.pass(minute);
+  assert.ok(inState('PreparingUpdate')(replay.view()));
+  await letGo();
+  await replay.until('it is back', (view) => of(old, own(view)).length === 2 && inState('Updated')(view));
+  await putBack();
+  await replay.until('all is well', (view) => inState('Normal', 2)(view) && ready(view).length === 2);
+});

@@ -32,9 +32,16 @@ export function update(situation: Situation): Attempted {
 
 /** Brings on what has begun with each Pod: its update in place, and the state it is in. */
 function refreshPods(situation: Situation): Attempted {
-  const { pods, now, cloneSet, settings, isUpdated } = situation;
+  const { pods, now, cloneSet, settings } = situation;
   // Older schedulers take a Pod for another when its labels change before it has a node.
   const isMade = ({ spec }: Pod) => Boolean(spec?.nodeName);
+  const { type, rollingUpdate = {} } = cloneSet.spec.updateStrategy ?? {};
+  let moving: ReadonlySet<Pod> | undefined;
+  // Whoever waits for an update that a raised partition has taken back takes traffic again.
+  const isUpdated = (pod: Pod) => {
+    moving ??= new Set(type === 'OnDelete' ? [] : moveOf(situation, rollingUpdate).pods);
+    return !moving.has(pod);
+  };
   const progress = { lifecycle: cloneSet.spec.lifecycle, gates: settings.gates, isUpdated, isMade };
   const refreshed = pods.map((pod) => refreshUpdate(pod, situation, now));
   const actions = pods.flatMap((pod, index) => [
@@ -52,16 +59,25 @@ function labelHash(pod: Pod): readonly Action[] {
   return [patch(pod, { metadata: { labels: { [podTemplateHashLabel]: shortHash(revision) } } })];
 }
 
-function updatePods(situation: Situation, rolling: CloneSetRollingUpdate): Attempted {
+/** The Pods that are to be at another revision than they are, in the order in which they get there, and the revision. */
+function moveOf(situation: Situation, rolling: CloneSetRollingUpdate) {
   const { cloneSet, pods, current, update: wanted, isUpdated } = situation;
   const { updateNumber, updateMaxUnavailable } = numbersOf(cloneSet, pods, countingOf(situation, isUpdated));
-  if (updateNumber === 0) return { actions: [] };
-  const target = updateNumber > 0 ? wanted : current;
-  const waiting = candidates(situation, rolling, updateNumber > 0).slice(0, Math.abs(updateNumber));
+  const isForward = updateNumber > 0;
+  return {
+    target: isForward ? wanted : current,
+    pods: updateNumber === 0 ? [] : candidates(situation, rolling, isForward).slice(0, Math.abs(updateNumber)),
+    maxUnavailable: updateMaxUnavailable,
+  };
+}
+
+function updatePods(situation: Situation, rolling: CloneSetRollingUpdate): Attempted {
+  const { target, pods: waiting, maxUnavailable } = moveOf(situation, rolling);
+  if (waiting.length === 0) return { actions: [] };
   const task = taskOf(situation, rolling, target);
   const steps: Attempted[] = [];
   const budgets = budgetsOf(situation);
-  for (const pod of withinLimit(situation, waiting, target, updateMaxUnavailable)) {
+  for (const pod of withinLimit(situation, waiting, target, maxUnavailable)) {
     const step = updatePod(situation, pod, task);
     if (step.actions.length > 0 && !budgets.allow(pod)) {
       steps.push({ actions: [], requeueAfterSeconds: refusedSeconds });
