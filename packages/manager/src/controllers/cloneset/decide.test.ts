@@ -323,6 +323,13 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     does: ['c is Normal'],
   },
   {
+    is: 'lets a Pod be that a raised partition keeps from its update',
+    rolling: { ...inPlace, partition: 3 },
+    spec: { lifecycle: { inPlaceUpdate: hook } },
+    pods: [pod('a', holding), pod('b', holding), pod('c', { state: 'PreparingUpdate', ...holding })],
+    does: ['c is Normal'],
+  },
+  {
     is: 'waits until a Pod that was updated has its hook again',
     rolling: inPlace,
     spec: { lifecycle: { inPlaceUpdate: hook } },
