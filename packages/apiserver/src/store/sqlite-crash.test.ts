@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -23,12 +23,12 @@ after(() => {
 type Acknowledged = { readonly count: number; readonly revision: number };
 
 /** What a writing process acknowledged before it was killed, at a moment of no particular kind. */
-async function writeUntilKilled(): Promise<Map<string, Acknowledged>> {
+async function writeUntilKilled(writes = randomInt(1, 600)): Promise<Map<string, Acknowledged>> {
   const writer = join(import.meta.dirname, 'sqlite-crash-writer.ts');
   child = spawn(process.execPath, [writer, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
   const acknowledged = new Map<string, Acknowledged>();
-  let untilKill = randomInt(1, 600);
+  let untilKill = writes;
   for await (const line of createInterface({ input: child.stdout! })) {
     const [key, count, revision] = line.split(' ');
     // The last line may be torn as well.
@@ -61,6 +61,16 @@ test(`a process killed ${rounds} times while it writes loses nothing it acknowle
     }
     await store.close();
   }
+});
+
+test('the log of processes that are killed again and again does not grow without end', async () => {
+  const sizes: number[] = [];
+  for (let round = 0; round < 8; round++) {
+    await writeUntilKilled(60);
+    sizes.push(statSync(`${path}-wal`).size);
+  }
+  // Each leaves less than what is moved into the database at a time, and all of them several times as much.
+  assert(Math.max(...sizes) < 2 ** 21, sizes.join(', '));
 });
 
 test('a file in use by another process is refused', async () => {

@@ -4,6 +4,7 @@
  * and a lone write waits for nobody.
  */
 import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
@@ -89,7 +90,8 @@ function run(database: DatabaseSync): void {
   const remove = database.prepare('DELETE FROM log WHERE revision = ?');
   const setCompaction = database.prepare('UPDATE compaction SET revision = ?');
   let durable = sendSaved(database);
-  let uncheckpointedBytes = 0;
+  // Whoever was killed has left a log behind, which would grow without end if killing went on and it did not count.
+  let uncheckpointedBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 
   port.on('message', (first: ToThread) => {
     const messages = [first];
