@@ -56,16 +56,24 @@ async function start(limitResponse: object) {
   });
   await server.core.feed.caughtUp();
   const refused: string[] = [];
-  const metrics = { rejected: (_level: string, _schema: string, why: string) => void refused.push(why), waited() {} };
-  return { server, refused, flow: createFlowControl(server.core.resources, clock, metrics) };
+  const allotted = new Map<string, number>();
+  const metrics = {
+    rejected: (_level: string, _schema: string, why: string) => void refused.push(why),
+    waited() {},
+    allotted(seats: ReadonlyMap<string, number>) {
+      for (const [name, count] of seats) allotted.set(name, count);
+    },
+  };
+  return { server, refused, allotted, flow: createFlowControl(server.core.resources, clock, metrics) };
 }
 
 test('a level without queues refuses what it has no seat for, and nobody else is touched', async () => {
-  const { server, refused, flow } = await start({ type: 'Reject' });
+  const { server, refused, allotted, flow } = await start({ type: 'Reject' });
   await using _ = server;
   const held = [1, 2, 3].map(() => flow.admit(request(eve)) as Admitted);
   assert.throws(() => flow.admit(request(eve)), TooManyRequestsError);
   assert.deepEqual(refused, ['concurrency-limit']);
+  assert.equal(allotted.get('narrow'), held.length);
   assert.ok(!(flow.admit(request(admin)) instanceof Promise));
   held[0]!.leave();
   assert.ok(!(flow.admit(request(eve)) instanceof Promise));
@@ -113,6 +121,6 @@ test('seats are shared out by shares, less what is lent and more by what is borr
     ],
     400,
   );
-  assert.deepEqual(shares.get('a'), { minimum: 150, maximum: 360 });
-  assert.deepEqual(shares.get('b'), { minimum: 100, maximum: 400 });
+  assert.deepEqual(shares.get('a'), { nominal: 300, minimum: 150, maximum: 360 });
+  assert.deepEqual(shares.get('b'), { nominal: 100, minimum: 100, maximum: 400 });
 });

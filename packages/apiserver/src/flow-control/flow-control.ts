@@ -65,7 +65,7 @@ type Configuration = {
 export function createFlowControl(
   resources: Pick<ResourceRegistry, 'find'>,
   clock: Clock,
-  metrics: Pick<ServerMetrics, 'rejected' | 'waited'>,
+  metrics: Pick<ServerMetrics, 'rejected' | 'waited' | 'allotted'>,
 ): FlowControl {
   const group = 'flowcontrol.apiserver.k8s.io';
   const schemaResource = resources.find(group, 'v1', 'flowschemas')!;
@@ -87,6 +87,7 @@ export function createFlowControl(
 
   function levelsOf(objects: readonly PriorityLevelConfiguration[]): ReadonlyMap<string, Level> {
     const shares = seatShares(objects, totalSeats);
+    metrics.allotted(new Map([...shares].map(([name, { nominal }]) => [name, nominal])));
     const levels = new Map<string, Level>();
     for (const { metadata, spec } of objects) {
       const { name = '', uid = '' } = metadata;
@@ -185,7 +186,7 @@ function shapeOf(queuing: Queuing | undefined): QueueShape | undefined {
 export function seatShares(
   levels: readonly PriorityLevelConfiguration[],
   total: number,
-): ReadonlyMap<string, SeatShare> {
+): ReadonlyMap<string, SeatShare & { readonly nominal: number }> {
   const settings = levels.map(({ metadata, spec }) => {
     const limits = spec?.type === 'Exempt' ? spec.exempt : spec?.limited;
     const borrowing = spec?.type === 'Exempt' ? undefined : spec?.limited?.borrowingLimitPercent;
@@ -203,7 +204,7 @@ export function seatShares(
       const nominal = sum === 0 ? 0 : Math.ceil((total * shares) / sum);
       const minimum = nominal - Math.round((nominal * lendable) / 100);
       const maximum = borrowing === undefined ? total : nominal + Math.round((nominal * borrowing) / 100);
-      return [name, { minimum, maximum }];
+      return [name, { nominal, minimum, maximum }];
     }),
   );
 }

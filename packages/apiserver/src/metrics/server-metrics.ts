@@ -13,6 +13,8 @@ export type ServerMetrics = {
   rejected(level: string, schema: string, reason: string): void;
   /** How long a request waited for room. */
   waited(level: string, schema: string, seconds: number): void;
+  /** How many seats each level has, before others lend it theirs. */
+  allotted(seats: ReadonlyMap<string, number>): void;
 };
 
 const durationBuckets = [
@@ -105,6 +107,11 @@ export function createServerMetrics(
     flow,
     waitBuckets,
   );
+  const nominalSeats = metrics.gauge(
+    'apiserver_flowcontrol_nominal_limit_seats',
+    'Requests of a priority level that are worked on at once, before others lend it room.',
+    ['priority_level'],
+  );
   metrics
     .gauge('kubernetes_build_info', 'The version of Kubernetes this is.', ['git_version', 'major', 'minor', 'platform'])
     .of(serverVersion.gitVersion, serverVersion.major, serverVersion.minor, serverVersion.platform)
@@ -154,6 +161,10 @@ export function createServerMetrics(
     },
     rejected: (level, schema, reason) => rejections.of(level, schema, reason).increase(),
     waited: (level, schema, seconds) => waits.of(level, schema).observe(seconds),
+    allotted(seats) {
+      nominalSeats.clear();
+      for (const [level, count] of seats) nominalSeats.of(level).set(count);
+    },
   };
 }
 
