@@ -72,11 +72,17 @@ function createComparison() {
   };
 }
 
+/** What a user's shell has: nothing of the npm that runs the tests, whose settings would be complained about. */
+function shellEnvironment(home: string): NodeJS.ProcessEnv {
+  const kept = Object.entries(freshEnvironment(home)).filter(([name]) => !name.toLowerCase().startsWith('npm_'));
+  return { ...Object.fromEntries(kept), npm_config_update_notifier: 'false' };
+}
+
 /** A shell that is told one command after the other. */
 function openShell(home: string) {
   const shell = spawn('bash', ['--norc'], {
     cwd: root,
-    env: { ...freshEnvironment(home), npm_config_update_notifier: 'false' },
+    env: shellEnvironment(home),
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const texts = { stdout: '', stderr: '' };
@@ -117,7 +123,7 @@ function openShell(home: string) {
 async function begin(home: string, { command, prints }: Step) {
   const child = spawn('bash', ['-c', `exec ${command} 2>&1`], {
     cwd: root,
-    env: freshEnvironment(home),
+    env: shellEnvironment(home),
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   });
