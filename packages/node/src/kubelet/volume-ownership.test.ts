@@ -11,6 +11,7 @@ test('a volume whose top is the group’s already is left as it is by those who 
   await files.writeFile('/volume/before', '');
   await giveToGroup(files, '/volume', access);
   await files.writeFile('/volume/after', '');
+  await files.changeOwner('/volume/after', { gid: 0 });
   await giveToGroup(files, '/volume', access);
   assert.deepEqual([await groupOf('before'), await groupOf('after')], [2000, 0]);
   await giveToGroup(files, '/volume', { ...access, onlyOnMismatch: false });
