@@ -29,6 +29,7 @@ export const autoscalingRules: RulesByResource = {
     fieldAnnotations: carryingAnnotations,
     generation: 'none',
     default: defaultVersion1,
+    defaultsWhole: true,
     validate: (object) => validateHorizontalPodAutoscaler(fromVersion1(object)),
     validateUpdate: (object, old) => validateHorizontalPodAutoscalerUpdate(fromVersion1(object), fromVersion1(old)),
     validateStatusUpdate: (object, old) =>

@@ -33,6 +33,17 @@ test('an autoscaler written in one version is read in the other', async () => {
   await assert.rejects(client.get(horizontalPodAutoscaler, { name: 'a', namespace }), isNotFound);
 });
 
+test('who writes the status of an autoscaler in the old version owns the annotations that stand for it', async () => {
+  const spec = { scaleTargetRef: { kind: 'Deployment', name: 'd' }, maxReplicas: 3 };
+  await client.create(horizontalPodAutoscalerV1, { metadata: { name: 'b', namespace }, spec });
+  const status = { currentReplicas: 1, desiredReplicas: 1, currentCPUUtilizationPercentage: 20 };
+  const options = { type: 'merge', subresource: 'status' } as const;
+  await client.patch(horizontalPodAutoscalerV1, { name: 'b', namespace }, { status }, options);
+  const { storage } = server.core.resources.find('autoscaling', 'v1', 'horizontalpodautoscalers')!;
+  const { managedFields = '' } = storage.cache.get(storage.keyOf(namespace, 'b'))!;
+  assert.match(managedFields, /f:autoscaling\.alpha\.kubernetes\.io\/current-metrics.*"subresource":"status"/);
+});
+
 test('an event of one group is one of the other', async () => {
   const involvedObject = { kind: 'Pod', name: 'p', namespace };
   await client.create(coreEvent, { metadata: { name: 'e', namespace }, involvedObject, message: 'm' });
