@@ -15,12 +15,8 @@ import { silentLog } from '@kruise/client/log';
 import { featureGates } from '@kruise/manager/feature-gates';
 import { envFromMetadataHash, plainHash } from '@kruise/manager/inplace/container-hash';
 import { readRuntimeMeta } from '@kruise/manager/inplace/runtime-meta';
-import {
-  busyboxImage,
-  type Containerd,
-  missingForContainerd,
-  startContainerd,
-} from '@kruise/node/cri/conformance/containerd';
+import { busyboxImage, type Containerd, startContainerd } from '@kruise/node/cri/conformance/containerd';
+import { onContainerd } from '@kruise/node/cri/conformance/on-containerd';
 import { createGrpcRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
 import { createKubelet, type Kubelet } from '@kruise/node/kubelet/kubelet';
@@ -30,15 +26,7 @@ import { systemClock as clock, systemRandom as random } from '@kruise/values/sys
 import { formatTime } from '@kruise/values/time';
 import { type Daemon, startDaemon } from './daemon.ts';
 
-const missing = missingForContainerd();
-
-if (missing === undefined) describe('a daemon on containerd', testDaemon);
-else {
-  test('a daemon on containerd', (context) => {
-    assert(!process.env['CI'], `${missing} is not here`);
-    context.diagnostic(`LEFT OUT: without ${missing} there is no containerd to speak to`);
-  });
-}
+onContainerd('a daemon on containerd', (title) => describe(title, testDaemon));
 
 function testDaemon(): void {
   let containerd: Containerd;

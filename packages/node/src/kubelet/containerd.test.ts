@@ -14,28 +14,15 @@ import { type Informer, startInformer } from '@kruise/client/informer';
 import { silentLog } from '@kruise/client/log';
 import { isPodReady } from '@kruise/machinery/pods';
 import { systemClock, systemRandom } from '@kruise/values/system';
-import {
-  busyboxImage,
-  type Containerd,
-  missingForContainerd,
-  otherImage,
-  startContainerd,
-} from '../cri/conformance/containerd.ts';
+import { busyboxImage, type Containerd, otherImage, startContainerd } from '../cri/conformance/containerd.ts';
+import { onContainerd } from '../cri/conformance/on-containerd.ts';
 import { createGrpcRuntime } from '../cri/grpc/grpc-runtime.ts';
 import type { NodeRuntime } from '../cri/runtime.ts';
 import { createKubelet, type Kubelet } from './kubelet.ts';
 import { defaultLogLimits, rotateLogs } from './log-rotation.ts';
 import { hasUnifiedCgroups } from './machine.ts';
 
-const missing = missingForContainerd();
-
-if (missing === undefined) describe('Pods of real containers', testPods);
-else {
-  test('Pods of real containers', (context) => {
-    assert(!process.env['CI'], `${missing} is not here`);
-    context.diagnostic(`LEFT OUT: without ${missing} there is no containerd to run them`);
-  });
-}
+onContainerd('Pods of real containers', (title) => describe(title, testPods));
 
 const clock = systemClock;
 

@@ -1,15 +1,12 @@
-import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { after as delay } from '@kruise/values/clock';
 import { systemClock } from '@kruise/values/system';
 import { createGrpcRuntime } from '../grpc/grpc-runtime.ts';
-import { busyboxImage, missingForContainerd, startContainerd } from './containerd.ts';
+import { busyboxImage, startContainerd } from './containerd.ts';
+import { onContainerd } from './on-containerd.ts';
 import { describeRuntime } from './suite.ts';
 
-const missing = missingForContainerd();
-
-if (missing === undefined) {
-  describeRuntime('containerd', async () => {
+onContainerd('containerd', (title) =>
+  describeRuntime(title, async () => {
     const containerd = await startContainerd();
     const connection = new AbortController();
     const runtime = createGrpcRuntime({ clock: systemClock, endpoint: containerd.endpoint, signal: connection.signal });
@@ -30,10 +27,5 @@ if (missing === undefined) {
         await containerd.dispose();
       },
     };
-  });
-} else {
-  test('containerd', (context) => {
-    assert(!process.env['CI'], `${missing} is not here`);
-    context.diagnostic(`LEFT OUT: without ${missing} there is no containerd to compare with`);
-  });
-}
+  }),
+);
