@@ -41,6 +41,10 @@ export function some(texts: readonly string[], limit: number, separator = ','): 
   return `${texts.slice(0, limit).join(separator)} + ${texts.length - limit} more...`;
 }
 
+/** The condition of this type that an object's status has. */
+export const condition = (object: Loose, type: string): Loose =>
+  (object.status?.conditions ?? []).find((each: Loose) => each.type === type);
+
 type Cell = (object: Loose, nowMs: number) => unknown;
 
 /** A column and what it shows. `wide` ones are shown only on request. */

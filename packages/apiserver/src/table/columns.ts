@@ -1,8 +1,12 @@
 import type { Kind } from '@kruise/schema/kind';
+import { autoscalerTable } from './autoscaler.ts';
 import { ageColumn, integer, nameColumn, tableOfColumns } from './cells.ts';
 import { clusterTables } from './cluster.ts';
+import { eventTable } from './event.ts';
 import { networkTables } from './network.ts';
 import { podTable } from './pod.ts';
+import { requestTables } from './requests.ts';
+import { storageTables } from './storage.ts';
 import type { TableColumns } from './table.ts';
 import { workloadTables } from './workloads.ts';
 
@@ -30,9 +34,13 @@ export const customScaleTable = tableOfColumns([nameColumn, desired, available, 
 
 const tables: { readonly [kind: string]: TableColumns } = {
   Pod: podTable,
+  HorizontalPodAutoscaler: autoscalerTable,
+  Event: eventTable,
   ...workloadTables,
   ...networkTables,
   ...clusterTables,
+  ...storageTables,
+  ...requestTables,
 };
 
 /** The columns of a built-in kind. */

@@ -1,4 +1,16 @@
-import { ageColumn, type Loose, labels, nameColumn, some, tableOfColumns, text, wide } from './cells.ts';
+import {
+  age,
+  ageColumn,
+  type Column,
+  type Loose,
+  labels,
+  nameColumn,
+  selector,
+  some,
+  tableOfColumns,
+  text,
+  wide,
+} from './cells.ts';
 import type { TableColumns } from './table.ts';
 
 function externalAddress({ spec, status }: Loose): string {
@@ -64,46 +76,13 @@ function ingressAddress({ status }: Loose): string {
   return [...new Set(ingress.map(({ ip, hostname }) => ip || hostname).filter(Boolean))].sort().join(',');
 }
 
-/** What one metric is at, and where it should be. */
-function metricTarget(metric: Loose, current: Loose): string {
-  const target = metric[targetKeys[metric.type as keyof typeof targetKeys]]?.target ?? {};
-  const now = current?.[targetKeys[metric.type as keyof typeof targetKeys]]?.current;
-  const average = (suffix = '') => `${now?.averageValue ?? '<unknown>'}/${target.averageValue}${suffix}`;
-  switch (metric.type) {
-    case 'Resource':
-    case 'ContainerResource': {
-      const { name } = metric[targetKeys[metric.type as 'Resource']];
-      if (target.averageValue != null) return `${name}: ${average()}`;
-      const percent = now?.averageUtilization == null ? '<unknown>' : `${now.averageUtilization}%`;
-      return `${name}: ${percent}/${target.averageUtilization == null ? '<auto>' : `${target.averageUtilization}%`}`;
-    }
-    case 'Pods':
-      return average();
-    case 'Object':
-    case 'External':
-      if (target.averageValue != null) return average(' (avg)');
-      return `${now?.value ?? '<unknown>'}/${target.value}`;
-    default:
-      return '<unknown type>';
-  }
-}
-
-const targetKeys = {
-  Resource: 'resource',
-  ContainerResource: 'containerResource',
-  Pods: 'pods',
-  Object: 'object',
-  External: 'external',
-} as const;
-
-function scaleTargets({ spec, status }: Loose): string {
-  const metrics: Loose[] = spec?.metrics ?? [];
-  if (metrics.length === 0) return '<none>';
-  return some(
-    metrics.map((metric, index) => metricTarget(metric, status?.currentMetrics?.[index])),
-    2,
-    ', ',
-  );
+/** A table whose rows have an age that no column is declared for, as Kubernetes has it. */
+function withAgeUnnamed(columns: readonly Column[]): TableColumns {
+  const declared = tableOfColumns(columns);
+  return {
+    ...declared,
+    cells: (object, nowMs) => [...declared.cells(object, nowMs), age(object.metadata.creationTimestamp, nowMs)],
+  };
 }
 
 export const networkTables: { readonly [kind: string]: TableColumns } = {
@@ -147,15 +126,23 @@ export const networkTables: { readonly [kind: string]: TableColumns } = {
     }),
     ageColumn,
   ]),
-  HorizontalPodAutoscaler: tableOfColumns([
+  NetworkPolicy: tableOfColumns([
     nameColumn,
-    text('Reference', 'What it scales.', ({ spec }) => `${spec?.scaleTargetRef?.kind}/${spec?.scaleTargetRef?.name}`),
-    text('Targets', 'Where its metrics are, and where they should be.', scaleTargets),
-    text('MinPods', 'The fewest Pods.', ({ spec }) =>
-      spec?.minReplicas == null ? '<unset>' : String(spec.minReplicas),
-    ),
-    text('MaxPods', 'The most Pods.', ({ spec }) => spec?.maxReplicas ?? 0),
-    text('Replicas', 'How many Pods there are.', ({ status }) => status?.currentReplicas ?? 0),
+    text('Pod-Selector', 'The Pods it is for.', ({ spec }) => selector(spec?.podSelector)),
     ageColumn,
+  ]),
+  ServiceCIDR: tableOfColumns([
+    nameColumn,
+    text('CIDRs', 'The addresses Services are given.', ({ spec }) => (spec?.cidrs ?? []).join(',')),
+    ageColumn,
+  ]),
+  IPAddress: withAgeUnnamed([
+    nameColumn,
+    text('ParentRef', 'What has the address.', ({ spec }) => {
+      const parent = spec?.parentRef;
+      if (!parent) return '';
+      const resource = parent.group ? `${parent.resource}.${parent.group}` : parent.resource;
+      return `${resource}/${parent.namespace ? `${parent.namespace}/` : ''}${parent.name}`;
+    }),
   ]),
 };
