@@ -3,7 +3,7 @@ import { type JsonPath, jsonPath, printValues } from '@kruise/machinery/json-pat
 import { humanDuration } from '@kruise/values/human-duration';
 import { parseTime } from '@kruise/values/time';
 import type { KubeObject } from '../object.ts';
-import { nameColumn, tableOfColumns } from '../table/cells.ts';
+import { creationDescription, nameColumn, tableOfColumns } from '../table/cells.ts';
 import type { TableColumns } from '../table/table.ts';
 
 const { columns: nameColumns } = tableOfColumns([nameColumn]);
@@ -11,7 +11,7 @@ const ageColumn: Column = {
   name: 'Age',
   type: 'date',
   jsonPath: '.metadata.creationTimestamp',
-  description: 'How long ago the object was created.',
+  description: creationDescription,
 };
 
 /** The columns a version has by its definition; its age if that names none. */

@@ -44,10 +44,30 @@ function scaleTargets({ spec, status }: Loose): string {
 
 export const autoscalerTable = tableOfColumns([
   nameColumn,
-  text('Reference', 'What it scales.', ({ spec }) => `${spec?.scaleTargetRef?.kind}/${spec?.scaleTargetRef?.name}`),
-  text('Targets', 'Where its metrics are, and where they should be.', scaleTargets),
-  text('MinPods', 'The fewest Pods.', ({ spec }) => (spec?.minReplicas == null ? '<unset>' : String(spec.minReplicas))),
-  text('MaxPods', 'The most Pods.', ({ spec }) => spec?.maxReplicas ?? 0),
-  text('Replicas', 'How many Pods there are.', ({ status }) => status?.currentReplicas ?? 0),
+  text(
+    'Reference',
+    'scaleTargetRef points to the target resource to scale, and is used to the pods for which metrics should be collected, as well as to actually change the replica count.',
+    ({ spec }) => `${spec?.scaleTargetRef?.kind}/${spec?.scaleTargetRef?.name}`,
+  ),
+  text(
+    'Targets',
+    'metrics contains the specifications for which to use to calculate the desired replica count (the maximum replica count across all metrics will be used).  The desired replica count is calculated multiplying the ratio between the target value and the current value by the current number of pods.  Ergo, metrics used must decrease as the pod count is increased, and vice-versa.  See the individual metric source types for more information about how each type of metric must respond.',
+    scaleTargets,
+  ),
+  text(
+    'MinPods',
+    'minReplicas is the lower limit for the number of replicas to which the autoscaler can scale down.  It defaults to 1 pod.  minReplicas is allowed to be 0 if the alpha feature gate HPAScaleToZero is enabled and at least one Object or External metric is configured.  Scaling is active as long as at least one metric value is available.',
+    ({ spec }) => (spec?.minReplicas == null ? '<unset>' : String(spec.minReplicas)),
+  ),
+  text(
+    'MaxPods',
+    'maxReplicas is the upper limit for the number of replicas to which the autoscaler can scale up. It cannot be less that minReplicas.',
+    ({ spec }) => spec?.maxReplicas ?? 0,
+  ),
+  text(
+    'Replicas',
+    'currentReplicas is current number of replicas of pods managed by this autoscaler, as last seen by the autoscaler.',
+    ({ status }) => status?.currentReplicas ?? 0,
+  ),
   ageColumn,
 ]);

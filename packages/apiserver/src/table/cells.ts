@@ -1,4 +1,8 @@
-/** What the cells of tables are made of: small texts about parts of objects. */
+/**
+ * What columns are made of: small texts about parts of objects.
+ *
+ * Descriptions are answers of the protocol, and so those of kube-apiserver byte for byte, mistakes included.
+ */
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { humanDuration } from '@kruise/values/human-duration';
 import type { KubeObject } from '../object.ts';
@@ -52,14 +56,14 @@ export type Column = {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'boolean' | 'date';
   readonly format?: string;
-  readonly doc: string;
+  readonly description: string;
   readonly wide?: boolean;
   readonly cell: Cell;
 };
 
 const column =
   (type: Column['type']) =>
-  (name: string, doc: string, cell: Cell): Column => ({ name, type, doc, cell });
+  (name: string, description: string, cell: Cell): Column => ({ name, type, description, cell });
 
 export const text = column('string');
 export const integer = column('integer');
@@ -70,11 +74,16 @@ export const nameColumn: Column = {
   name: 'Name',
   type: 'string',
   format: 'name',
-  doc: 'The name of the object, unique in its namespace.',
+  description:
+    'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names',
   cell: ({ metadata }) => metadata.name ?? '',
 };
 
-export const ageColumn = text('Age', 'How long ago the object was created.', ({ metadata }, nowMs) =>
+/** What is said of a column that shows when its object was created, or how long ago. */
+export const creationDescription =
+  'CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata';
+
+export const ageColumn = text('Age', creationDescription, ({ metadata }, nowMs) =>
   age(metadata.creationTimestamp, nowMs),
 );
 
@@ -82,11 +91,11 @@ export const ageColumn = text('Age', 'How long ago the object was created.', ({ 
 export function tableOfColumns(columns: readonly Column[], more: Partial<TableColumns> = {}): TableColumns {
   return {
     columns: columns.map(
-      ({ name, type, format = '', doc, wide: isWide = false }): ColumnDefinition => ({
+      ({ name, type, format = '', description, wide: isWide = false }): ColumnDefinition => ({
         name,
         type,
         format,
-        description: doc,
+        description,
         priority: isWide ? 1 : 0,
       }),
     ),

@@ -1,6 +1,6 @@
 import type { Kind } from '@kruise/schema/kind';
 import { autoscalerTable } from './autoscaler.ts';
-import { ageColumn, integer, nameColumn, tableOfColumns } from './cells.ts';
+import { ageColumn, creationDescription, integer, nameColumn, tableOfColumns } from './cells.ts';
 import { clusterTables } from './cluster.ts';
 import { eventTable } from './event.ts';
 import { networkTables } from './network.ts';
@@ -17,20 +17,33 @@ const nameAndCreation = tableOfColumns(
     {
       name: 'Created At',
       type: 'date',
-      doc: 'When the object was created.',
+      description: creationDescription,
       cell: ({ metadata }) => metadata.creationTimestamp ?? '<unknown>',
     },
   ],
   { nullIfEmpty: true },
 );
 
-const desired = integer('Desired', 'How many there should be.', ({ spec }) => spec?.replicas ?? 0);
-const available = integer('Available', 'How many there are.', ({ status }) => status?.replicas ?? 0);
+const replicas = (described: { readonly desired: string; readonly available: string }) => [
+  integer('Desired', described.desired, ({ spec }) => spec?.replicas ?? 0),
+  integer('Available', described.available, ({ status }) => status?.replicas ?? 0),
+];
 
 /** How many of a workload there are and should be. */
-export const scaleTable = tableOfColumns([{ ...nameColumn, format: '' }, desired, available, ageColumn]);
+export const scaleTable = tableOfColumns([
+  { ...nameColumn, format: '' },
+  ...replicas({
+    desired: 'replicas is the desired number of instances for the scaled object.',
+    available: 'replicas is the actual number of observed instances of the scaled object.',
+  }),
+  ageColumn,
+]);
 /** The same of a custom resource. */
-export const customScaleTable = tableOfColumns([nameColumn, desired, available, { ...ageColumn, type: 'date' }]);
+export const customScaleTable = tableOfColumns([
+  nameColumn,
+  ...replicas({ desired: 'Number of desired replicas', available: 'Number of actual replicas' }),
+  { ...ageColumn, type: 'date' },
+]);
 
 const tables: { readonly [kind: string]: TableColumns } = {
   Pod: podTable,

@@ -17,24 +17,52 @@ function eventSource(event: Loose): string {
 const about = (event: Loose) => event.involvedObject ?? event.regarding ?? {};
 
 export const eventTable = tableOfColumns([
-  text('Last Seen', 'How long ago it last happened.', (event, nowMs) => eventTimes(event, nowMs).last),
-  text('Type', 'Whether all is well.', ({ type }) => type ?? ''),
-  text('Reason', 'Why it happened, in a word.', ({ reason }) => reason ?? ''),
+  text(
+    'Last Seen',
+    'The time at which the most recent occurrence of this event was recorded.',
+    (event, nowMs) => eventTimes(event, nowMs).last,
+  ),
+  text(
+    'Type',
+    'Type of this event (Normal, Warning), new types could be added in the future',
+    ({ type }) => type ?? '',
+  ),
+  text(
+    'Reason',
+    "This should be a short, machine understandable string that gives the reason for the transition into the object's current status.",
+    ({ reason }) => reason ?? '',
+  ),
   text(
     'Object',
-    'What it happened to.',
+    'The object that this event is about.',
     (event) => `${(about(event).kind ?? '').toLowerCase()}/${about(event).name ?? ''}`,
   ),
-  wide(text('Subobject', 'The part it happened to.', (event) => about(event).fieldPath ?? '')),
-  wide(text('Source', 'Who tells.', eventSource)),
-  text('Message', 'What happened.', (event) => (event.message ?? event.note ?? '').trim()),
-  wide(text('First Seen', 'How long ago it first happened.', (event, nowMs) => eventTimes(event, nowMs).first)),
+  wide(
+    text(
+      'Subobject',
+      'If referring to a piece of an object instead of an entire object, this string should contain a valid JSON/Go field access statement, such as desiredState.manifest.containers[2]. For example, if the object reference is to a container within a pod, this would take on a value like: "spec.containers{name}" (where "name" refers to the name of the container that triggered the event) or if no container name is specified "spec.containers[2]" (container with index 2 in this pod). This syntax is chosen only to have some well-defined way of referencing a part of an object.',
+      (event) => about(event).fieldPath ?? '',
+    ),
+  ),
+  wide(
+    text('Source', 'The component reporting this event. Should be a short machine understandable string.', eventSource),
+  ),
+  text('Message', 'A human-readable description of the status of this operation.', (event) =>
+    (event.message ?? event.note ?? '').trim(),
+  ),
+  wide(
+    text(
+      'First Seen',
+      'The time at which the event was first recorded. (Time of server receipt is in TypeMeta.)',
+      (event, nowMs) => eventTimes(event, nowMs).first,
+    ),
+  ),
   wide(
     text(
       'Count',
-      'How often it happened.',
+      'The number of times this event has occurred.',
       (event) => event.series?.count ?? ((event.count ?? event.deprecatedCount) || 1),
     ),
   ),
-  { ...wide(nameColumn), doc: 'The name of the event.' },
+  wide(nameColumn),
 ]);

@@ -99,25 +99,45 @@ const ended: { readonly [phase: string]: RowCondition } = {
 export const podTable = tableOfColumns(
   [
     nameColumn,
-    text('Ready', 'How many of the containers are ready.', (pod) => {
+    text('Ready', 'The aggregate readiness state of this pod for accepting traffic.', (pod) => {
       const { ready, total } = summaryOf(pod);
       return `${ready}/${total}`;
     }),
-    text('Status', 'What the Pod is doing, or what keeps it from doing it.', (pod) => summaryOf(pod).status),
-    text('Restarts', 'How often containers were restarted, and when last.', (pod, nowMs) =>
-      restartsCell(summaryOf(pod), nowMs),
+    text('Status', 'The aggregate status of the containers in this pod.', (pod) => summaryOf(pod).status),
+    text(
+      'Restarts',
+      'The number of times the containers in this pod have been restarted and when the last container in this pod has restarted.',
+      (pod, nowMs) => restartsCell(summaryOf(pod), nowMs),
     ),
     ageColumn,
-    wide(text('IP', 'The address of the Pod.', ({ status }) => status?.podIPs?.[0]?.ip ?? '<none>')),
-    wide(text('Node', 'The node the Pod is on.', ({ spec }) => spec?.nodeName || '<none>')),
+    wide(
+      text(
+        'IP',
+        'podIP address allocated to the pod. Routable at least within the cluster. Empty if not yet allocated.',
+        ({ status }) => status?.podIPs?.[0]?.ip ?? '<none>',
+      ),
+    ),
+    wide(
+      text(
+        'Node',
+        'NodeName indicates in which node this pod is scheduled. If empty, this pod is a candidate for scheduling by the scheduler defined in schedulerName. Once this field is set, the kubelet for this node becomes responsible for the lifecycle of this pod. This field should not be used to express a desire for the pod to be scheduled on a specific node. https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#nodename',
+        ({ spec }) => spec?.nodeName || '<none>',
+      ),
+    ),
     wide(
       text(
         'Nominated Node',
-        'The node that others make room on for this Pod.',
+        'nominatedNodeName is set only when this pod preempts other pods on the node, but it cannot be scheduled right away as preemption victims receive their graceful termination periods. This field does not guarantee that the pod will be scheduled on this node. Scheduler may decide to place the pod elsewhere if other nodes become available sooner. Scheduler may also decide to give the resources on this node to a higher priority pod that is created after preemption. As a result, this field may be different than PodSpec.nodeName when the pod is scheduled.',
         ({ status }) => status?.nominatedNodeName || '<none>',
       ),
     ),
-    wide(text('Readiness Gates', 'How many of the conditions asked for beyond readiness are met.', gatesCell)),
+    wide(
+      text(
+        'Readiness Gates',
+        'If specified, all readiness gates will be evaluated for pod readiness. A pod is ready when all its containers are ready AND all conditions specified in the readiness gates have status equal to "True" More info: https://git.k8s.io/enhancements/keps/sig-network/580-pod-readiness-gates',
+        gatesCell,
+      ),
+    ),
   ],
   {
     conditions({ status }) {
