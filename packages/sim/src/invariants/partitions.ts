@@ -113,13 +113,14 @@ export const advancedDaemonSetsKeepToPartitions: Invariant = {
         if (!view || !set || set.status?.observedGeneration !== set.metadata.generation) return;
         losses.look(view);
         const isOld = (each: Pod) => revisionOf(each) !== set.status?.updateRevision;
-        const own = view.list(pod).filter((each) => isUntouched(each) && controllerOf(each)?.uid === set.metadata.uid);
+        // Whoever others ended a moment ago may still be there for all the manager knows, in place of an old one or as one.
+        const known = [...view.list(pod).filter(isUntouched), ...losses.recent(view.now)];
+        const own = known.filter((each) => controllerOf(each)?.uid === set.metadata.uid);
         const isSurged = own.some(
           (each) => !isOld(each) && each !== found && targetNodeOf(each) === targetNodeOf(found),
         );
         if (!isOld(found) || isSurged) return;
-        const lost = losses.recent(view.now).filter((each) => controllerOf(each)?.uid === set.metadata.uid);
-        const left = new Set([...own, ...lost].filter(isOld).map(targetNodeOf)).size;
+        const left = new Set(own.filter(isOld).map(targetNodeOf)).size;
         const nodes = view.list(node).length;
         const least = Math.min(nodes, ...specsOf(set).map((spec) => partitionOf(spec, nodes)));
         if (left < least) broken ??= `${found.metadata.name} was taken, and ${left} of ${least} are left`;
