@@ -59,14 +59,14 @@ function packageOf(file: string): string | undefined {
 }
 
 function importsOf(file: string): readonly string[] {
-  return [...texts.get(file)!.matchAll(/^(?:import|export)\s[^;]*?from\s+'([^']+)'|\bimport\('([^']+)'\)/gm)].map(
+  return [...texts.get(file)!.matchAll(/^(?:import|export)\s[\w\s{},*]*?from\s+'([^']+)'|\bimport\('([^']+)'\)/gm)].map(
     (match) => (match[1] ?? match[2])!,
   );
 }
 
 /** Imports that remain when types are taken away. */
 function runtimeImportsOf(file: string): readonly string[] {
-  return [...texts.get(file)!.matchAll(/^(?:import|export)\s+(?!type\b)([^;]*?)from\s+'([^']+)'/gm)].flatMap(
+  return [...texts.get(file)!.matchAll(/^(?:import|export)\s+(?!type\b)([\w\s{},*]*?)from\s+'([^']+)'/gm)].flatMap(
     (match) => {
       const named = /\{([^}]*)\}/.exec(match[1]!)?.[1];
       const onlyTypes = named?.split(',').every((part) => part.trim() === '' || /^\s*type\s/.test(part)) ?? false;
