@@ -1,13 +1,14 @@
 /**
  * Leader election with a Lease: of many processes one leads, and only while it can show that it does.
  *
- * No two clocks are ever compared. Whether another's lease has run out is judged by how long this process has seen it
- * unchanged; whether one's own has, by when one began to write it. A leader gives up before anyone else may take over,
- * since it stops `renewDeadlineSeconds` after its last renewal and others wait for `leaseDurationSeconds`.
+ * No two clocks are ever compared, nor two times of one clock, which may be put right in between: only timers count.
+ * Whether another's lease has run out is judged by how long this process has seen it unchanged; whether one's own has,
+ * by when one began to write it. A leader gives up before anyone else may take over, since it stops
+ * `renewDeadlineSeconds` after its last renewal and others wait for `leaseDurationSeconds`.
  */
 import { type Lease, type LeaseSpec, lease } from '@kruise/api/coordination/lease';
 import { isAlreadyExists, isConflict, isNotFound } from '@kruise/machinery/status';
-import { after, type Clock } from '@kruise/values/clock';
+import { after, type CancelTimer, type Clock } from '@kruise/values/clock';
 import { jitter, type Random } from '@kruise/values/random';
 import { formatMicroTime, type Instant } from '@kruise/values/time';
 import type { NewEvent } from './actions.ts';
@@ -30,8 +31,8 @@ export type LeaderElectionOptions = {
   readonly onError?: (error: unknown) => void;
 };
 
-/** What is known of a lease: its last state, and since when it has been that. */
-type Sighting = { readonly lease: Lease; readonly since: Instant };
+/** For how long a lease that is held may be relied on; `cancel` keeps the signal from being aborted. */
+type Reliance = { readonly overdue: AbortController; readonly cancel: CancelTimer };
 
 /** How leading came to its end: because it was to, or because the lease could not be kept. */
 export type LeadershipEnd = 'stopped' | 'lost';
@@ -61,14 +62,24 @@ export async function runAsLeader(
     throw new RangeError('the lease must outlast the deadline to renew it, and that more than one try');
   }
   const reference = { namespace, name };
-  let seen: Sighting | undefined;
+  /** The lease as it was seen last, and whether it has been that for as long as it lasts. */
+  let seen: Lease | undefined;
+  let hasRunOut = false;
+  let cancelRunningOut: CancelTimer = () => {};
   /** Whether what was seen last is what this process wrote, so that it need not be read again. */
   let isOwn = false;
   let leader: string | undefined;
+  const finished = new AbortController();
 
   const look = (found: Lease): void => {
-    if (seen?.lease.metadata.resourceVersion !== found.metadata.resourceVersion) {
-      seen = { lease: found, since: clock.now() };
+    if (seen?.metadata.resourceVersion !== found.metadata.resourceVersion) {
+      seen = found;
+      hasRunOut = false;
+      cancelRunningOut();
+      const runOut = () => {
+        hasRunOut = true;
+      };
+      cancelRunningOut = clock.setTimer((found.spec?.leaseDurationSeconds ?? 0) * 1000, runOut, finished.signal);
     }
     const holder = found.spec?.holderIdentity || undefined;
     if (holder !== undefined && holder !== leader) options.onNewLeader?.(holder);
@@ -89,10 +100,9 @@ export async function runAsLeader(
       }
     }
     deadline.throwIfAborted();
-    const { lease: found, since } = seen!;
-    if (isHeldByAnother(found.spec, identity, clock.now() - since)) return false;
-    const spec = specAt(now, found.spec, { identity, leaseDurationSeconds });
-    look(await client.update(lease, { ...found, spec }, { signal: deadline }));
+    if (isAnothers(seen?.spec, identity) && !hasRunOut) return false;
+    const spec = specAt(now, seen?.spec, { identity, leaseDurationSeconds });
+    look(await client.update(lease, { ...seen!, spec }, { signal: deadline }));
     return true;
   }
 
@@ -110,28 +120,28 @@ export async function runAsLeader(
     }
   }
 
+  /** Relies on a lease from now on: from before it is written, since the answer may be late. */
+  function rely(overdue = new AbortController()): Reliance {
+    return { overdue, cancel: clock.setTimer(renewDeadlineMs, () => overdue.abort()) };
+  }
+
   /** Renews until that has failed for too long; resolves when the lease is not to be relied on any more. */
-  async function renew(heldSince: Instant, ended: AbortSignal): Promise<void> {
-    let renewedAt = heldSince;
-    const overdue = new AbortController();
-    let cancel = () => {};
-    const extend = () => {
-      cancel();
-      cancel = clock.setTimer(renewedAt + renewDeadlineMs - clock.now(), () => overdue.abort());
-    };
-    extend();
+  async function renew(held: Reliance, ended: AbortSignal): Promise<void> {
+    const { overdue } = held;
+    let { cancel } = held;
     const deadline = AbortSignal.any([overdue.signal, ended]);
     try {
       while (!deadline.aborted) {
         await after(clock, retryPeriodMs, deadline).catch(() => {});
         if (deadline.aborted) return;
-        const begun = clock.now();
+        const renewed = rely(overdue);
         if (await attempt(deadline)) {
-          renewedAt = begun;
-          extend();
-        } else if (isHeldByAnother(seen?.lease.spec, identity, 0)) {
-          return;
+          cancel();
+          cancel = renewed.cancel;
+          continue;
         }
+        renewed.cancel();
+        if (isAnothers(seen?.spec, identity)) return;
       }
     } finally {
       cancel();
@@ -141,39 +151,35 @@ export async function runAsLeader(
   /** Gives the lease up, so that another need not wait until it has run out. */
   async function release(deadline: AbortSignal): Promise<void> {
     if (!isOwn) look(await client.get(lease, reference, { signal: deadline }));
-    const { lease: found } = seen!;
-    if (found.spec?.holderIdentity !== identity) return;
+    if (seen?.spec?.holderIdentity !== identity) return;
     const time = formatMicroTime(clock.now());
     const released = { holderIdentity: '', leaseDurationSeconds: 1, renewTime: time, acquireTime: time };
-    await client.update(lease, { ...found, spec: { ...found.spec, ...released } }, { signal: deadline });
+    await client.update(lease, { ...seen, spec: { ...seen.spec, ...released } }, { signal: deadline });
   }
 
-  /** Runs something that may take as long as a leader has to renew its lease. */
-  async function inTime<T>(ended: AbortSignal, run: (deadline: AbortSignal) => Promise<T>): Promise<T | undefined> {
-    const late = new AbortController();
-    const cancel = clock.setTimer(renewDeadlineMs, () => late.abort(), ended);
-    const deadline = AbortSignal.any([ended, late.signal]);
-    try {
-      return await orAborted(run(deadline), deadline);
-    } finally {
-      cancel();
-    }
+  async function releaseInTime(): Promise<void> {
+    const { overdue, cancel } = rely();
+    await orAborted(release(overdue.signal), overdue.signal).catch(onError).finally(cancel);
   }
 
-  let heldSince: Instant | undefined;
+  let held: Reliance | undefined;
   while (!signal.aborted) {
-    const begun = clock.now();
+    const reliance = rely();
     // An answer that takes longer comes too late to lead by.
-    if (await inTime(signal, attempt)) {
-      heldSince = begun;
+    if (await attempt(AbortSignal.any([signal, reliance.overdue.signal]))) {
+      held = reliance;
       break;
     }
+    reliance.cancel();
     await after(clock, jitter(random, retryPeriodMs, 1.2), signal).catch(() => {});
   }
-  if (heldSince === undefined) return 'stopped';
+  if (!held) {
+    finished.abort();
+    return 'stopped';
+  }
   const tell = (message: string) =>
     options.record?.({
-      about: seen!.lease,
+      about: seen!,
       type: 'Normal',
       reason: 'LeaderElection',
       message: `${identity} ${message}`,
@@ -181,13 +187,12 @@ export async function runAsLeader(
   tell('became leader');
 
   const over = new AbortController();
-  const finished = new AbortController();
   const stop = () => over.abort(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
   let isLost = false;
   // Until the work has come to its end, though it is to: whoever is still at work still leads.
-  const kept = renew(heldSince, finished.signal).then(() => {
+  const kept = renew(held, finished.signal).then(() => {
     isLost = !finished.signal.aborted;
     over.abort();
   });
@@ -198,7 +203,7 @@ export async function runAsLeader(
     finished.abort();
     await kept;
     tell('stopped leading');
-    if (!isLost) await inTime(new AbortController().signal, release).catch(onError);
+    if (!isLost) await releaseInTime();
   }
   return isLost && !signal.aborted ? 'lost' : 'stopped';
 }
@@ -218,10 +223,8 @@ function specAt(now: Instant, before: LeaseSpec | undefined, { identity, leaseDu
   };
 }
 
-/** Whether someone else has a lease that may still be good, having been seen unchanged for so long. */
-function isHeldByAnother(spec: LeaseSpec | undefined, identity: string, unchangedMs: number): boolean {
-  if (!spec?.holderIdentity || spec.holderIdentity === identity) return false;
-  return unchangedMs < (spec.leaseDurationSeconds ?? 0) * 1000;
+function isAnothers(spec: LeaseSpec | undefined, identity: string): boolean {
+  return !!spec?.holderIdentity && spec.holderIdentity !== identity;
 }
 
 function isOutdated(error: unknown): boolean {

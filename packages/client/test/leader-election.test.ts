@@ -182,6 +182,26 @@ test('a lease that cannot be kept is refused from the start', async () => {
   await cluster.close();
 });
 
+test('a clock that is put forward takes no lease before its time', async () => {
+  const cluster = await startCluster();
+  const transport = cuttable(cluster.client.transport);
+  const first = candidate(cluster, 'first', { transport });
+  await cluster.pass(1);
+  let aheadMs = 0;
+  const clock = { ...cluster.clock, now: () => cluster.clock.now() + aheadMs };
+  const second = candidate(cluster, 'second', { clock });
+  await cluster.pass(0);
+  transport.cut();
+  aheadMs = 3_600_000;
+  await cluster.pass(5);
+  assert.deepEqual([first.isLeading(), second.isLeading()], [true, false]);
+  await cluster.pass(20);
+  assert.deepEqual([first.isLeading(), second.isLeading()], [false, true]);
+  second.stop();
+  await cluster.pass(0);
+  await cluster.close();
+});
+
 test('never do two lead, whatever their clocks show and whatever requests come to', async () => {
   await fc.assert(
     fc.asyncProperty(
@@ -205,13 +225,16 @@ test('never do two lead, whatever their clocks show and whatever requests come t
           },
         };
         const running = new Map<number, ReturnType<typeof candidate>>();
+        const aheadMs = [...offsets];
         const start = (index: number) => {
-          const clock = { ...cluster.clock, now: () => cluster.clock.now() + offsets[index]! };
+          const clock = { ...cluster.clock, now: () => cluster.clock.now() + aheadMs[index]! };
           running.set(index, candidate(cluster, `candidate-${index}`, { transport, clock }));
         };
         for (const index of offsets.keys()) start(index);
         let ledSeconds = 0;
         for (let second = 0; second < 300; second++) {
+          // Clocks are put right, or wrong, at any time.
+          if (second % 7 === 0) aheadMs[Math.floor(random.next() * offsets.length)] = pick(random, offsets);
           await cluster.pass(1);
           const leading = [...running.values()].filter((each) => each.isLeading());
           assert.ok(leading.length <= 1, `${leading.length} lead in second ${second}`);
