@@ -23,6 +23,7 @@ export type KubeletFlags = {
   readonly containerLogMaxFiles: string;
   readonly rotateServerCertificates?: boolean;
   readonly daemonKubeconfig?: string;
+  readonly featureGates: string;
   readonly registryQps: string;
   readonly registryBurst: string;
   readonly evictionHard?: string;
@@ -59,6 +60,11 @@ export function kubeletFlags(command: Command): Command {
     .option('--container-log-max-size <size>', 'the size at which the log of a container is put away', '10Mi')
     .option('--container-log-max-files <count>', 'how many files of logs a container has at most', '5')
     .option('--daemon-kubeconfig <file>', 'runs kruise-daemon as well, which reaches the cluster like this')
+    .option(
+      '--feature-gates <gates>',
+      'EventedPLEG=false has it ask for containers once a second, as Kubernetes does; and those of kruise-daemon',
+      '',
+    )
     .option('--rotate-server-certificates', "ask the cluster for the certificate of the kubelet's API")
     .option('--registry-qps <count>', 'how many images are pulled a second; 0 for any number', '5')
     .option('--registry-burst <count>', 'how many images may be pulled at once beyond that', '10')

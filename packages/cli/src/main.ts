@@ -33,7 +33,7 @@ clusterOptions(program.command('up'))
   .description('Start the cluster and write its kubeconfig.')
   .option('--nodes <count>', 'how many simulated nodes it has; none where someone else plays them', '3')
   .option('--without <component...>', `leave a component to someone else: ${componentNames.join(', ')}`)
-  .option('--feature-gates <gates>', 'of kruise-manager: Name=true,Other=false')
+  .option('--feature-gates <gates>', 'of kruise-manager and its nodes: Name=true,EventedPLEG=false')
   .action(async (options) => {
     const { up } = await import('./commands/up.ts');
     // Everything has come to a stop; whatever still lingers keeps nobody waiting.

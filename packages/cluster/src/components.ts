@@ -15,10 +15,10 @@ import { type Log, withFields } from '@kruise/client/log';
 import { runControllers } from '@kruise/client/manager';
 import type { Webhook } from '@kruise/client/webhook';
 import type { ControllerSettings } from '@kruise/controlplane/controllers/settings';
-import type { FeatureGates } from '@kruise/manager/feature-gates';
 import type { NodeDirectory } from '@kruise/node/node-directory';
 import type { Nodes, NodesOptions } from '@kruise/node/nodes';
 import type { ComponentName } from './component-names.ts';
+import { type ClusterGates, clusterGates } from './feature-gates.ts';
 
 /** Of a range that is nobody's on any network: a load balancer of this machine is told by its address. */
 const loadBalancerRanges = ['198.18.0.0/24'];
@@ -33,8 +33,8 @@ export type ComponentOptions = {
   readonly webhooks: Map<string, Webhook>;
   /** The API servers of this process behind the API server; that of metrics is put there. */
   readonly servers: InProcessServers;
-  /** The feature gates of kruise-manager, as its flag gives them: `A=true,B=false`. */
-  readonly featureGates?: string;
+  /** The feature gates of kruise-manager, kruise-daemon and kubelets; by default as they are by default. */
+  readonly gates?: ClusterGates;
   readonly nodes: {
     readonly count: number;
     /** Those that were added. */
@@ -59,7 +59,7 @@ export type Components = {
 
 /** Starts what makes a cluster of an API server. */
 export async function startComponents(options: ComponentOptions): Promise<Components> {
-  const { core, log, host, settings, webhooks, servers, featureGates = '', without = [] } = options;
+  const { core, log, host, settings, webhooks, servers, gates = clusterGates(''), without = [] } = options;
   const { clock, random } = core;
   const stopping = new AbortController();
   const served = new AbortController();
@@ -107,7 +107,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
       const { managerSettings } = await import('@kruise/manager/settings');
       const { grantManagerRights, managerAccount } = await import('@kruise/manager/bootstrap/rights');
       // The daemons of nodes are there as soon as the nodes are.
-      const managing = managerSettings({ gates: await gatesOf(featureGates), nodeImageCreationDelayMs: 0 });
+      const managing = managerSettings({ gates: gates.kruise, nodeImageCreationDelayMs: 0 });
       await grantManagerRights(clientOf(core, serverItself), managing.namespace);
       const serving = Promise.withResolvers<void>();
       const managed = runManager(
@@ -131,6 +131,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
     {
       ...shared('nodes'),
       ...options.nodes,
+      node: { gates: gates.kubelet },
       ...(daemon ? { accompany: daemon } : {}),
       clientOf: (name) => clientOf(core, component(`system:node:${name}`, 'system:nodes')),
       reader: clientOf(core, serverItself),
@@ -148,7 +149,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
     const { daemonAccount, grantDaemonRights } = await import('@kruise/manager/bootstrap/rights');
     await grantDaemonRights(clientOf(core, serverItself), kruiseNamespace);
     const client = clientOf(core, serviceAccount(kruiseNamespace, daemonAccount));
-    const daemon = startDaemon({ ...shared('daemon'), client, gates: await gatesOf(featureGates) }, stopping.signal);
+    const daemon = startDaemon({ ...shared('daemon'), client, gates: gates.kruise }, stopping.signal);
     running.push(daemon.stopped);
     return ({ name, runtime }, until) => void daemon.serve({ name, runtimes: [runtime] }, until);
   }
@@ -181,11 +182,6 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
       served.abort();
     },
   };
-}
-
-async function gatesOf(text: string): Promise<FeatureGates> {
-  const { featureGates, parseFeatureGates } = await import('@kruise/manager/feature-gates');
-  return featureGates(parseFeatureGates(text));
 }
 
 function clientOf(core: Core, user: User): Client {

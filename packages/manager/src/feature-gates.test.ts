@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type FeatureGate, FeatureGateError, featureGates, parseFeatureGates } from './feature-gates.ts';
+import { FeatureGateError } from '@kruise/client/feature-gates';
+import { type FeatureGate, featureGates, parseFeatureGates } from './feature-gates.ts';
 
 const off: { given: string; gate: FeatureGate }[] = [
   { given: 'PodWebhook=false,WorkloadSpread=true', gate: 'WorkloadSpread' },

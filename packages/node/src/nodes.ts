@@ -25,7 +25,16 @@ import { slowed } from './slow-transport.ts';
 /** What a node is like; what is left out is as for any node. */
 export type NodeOptions = Pick<
   KubeletOptions,
-  'quiet' | 'labels' | 'taints' | 'unschedulable' | 'capacity' | 'reserved' | 'info' | 'settings' | 'providerId'
+  | 'quiet'
+  | 'gates'
+  | 'labels'
+  | 'taints'
+  | 'unschedulable'
+  | 'capacity'
+  | 'reserved'
+  | 'info'
+  | 'settings'
+  | 'providerId'
 > & {
   readonly name?: string;
   /** The node's own; by default the next of `addressRange`. */

@@ -7,8 +7,8 @@ import { loadKubeconfig } from '@kruise/client/kubeconfig';
 import { formatKubeconfig } from '@kruise/client/kubeconfig-file';
 import { jsonLog, type Log } from '@kruise/client/log';
 import { addProcessMetrics, createMetrics } from '@kruise/client/metrics';
+import { clusterGates } from '@kruise/cluster/feature-gates';
 import { createAuthority, type KeyPair } from '@kruise/machinery/x509/certificate';
-import { featureGates } from '@kruise/manager/feature-gates';
 import { createGrpcRuntime, requireRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
 import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-runtime';
@@ -41,6 +41,7 @@ import { parseSoftThresholds, parseThresholds } from '../thresholds.ts';
 
 /** Runs a node until the process is told to stop. Containers of a real runtime go on running. */
 export async function kubelet(flags: KubeletFlags): Promise<number> {
+  const gates = clusterGates(flags.featureGates);
   const log = jsonLog(systemClock.now, (line) => process.stderr.write(line));
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
@@ -65,6 +66,7 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
       nodeName,
       addresses: [address],
       port,
+      gates: gates.kubelet,
       labels: Object.fromEntries(pairsOf(flags.nodeLabels)),
       taints: parseTaints(flags.registerWithTaints ?? ''),
       ...(flags.podManifestPath === undefined ? {} : { staticPodPath: flags.podManifestPath }),
@@ -80,7 +82,7 @@ export async function kubelet(flags: KubeletFlags): Promise<number> {
           nodeName,
           runtimes: [machine.runtime],
           log,
-          gates: featureGates(),
+          gates: gates.kruise,
         },
         signal,
       )

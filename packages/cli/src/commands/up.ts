@@ -15,6 +15,7 @@ import { jsonLog } from '@kruise/client/log';
 import type { Webhook } from '@kruise/client/webhook';
 import { type ComponentName, componentNames } from '@kruise/cluster/component-names';
 import { type Components, startComponents } from '@kruise/cluster/components';
+import { clusterGates } from '@kruise/cluster/feature-gates';
 import { installKruiseKinds, kruiseConverterOf } from '@kruise/cluster/kruise-kinds';
 import { createNodeDirectory } from '@kruise/node/node-directory';
 import { systemClock, systemRandom } from '@kruise/values/system';
@@ -79,6 +80,7 @@ export async function up(options: UpOptions): Promise<number> {
 async function run(directory: DataDirectory, options: UpOptions): Promise<number> {
   const steps = createSteps();
   const without = componentsOf(options.without);
+  const gates = clusterGates(options.featureGates ?? '');
   const begun = performance.now();
   const audit = await openAudit(options, systemClock);
   // The store's thread starts while keys are made.
@@ -134,7 +136,7 @@ async function run(directory: DataDirectory, options: UpOptions): Promise<number
             outside: ({ host, port }) =>
               host === advertised && port === listener?.port ? () => connect(port, localHost(options.bind)) : undefined,
           },
-          ...(options.featureGates === undefined ? {} : { featureGates: options.featureGates }),
+          gates,
           settings: {
             rootAuthorities: pki.ca.certificate,
             signer: pki.ca,

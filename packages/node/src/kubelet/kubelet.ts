@@ -23,9 +23,11 @@ import { isCriticalPod, isMirrorPod } from './critical.ts';
 import { preemptedStatus, preemptionMessage, shutDownStatus } from './disruption.ts';
 import { defaultThresholds, notForPods, type Supplies, type Threshold } from './eviction.ts';
 import { startEviction } from './eviction-manager.ts';
+import { type KubeletGates, kubeletFeatureGates } from './feature-gates.ts';
 import { defaultLimits, startImageCollection } from './image-collection.ts';
 import { createImages } from './images.ts';
 import { createKubeletMetrics } from './kubelet-metrics.ts';
+import { createListings } from './listings.ts';
 import { type NodeAgent, type NodeDescription, startNodeAgent } from './node-agent.ts';
 import type { NodeContext } from './node-context.ts';
 import { removeOrphans } from './orphans.ts';
@@ -68,6 +70,7 @@ export type KubeletOptions = {
   /** Where its own API is served. */
   readonly port?: number;
   readonly settings?: Partial<NodeSettings>;
+  readonly gates?: KubeletGates;
   /** How often images are pulled; without it, as often as is asked for. */
   readonly pullLimit?: BucketOptions;
   /** A folder of the node whose files are Pods to run. */
@@ -199,6 +202,8 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
   const registry = options.metrics ?? createMetrics();
   const metrics = createKubeletMetrics(registry, { nodeName, workers: () => [...workers.values()] });
   const settings = { ...defaultSettings, ...options.settings };
+  const { EventedPLEG: isEvented } = options.gates ?? kubeletFeatureGates();
+  const listings = createListings();
   const context: NodeContext = {
     nodeName,
     runtime,
@@ -229,6 +234,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     supportsRecursiveReadOnly: agent.supportsRecursiveReadOnly,
     admits,
     wakeAt: (uid, at) => delays.set(uid, at, 'change'),
+    ...(isEvented ? {} : { listings }),
     signal,
   };
 
@@ -348,7 +354,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     await Promise.race([agent.registered, aborted]);
     if (signal.aborted) return;
     const following = followRuntime(
-      { runtime, clock, onError },
+      { runtime, clock, isEvented, onError },
       {
         changed(uid, isThere) {
           const worker = workers.get(uid);
@@ -359,6 +365,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
         missed() {
           for (const worker of workers.values()) worker.wake();
         },
+        listed: listings.listed,
         heard: agent.setHeard,
       },
       signal,

@@ -9,6 +9,7 @@ import type { NodeRuntime } from '../cri/runtime.ts';
 import type { Allocations, Refusal } from './allocations.ts';
 import type { Images } from './images.ts';
 import type { KubeletMetrics } from './kubelet-metrics.ts';
+import type { Listings } from './listings.ts';
 import type { ProbeMetrics } from './probe-metrics.ts';
 import type { NodeSettings } from './sandbox-config.ts';
 import type { Sources } from './sources.ts';
@@ -53,6 +54,8 @@ export type NodeContext = {
   readonly admits: (pod: Pod) => Refusal | undefined;
   /** Has the worker of a Pod look again at a time. */
   readonly wakeAt: (uid: string, at: Instant) => void;
+  /** What passes over Pods wait for; nothing where the runtime's events are listened to. */
+  readonly listings?: Listings;
   /** Aborted when the kubelet stops. What runs goes on running. */
   readonly signal: AbortSignal;
 };

@@ -100,6 +100,8 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   let isBusy = false;
   let isDeadlineTold = false;
   let pass: AbortController | undefined;
+  /** When the last pass was over. */
+  let passedAt = Number.NEGATIVE_INFINITY;
   let cancelLook: (() => void) | undefined;
   const containerStarts = createContainerStarts(node);
   let probes: PodProbes = noProbes;
@@ -119,6 +121,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   async function work(): Promise<void> {
     isBusy = true;
     while (isWoken && stage !== 'gone' && !node.signal.aborted) {
+      if (node.listings) await node.listings.newerThan(passedAt);
       isWoken = false;
       const current = new AbortController();
       pass = current;
@@ -128,6 +131,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
         if (!current.signal.aborted && !node.signal.aborted) failed(error);
       }
       pass = undefined;
+      passedAt = clock.now();
       cancelLook?.();
       cancelLook = undefined;
     }

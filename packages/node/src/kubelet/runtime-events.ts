@@ -1,6 +1,7 @@
-/** Hears from a runtime what happens to Pods: by its events, or where it has none by asking every second. */
+/** Hears from a runtime what happens to Pods: by its events, or where there are none by asking every second. */
 import { GrpcError } from '@kruise/client/grpc/status';
 import { after, type Clock } from '@kruise/values/clock';
+import type { Instant } from '@kruise/values/time';
 import type { RuntimeService } from '../cri/runtime.ts';
 import { podUidLabel } from './sandbox-config.ts';
 
@@ -8,6 +9,8 @@ import { podUidLabel } from './sandbox-config.ts';
 export type ListenContext = {
   readonly runtime: RuntimeService;
   readonly clock: Clock;
+  /** Whether its events are listened to, if it has any. */
+  readonly isEvented: boolean;
   readonly onError: (error: unknown) => void;
 };
 
@@ -17,6 +20,8 @@ export type RuntimeListener = {
   changed(uid: string, isThere: boolean): void;
   /** Anything may have happened while nobody listened. */
   missed(): void;
+  /** All there is was asked for at this time. */
+  listed(askedAt: Instant): void;
   /** Whether the runtime is heard from now on. */
   heard(isHeard: boolean): void;
 };
@@ -30,7 +35,8 @@ export async function followRuntime(
   listener: RuntimeListener,
   signal: AbortSignal,
 ): Promise<void> {
-  const { runtime, clock, onError } = context;
+  const { runtime, clock, isEvented, onError } = context;
+  if (!isEvented) return relist(context, listener, signal);
   while (!signal.aborted) {
     // One who has nothing to tell is heard as well as others, unless he breaks off at once.
     const cancel = clock.setTimer(reconnectMs, () => listener.heard(true), signal);
@@ -58,9 +64,8 @@ async function relist(
   signal: AbortSignal,
 ): Promise<void> {
   let known = new Map<string, string>();
-  for (;;) {
-    await after(clock, relistMs, signal).catch(() => {});
-    if (signal.aborted) return;
+  while (!signal.aborted) {
+    const askedAt = clock.now();
     try {
       const found = await statesOf(runtime, signal);
       listener.heard(true);
@@ -68,10 +73,13 @@ async function relist(
         if (known.get(uid) !== found.get(uid)) listener.changed(uid, found.has(uid));
       }
       known = found;
+      listener.listed(askedAt);
     } catch (error) {
+      if (signal.aborted) return;
       listener.heard(false);
       onError(error);
     }
+    await after(clock, relistMs, signal).catch(() => {});
   }
 }
 
