@@ -1,0 +1,61 @@
+import { type ControllerRevision, controllerRevision } from '@kruise/api/apps/controllerrevision';
+import { namespace } from '@kruise/api/core/namespace';
+import { pod } from '@kruise/api/core/pod';
+import { type SidecarSet, sidecarSet } from '@kruise/api/kruise/sidecarset';
+import { sidecarSetNameLabel } from '@kruise/api/kruise/well-known';
+import { type Controller, defineController, watch } from '@kruise/client/controller';
+import type { Caches, Change } from '@kruise/client/informer';
+import type { Key } from '@kruise/client/object-key';
+import { selectorOf } from '@kruise/machinery/label-selector';
+import { controllerOf } from '@kruise/machinery/owner-references';
+import { isPodActive } from '@kruise/machinery/pods';
+import { type ManagerSettings, workSettings } from '../../settings.ts';
+import { injectedSets } from '../../sidecarset/marks.ts';
+import { hasSidecars } from '../../sidecarset/pod-state.ts';
+import { decide, type Observed } from './decide.ts';
+import { setsOfPod } from './wake.ts';
+
+export function sidecarSetController(settings: ManagerSettings): Controller {
+  return defineController({
+    ...workSettings(settings, 'sidecarset'),
+    for: sidecarSet,
+    wakes: isNews,
+    watches: [watch(pod, setsOfPod)],
+    uses: [controllerRevision, namespace],
+    observe: (caches, key) => observe(caches, key, settings),
+    decide: (observed) => decide(observed, settings),
+  });
+}
+
+/** What follows from a SidecarSet follows from its spec. */
+function isNews({ object, previous }: Change<SidecarSet>): boolean {
+  return previous?.metadata.generation !== object.metadata.generation;
+}
+
+function observe(caches: Caches, key: Key, { namespace: own }: ManagerSettings): Observed | undefined {
+  const found = caches.of(sidecarSet).get(key);
+  if (!found) return undefined;
+  const { name = '', uid } = found.metadata;
+  const { selector, namespaceSelector } = found.spec;
+  const [selected, chosen] = [selectorOf(selector), namespaceSelector && selectorOf(namespaceSelector)];
+  const isChosen = (place = '') => !chosen || chosen.matches(caches.of(namespace).get(place)?.metadata.labels);
+  const revisions = caches.of(controllerRevision);
+  return {
+    sidecarSet: found,
+    pods: caches
+      .of(pod)
+      .byIndex(injectedSets, name)
+      .filter(({ metadata }) => selected.matches(metadata.labels) && isChosen(metadata.namespace))
+      .filter((each) => isPodActive(each) && hasSidecars(each, found)),
+    revisions: revisions
+      .byIndex(setOfRevision, name)
+      .filter((each) => each.metadata.namespace === own && (controllerOf(each)?.uid ?? uid) === uid),
+    revisionNamed: (revision) => revisions.get({ namespace: own, name: revision }),
+  };
+}
+
+/** The SidecarSet whose name a revision has. */
+function setOfRevision({ metadata }: ControllerRevision): readonly string[] {
+  const name = metadata.labels?.[sidecarSetNameLabel];
+  return name === undefined ? [] : [name];
+}

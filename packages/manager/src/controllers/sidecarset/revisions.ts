@@ -1,0 +1,94 @@
+/** The revisions of a SidecarSet, which live in the namespace of the manager (sidecarset.md §12). */
+import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
+import type { Pod } from '@kruise/api/core/pod';
+import type { SidecarSet } from '@kruise/api/kruise/sidecarset';
+import { sidecarSetCustomVersionLabel, sidecarSetNameLabel } from '@kruise/api/kruise/well-known';
+import { type Action, create, patch, remove } from '@kruise/client/actions';
+import {
+  compareRevisions,
+  planRevision,
+  type RevisionContent,
+  type RevisionPlan,
+} from '@kruise/machinery/controller-revision';
+import { sidecarSetData } from '../../sidecarset/fingerprint.ts';
+import { markOf } from '../../sidecarset/marks.ts';
+
+/** What its history is told by. */
+export type History = {
+  /** Its revisions, in any order. */
+  readonly revisions: readonly ControllerRevision[];
+  /** The revision of a name in the namespace of the manager, whoever it belongs to. */
+  readonly revisionNamed: (name: string) => ControllerRevision | undefined;
+};
+
+/** The revision that the SidecarSet is at, found or to be made in a namespace. */
+export function planOf(sidecarSet: SidecarSet, history: History, namespace: string): RevisionPlan {
+  const { metadata, status } = sidecarSet;
+  const owner = {
+    apiVersion: 'apps.kruise.io/v1beta1',
+    kind: 'SidecarSet',
+    metadata: { ...metadata, namespace },
+  };
+  return planRevision(owner, {
+    history: history.revisions,
+    content: contentOf(sidecarSet),
+    collisionCount: status?.collisionCount,
+    find: history.revisionNamed,
+  });
+}
+
+function contentOf({ metadata, spec }: SidecarSet): RevisionContent {
+  return {
+    data: sidecarSetData(spec),
+    labels: { ...metadata.labels, ...versionLabel(spec.customVersion), [sidecarSetNameLabel]: metadata.name ?? '' },
+    annotations: metadata.annotations,
+  };
+}
+
+function versionLabel(version: string | undefined): { readonly [label: string]: string } {
+  return version ? { [sidecarSetCustomVersionLabel]: version } : {};
+}
+
+/** Writes the revision where it is new or has come back, and the version that its owner has given it since. */
+export function writeRevision({ spec }: SidecarSet, { change, update }: RevisionPlan): readonly Action[] {
+  if (change === 'create') return [create(update)];
+  const { customVersion } = spec;
+  const isNamed = !customVersion || update.metadata.labels?.[sidecarSetCustomVersionLabel] === customVersion;
+  if (change === 'none' && isNamed) return [];
+  return [
+    patch(update, {
+      ...(isNamed ? {} : { metadata: { labels: versionLabel(customVersion) } }),
+      ...(change === 'renumber' ? { revision: update.revision } : {}),
+    }),
+  ];
+}
+
+/**
+ * Takes the oldest revisions away, as many as there are too many. Those that Pods have, or that new Pods are to have,
+ * stay, and so does the present one.
+ */
+export function truncateHistory(
+  { metadata, spec }: SidecarSet,
+  revisions: readonly ControllerRevision[],
+  { update }: RevisionPlan,
+  pods: readonly Pod[],
+): readonly Action[] {
+  const kept = [...revisions.filter((each) => nameOf(each) !== nameOf(update)), update].sort(compareRevisions);
+  const { revisionName, customVersion } = spec.injectionStrategy?.revision ?? {};
+  const ofVersion = kept.findLast(
+    ({ metadata: { labels } }) => labels?.[sidecarSetCustomVersionLabel] === customVersion,
+  );
+  const inUse = new Set([
+    nameOf(update),
+    revisionName,
+    ...(customVersion !== undefined && ofVersion ? [nameOf(ofVersion)] : []),
+    ...pods.map((pod) => markOf(pod, metadata.name ?? '')?.controllerRevision),
+  ]);
+  const surplus = kept.length - Math.max(1, spec.revisionHistoryLimit ?? 10);
+  const spare = kept.filter((each) => !inUse.has(nameOf(each)));
+  return spare.slice(0, Math.max(0, surplus)).map(remove);
+}
+
+function nameOf({ metadata }: ControllerRevision): string {
+  return metadata.name ?? '';
+}

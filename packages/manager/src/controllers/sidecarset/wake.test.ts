@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '@kruise/api/core/pod';
+import type { SidecarSet } from '@kruise/api/kruise/sidecarset';
+import type { Caches } from '@kruise/client/informer';
+import { keyOf } from '@kruise/client/object-key';
+import { createObjectStore } from '@kruise/client/object-store';
+import { formatTime } from '@kruise/values/time';
+import { now, type PodTraits, podOf, setOf, side } from './fixtures.ts';
+import { setsOfPod } from './wake.ts';
+
+const set = setOf();
+const old = setOf({ containers: [side({ image: 'side:v1' })] });
+const choosy = setOf({ updateStrategy: { selector: { matchLabels: { canary: 'yes' } } } });
+const still = setOf({ updateStrategy: { type: 'NotUpdate' } });
+const pod = (traits: PodTraits = {}) => podOf('a', traits);
+const leaving: Pod = { ...pod(), metadata: { ...pod().metadata, deletionTimestamp: formatTime(now) } };
+const newImage = {
+  'kruise.io/sidecarset-inplace-update-state': JSON.stringify({
+    set: { lastContainerStatuses: { side: { imageID: 'sha256:side:v1' } } },
+  }),
+};
+
+function isWoken(known: SidecarSet, object: Pod, previous?: Pod | 'deleted'): boolean {
+  const store = createObjectStore<SidecarSet>();
+  store.set(keyOf(known), known);
+  // Whom to wake is told by SidecarSets alone.
+  const caches = { of: () => store } as unknown as Caches;
+  const type = previous === undefined ? 'added' : previous === 'deleted' ? previous : 'updated';
+  const before = typeof previous === 'object' ? { previous } : {};
+  return setsOfPod({ type, object, ...before, cause: 'event' }, caches).length > 0;
+}
+
+const cases: { name: string; set?: SidecarSet; before?: Pod | 'deleted'; after?: Pod; isWoken: boolean }[] = [
+  { name: 'a new Pod', isWoken: true },
+  { name: 'a new Pod of one that only injects', set: still, isWoken: true },
+  { name: 'a new Pod that lacks a sidecar', set: setOf({ containers: [side({ name: 'other' })] }), isWoken: false },
+  {
+    name: 'a new Pod that nothing was injected into',
+    after: pod({ annotations: { 'kruise.io/sidecarset-injected-list': '' } }),
+    isWoken: false,
+  },
+  { name: 'a Pod that is gone', before: 'deleted', isWoken: true },
+  { name: 'a Pod on its way out', before: pod(), after: leaving, isWoken: true },
+  { name: 'a Pod that becomes ready', before: pod({ isReady: false }), isWoken: true },
+  {
+    name: 'a Pod that becomes ready, of one that only injects',
+    set: still,
+    before: pod({ isReady: false }),
+    isWoken: false,
+  },
+  {
+    name: 'a sidecar whose new image runs',
+    before: pod({ annotations: newImage, running: { side: 'side:v1' } }),
+    after: pod({ annotations: newImage }),
+    isWoken: true,
+  },
+  { name: 'a Pod that was given the new hash', before: pod({ of: old }), isWoken: true },
+  { name: 'a Pod with another label', before: pod({ labels: { canary: 'yes' } }), isWoken: false },
+  {
+    name: 'a Pod with another label, where labels choose',
+    set: choosy,
+    before: pod({ labels: { canary: 'yes' } }),
+    isWoken: true,
+  },
+  { name: 'a Pod that says the same again', before: pod(), isWoken: false },
+];
+for (const { name, set: known = set, before, after = pod(), isWoken: expected } of cases) {
+  test(`${name} is ${expected ? 'looked at' : 'passed over'}`, () => {
+    assert.equal(isWoken(known, after, before), expected);
+  });
+}

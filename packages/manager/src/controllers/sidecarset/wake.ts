@@ -1,0 +1,40 @@
+/** Which SidecarSets are to look again when a Pod changes (sidecarset.md §10.1). */
+import type { Pod } from '@kruise/api/core/pod';
+import { type SidecarSet, sidecarSet } from '@kruise/api/kruise/sidecarset';
+import { isBeingDeleted } from '@kruise/client/actions';
+import type { Caches, Change } from '@kruise/client/informer';
+import { type Key, keyOf } from '@kruise/client/object-key';
+import { isSame } from '@kruise/machinery/json-value';
+import { isPodReady } from '@kruise/machinery/pods';
+import { injectedSets, isUpdated } from '../../sidecarset/marks.ts';
+import { hasSidecars, isConsistent } from '../../sidecarset/pod-state.ts';
+
+export function setsOfPod({ type, object, previous }: Change<Pod>, caches: Caches): readonly Key[] {
+  const sets = injectedSets(object)
+    .map((name) => caches.of(sidecarSet).get(name))
+    .filter((found) => found !== undefined)
+    .filter((found) => hasSidecars(object, found));
+  const concerned = type === 'added' ? sets : sets.filter((found) => followsPods(found) && isNews(found));
+  return concerned.map(keyOf);
+
+  function isNews(found: SidecarSet): boolean {
+    return previous === undefined || matters(found, { before: previous, after: object });
+  }
+}
+
+/** One that only injects counts Pods as they come, and does not follow what becomes of them. */
+function followsPods({ spec }: SidecarSet): boolean {
+  return spec.updateStrategy?.type !== 'NotUpdate';
+}
+
+function matters(found: SidecarSet, { before, after }: { readonly before: Pod; readonly after: Pod }): boolean {
+  const isChosenByLabels = found.spec.updateStrategy?.selector !== undefined;
+  return (
+    isBeingDeleted(before) !== isBeingDeleted(after) ||
+    isPodReady(before) !== isPodReady(after) ||
+    before.status?.phase !== after.status?.phase ||
+    isConsistent(before, found) !== isConsistent(after, found) ||
+    isUpdated(before, found) !== isUpdated(after, found) ||
+    (isChosenByLabels && !isSame(before.metadata.labels, after.metadata.labels))
+  );
+}
