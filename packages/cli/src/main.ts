@@ -83,6 +83,15 @@ managerFlags(program.command('manager'))
     process.exitCode = await manager(options);
   });
 
+program
+  .command('manifests')
+  .description('Print what kruise-manager and kruise-daemon need on a cluster: kinds, rights and webhooks.')
+  .option('--namespace <name>', 'where they run', 'kruise-system')
+  .action(async (options) => {
+    const { manifests } = await import('./commands/manifests.ts');
+    process.exitCode = manifests(options);
+  });
+
 daemonFlags(program.command('daemon'))
   .description('Run kruise-daemon on a node, beside its container runtime.')
   .action(async (options) => {

@@ -110,7 +110,8 @@ const daemonSecretRules: readonly Rule[] = [rule('', ['secrets'], read)];
 
 const rbac = 'rbac.authorization.k8s.io';
 
-type Granted = { readonly kind: Kind; readonly object: object };
+/** An object that has to be there for someone to have rights. */
+export type Granted = { readonly kind: Kind; readonly object: object };
 
 function bound(
   kind: 'ClusterRole' | 'Role',
@@ -120,13 +121,17 @@ function bound(
   return { roleRef: { apiGroup: rbac, kind, name }, subjects: [{ kind: 'ServiceAccount', ...account }] };
 }
 
-/** Where Kruise itself is, and where daemons find what the manager has copied for them. */
+/** Where Kruise itself is, whose webhooks do not stand in its own way, and where daemons find what is copied for them. */
 function namespaces(own: string): readonly Granted[] {
-  return [own, daemonConfigNamespace].map((name) => ({ kind: namespaceKind, object: { metadata: { name } } }));
+  const labels = { 'control-plane': 'openkruise' };
+  return [
+    { kind: namespaceKind, object: { metadata: { name: own, labels } } },
+    { kind: namespaceKind, object: { metadata: { name: daemonConfigNamespace } } },
+  ];
 }
 
-/** The objects, in the order they are made in. */
-function rightsOfManager(namespace: string): readonly Granted[] {
+/** What gives kruise-manager its rights, in the order it is made in. */
+export function rightsOfManager(namespace: string): readonly Granted[] {
   const account = { name: managerAccount, namespace };
   const [rights, election] = ['kruise-manager-role', 'kruise-leader-election-role'];
   return [
@@ -146,8 +151,8 @@ function rightsOfManager(namespace: string): readonly Granted[] {
   ];
 }
 
-/** Of Secrets a daemon sees no others than those that were copied for it. */
-function rightsOfDaemon(namespace: string): readonly Granted[] {
+/** What gives kruise-daemon its rights: of Secrets it sees no others than those that were copied for it. */
+export function rightsOfDaemon(namespace: string): readonly Granted[] {
   const account = { name: daemonAccount, namespace };
   const [rights, secrets] = ['kruise-daemon-role', 'kruise-daemon-secret-role'];
   const place = { namespace: daemonConfigNamespace };
