@@ -9,7 +9,7 @@ import { jitter, type Random } from '@kruise/values/random';
 import type { Client } from './client.ts';
 import { isAtLeast, type Key, type KubernetesObject, keyOf, referenceOf } from './object-key.ts';
 import { createObjectStore, type ObjectReader } from './object-store.ts';
-import { type ReflectorOptions, runReflector, type Selection } from './reflector.ts';
+import { type ReflectorOptions, type ReflectorSink, runReflector, type Selection } from './reflector.ts';
 
 /** What happened to an object. */
 export type Change<T> = {
@@ -39,8 +39,13 @@ export type Informer<T> = ObjectReader<T> & {
   handle(handler: Handler<T>, options?: HandlerOptions): void;
   /** Whether the first state is here: before, nothing that is read says anything. */
   hasSynced(): boolean;
-  /** Resolves once the first state is here. */
+  /** Resolves once the first state is here and, after a refresh, one that is no older than that. */
   readonly synced: Promise<void>;
+  /**
+   * Lists anew, whatever watches have told: for who begins to decide, and must not do so by a time before it did.
+   * Meanwhile what is known can be read.
+   */
+  refresh(): void;
   /** Whether everything up to a version is here, as far as that can be told. */
   hasReached(version: string): boolean;
   /** An object as the server has it now, whatever has been told of it; undefined if there is none. */
@@ -100,7 +105,7 @@ export function startInformer<K extends Kind>(
   const { transform, onError = () => {}, ...reflectorOptions } = options;
   const store = createObjectStore<T>();
   const listeners = new Set<Listener<T>>();
-  const { promise: synced, resolve: announceSynced } = Promise.withResolvers<void>();
+  let awaited = Promise.withResolvers<void>();
   let version: string | undefined;
 
   const tell = (change: Change<T>) => {
@@ -127,37 +132,35 @@ export function startInformer<K extends Kind>(
     if (known !== undefined) tell({ type: 'deleted', object: last ?? known, cause: 'event' });
   };
 
-  void runReflector(
-    client,
-    clock,
-    random,
-    kind,
-    { ...reflectorOptions, onError },
-    {
-      replace(objects, listVersion) {
-        const cause = version === undefined ? 'initial' : 'event';
-        const left = new Set(version === undefined ? [] : store.keys());
-        version = listVersion;
-        for (const object of objects as readonly T[]) {
-          const key = keyOf(object);
-          left.delete(key);
-          put(key, object, cause);
-        }
-        for (const key of left) take(key, undefined);
-        announceSynced();
-      },
-      change(type, object) {
-        const found = object as T;
-        version = found.metadata.resourceVersion;
-        if (type === 'DELETED') take(keyOf(found), found);
-        else put(keyOf(found), found, 'event');
-      },
-      progress(reached) {
-        version = reached;
-      },
+  const sink: ReflectorSink<T> = {
+    replace(objects, listVersion) {
+      const cause = version === undefined ? 'initial' : 'event';
+      const left = new Set(version === undefined ? [] : store.keys());
+      version = listVersion;
+      for (const object of objects) {
+        const key = keyOf(object);
+        left.delete(key);
+        put(key, object, cause);
+      }
+      for (const key of left) take(key, undefined);
+      awaited.resolve();
     },
-    signal,
-  );
+    change(type, object) {
+      version = object.metadata.resourceVersion;
+      if (type === 'DELETED') take(keyOf(object), object);
+      else put(keyOf(object), object, 'event');
+    },
+    progress(reached) {
+      version = reached;
+    },
+  };
+  let round = new AbortController();
+  const reflect = (newest: Pick<ReflectorOptions, 'newest'>) => {
+    const ended = AbortSignal.any([signal, round.signal]);
+    const settings = { ...reflectorOptions, ...newest, onError };
+    void runReflector(client, clock, random, kind, settings, whileUnended(sink, ended), ended);
+  };
+  reflect({});
 
   return {
     get: store.get,
@@ -191,7 +194,15 @@ export function startInformer<K extends Kind>(
       wait();
     },
     hasSynced: () => version !== undefined,
-    synced,
+    get synced() {
+      return awaited.promise;
+    },
+    refresh() {
+      if (version !== undefined) awaited = Promise.withResolvers();
+      round.abort();
+      round = new AbortController();
+      reflect({ newest: true });
+    },
     hasReached: (wanted) => isAtLeast(version, wanted),
     async ask(key) {
       const { name, ...place } = referenceOf(key);
@@ -199,6 +210,15 @@ export function startInformer<K extends Kind>(
       const { items } = await client.list(kind, { ...place, fieldSelector: `metadata.name=${name}`, signal });
       return items[0];
     },
+  };
+}
+
+/** A sink that takes nothing more from a reflector that was told to end, but was about to hand something on. */
+function whileUnended<T>({ replace, change, progress }: ReflectorSink<T>, ended: AbortSignal): ReflectorSink<T> {
+  return {
+    replace: (objects, version) => ended.aborted || replace(objects, version),
+    change: (type, object) => ended.aborted || change(type, object),
+    progress: (version) => ended.aborted || progress(version),
   };
 }
 
@@ -260,9 +280,11 @@ export type Caches = {
   forget(kind: Kind): void;
   /** The informers of a kind that will see an object, as far as that can be told. */
   seeing(kind: Kind, object: KubernetesObject): readonly Informer<KubernetesObject>[];
+  /** Refreshes every kind asked for so far: `synced` waits for that. */
+  refresh(): void;
   /** Whether every kind asked for so far has its first state. */
   hasSynced(): boolean;
-  /** Resolves once every kind asked for so far has its first state. */
+  /** Resolves once every kind asked for so far has its first state, or that of the last refresh. */
   synced(): Promise<void>;
 };
 
@@ -327,6 +349,9 @@ export function createCaches(
     },
     seeing: (kind, object) =>
       [...informers.values()].filter((each) => each.kind === kind && each.sees(object)).map(({ informer }) => informer),
+    refresh() {
+      for (const { informer: each } of informers.values()) each.refresh();
+    },
     hasSynced: () => [...informers.values()].every(({ informer: each }) => each.hasSynced()),
     async synced() {
       await Promise.all([...informers.values()].map(({ informer: { synced } }) => synced));

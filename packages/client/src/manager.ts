@@ -1,6 +1,6 @@
 /**
  * Runs controllers together: one client, one set of caches, one event recorder, one lease. Caches are filled on every
- * replica, so that a new leader starts with all it has to know; only the leader's controllers run.
+ * replica, for whoever reads them there; only the leader's controllers run.
  */
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
@@ -113,6 +113,8 @@ export async function runControllers(
     metrics?.leading(name, false);
     const lead = async (leading: AbortSignal) => {
       metrics?.leading(name, true);
+      // A watch may lag behind, and nobody knows what the last leader wrote: what it did must not be done again.
+      caches.refresh();
       await runAll(leading).finally(() => metrics?.leading(name, false));
     };
     const end = await runAsLeader(

@@ -598,6 +598,40 @@ test('of two replicas one works, and the other goes on when it stops', async () 
   await cluster.close();
 });
 
+/** A transport whose watches of ConfigMaps tell nothing. */
+function deaf({ request, watch }: Transport): Transport {
+  async function* silence(signal: AbortSignal | undefined): AsyncGenerator<never> {
+    await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }));
+  }
+  return { request, watch: (asked) => (asked.path.endsWith('/configmaps') ? silence(asked.signal) : watch(asked)) };
+}
+
+test('a new leader does not do again what the last one did, though it has not been told of it', async () => {
+  const cluster = await startCluster();
+  const { client, clock, random } = cluster;
+  const replica = (identity: string, own: Client) => {
+    const stop = new AbortController();
+    const leaderElection = { namespace: 'default', name: 'members', identity };
+    const done = runControllers([members], { client: own, clock, random, leaderElection }, stop.signal);
+    return { stop: () => stop.abort(), done };
+  };
+  const first = replica('first', client);
+  await cluster.pass(1);
+  const second = replica('second', createClient(deaf(client.transport)));
+  await cluster.pass(1);
+  await client.create(service, setNamed('web', 3));
+  await cluster.pass(1);
+  first.stop();
+  await cluster.pass(30);
+  await first.done;
+  assert.equal((await client.get(lease, { namespace: 'default', name: 'members' })).spec?.holderIdentity, 'second');
+  assert.equal((await membersIn(cluster)).length, 3);
+  second.stop();
+  await cluster.pass(0);
+  await second.done;
+  await cluster.close();
+});
+
 test('a kind that is read without being named is waited for', async () => {
   const cluster = await startCluster();
   const seen: number[] = [];

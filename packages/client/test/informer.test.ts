@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ConfigMap, configMap } from '@kruise/api/core/configmap';
+import { createClient } from '@kruise/client/client';
 import { createCaches, startInformer } from '@kruise/client/informer';
 import { runReflector } from '@kruise/client/reflector';
 import { isExpired } from '@kruise/machinery/status';
@@ -66,6 +67,37 @@ test('a server that does not stream is listed', async () => {
   await cluster.pass(0);
   assert.equal(informer.hasSynced(), true);
   assert.equal(errors.length, 1);
+  stop.abort();
+  await cluster.close();
+});
+
+test('a refresh shows what no watch has told', async () => {
+  const cluster = await startCluster();
+  const { client, clock, random } = cluster;
+  await client.create(configMap, named('gone'));
+  await client.create(configMap, named('changed'));
+  async function* silence(): AsyncGenerator<never> {
+    await new Promise(() => {});
+  }
+  const deaf = createClient({ ...client.transport, watch: silence });
+  const stop = new AbortController();
+  const informer = startInformer(deaf, clock, random, configMap, { namespace: 'default' }, stop.signal);
+  await informer.synced;
+  const told: string[] = [];
+  informer.handle(({ type, object, cause }) => void told.push(`${type} ${object.metadata.name} (${cause})`));
+  await client.delete(configMap, { namespace: 'default', name: 'gone' });
+  await client.create(configMap, named('made'));
+  const reference = { namespace: 'default', name: 'changed' };
+  const { metadata } = await client.patch(configMap, reference, { data: { a: 'b' } }, { type: 'merge' });
+  await cluster.pass(1);
+  assert.equal(informer.hasReached(metadata.resourceVersion!), false);
+  told.length = 0;
+  informer.refresh();
+  assert.ok(informer.hasSynced(), 'what is known can be read meanwhile');
+  await informer.synced;
+  assert.equal(informer.hasReached(metadata.resourceVersion!), true);
+  const news = ['added made (event)', 'deleted gone (event)', 'updated changed (event)'];
+  assert.deepEqual(told.toSorted(), news);
   stop.abort();
   await cluster.close();
 });
