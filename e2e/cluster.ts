@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,6 +48,21 @@ export function kruiseArguments(args: readonly string[]): string[] {
 /** Runs a `kruise` command to its end. */
 export async function kruise(home: string, args: readonly string[]): Promise<Outcome> {
   return run(process.execPath, kruiseArguments(args), { env: freshEnvironment(home) });
+}
+
+/** A kubeconfig for someone whom a cluster of this machine vouches for. */
+export async function credentialsOf(
+  home: string,
+  data: string,
+  user: string,
+  groups: readonly string[] = [],
+): Promise<string> {
+  const args = ['kubeconfig', '--data', data, '--user', user, ...(groups.length > 0 ? ['--group', ...groups] : [])];
+  const { code, stdout, stderr } = await kruise(home, args);
+  if (code !== 0) throw new Error(`there are no credentials for ${user}:\n${stderr}`);
+  const file = join(home, `${user.replaceAll(':', '-')}.kubeconfig`);
+  writeFileSync(file, stdout, { mode: 0o600 });
+  return file;
 }
 
 /** Runs a program to its end. */

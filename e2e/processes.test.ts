@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { deployment } from '@kruise/api/apps/deployment';
@@ -12,11 +12,11 @@ import { lease } from '@kruise/api/coordination/lease';
 import { node } from '@kruise/api/core/node';
 import { pod } from '@kruise/api/core/pod';
 import { findEtcd, startEtcd } from '@kruise/apiserver/store/etcd/server';
-import type { Client } from '@kruise/client/client';
 import { isConditionTrue } from '@kruise/machinery/conditions';
 import { isPodActive, isPodReady } from '@kruise/machinery/pods';
-import type { Kind, ObjectOf } from '@kruise/schema/kind';
-import { freshEnvironment, hasTool, kruise, kruiseArguments, startCluster, temporaryHome } from './cluster.ts';
+import type { ObjectOf } from '@kruise/schema/kind';
+import { credentialsOf, freshEnvironment, hasTool, kruiseArguments, startCluster, temporaryHome } from './cluster.ts';
+import { statesOf, until } from './states.ts';
 
 const etcd = hasTool('etcd', 'the cluster in pieces') ? findEtcd() : undefined;
 
@@ -31,14 +31,7 @@ if (etcd !== undefined) {
     const { client, close } = server.connect();
     context.after(close);
 
-    const credentials = async (user: string, ...groups: readonly string[]) => {
-      const args = ['kubeconfig', '--data', server.data, '--user', user];
-      const { code, stdout, stderr } = await kruise(home, [...args, ...(groups.length ? ['--group', ...groups] : [])]);
-      assert.equal(code, 0, stderr);
-      const file = join(home, `${user.replaceAll(':', '-')}.kubeconfig`);
-      writeFileSync(file, stdout, { mode: 0o600 });
-      return file;
-    };
+    const credentials = (user: string, ...groups: readonly string[]) => credentialsOf(home, server.data, user, groups);
     const start = (...args: readonly string[]): ChildProcess => {
       const child = spawn(process.execPath, kruiseArguments(args), { env: freshEnvironment(home), stdio: 'ignore' });
       context.after(() => child.kill('SIGKILL'));
@@ -121,37 +114,4 @@ const leaseMs = 4000;
 
 function isOfControllers({ metadata }: ObjectOf<typeof lease>): boolean {
   return metadata.name === 'kube-controller-manager';
-}
-
-/** The objects of a kind: as they are, and then as they are after each change, none left out. */
-async function* statesOf<K extends Kind>(client: Client, kind: K): AsyncGenerator<readonly ObjectOf<K>[]> {
-  const uidOf = (object: ObjectOf<K>) => (object as { metadata: { uid?: string } }).metadata.uid;
-  const { items, metadata } = await client.list(kind);
-  const objects = new Map(items.map((each) => [uidOf(each), each]));
-  yield items;
-  const stop = new AbortController();
-  try {
-    const { resourceVersion = '' } = metadata;
-    for await (const { type, object } of client.watch(kind, { resourceVersion, signal: stop.signal })) {
-      if (type === 'DELETED') objects.delete(uidOf(object));
-      else objects.set(uidOf(object), object);
-      yield [...objects.values()];
-    }
-  } finally {
-    stop.abort();
-  }
-  throw new Error(`the watch of ${kind.plural} ended`);
-}
-
-/** Waits until the objects of a kind are as wanted, and tells what was found of them. */
-async function until<K extends Kind, T>(
-  client: Client,
-  kind: K,
-  find: (objects: readonly ObjectOf<K>[]) => T | undefined | false,
-): Promise<T> {
-  for await (const objects of statesOf(client, kind)) {
-    const found = find(objects);
-    if (found) return found;
-  }
-  throw new Error(`${kind.plural} never came to be so`);
 }

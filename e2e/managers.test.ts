@@ -1,0 +1,260 @@
+/**
+ * Two kruise-managers on a cluster that has none built in, each a process with the rights that it is shipped with and no
+ * others. The one that leads is killed in the middle of rollouts.
+ */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { lease } from '@kruise/api/coordination/lease';
+import { type Pod, pod } from '@kruise/api/core/pod';
+import { endpointSlice } from '@kruise/api/discovery/endpointslice';
+import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { statefulSet } from '@kruise/api/kruise/statefulset';
+import { inPlaceUpdateStateAnnotation } from '@kruise/api/kruise/well-known';
+import type { Client } from '@kruise/client/client';
+import { discover } from '@kruise/client/discovery';
+import type { KubernetesObject } from '@kruise/client/object-key';
+import { isPodActive, isPodReady } from '@kruise/machinery/pods';
+import { machineAddress } from '@kruise/node/kubelet/machine';
+import type { Kind } from '@kruise/schema/kind';
+import { parseYaml } from '@kruise/schema/yaml-text';
+import {
+  bundledProgram,
+  type Cluster,
+  credentialsOf,
+  freshEnvironment,
+  kruise,
+  startCluster,
+  temporaryHome,
+} from './cluster.ts';
+import { statesOf, until } from './states.ts';
+
+const namespace = 'default';
+const own = { namespace: 'kruise-system', name: 'kruise-manager' };
+const leaseMs = 4000;
+const replicas = 8;
+const maxUnavailable = 2;
+const images = { before: 'nginx:1.25', after: 'nginx:1.26' };
+
+const inPlace = { podUpdatePolicy: 'InPlaceIfPossible', maxUnavailable };
+const workloads: readonly {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly spec: object;
+  readonly made: number;
+}[] = [
+  { kind: cloneSet, name: 'clones', spec: { updateStrategy: { rollingUpdate: inPlace } }, made: replicas },
+  {
+    kind: cloneSet,
+    name: 'copies',
+    spec: { updateStrategy: { rollingUpdate: { maxUnavailable } } },
+    made: 2 * replicas,
+  },
+  {
+    kind: statefulSet,
+    name: 'queue',
+    spec: { podManagementPolicy: 'Parallel', updateStrategy: { rollingUpdate: inPlace } },
+    made: replicas,
+  },
+];
+
+function specOf(name: string, more: object): object {
+  const labels = { app: name };
+  return {
+    ...more,
+    replicas,
+    selector: { matchLabels: labels },
+    template: {
+      // A container takes a while, so that there is a middle of the rollout.
+      metadata: { labels, annotations: { 'sim.kruise.io/start-latency': '500ms' } },
+      spec: {
+        terminationGracePeriodSeconds: 1,
+        readinessGates: [{ conditionType: 'InPlaceUpdateReady' }],
+        containers: [{ name: 'main', image: images.before }],
+      },
+    },
+  };
+}
+
+/** What has been seen of a Pod over time: each image it was to run, and each update in place, once. */
+type Story = { readonly app: string; readonly images: Set<string>; readonly updates: Set<string> };
+
+function tell(stories: Map<string, Story>, { metadata, spec }: Pod): void {
+  const { uid = '', labels = {}, annotations = {} } = metadata;
+  const story = stories.get(uid) ?? { app: labels['app'] ?? '', images: new Set(), updates: new Set() };
+  stories.set(uid, story);
+  story.images.add(spec?.containers[0]?.image ?? '');
+  const state = annotations[inPlaceUpdateStateAnnotation];
+  // When it was begun is written with the update itself, and never after.
+  if (state !== undefined) story.updates.add(JSON.parse(state).updateTimestamp);
+}
+
+test('of two managers one takes over from the other that is killed, and finishes what that had begun', async (context) => {
+  const home = temporaryHome();
+  context.after(() => rmSync(home, { recursive: true, force: true }));
+  const program = await bundledProgram();
+  const cluster = await startCluster(home, ['--without', 'manager'], { program });
+  context.after(() => cluster.stop());
+  const { client, close } = cluster.connect();
+  context.after(close);
+  await install(home, client);
+
+  const start = await managersOf(context, { home, cluster, program, client });
+  const leader = await start('first');
+  const held = await holder(client);
+  await start('second');
+  for (const { kind, name, spec } of workloads) {
+    await client.create(kind, { metadata: { name, namespace }, spec: specOf(name, spec) } as never);
+  }
+  await until(client, pod, (pods) => pods.filter(isPodReady).length === workloads.length * replicas);
+
+  const stories = new Map<string, Story>();
+  const states = statesOf(client, pod);
+  await states.next();
+  const change = { spec: { template: { spec: { containers: [{ name: 'main', image: images.after }] } } } };
+  for (const { kind, name } of workloads) await client.patch(kind, { name, namespace }, change, { type: 'merge' });
+  let diedAtMs: number | undefined;
+  for await (const pods of states) {
+    for (const each of pods) tell(stories, each);
+    const updated = workloads.map(({ name }) => {
+      const active = pods.filter((each) => each.metadata.labels?.['app'] === name && isPodActive(each));
+      const ready = active.filter(isPodReady);
+      assert.ok(active.length <= replicas, `${name} has ${active.length} Pods at once`);
+      assert.ok(ready.length >= replicas - maxUnavailable, `${name} has only ${ready.length} Pods ready`);
+      return ready.filter(({ spec }) => spec?.containers[0]?.image === images.after).length;
+    });
+    if (diedAtMs === undefined && updated.every((count) => count > 0)) {
+      assert.ok(
+        updated.every((count) => count < replicas),
+        'every rollout is under way',
+      );
+      await leader.kill();
+      diedAtMs = Date.now();
+    }
+    if (updated.every((count) => count === replicas) && pods.length === workloads.length * replicas) break;
+  }
+
+  const { spec } = await client.get(lease, own);
+  assert.notEqual(spec?.holderIdentity, held, 'the other has taken over');
+  const waitedMs = Date.parse(spec?.acquireTime ?? '') - diedAtMs!;
+  assert.ok(waitedMs < 2 * leaseMs, `it took ${waitedMs} ms to take over`);
+  for (const { kind, name, made } of workloads) {
+    await until(client, kind, (all) => all.some((each) => isDone(each as unknown as Rolled, name)));
+    const pods = [...stories.values()].filter(({ app }) => app === name);
+    assert.equal(pods.length, made, `${name} has had ${pods.length} Pods`);
+    const isReplaced = made > replicas;
+    for (const { images: seen, updates } of pods) {
+      assert.equal(seen.size, isReplaced ? 1 : 2, `a Pod of ${name} was to run ${[...seen]}`);
+      assert.equal(updates.size, isReplaced ? 0 : 1, `a Pod of ${name} was updated ${updates.size} times`);
+    }
+  }
+  for (const { metadata, status } of (await client.list(pod, { namespace })).items) {
+    const isReplaced = metadata.labels?.['app'] === 'copies';
+    assert.equal(status?.containerStatuses?.[0]?.restartCount, isReplaced ? 0 : 1, `restarts of ${metadata.name}`);
+  }
+});
+
+type Rolled = KubernetesObject & {
+  readonly status?: { readonly observedGeneration?: number; readonly updatedReadyReplicas?: number };
+};
+
+function isDone({ metadata, status }: Rolled, name: string): boolean {
+  const { observedGeneration, updatedReadyReplicas } = status ?? {};
+  return metadata.name === name && observedGeneration === metadata.generation && updatedReadyReplicas === replicas;
+}
+
+/** Gives a cluster what `kruise manifests` prints. */
+async function install(home: string, client: Client): Promise<void> {
+  const { code, stdout, stderr } = await kruise(home, ['manifests']);
+  assert.equal(code, 0, stderr);
+  const { kinds } = await discover(client);
+  for (const text of stdout.split(/^---$/m)) {
+    const manifest = parseYaml(text) as { readonly apiVersion: string; readonly kind: string };
+    const kind = kinds.find(({ group, version, kind: name }) => {
+      return [group, version].filter(Boolean).join('/') === manifest.apiVersion && name === manifest.kind;
+    });
+    assert.ok(kind, `there is no ${manifest.kind}`);
+    await client.apply(kind, manifest as never, { fieldManager: 'installation', force: true });
+  }
+}
+
+type Scene = {
+  readonly home: string;
+  readonly cluster: Cluster;
+  readonly program: string;
+  readonly client: Client;
+};
+type Manager = { kill(): Promise<void> };
+
+/** Starts managers; what a Service does for Pods is done for them: those that answer are behind it. */
+async function managersOf(
+  context: TestContext,
+  { home, cluster, program, client }: Scene,
+): Promise<(name: string) => Promise<Manager>> {
+  const credentials = await credentialsOf(home, cluster.data, 'system:serviceaccount:kruise-system:kruise-manager');
+  const address = machineAddress();
+  assert.ok(address, 'this machine has an address that others know it by');
+
+  return async (name) => {
+    const port = await freePort();
+    const args = [
+      ...[
+        'manager',
+        '--kubeconfig',
+        credentials,
+        '--metrics-addr',
+        '127.0.0.1:0',
+        '--health-probe-addr',
+        '127.0.0.1:0',
+      ],
+      ...['--leader-election-lease-duration', `${leaseMs}ms`, '--leader-election-renew-deadline', '3s'],
+      ...['--leader-election-retry-period', '500ms', '--protection-log-path', home],
+    ];
+    const env = { ...freshEnvironment(home), WEBHOOK_PORT: String(port), WEBHOOK_CERT_DIR: join(home, name) };
+    const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    context.after(() => child.kill('SIGKILL'));
+    await said(child, 'webhooks are served');
+    const slice = { namespace: own.namespace, name: `kruise-webhook-service-${name}` };
+    await client.create(endpointSlice, {
+      metadata: { ...slice, labels: { 'kubernetes.io/service-name': 'kruise-webhook-service' } },
+      addressType: 'IPv4',
+      endpoints: [{ addresses: [address] }],
+      ports: [{ name: '', port }],
+    });
+    return {
+      async kill() {
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+        await client.delete(endpointSlice, slice);
+      },
+    };
+  };
+}
+
+function said(child: ChildProcess, text: string): Promise<void> {
+  let all = '';
+  return new Promise((resolve, reject) => {
+    child.stderr?.setEncoding('utf8').on('data', (more: string) => {
+      all += more;
+      if (all.includes(text)) resolve();
+    });
+    child.once('exit', () => reject(new Error(`the manager has ended:\n${all}`)));
+  });
+}
+
+function holder(client: Client): Promise<string> {
+  return until(client, lease, (all) => all.find(({ metadata }) => metadata.name === own.name)?.spec?.holderIdentity);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0);
+  await once(server, 'listening');
+  const { port } = server.address() as { readonly port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}

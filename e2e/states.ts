@@ -1,0 +1,35 @@
+import type { Client } from '@kruise/client/client';
+import type { Kind, ObjectOf } from '@kruise/schema/kind';
+
+/** The objects of a kind: as they are, and then as they are after each change, none left out. */
+export async function* statesOf<K extends Kind>(client: Client, kind: K): AsyncGenerator<readonly ObjectOf<K>[]> {
+  const uidOf = (object: ObjectOf<K>) => (object as { metadata: { uid?: string } }).metadata.uid;
+  const { items, metadata } = await client.list(kind);
+  const objects = new Map(items.map((each) => [uidOf(each), each]));
+  yield items;
+  const stop = new AbortController();
+  try {
+    const { resourceVersion = '' } = metadata;
+    for await (const { type, object } of client.watch(kind, { resourceVersion, signal: stop.signal })) {
+      if (type === 'DELETED') objects.delete(uidOf(object));
+      else objects.set(uidOf(object), object);
+      yield [...objects.values()];
+    }
+  } finally {
+    stop.abort();
+  }
+  throw new Error(`the watch of ${kind.plural} ended`);
+}
+
+/** Waits until the objects of a kind are as wanted, and tells what was found of them. */
+export async function until<K extends Kind, T>(
+  client: Client,
+  kind: K,
+  find: (objects: readonly ObjectOf<K>[]) => T | undefined | false,
+): Promise<T> {
+  for await (const objects of statesOf(client, kind)) {
+    const found = find(objects);
+    if (found) return found;
+  }
+  throw new Error(`${kind.plural} never came to be so`);
+}
