@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { createServer as createSecureServer } from 'node:tls';
 import { mutatingWebhookConfiguration } from '@kruise/api/admissionregistration/mutatingwebhookconfiguration';
 import { validatingWebhookConfiguration } from '@kruise/api/admissionregistration/validatingwebhookconfiguration';
 import { lease } from '@kruise/api/coordination/lease';
@@ -15,15 +17,17 @@ import { cloneSet, cloneSetV1alpha1 } from '@kruise/api/kruise/cloneset';
 import { kruiseDefinitions } from '@kruise/api/kruise/crds';
 import { installDefinitions } from '@kruise/apiserver/custom/install';
 import type { KubeObject } from '@kruise/apiserver/object';
-import { startTestServer } from '@kruise/apiserver/testing/test-server';
+import { startTestServer, type TestServer } from '@kruise/apiserver/testing/test-server';
 import type { Client } from '@kruise/client/client';
 import { silentLog } from '@kruise/client/log';
 import { createMetrics } from '@kruise/client/metrics';
+import type { StatusError } from '@kruise/machinery/status';
+import { createAuthority } from '@kruise/machinery/x509/certificate';
 import { systemClock, systemRandom } from '@kruise/values/system';
 import { readEnvironment } from './bootstrap/environment.ts';
 import { runManagerProcess } from './process.ts';
 import { managerSettings } from './settings.ts';
-import { webhookConfigurations } from './webhooks/configurations.ts';
+import { mutatingConfigurationName, webhookConfigurations } from './webhooks/configurations.ts';
 
 /** What an installation brings beside the manager itself. */
 async function install(client: Client): Promise<void> {
@@ -47,16 +51,20 @@ async function freePort(): Promise<number> {
 
 const loopback = { host: '127.0.0.1', port: 0 };
 
-test('on a cluster of its own the manager brings its certificates, its webhooks and its controllers', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'kruise-manager-'));
-  await using server = await startTestServer({ https: true });
-  const { client } = server;
+/** A server with Kruise's kinds, and all that an installation brings. */
+async function clusterForKruise(): Promise<TestServer> {
+  const server = await startTestServer({ https: true });
   const service = { namespace: 'kruise-system', name: 'kruise-webhook-service', path: '/convert' };
   // Definitions are objects like any other, of which their own type says more.
   await installDefinitions(server.core, kruiseDefinitions({ service }) as unknown as KubeObject[]);
-  await install(client);
+  await install(server.client);
+  return server;
+}
 
-  const webhookPort = await freePort();
+type Place = { readonly folder: string; readonly webhookPort: number };
+
+/** Starts a manager, and waits until its controllers run. */
+async function startManager(client: Client, { folder, webhookPort }: Place) {
   const { promise: running, resolve: onRunning } = Promise.withResolvers<void>();
   const stop = new AbortController();
   const registry = createMetrics();
@@ -86,6 +94,20 @@ test('on a cluster of its own the manager brings its certificates, its webhooks 
     stop.signal,
   );
   await Promise.race([running, stopped]);
+  return {
+    registry,
+    async stop() {
+      stop.abort();
+      await stopped;
+    },
+  };
+}
+
+test('on a cluster of its own the manager brings its certificates, its webhooks and its controllers', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kruise-manager-'));
+  await using server = await clusterForKruise();
+  const { client } = server;
+  const { registry, stop } = await startManager(client, { folder, webhookPort: await freePort() });
 
   const { data } = await client.get(secret, { namespace: 'kruise-system', name: 'kruise-webhook-certs' });
   assert.deepEqual(Object.keys(data ?? {}).sort(), [
@@ -134,7 +156,82 @@ test('on a cluster of its own the manager brings its certificates, its webhooks 
   );
   assert.match(registry.text(), /kruise_manager_is_leader 1/);
 
-  stop.abort();
-  await stopped;
+  await stop();
   rmSync(folder, { recursive: true, force: true });
 });
+
+const clones = (name: string) => ({
+  metadata: { name, namespace: 'default' },
+  spec: {
+    selector: { matchLabels: { app: name } },
+    template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: 'main', image: 'app:v1' }] } },
+  },
+});
+
+test('while its webhooks cannot be asked a CloneSet is refused as any server would, and taken once they can', async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'kruise-manager-'));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  await using server = await clusterForKruise();
+  const { client } = server;
+  const place = { folder, webhookPort: await freePort() };
+  const reference = { name: mutatingConfigurationName };
+  const first = await startManager(client, place);
+  await client.create(cloneSet, clones('before'));
+  await first.stop();
+
+  // So that nobody has to wait for half a minute.
+  const { webhooks = [] } = await client.get(mutatingWebhookConfiguration, reference);
+  const hasty = webhooks.map((webhook) => ({ ...webhook, timeoutSeconds: 1 }));
+  await client.patch(mutatingWebhookConfiguration, reference, { webhooks: hasty }, { type: 'merge' });
+  const failed = 'Internal error occurred: failed calling webhook "mcloneset.kb.io": failed to call webhook:';
+  const url = `https://127.0.0.1:${place.webhookPort}/mutate-apps-kruise-io-cloneset?timeout=1s`;
+  const refused = async (why: string) => {
+    const code = 500;
+    const message = `${failed} Post "${url}": ${why}`;
+    await assert.rejects(client.create(cloneSet, clones('after')), (error: StatusError) => {
+      assert.deepEqual([error.status.code, error.status.message], [code, message]);
+      return true;
+    });
+  };
+
+  await refused(`dial tcp 127.0.0.1:${place.webhookPort}: connect: connection refused`);
+  const now = systemClock.now();
+  const stranger = createAuthority('stranger', now).issue({
+    subject: { commonName: 'stranger' },
+    usages: ['server auth'],
+    hosts: ['127.0.0.1'],
+    nowMs: now,
+  });
+  await answering(createSecureServer({ key: stranger.key, cert: stranger.certificate }), place.webhookPort, () =>
+    refused('tls: failed to verify certificate: x509: certificate signed by unknown authority'),
+  );
+  await answering(createServer(), place.webhookPort, () => refused('context deadline exceeded'));
+
+  const second = await startManager(client, place);
+  assert.equal((await client.create(cloneSet, clones('after'))).spec.replicas, 1);
+
+  // Someone who puts another authority into the configuration, and with it keeps all from writing, is corrected.
+  const forged = hasty.map((webhook) => ({
+    ...webhook,
+    clientConfig: { ...webhook.clientConfig, caBundle: Buffer.from(stranger.certificate).toString('base64') },
+  }));
+  const spoilt = await client.patch(mutatingWebhookConfiguration, reference, { webhooks: forged }, { type: 'merge' });
+  const { resourceVersion = '' } = spoilt.metadata;
+  for await (const { object } of client.watch(mutatingWebhookConfiguration, { resourceVersion })) {
+    if (object.webhooks?.[0]?.clientConfig.caBundle === webhooks[0]?.clientConfig.caBundle) break;
+  }
+  await client.create(cloneSet, clones('corrected'));
+  await second.stop();
+});
+
+/** Has a server listen while something is done. */
+async function answering(server: Server, port: number, act: () => Promise<void>): Promise<void> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => sockets.add(socket));
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  await act();
+  for (const socket of sockets) socket.destroy();
+  server.close();
+  await once(server, 'close');
+}
