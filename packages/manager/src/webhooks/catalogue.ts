@@ -14,7 +14,7 @@ import { imageListPullJobDefaulting, imageListPullJobValidating } from './imagel
 import { imagePullJobDefaulting, imagePullJobValidating } from './imagepulljob/webhooks.ts';
 import { nodeImageDefaulting, nodeImageValidating } from './nodeimage/webhooks.ts';
 import { podMutating } from './pod/webhooks.ts';
-import { sidecarSetDefaulting } from './sidecarset/webhooks.ts';
+import { sidecarSetDefaulting, sidecarSetValidating } from './sidecarset/webhooks.ts';
 import { statefulSetDefaulting, statefulSetValidating } from './statefulset/webhooks.ts';
 
 type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
@@ -93,7 +93,7 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
   ...ofKind('imagelistpulljob', imageListPullJobDefaulting, imageListPullJobValidating, { called: '-v1beta1' }),
   ...ofKind('imagepulljob', imagePullJobDefaulting, imagePullJobValidating, { called: '-v1beta1' }),
   ...ofKind('nodeimage', nodeImageDefaulting, nodeImageValidating),
-  ...ofKind('sidecarset', sidecarSetDefaulting),
+  ...ofKind('sidecarset', sidecarSetDefaulting, sidecarSetValidating),
   ...ofKind('statefulset', statefulSetDefaulting, statefulSetValidating, { guardsDeletion: true }),
 ];
 

@@ -1,8 +1,7 @@
-import { type ControllerRevision, controllerRevision } from '@kruise/api/apps/controllerrevision';
+import { controllerRevision } from '@kruise/api/apps/controllerrevision';
 import { namespace } from '@kruise/api/core/namespace';
 import { pod } from '@kruise/api/core/pod';
 import { type SidecarSet, sidecarSet } from '@kruise/api/kruise/sidecarset';
-import { sidecarSetNameLabel } from '@kruise/api/kruise/well-known';
 import { type Controller, defineController, watch } from '@kruise/client/controller';
 import type { Caches, Change } from '@kruise/client/informer';
 import type { Key } from '@kruise/client/object-key';
@@ -10,6 +9,7 @@ import { selectorOf } from '@kruise/machinery/label-selector';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodActive } from '@kruise/machinery/pods';
 import { type ManagerSettings, workSettings } from '../../settings.ts';
+import { setOfRevision } from '../../sidecarset/history.ts';
 import { injectedSets } from '../../sidecarset/marks.ts';
 import { hasSidecars } from '../../sidecarset/pod-state.ts';
 import { decide, type Observed } from './decide.ts';
@@ -52,10 +52,4 @@ function observe(caches: Caches, key: Key, { namespace: own }: ManagerSettings):
       .filter((each) => each.metadata.namespace === own && (controllerOf(each)?.uid ?? uid) === uid),
     revisionNamed: (revision) => revisions.get({ namespace: own, name: revision }),
   };
-}
-
-/** The SidecarSet whose name a revision has. */
-function setOfRevision({ metadata }: ControllerRevision): readonly string[] {
-  const name = metadata.labels?.[sidecarSetNameLabel];
-  return name === undefined ? [] : [name];
 }

@@ -17,13 +17,17 @@ import { sidecarSetHash, sidecarSetHashWithoutImage } from '../../sidecarset/fin
 const containers = codecOf(typedSidecarContainer) as Codec<SidecarContainer>;
 const volumes = codecOf(volume) as Codec<Volume>;
 
-/** The SidecarSet with all that follows from it, the hashes of its sidecars among them. */
-export function defaultSidecarSet(given: SidecarSet): SidecarSet {
+/**
+ * The SidecarSet with all that follows from it, the hashes of its sidecars among them. An empty list of containers, as it
+ * was sent, is hashed as one, and then left out.
+ */
+export function defaultSidecarSet(given: SidecarSet, sent = given): SidecarSet {
   const spec = withSpecDefaults(given.spec);
+  const hashed = !spec.containers && sent.spec.containers ? { ...spec, containers: [] } : spec;
   const annotations = {
     ...given.metadata.annotations,
-    [sidecarSetHashAnnotation]: sidecarSetHash(spec),
-    [sidecarSetHashWithoutImageAnnotation]: sidecarSetHashWithoutImage(spec),
+    [sidecarSetHashAnnotation]: sidecarSetHash(hashed),
+    [sidecarSetHashWithoutImageAnnotation]: sidecarSetHashWithoutImage(hashed),
   };
   return { ...given, metadata: { ...given.metadata, annotations }, spec };
 }

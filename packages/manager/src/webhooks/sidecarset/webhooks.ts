@@ -1,11 +1,49 @@
+import { configMap } from '@kruise/api/core/configmap';
 import { type SidecarSet, sidecarSet, sidecarSetV1alpha1 } from '@kruise/api/kruise/sidecarset';
+import { kruiseConfigurationName, sidecarSetMetadataWhiteListKey } from '@kruise/api/kruise/well-known';
 import type { Webhook } from '@kruise/client/webhook';
-import { filling } from '../context.ts';
+import type { JsonObject } from '@kruise/machinery/json-value';
+import { apiVersionOf } from '@kruise/schema/kind';
+import { sidecarSetConversion } from '../../conversion/sidecarset.ts';
+import { chosenRevision } from '../../sidecarset/history.ts';
+import { filling, judging, refuseFaults, type WebhookContext } from '../context.ts';
 import { defaultSidecarSet } from './default.ts';
+import { type Surroundings, validateSidecarSet } from './validate.ts';
+import { metadataFault } from './white-list.ts';
 
 const versions = { v1beta1: sidecarSet, v1alpha1: sidecarSetV1alpha1 };
 
 /** Both versions have all that is filled in. */
 export function sidecarSetDefaulting(): Webhook {
-  return filling<SidecarSet>(versions, defaultSidecarSet);
+  return filling<SidecarSet>(versions, (given, _old, { object }) => defaultSidecarSet(given, object));
+}
+
+/** Faults are told as those of v1beta1, whatever was sent. */
+export function sidecarSetValidating(context: WebhookContext): Webhook {
+  return judging<SidecarSet>(versions, (object, old) =>
+    refuseFaults(validateSidecarSet(stored(object), surroundingsIn(context), old && stored(old)), 500),
+  );
+}
+
+function stored(object: SidecarSet): SidecarSet {
+  const apiVersion = apiVersionOf(sidecarSet);
+  // Objects are plain JSON values, of which their types say more.
+  const read =
+    object.apiVersion === apiVersion
+      ? object
+      : (sidecarSetConversion.convert(object as unknown as JsonObject, apiVersion) as unknown as SidecarSet);
+  // Volumes are kept as they come, so that none are read as null.
+  const { volumes, ...spec } = read.spec;
+  return { ...read, spec: { ...spec, ...(volumes ? { volumes } : {}) } };
+}
+
+function surroundingsIn({ caches, settings: { namespace, gates } }: WebhookContext): Surroundings {
+  const configuration = caches.of(configMap).get({ namespace, name: kruiseConfigurationName });
+  const whiteList = configuration?.data?.[sidecarSetMetadataWhiteListKey];
+  const allowsByDefault = gates.SidecarSetPatchPodMetadataDefaultsAllowed;
+  return {
+    sidecarSets: caches.of(sidecarSet).list(),
+    findRevision: (found, choice) => chosenRevision(caches, namespace, found, choice),
+    metadataFault: (found) => metadataFault(found, whiteList, { allowsByDefault }),
+  };
 }

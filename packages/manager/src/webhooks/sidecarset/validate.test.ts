@@ -1,0 +1,392 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { SidecarContainer, SidecarSet, SidecarSetSpec } from '@kruise/api/kruise/sidecarset';
+import type { LabelSelector } from '@kruise/machinery/label-selector';
+import { notFound } from '@kruise/machinery/status';
+import { summary } from '@kruise/schema/field-error';
+import { overlaps } from './conflicts.validate.ts';
+import { defaultSidecarSet } from './default.ts';
+import { type Surroundings, validateSidecarSet } from './validate.ts';
+import { metadataFault } from './white-list.ts';
+
+const side = (more: object = {}) => ({ name: 'side', image: 'side:v1', ...more }) as SidecarContainer;
+const set = (spec: SidecarSetSpec = {}, metadata: Partial<SidecarSet['metadata']> = {}): SidecarSet =>
+  defaultSidecarSet({
+    apiVersion: 'apps.kruise.io/v1beta1',
+    kind: 'SidecarSet',
+    metadata: { name: 'set', ...metadata },
+    spec: { selector: { matchLabels: { app: 'web' } }, containers: [side()], ...spec },
+  });
+const surroundings = (...sidecarSets: SidecarSet[]): Surroundings => ({
+  sidecarSets,
+  findRevision(_, { revisionName }) {
+    if (revisionName !== 'known')
+      throw notFound({ group: 'apps', plural: 'ControllerRevision' }, revisionName ?? 'set');
+  },
+  metadataFault: () => undefined,
+});
+const faultsOf = (
+  given: SidecarSet,
+  { old, others = [] }: { old?: SidecarSet; others?: readonly SidecarSet[] } = {},
+) => {
+  const causes = [...validateSidecarSet(given, surroundings(...others), old)];
+  return causes.length === 0 ? '' : summary(causes);
+};
+const base = { 'apps.kruise.io/sidecarset-canary': 'true', 'apps.kruise.io/sidecarset-base': 'base' };
+const policy = (more: object = {}) => ({
+  targetContainersMode: 'sum',
+  targetContainersNameRegex: '.*',
+  resourcesExpr: { limits: { cpu: 'cpu*50%' } },
+  ...more,
+});
+const native = side({ name: 'native', restartPolicy: 'Always' });
+const rolling = (updateStrategy: SidecarSetSpec['updateStrategy'] = {}) => set({ updateStrategy });
+const source = (fieldPath: string) => side({ transferEnv: [{ sourceContainerNameFrom: { fieldRef: { fieldPath } } }] });
+const bad = { matchExpressions: [{ key: 'a', operator: 'NotIn', values: ['not ok!'] }] } as LabelSelector;
+
+const alone: { is: string; set: SidecarSet; says: RegExp | '' }[] = [
+  { is: 'that says little', set: set(), says: '' },
+  { is: 'with init containers alone', set: set({ containers: [], initContainers: [side()] }), says: '' },
+  { is: 'with a dotted name', set: set({}, { name: 'a.b' }), says: /^metadata.name: .*sidecarset name must consist/ },
+  { is: 'with a long name', set: set({}, { name: 'a'.repeat(64) }), says: /must be no more than 63 characters$/ },
+  {
+    is: 'without selector',
+    set: set({ selector: undefined as never }),
+    says: /^spec.selector: Required value: no selector/,
+  },
+  { is: 'with an empty selector', set: set({ selector: {} }), says: /^spec.selector: .*: empty selector is not valid/ },
+  {
+    is: 'with a bad selector',
+    set: set({ selector: bad }),
+    says: /^\[spec.selector.matchE.*, spec.selector.selector: Inv/,
+  },
+  {
+    is: 'with an empty namespace selector',
+    set: set({ namespaceSelector: {} }),
+    says: /^spec.namespaceSelector: .*empty/,
+  },
+  {
+    is: 'without containers',
+    set: set({ containers: [] }),
+    says: /^spec: Required value: no initContainer or container/,
+  },
+  {
+    is: 'with a revision without name',
+    set: set({ injectionStrategy: { revision: {} } }),
+    says: /^revision: .*simultaneously$/,
+  },
+  {
+    is: 'with a revision that is there',
+    set: set({ injectionStrategy: { revision: { revisionName: 'known' } } }),
+    says: '',
+  },
+  {
+    is: 'with a revision that is not there',
+    set: set({ injectionStrategy: { revision: { revisionName: 'other' } } }),
+    says: /^revision: Invalid value: "null": Cannot find .* err: ControllerRevision.apps "other" not found$/,
+  },
+  {
+    is: 'with a partition and a selector',
+    set: rolling({ partition: 1, selector: { matchLabels: { a: 'b' } } }),
+    says: /^updateStrategy: Invalid value: "&\{Type:RollingUpdate .*MatchLabels:map\[string\]string\{a: b,\}.* Partition:1 .*together$/,
+  },
+  { is: 'with a selector', set: rolling({ selector: { matchLabels: { a: 'b' } } }), says: '' },
+  {
+    is: 'with a negative partition',
+    set: rolling({ partition: -1 }),
+    says: /^spec.updateStrategy.partition: .*: -1: must be/,
+  },
+  {
+    is: 'with a bad limit',
+    set: rolling({ maxUnavailable: 'x' }),
+    says: /^spec.updateStrategy.maxUnavailable: .*percent/,
+  },
+  { is: 'with a limit of nothing', set: rolling({ maxUnavailable: 0 }), says: '' },
+  {
+    is: 'that spreads twice',
+    set: rolling({
+      scatterStrategy: [
+        { key: 'a', value: 'b' },
+        { key: 'a', value: 'b' },
+      ],
+    }),
+    says: /^spec.updateStrategy.scatterStrategy: Required value: duplicated key=a value=b$/,
+  },
+  {
+    is: 'with two orders',
+    set: rolling({
+      priorityStrategy: { orderPriority: [{ orderedKey: 'a' }], weightPriority: [{ weight: 1, matchSelector: {} }] },
+    }),
+    says: /^spec.updateStrategy.priorityStrategy: Required value: only one of/,
+  },
+  { is: 'that only injects, with a bad limit', set: rolling({ type: 'NotUpdate', maxUnavailable: 'x' }), says: '' },
+  {
+    is: 'with a native sidecar to be updated',
+    set: set({ initContainers: [native] }),
+    says: /^spec.updateStrategy: Required/,
+  },
+  {
+    is: 'with a native sidecar',
+    set: set({ initContainers: [native], updateStrategy: { type: 'NotUpdate' } }),
+    says: '',
+  },
+  {
+    is: 'with a bad place',
+    set: set({ containers: [side({ podInjectPolicy: 'x' })] }),
+    says: /^spec.container.podInjectPolicy/,
+  },
+  {
+    is: 'with a bad share',
+    set: set({ containers: [side({ shareVolumePolicy: { type: 'x' } })] }),
+    says: /shareVolumePolicy: /,
+  },
+  {
+    is: 'with a mount of nothing',
+    set: set({ containers: [side({ volumeMounts: [{ name: 'v', mountPath: '/v' }] })] }),
+    says: /^spec.containers\[0\].volumeMounts\[0\].name: Not found: "v"$/,
+  },
+  {
+    is: 'without image',
+    set: set({ containers: [side({ image: '' })] }),
+    says: /^spec.containers\[0\].image: Required/,
+  },
+  { is: 'that copies from a labelled container', set: set({ containers: [source("metadata.labels['a']")] }), says: '' },
+  {
+    is: 'that copies by name',
+    set: set({ containers: [source('metadata.name')] }),
+    says: /^spec\[0\].transferEnv.fieldRef.fieldPath: .*field label not supported: metadata.name$/,
+  },
+  {
+    is: 'that copies by spec',
+    set: set({ containers: [source("spec.x['a']")] }),
+    says: /field path not supported: spec.x$/,
+  },
+  {
+    is: 'that copies by a bad label',
+    set: set({ containers: [source("metadata.labels['a b']")] }),
+    says: /^spec\[0\].transferEnv.fieldRef: Invalid value: "a b"/,
+  },
+  { is: 'with a resources policy', set: set({ containers: [side({ resourcesPolicy: policy() })] }), says: '' },
+  {
+    is: 'with a resources policy and resources',
+    set: set({ containers: [side({ resourcesPolicy: policy(), resources: { limits: { cpu: '1' } } })] }),
+    says: /^spec\[0\].resourcesPolicy: .*cannot be configured together$/,
+  },
+  {
+    is: 'with a resources policy without a pattern',
+    set: set({ containers: [side({ resourcesPolicy: policy({ targetContainersNameRegex: '' }) })] }),
+    says: /Regex: Required value: invalid empty regex$/,
+  },
+  {
+    is: 'with a resources policy and a bad pattern',
+    set: set({ containers: [side({ resourcesPolicy: policy({ targetContainersNameRegex: '(' }) })] }),
+    says: /: invalid regex pattern: error parsing regexp: missing closing \): `\(`$/,
+  },
+  {
+    is: 'with a resources policy without expressions',
+    set: set({ containers: [side({ resourcesPolicy: policy({ resourcesExpr: {} }) })] }),
+    says: /at least one of limits or requests must be configured$/,
+  },
+  {
+    is: 'with a resources policy of one resource for the other',
+    set: set({ containers: [side({ resourcesPolicy: policy({ resourcesExpr: { requests: { cpu: 'memory' } } }) })] }),
+    says: /^spec\[0\].resourcesPolicy.resourcesExpr.requests.cpu: .*: invalid expression: undefined variable: memory$/,
+  },
+  {
+    is: 'with a resources policy for an init container',
+    set: set({ initContainers: [side({ name: 'i', resourcesPolicy: policy() })] }),
+    says: /resourcesPolicy is only supported for containers with RestartPolicy Always$/,
+  },
+  {
+    is: 'that patches one annotation twice',
+    set: set({ patchPodMetadata: [{ annotations: { a: '1' } }, { annotations: { a: '2' } }] }),
+    says: /^spec.patchPodMetadata: Required value: patch annotation\[a\] already exist$/,
+  },
+  { is: 'that patches nothing', set: set({ patchPodMetadata: [{}] }), says: /no annotations defined for SidecarSet$/ },
+  {
+    is: 'that patches what is no annotation',
+    set: set({ patchPodMetadata: [{ annotations: { 'a b': '1' } }] }),
+    says: /^patchPodMetadata.annotations: Invalid value: "a b"/,
+  },
+  {
+    is: 'on trial for nobody',
+    set: set({ updateStrategy: { type: 'NotUpdate' } }, { annotations: base }),
+    says: /^metadata: .*failed: SidecarSet.apps.kruise.io "base" not found$/,
+  },
+];
+for (const { is, set: given, says } of alone) {
+  test(`a SidecarSet ${is} is ${says === '' ? 'fine' : `refused: ${says.source}`}`, () => {
+    if (says === '') assert.equal(faultsOf(given), '');
+    else assert.match(faultsOf(given), says);
+  });
+}
+
+const trial = (metadata: Partial<SidecarSet['metadata']> = {}, type: 'NotUpdate' | 'RollingUpdate' = 'NotUpdate') =>
+  set({ updateStrategy: { type } }, { annotations: base, ...metadata });
+const trials: { is: string; set: SidecarSet; old?: SidecarSet; others: readonly SidecarSet[]; says: RegExp | '' }[] = [
+  { is: 'fine where its base is', set: trial(), others: [set({}, { name: 'base' })], says: '' },
+  { is: 'none of itself', set: trial({ name: 'base' }), others: [trial({ name: 'base' })], says: /cannot be itself/ },
+  {
+    is: 'none of another trial',
+    set: trial(),
+    others: [trial({ name: 'base' })],
+    says: /base sidecarSet cannot be canary$/,
+  },
+  {
+    is: 'never updated',
+    set: trial({}, 'RollingUpdate'),
+    others: [set({}, { name: 'base' })],
+    says: /not supported for canary/,
+  },
+  { is: 'of one base for good', set: trial(), old: set(), others: [set({}, { name: 'base' })], says: /is immutable$/ },
+];
+for (const { is, set: given, old, others, says } of trials) {
+  test(`a trial is ${is}`, () => {
+    const found = faultsOf(given, { ...(old ? { old } : {}), others });
+    if (says === '') assert.equal(found, '');
+    else assert.match(found, says);
+  });
+}
+
+const hot = side({ upgradeStrategy: { upgradeType: 'HotUpgrade', hotUpgradeEmptyImage: 'e' } });
+const updates: { name: string; to: SidecarSet; says: RegExp | '' }[] = [
+  { name: 'another image is fine', to: set({ containers: [side({ image: 'side:v2' })] }), says: '' },
+  {
+    name: 'another name is refused',
+    to: set({ containers: [side({ name: 'x' })] }),
+    says: /^spec.containers.name: .*"x": container x is not found$/,
+  },
+  {
+    name: 'no pair is made of one container',
+    to: set({ containers: [hot] }),
+    says: /container side upgradeType is immutable$/,
+  },
+  { name: 'other init containers are fine', to: set({ initContainers: [side({ name: 'i' })] }), says: '' },
+];
+for (const { name, to, says } of updates) {
+  test(`on update ${name}`, () => {
+    if (says === '') assert.equal(faultsOf(to, { old: set() }), '');
+    else assert.match(faultsOf(to, { old: set() }), says);
+  });
+}
+
+const volume = (more: object) => ({ volumes: [{ name: 'v', ...more }] });
+const patching = (patchPolicy: 'Retain' | 'Overwrite' | 'MergePatchJson') => ({
+  patchPodMetadata: [{ annotations: { a: '{}' }, patchPolicy }],
+});
+const other = (spec: SidecarSetSpec = {}) => set({ containers: [side({ name: 'other' })], ...spec }, { name: 'other' });
+const conflicts: { name: string; one: SidecarSet; two: SidecarSet; says: string }[] = [
+  { name: 'different containers', one: set(), two: other(), says: '' },
+  {
+    name: 'the same container',
+    one: set(),
+    two: other({ containers: [side()] }),
+    says: 'spec.containers: Invalid value: "side": container side already exist in other',
+  },
+  {
+    name: 'a container and an init container of one name',
+    one: set(),
+    two: other({ initContainers: [side()] }),
+    says: '',
+  },
+  {
+    name: 'the same container for other Pods',
+    one: set(),
+    two: other({ containers: [side()], selector: { matchLabels: { app: 'x' } } }),
+    says: '',
+  },
+  {
+    name: 'the same container in other namespaces',
+    one: set({ namespaceSelector: { matchLabels: { a: '1' } } }),
+    two: other({ containers: [side()], namespaceSelector: { matchLabels: { a: '2' } } }),
+    says: '',
+  },
+  { name: 'the same volume', one: set(volume({ emptyDir: {} })), two: other(volume({ emptyDir: {} })), says: '' },
+  {
+    name: 'another volume of one name',
+    one: set(volume({ emptyDir: {} })),
+    two: other(volume({ hostPath: { path: '/v' } })),
+    says: 'spec.volumes: Invalid value: "v": volume v is in conflict with sidecarset other',
+  },
+  {
+    name: 'an annotation both insist on',
+    one: set(patching('MergePatchJson')),
+    two: other(patching('Overwrite')),
+    says: 'spec.patchPodMetadata: Invalid value: "a": annotation a is in conflict with sidecarset other',
+  },
+  {
+    name: 'an annotation both merge',
+    one: set(patching('MergePatchJson')),
+    two: other(patching('MergePatchJson')),
+    says: '',
+  },
+  { name: 'an annotation one would leave', one: set(patching('Retain')), two: other(patching('Overwrite')), says: '' },
+];
+for (const { name, one, two, says } of conflicts) {
+  test(`two SidecarSets may ${says === '' ? '' : 'not '}have ${name}`, () => {
+    assert.equal(faultsOf(one, { others: [one, two] }), says);
+  });
+}
+
+const expression = (key: string, operator: string, ...values: string[]) =>
+  ({ matchExpressions: [{ key, operator, values }] }) as LabelSelector;
+const pairs: { a: LabelSelector; b: LabelSelector; overlap: boolean }[] = [
+  { a: { matchLabels: { a: 'h' } }, b: { matchLabels: { a: 'h' } }, overlap: true },
+  { a: { matchLabels: { a: 'h' } }, b: { matchLabels: { a: 'i' } }, overlap: false },
+  { a: { matchLabels: { a: 'h' } }, b: { matchLabels: { b: 'i' } }, overlap: true },
+  { a: { matchLabels: { a: 'h' } }, b: expression('a', 'Exists'), overlap: true },
+  { a: { matchLabels: { b: 'i' } }, b: expression('a', 'Exists'), overlap: false },
+  { a: { matchLabels: { a: 'h' } }, b: expression('a', 'DoesNotExist'), overlap: false },
+  { a: { matchLabels: { a: 'h' } }, b: expression('a', 'In', 'h', 'i'), overlap: true },
+  { a: expression('a', 'In', 'h', 'i'), b: expression('a', 'In', 'j'), overlap: false },
+  { a: expression('a', 'In', 'h', 'i'), b: expression('a', 'NotIn', 'h'), overlap: true },
+  { a: expression('a', 'In', 'h', 'i'), b: expression('a', 'NotIn', 'h', 'i'), overlap: false },
+];
+for (const { a, b, overlap } of pairs) {
+  test(`${JSON.stringify(a)} and ${JSON.stringify(b)} ${overlap ? 'may meet' : 'never meet'}`, () => {
+    assert.equal(overlaps(a, b), overlap);
+    assert.equal(overlaps(b, a), overlap);
+  });
+}
+
+const listed = (rules: readonly object[]) => JSON.stringify({ rules });
+const patched = set({ patchPodMetadata: [{ annotations: { key1: 'x' } }] }, { labels: { team: 'a' } });
+const lists: { is: string; text?: string; allowsByDefault?: boolean; says: string | undefined }[] = [
+  { is: 'absent', says: 'SidecarSet patch metadata whitelist not found' },
+  { is: 'absent, which is allowed', allowsByDefault: true, says: undefined },
+  { is: 'empty', text: listed([]), says: 'sidecarSet patch metadata annotation is not allowed' },
+  { is: 'empty, which is allowed', text: listed([]), allowsByDefault: true, says: undefined },
+  { is: 'for such keys', text: listed([{ allowedAnnotationKeyExprs: ['key.*'] }]), says: undefined },
+  { is: 'for a part of such keys', text: listed([{ allowedAnnotationKeyExprs: ['y1'] }]), says: undefined },
+  {
+    is: 'for other keys',
+    text: listed([{ allowedAnnotationKeyExprs: ['^other'] }]),
+    allowsByDefault: true,
+    says: 'sidecarSet patch metadata annotation(key1) is not allowed',
+  },
+  {
+    is: 'for these labels',
+    text: listed([{ selector: { matchLabels: { team: 'a' } }, allowedAnnotationKeyExprs: ['key'] }]),
+    says: undefined,
+  },
+  {
+    is: 'for other labels',
+    text: listed([{ selector: { matchLabels: { team: 'b' } }, allowedAnnotationKeyExprs: ['key'] }]),
+    says: 'sidecarSet patch metadata annotation is not allowed',
+  },
+  {
+    is: 'with a bad pattern',
+    text: listed([{ allowedAnnotationKeyExprs: ['('] }]),
+    says: 'error parsing regexp: missing closing ): `(`',
+  },
+];
+for (const { is, text, allowsByDefault = false, says } of lists) {
+  test(`a white list that is ${is}: ${says ?? 'fine'}`, () => {
+    assert.equal(metadataFault(patched, text, { allowsByDefault }), says);
+    assert.equal(metadataFault(set(), text, { allowsByDefault }), undefined);
+  });
+}
+
+test('a white list that is no JSON is no white list', () => {
+  assert.match(metadataFault(patched, '{', { allowsByDefault: true }) ?? '', /JSON/);
+});
