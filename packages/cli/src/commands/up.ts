@@ -246,7 +246,7 @@ async function openStore(directory: DataDirectory, { memory, etcd }: UpOptions) 
   }
   if (memory) {
     const { createMemoryStore } = await import('@kruise/apiserver/store/memory');
-    return createMemoryStore({ clock: systemClock });
+    return createMemoryStore({ clock: systemClock, acknowledge: setImmediate });
   }
   const { openSqliteStore } = await import('@kruise/apiserver/store/sqlite');
   return openSqliteStore({ path: join(directory.store, 'kruise.db'), clock: systemClock });
