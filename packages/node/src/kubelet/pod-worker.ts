@@ -25,6 +25,7 @@ import { resizeContainers } from './resize-containers.ts';
 import { descriptionOf, isGone, rpcTextOf } from './runtime-error.ts';
 import { addressesOf, isHostNetwork, newestOf, nothingRuns, type RuntimePod } from './runtime-pod.ts';
 import { logDirectoryOf, logLinkOf, sandboxConfigOf } from './sandbox-config.ts';
+import type { Report } from './status-writer.ts';
 import { referencesOf } from './volume-content.ts';
 import type { MountedVolume } from './volumes.ts';
 
@@ -75,6 +76,8 @@ const retryMs = 10_000;
 const networkRetryMs = 1000;
 /** How long a pass may go on before what happens meanwhile is shown: Kubernetes looks every second, too. */
 const lookMs = 1000;
+/** How long a word waits for a better one while something is under way: of what starts at once nothing else is told. */
+const holdMs = 100;
 
 /** The worker of a Pod that is to run, or that was found running. */
 export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
@@ -103,6 +106,9 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   /** When the last pass was over. */
   let passedAt = Number.NEGATIVE_INFINITY;
   let cancelLook: (() => void) | undefined;
+  /** What is to be told, and the time by which it is. */
+  let untold: Report | undefined;
+  let cancelHold: (() => void) | undefined;
   const containerStarts = createContainerStarts(node);
   let probes: PodProbes = noProbes;
   const mounting = createPodMounting(node, uid);
@@ -136,6 +142,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
       cancelLook = undefined;
     }
     isBusy = false;
+    if (!probes.areFirstUnderWay()) tell();
   }
 
   function failed(error: unknown): void {
@@ -207,7 +214,17 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     const couldRun = stage !== 'terminated' && stage !== 'finished';
     // A Pod all of whose containers have ended is about to be cleared away; then all of it is told at once.
     if (couldRun && isFinal(status.phase) && !runtimePod.containers.some(({ state }) => state === 'running')) return;
-    node.statuses.report(pod, { status, couldRun, isFinished: stage === 'finished' });
+    untold = { status, couldRun, isFinished: stage === 'finished' };
+    cancelHold?.();
+    if (isBusy || probes.areFirstUnderWay()) cancelHold = clock.setTimer(holdMs, tell);
+    else tell();
+  }
+
+  function tell(): void {
+    cancelHold?.();
+    cancelHold = undefined;
+    if (untold) node.statuses.report(pod, untold);
+    untold = undefined;
   }
 
   // --- Bringing the Pod up, and keeping it so ---
@@ -488,6 +505,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
       pass?.abort();
       probes.stop();
       cancelLook?.();
+      cancelHold?.();
     },
     runtimeChanged() {
       isWoken = true;
@@ -495,7 +513,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
       // A pass that waits for something, an image say, is not to hide what happens meanwhile.
       cancelLook ??= clock.setTimer(lookMs, () => {
         cancelLook = undefined;
-        if (stage === 'syncing' || stage === 'terminating') void observe().catch(failed);
+        if (stage === 'syncing' || stage === 'terminating') void observe().then(tell, failed);
       });
     },
     wake,

@@ -28,6 +28,8 @@ export type PodProbes = ProbeVerdicts &
     /** A Pod that ends is not to be restarted for it: from here on only its readiness is checked. */
     stopLethal(): void;
     stop(): void;
+    /** Whether a check of a container that is due at once has not been answered for the first time. */
+    areFirstUnderWay(): boolean;
   };
 
 /** What checks are made with. */
@@ -53,6 +55,7 @@ export const noProbes: PodProbes = {
   observe() {},
   stopLethal() {},
   stop() {},
+  areFirstUnderWay: () => false,
   hasStarted: () => true,
   isReady: () => true,
   liveness: () => undefined,
@@ -67,6 +70,8 @@ type Check = {
   startedAt: number;
   isRunning: boolean;
   isBusy: boolean;
+  /** It is made at once, and its first answer is not there yet. */
+  isAwaited: boolean;
   /** Its container ran before this kubelet did. */
   isInherited: boolean;
   cancel: CancelTimer | undefined;
@@ -95,6 +100,7 @@ export function createPodProbes(pod: Pod, context: ProbeContext): PodProbes {
         startedAt: 0,
         isRunning: false,
         isBusy: false,
+        isAwaited: false,
         isInherited: false,
         cancel: undefined,
         series: undefined,
@@ -137,7 +143,9 @@ export function createPodProbes(pod: Pod, context: ProbeContext): PodProbes {
     // A kubelet that starts finds all its containers at once, and is not to check them all at once.
     const spreadMs = check.isInherited ? random.next() * periodMsOf(check) : 0;
     check.isInherited = false;
-    schedule(check, Math.max(0, from - clock.now()) + spreadMs);
+    const delayMs = Math.max(0, from - clock.now()) + spreadMs;
+    check.isAwaited = delayMs === 0 && check.type !== 'Liveness';
+    schedule(check, delayMs);
   }
 
   async function run(check: Check): Promise<void> {
@@ -147,6 +155,7 @@ export function createPodProbes(pod: Pod, context: ProbeContext): PodProbes {
     const begunAt = clock.now();
     const found = await outcomeOf(check, state.containerId);
     check.isBusy = false;
+    check.isAwaited = false;
     if (isStopped) return;
     check.series ??= metrics.of(pod, podContainer.container.name, type);
     check.series.checked(found, (clock.now() - begunAt) / 1000);
@@ -158,8 +167,8 @@ export function createPodProbes(pod: Pod, context: ProbeContext): PodProbes {
     if (found) {
       check.state = afterCheck(state, type, probe, found);
       if (check.state.result !== state.result) {
-        onChange();
         if (type === 'Startup') for (const each of checks) if (each.podContainer === podContainer) begin(each);
+        onChange();
       }
     }
     if (isDue(check)) schedule(check, periodMsOf(check));
@@ -237,6 +246,8 @@ export function createPodProbes(pod: Pod, context: ProbeContext): PodProbes {
         check.series?.forget();
       }
     },
+    areFirstUnderWay: () =>
+      checks.some(({ isAwaited, isBusy, cancel }) => isAwaited && (isBusy || cancel !== undefined)),
     hasStarted,
     isReady: (name, id) => !checkOf(name, 'Readiness') || resultOf(name, 'Readiness', id) === 'success',
     liveness: (id) => findingOf('Liveness', id),

@@ -137,9 +137,10 @@ test('a Pod goes from pending to running and, when it is deleted, to its end', a
 test('a Pod with an init container shows how far that is', async () => {
   await using node = await startTestNode();
   await node.create({
+    annotations: { 'sim.kruise.io/sandbox-latency': '2s', 'sim.kruise.io/pull-latency': '2s' },
     initContainers: [{ name: 'init', image: 'busybox:1.36', command: ['sleep', '2'] }],
     restartPolicy: 'Never',
-    containers: [{ name: 'c', image: 'busybox:1.36', command: ['sleep', '2'] }],
+    containers: [{ name: 'c', image: 'redis:7', command: ['sleep', '2'] }],
   });
   await node.until('web', (pod) => pod?.status?.phase === 'Succeeded');
   const notThrough = 'Initialized=False ContainersNotInitialized containers with incomplete status: [init]';
@@ -166,6 +167,34 @@ test('a Pod with an init container shows how far that is', async () => {
       'c, terminated Completed 0, id, imageID',
     ],
   ]);
+});
+
+test('what happens at once is told of at once: that a Pod runs and is ready', async () => {
+  await using node = await startTestNode();
+  const readinessProbe = { httpGet: { port: 80 } };
+  await node.create({
+    containers: [
+      { name: 'c', image: 'nginx:1.25', startupProbe: readinessProbe, readinessProbe },
+      { name: 'd', image: 'nginx:1.25', readinessProbe },
+    ],
+  });
+  await node.until('web', (pod) => pod?.status?.phase === 'Running');
+  assert.deepEqual(
+    stepsOf(node.history).map(({ phase, containers }) => [phase, ...containers]),
+    [['Pending'], ['Running', ...['c', 'd'].map((name) => `${name}, running, started, ready, id, imageID`)]],
+  );
+});
+
+test('a container whose first check fails is told of without waiting for the next', async () => {
+  await using node = await startTestNode();
+  await node.create({
+    annotations: { 'c.sim.kruise.io/answers': '503 for 30s, 200' },
+    containers: [{ name: 'c', image: 'nginx:1.25', readinessProbe: { httpGet: { port: 80 } } }],
+  });
+  const begunAt = node.clock.now();
+  await node.until('web', (pod) => pod?.status?.phase === 'Running');
+  assert.ok(node.clock.now() - begunAt <= 100);
+  assert.deepEqual(stepsOf(node.history).at(-1)?.containers, ['c, running, started, id, imageID']);
 });
 
 test('a container that crashes is seen to, and to wait', async () => {
