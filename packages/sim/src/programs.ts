@@ -125,7 +125,19 @@ export function storageProgram(machines: Pick<Machines, 'runtimeOf'>): Program {
   };
 }
 
-/** The control plane as it usually is. */
-export function controlPlane(options: ProgramOptions = {}): readonly Program[] {
-  return [controllerManagerProgram(options), schedulerProgram(options), managerProgram(options)];
+const leading = {
+  'controller-manager': controllerManagerProgram,
+  scheduler: schedulerProgram,
+  manager: managerProgram,
+};
+
+/** A component of which one leads, and others stand by. */
+export type Leading = keyof typeof leading;
+
+/** The control plane as it usually is, and a second one of each component that is to have one. */
+export function controlPlane(options: ProgramOptions = {}, doubled: readonly Leading[] = []): readonly Program[] {
+  return [
+    ...Object.values(leading).map((program) => program(options)),
+    ...doubled.map((name) => leading[name]({ ...options, name: `${name}-2` })),
+  ];
 }

@@ -4,7 +4,7 @@ import { createClient } from '@kruise/client/client';
 import type { Controller, Runnable } from '@kruise/client/controller';
 import { isAlreadyExists, isNotFound } from '@kruise/machinery/status';
 import type { Kind } from '@kruise/schema/kind';
-import { seededRandom } from '@kruise/values/random';
+import { pick, seededRandom } from '@kruise/values/random';
 import { counting, type Reached } from './coverage.ts';
 import type { createDisk } from './disk.ts';
 import { drainer } from './drainer.ts';
@@ -14,7 +14,7 @@ import { invariants } from './invariants/catalogue.ts';
 import type { Scene } from './invariants/invariant.ts';
 import { fairWeather } from './network.ts';
 import { createMachines, type Machines } from './nodes.ts';
-import { controlPlane, type ProgramOptions, storageProgram } from './programs.ts';
+import { controlPlane, type Leading, type ProgramOptions, storageProgram } from './programs.ts';
 import { drawSteps, type Step } from './scenario.ts';
 import { type View, viewOf } from './view.ts';
 import { createWorld, type Program, type World, worldStart } from './world.ts';
@@ -64,6 +64,15 @@ const defaultMinutes = 3;
 /** Nodes that were lost are noticed after 50 s, their Pods evicted after 300 s more, and failed Jobs wait up to 10 min. */
 const defaultPatienceMinutes = 20;
 const machineCount = 3;
+/** Whom another stands by for. Nobody, mostly: a second process costs time, and has to do with its own component alone. */
+const doublings: readonly (readonly Leading[])[] = [
+  [],
+  [],
+  [],
+  ['manager'],
+  ['manager'],
+  ['controller-manager', 'scheduler'],
+];
 /** How long nothing may be amiss before it is believed that all is at rest. */
 const quietMs = 5000;
 /** Worlds write a few thousand times. Who writes without end keeps time from passing, and would never be found out. */
@@ -82,7 +91,8 @@ export async function run(options: RunOptions): Promise<Result> {
       machines = createMachines(clock, seed, machineCount);
       const { adapt = (each: Controller | Runnable) => each } = parts.control ?? {};
       const counted = counting(reached);
-      const control = controlPlane({ ...parts.control, adapt: (each) => counted(adapt(each)) });
+      const doubled = pick(seededRandom(`${seed} doubled`), doublings);
+      const control = controlPlane({ ...parts.control, adapt: (each) => counted(adapt(each)) }, doubled);
       const usual = [...control, storageProgram(machines), ...machines.kubelets, drainer];
       return parts.programs?.(usual) ?? usual;
     },

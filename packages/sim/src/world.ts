@@ -102,8 +102,9 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
   const starts = new Map<string, number>();
   const downUntil = new Map<string, number>();
   let current: { readonly life: Life; readonly server: ApiServer } | undefined;
-  // Webhooks belong to processes, which outlive the server and do not.
+  // Webhooks belong to processes, which outlive the server and do not: any of those that have one answers.
   const webhooks = new Map<string, Webhook>();
+  const servedBy = new Map<string, Map<Life, Webhook>>();
 
   const beginOf = (name: string): { readonly life: Life; readonly random: Random } => {
     const life = beginLife(clock, () => clocks.get(name) ?? 0);
@@ -157,7 +158,6 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
 
   function startProgram({ name, run }: Program): void {
     const { life, random } = beginOf(name);
-    const own = new Set<string>();
     const transportOf = (user: User): Transport => {
       const server = (): Server => {
         const found = current;
@@ -167,7 +167,12 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
       return link({ life, random, weather: () => weathers.get(name) ?? fairWeather, server });
     };
     life.onEnd(() => {
-      for (const path of own) webhooks.delete(path);
+      for (const [path, served] of servedBy) {
+        served.delete(life);
+        const [other] = served.values();
+        if (other) webhooks.set(path, other);
+        else webhooks.delete(path);
+      }
     });
     const context: ProcessContext = {
       life,
@@ -175,7 +180,8 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
       transportOf,
       webhooks: {
         set(path, webhook) {
-          own.add(path);
+          const served = servedBy.get(path) ?? new Map();
+          servedBy.set(path, served.set(life, webhook));
           webhooks.set(path, webhook);
         },
       },

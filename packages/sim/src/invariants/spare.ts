@@ -43,7 +43,8 @@ export const podsAreSpared: Invariant = {
     const proven = new Set<string>();
     // Who says since when a Pod is ready, and who goes by it.
     const areClocksRight = !scene.faults.some(
-      ({ kind, target }) => kind === 'has a wrong clock' && (target === 'manager' || target.startsWith('node-')),
+      ({ kind, target }) =>
+        kind === 'has a wrong clock' && (target.startsWith('manager') || target.startsWith('node-')),
     );
 
     /** Remembers which Pods have been available, be it once. */

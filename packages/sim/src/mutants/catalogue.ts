@@ -67,8 +67,8 @@ async function* everySoMany(
   }
 }
 
-const isControllerManager = ({ name }: { readonly name: string }) => name === 'controller-manager';
-const isScheduler = ({ name }: { readonly name: string }) => name === 'scheduler';
+const isControllerManager = ({ name }: { readonly name: string }) => name.startsWith('controller-manager');
+const isScheduler = ({ name }: { readonly name: string }) => name.startsWith('scheduler');
 
 export const mutants: readonly Mutant[] = [
   {
