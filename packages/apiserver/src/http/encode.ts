@@ -15,10 +15,11 @@ import { customScaleTable, scaleTable, tableColumnsOf } from '../table/columns.t
 import { type IncludeObject, type TableColumns, tableOf } from '../table/table.ts';
 import type { Media } from './negotiation.ts';
 import { enveloped, writable } from './object-message.ts';
-import { foundText, itemText } from './object-text.ts';
+import { foundText, itemTexts } from './object-text.ts';
+import { textPieces } from './text-pieces.ts';
 
-/** An answer in the form asked for: one piece, or the pieces of a long list, each made when the one before is gone. */
-export type Encoded = string | Uint8Array | Generator<string> | AsyncGenerator<Uint8Array>;
+/** An answer in the form asked for: one piece, or the pieces of a long list, each good until the next but one. */
+export type Encoded = string | Uint8Array | Generator<Uint8Array> | AsyncGenerator<Uint8Array>;
 
 /** What an encoder must know besides the objects. */
 export type EncodeContext = { readonly media: Media; readonly query: URLSearchParams; readonly nowMs: number };
@@ -64,10 +65,10 @@ export function encodeList(context: EncodeContext, resource: Resource, listed: L
         const list = { ...head, items: listed.items.map(writable) };
         return encodeEnvelope(head.apiVersion, head.kind, codecOf(kind.list).toProtobuf(list));
       }
-      const pieces = listText(resource, head, listed.items);
+      const texts = listTexts(resource, head, listed.items);
       const isForPeople = media.format === 'yaml' || media.pretty;
-      if (isForPeople) return inText(media, () => [...pieces].join(''));
-      return listed.items.length > objectsPerPiece ? pieces : [...pieces].join('');
+      if (isForPeople) return inText(media, () => [...texts].flat().join(''));
+      return listed.items.length > objectsPerPiece ? textPieces(texts) : [...texts].flat().join('');
     }
     case 'table':
       return encodeValue(media, table(context, resource, listed.items, listed.metadata, true));
@@ -88,20 +89,22 @@ export function encodeList(context: EncodeContext, resource: Resource, listed: L
   }
 }
 
-/** A piece is written to the socket at once; this many objects are some hundred kilobytes. */
+/** More objects than this, some hundred kilobytes, are not answered at once. */
 const objectsPerPiece = 64;
 
 /** All of a list but its objects. */
 type ListHead = { readonly kind: string; readonly apiVersion: string; readonly metadata: unknown };
 
-function* listText(resource: Resource, head: ListHead, items: readonly Found[]): Generator<string> {
-  yield `${stringify(head).slice(0, -1)},"items":[`;
-  for (let first = 0; first < items.length; first += objectsPerPiece) {
-    const texts = items.slice(first, first + objectsPerPiece).map((found) => itemText(resource, found));
-    yield `${first === 0 ? '' : ','}${texts.join(',')}`;
+function* listTexts(resource: Resource, head: ListHead, items: readonly Found[]): Generator<readonly string[]> {
+  yield [stringify(head).slice(0, -1), ',"items":['];
+  for (const [index, found] of items.entries()) {
+    if (index > 0) yield comma;
+    yield itemTexts(resource, found);
   }
-  yield ']}\n';
+  yield [']}\n'];
 }
+
+const comma = [','];
 
 /** A message begins with its length: a long list is written whole before it is sent, with pauses for others' requests. */
 async function* listMessage({ list }: Kind, head: ListHead, items: readonly Found[]): AsyncGenerator<Uint8Array> {

@@ -47,6 +47,8 @@ export type Stream = {
   /** Resolves when what piled up has been taken. */
   drained(): Promise<void>;
   readonly pendingBytes: number;
+  /** Writes, and resolves when the chunk has been taken: its place may be used for another. */
+  deliver(chunk: Uint8Array): Promise<void>;
   end(): void;
   /** Ends it so that the client sees that it is not whole. */
   abort(): void;
@@ -113,6 +115,7 @@ export function exchangeOf(request: Http2ServerRequest, response: Http2ServerRes
         get pendingBytes() {
           return response.writableLength;
         },
+        deliver: (chunk) => new Promise((resolve) => response.write(chunk, () => resolve())),
         end: () => response.end(),
         // Over HTTP/2 only the stream is reset, over HTTP/1.1 the connection is.
         abort: () => response.destroy(),

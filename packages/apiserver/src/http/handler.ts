@@ -279,13 +279,14 @@ async function send(exchange: Exchange, code: number, headers: Headers, encoded:
     return exchange.send(code, headers, typeof encoded === 'string' ? encoded : Buffer.from(encoded));
   }
   const stream = exchange.begin(code, headers);
+  const { signal } = exchange;
+  const gone = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  let before = Promise.resolve();
   for await (const piece of encoded) {
-    if (exchange.signal.aborted) return;
-    if (!stream.write(piece)) await Promise.race([stream.drained(), aborted(exchange.signal)]);
+    if (signal.aborted) return;
+    const taken = stream.deliver(piece);
+    await Promise.race([before, gone]);
+    before = taken;
   }
   stream.end();
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

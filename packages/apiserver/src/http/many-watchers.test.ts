@@ -5,7 +5,7 @@ import { Agent, get } from 'node:https';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { type ConfigMap, configMap } from '@kruise/api/core/configmap';
-import { rawRequests } from '../testing/raw-requests.ts';
+import { credentialsIn, rawRequests } from '../testing/raw-requests.ts';
 import { type Listening, startTestServer, type TestServer } from '../testing/test-server.ts';
 
 type Server = TestServer & Listening;
@@ -14,16 +14,9 @@ const namespace = 'default';
 const settings = (name: string, text = ''): Partial<ConfigMap> => ({ metadata: { name, namespace }, data: { text } });
 
 /** A watch on a connection of its own, of which nothing is read. */
-async function openUnread({ url, kubeconfig, core }: Server): Promise<IncomingMessage> {
-  const field = (name: string) =>
-    Buffer.from(new RegExp(`${name}: (\\S+)`).exec(kubeconfig.text)![1]!, 'base64').toString();
-  const agent = new Agent({
-    ca: field('certificate-authority-data'),
-    cert: field('client-certificate-data'),
-    key: field('client-key-data'),
-  });
-  const path = `/api/v1/namespaces/${namespace}/configmaps?watch=true&resourceVersion=${core.feed.revision}`;
-  const request = get(`${url}${path}`, { agent });
+async function openUnread(server: Server): Promise<IncomingMessage> {
+  const path = `/api/v1/namespaces/${namespace}/configmaps?watch=true&resourceVersion=${server.core.feed.revision}`;
+  const request = get(`${server.url}${path}`, { agent: new Agent(credentialsIn(server)) });
   request.on('error', () => {});
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   response.on('error', () => {});

@@ -22,6 +22,7 @@ function fakeClient() {
       return false;
     },
     drained: () => drain.promise,
+    deliver: () => drain.promise,
     get pendingBytes() {
       return pendingBytes;
     },

@@ -25,13 +25,8 @@ export function rawRequests(
   (path: string, options?: RawOptions): Promise<RawAnswer>;
   close(): void;
 } {
-  const field = (name: string) =>
-    Buffer.from(new RegExp(`${name}: (\\S+)`).exec(kubeconfig.text)![1]!, 'base64').toString();
-  const agent = new Agent({
-    keepAlive: true,
-    ca: field('certificate-authority-data'),
-    ...(asNobody ? {} : { cert: field('client-certificate-data'), key: field('client-key-data') }),
-  });
+  const { ca, ...own } = credentialsIn({ kubeconfig });
+  const agent = new Agent({ keepAlive: true, ca, ...(asNobody ? {} : own) });
   const ask = (path: string, { body, ...options }: RawOptions = {}) =>
     new Promise<RawAnswer>((resolve, reject) => {
       const send: typeof request = requestSecure;
@@ -49,4 +44,19 @@ export function rawRequests(
       outgoing.end(body);
     });
   return Object.assign(ask, { close: () => agent.destroy() });
+}
+
+/** What the administrator of a server shows it, and whom to trust. */
+export function credentialsIn({ kubeconfig }: Pick<Listening, 'kubeconfig'>): {
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+} {
+  const field = (name: string) =>
+    Buffer.from(new RegExp(`${name}: (\\S+)`).exec(kubeconfig.text)![1]!, 'base64').toString();
+  return {
+    ca: field('certificate-authority-data'),
+    cert: field('client-certificate-data'),
+    key: field('client-key-data'),
+  };
 }
