@@ -2,12 +2,12 @@
  * Runs controllers together: one client, one set of caches, one event recorder, one lease. Caches are filled on every
  * replica, for whoever reads them there; only the leader's controllers run.
  */
-import type { Clock } from '@kruise/values/clock';
+import { after, type Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { Client } from './client.ts';
 import { type Controller, type ControllerContext, type Runnable, runController } from './controller.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
-import { createEventRecorder } from './event-recorder.ts';
+import { createEventRecorder, type EventRecorder } from './event-recorder.ts';
 import { type Caches, type CachesOptions, createCaches } from './informer.ts';
 import { type LeaderElectionOptions, runAsLeader } from './leader-election.ts';
 import { type Log, silentLog } from './log.ts';
@@ -36,6 +36,9 @@ export type RunOptions = {
 };
 
 const defaultGracePeriodMs = 30_000;
+
+/** How long a process that stops waits for its last events to be written: they are only for people to read. */
+const lastWordsMs = 5000;
 
 /** The lease was lost: another leads now, and this process had better start anew. */
 export class LeadershipLostError extends Error {
@@ -90,7 +93,7 @@ export async function runControllers(
     };
     const adapted = options.adapt?.(controller) ?? controller;
     await ('run' in adapted ? adapted.run(context, leading) : runController(adapted, context, leading));
-    await recorder.flush();
+    await lastWordsOf(recorder);
   };
 
   const runAll = async (leading: AbortSignal): Promise<void> => {
@@ -106,6 +109,13 @@ export async function runControllers(
       if (leading.aborted) wait();
       else leading.addEventListener('abort', wait, { once: true });
     });
+
+  const lastWordsOf = async (recorder: EventRecorder): Promise<void> => {
+    const over = new AbortController();
+    const giveUp = after(clock, lastWordsMs, over.signal).catch(() => {});
+    await Promise.race([recorder.flush(), giveUp]);
+    over.abort();
+  };
 
   const runInTurn = async (election: LeaderElectionOptions): Promise<void> => {
     const { identity, name } = election;
@@ -126,7 +136,7 @@ export async function runControllers(
       signal,
     );
     if (end === 'lost') throw new LeadershipLostError();
-    await recorder.flush();
+    await lastWordsOf(recorder);
   };
 
   try {

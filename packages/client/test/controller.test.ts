@@ -598,6 +598,35 @@ test('of two replicas one works, and the other goes on when it stops', async () 
   await cluster.close();
 });
 
+test('one whose server is gone stops all the same, and soon', async () => {
+  const cluster = await startCluster();
+  const { client, clock, random } = cluster;
+  const { transport } = client;
+  let isGone = false;
+  const request: Transport['request'] = (asked) =>
+    isGone ? Promise.reject(new Error('connection refused')) : transport.request(asked);
+  const stop = new AbortController();
+  const leaderElection = { namespace: 'default', name: 'members', identity: 'first' };
+  const bereft = createClient({ request, watch: transport.watch });
+  const done = runControllers([members], { client: bereft, clock, random, leaderElection }, stop.signal);
+  await client.create(service, setNamed('web', 2));
+  await cluster.pass(5);
+  assert.equal((await membersIn(cluster)).length, 2);
+  isGone = true;
+  await client.create(service, setNamed('other', 2));
+  await cluster.pass(1);
+  const stoppedAt = clock.now();
+  stop.abort();
+  let tookMs: number | undefined;
+  void done.then(() => {
+    tookMs = clock.now() - stoppedAt;
+  });
+  await cluster.pass(120);
+  await done;
+  assert.ok(tookMs !== undefined && tookMs <= 15_000, `it took ${tookMs} ms`);
+  await cluster.close();
+});
+
 /** A transport whose watches of ConfigMaps tell nothing. */
 function deaf({ request, watch }: Transport): Transport {
   async function* silence(signal: AbortSignal | undefined): AsyncGenerator<never> {
