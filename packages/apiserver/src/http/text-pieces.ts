@@ -8,7 +8,7 @@ const bytesPerUnit = 3;
  * made while the one before is on its way, and whoever asks for another is done with that one.
  */
 export function* textPieces(texts: Iterable<readonly string[]>): Generator<Buffer> {
-  let place = Buffer.allocUnsafeSlow(pieceBytes);
+  let place: Buffer = Buffer.allocUnsafeSlow(pieceBytes);
   let other: Buffer | undefined;
   let length = 0;
   for (const parts of texts) {
