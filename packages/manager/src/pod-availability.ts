@@ -2,7 +2,7 @@
 import type { Pod } from '@kruise/api/core/pod';
 import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
 import { findCondition } from '@kruise/machinery/conditions';
-import { isPodReady, readySince } from '@kruise/machinery/pods';
+import { isPodReady, readySince, secondsUntilAvailable } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
 import { lifecycleStateOf } from './lifecycle/lifecycle.ts';
 
@@ -21,4 +21,14 @@ export function isAvailable(pod: Pod, minReadySeconds: number, now: Instant): bo
   if (minReadySeconds <= 0) return true;
   const since = readySince(pod);
   return since !== undefined && since + minReadySeconds * 1000 < now;
+}
+
+/** In how many seconds the next Pod can be relied on, by time alone; undefined if none will. */
+export function secondsUntilNextIsAvailable(
+  pods: Iterable<Pod>,
+  minReadySeconds: number,
+  now: Instant,
+): number | undefined {
+  // A Pod counts from the moment after its time is over.
+  return secondsUntilAvailable(pods, minReadySeconds, now - 1);
 }

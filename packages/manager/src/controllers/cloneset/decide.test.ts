@@ -565,3 +565,17 @@ test('without the gate budgets are not asked', () => {
   });
   assert.deepEqual(did, ['a conditions', 'update a']);
 });
+
+const looks: readonly { readonly readyForSeconds: readonly number[]; readonly seconds: number | undefined }[] = [
+  { readyForSeconds: [9, 4, 60], seconds: 1.001 },
+  { readyForSeconds: [10], seconds: 0.001 },
+  { readyForSeconds: [11, 60], seconds: undefined },
+  { readyForSeconds: [], seconds: undefined },
+];
+for (const { readyForSeconds, seconds } of looks) {
+  test(`where Pods must be ready for 10 s and are for ${readyForSeconds.join(', ') || 'none'}, it looks again in ${seconds} s`, () => {
+    const pods = readyForSeconds.map((ready, index) => pod(`p${index}`, { image: 'app:v2', readyForSeconds: ready }));
+    const { requeueAfterSeconds } = decideOn({ spec: { replicas: pods.length, minReadySeconds: 10 }, pods });
+    assert.equal(requeueAfterSeconds, seconds);
+  });
+}

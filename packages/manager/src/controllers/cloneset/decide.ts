@@ -16,7 +16,7 @@ import { withoutOwner } from '@kruise/machinery/owner-references';
 import { isPodActive } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
 import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
-import { isAvailable } from '../../pod-availability.ts';
+import { isAvailable, secondsUntilNextIsAvailable } from '../../pod-availability.ts';
 import { hashLabels, revisionLabelOf, shortHash } from '../../revision/pod-revision.ts';
 import type { ManagerSettings } from '../../settings.ts';
 import { soonest } from '../../soonest.ts';
@@ -73,7 +73,7 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
     ...soonest(
       progressSeconds,
       scaling.changesPods ? undefined : updating.requeueAfterSeconds,
-      status.availableReplicas === status.readyReplicas ? undefined : cloneSet.spec.minReadySeconds,
+      secondsUntilNextIsAvailable(situation.pods, cloneSet.spec.minReadySeconds ?? 0, now),
     ),
   };
 }
