@@ -84,7 +84,7 @@ export function parseMarks(text: string | undefined): BySet<Mark> | undefined {
   if (!read) return undefined;
   const marks: { [name: string]: Mark } = {};
   for (const [name, value] of Object.entries(read)) {
-    if (typeof value === 'string') marks[name] = { hash: value };
+    if (typeof value === 'string') marks[name] = { hash: value, sidecarSetName: name };
     // Whoever wrote an object wrote a mark.
     else if (isObject(value)) marks[name] = { hash: '', ...value } as unknown as Mark;
     else return undefined;
@@ -103,11 +103,22 @@ export function formatMarks(marks: BySet<Mark>): string {
   return `{${written.join(',')}}`;
 }
 
-/** The marks of a Pod that has the sidecars as the SidecarSet wants them from now on. */
-export function withMark(marks: BySet<Mark>, sidecarSet: SidecarSet, hash: string, now: Instant): BySet<Mark> {
+/** The marks of a Pod that has the sidecars of a SidecarSet from now on. */
+export function withMark(
+  marks: BySet<Mark>,
+  sidecarSet: SidecarSet,
+  of: Pick<Mark, 'hash' | 'controllerRevision'>,
+  now: Instant,
+): BySet<Mark> {
   const { name = '' } = sidecarSet.metadata;
-  const mark = { hash, updateTimestamp: formatTime(now), sidecarSetName: name, sidecarList: sidecarList(sidecarSet) };
-  return { ...marks, [name]: mark };
+  const sidecars = { sidecarSetName: name, sidecarList: sidecarList(sidecarSet) };
+  return { ...marks, [name]: { ...of, ...sidecars, updateTimestamp: formatTime(now) } };
+}
+
+/** The hash a Pod of the SidecarSet is marked with, and the revision where it is known. */
+export function stampOf(sidecarSet: SidecarSet): Pick<Mark, 'hash' | 'controllerRevision'> {
+  const { latestRevision } = sidecarSet.status ?? {};
+  return { hash: hashOf(sidecarSet), ...(latestRevision ? { controllerRevision: latestRevision } : {}) };
 }
 
 /** Its containers, and those init containers that run on beside them. */
@@ -140,6 +151,10 @@ export function workingContainersOf({ metadata }: Pod): Annotations {
   const text = metadata.annotations?.[sidecarSetWorkingHotUpgradeAnnotation];
   // It says a name for a name.
   return (text ? (objectIn(text) as Annotations | undefined) : undefined) ?? {};
+}
+
+export function formatWorkingContainers(working: Annotations): string {
+  return stringifySorted(working);
 }
 
 function objectIn(text: string): { readonly [name: string]: unknown } | undefined {

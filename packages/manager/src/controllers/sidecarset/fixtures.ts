@@ -47,7 +47,7 @@ export type PodTraits = {
 export function podOf(name: string, traits: PodTraits = {}): Pod {
   const { of = setOf(), revision, isReady = true, labels, annotations, running = {}, ageSeconds = 60 } = traits;
   const at = formatTime(now - ageSeconds * 1000);
-  const mark = (hash: string) => withMark({}, of, hash, now)[of.metadata.name ?? '']!;
+  const mark = (hash: string) => withMark({}, of, { hash }, now)[of.metadata.name ?? '']!;
   const marked = { ...mark(hashOf(of)), ...(revision ? { controllerRevision: revision } : {}) };
   const sidecars = (of.spec.containers ?? []).flatMap((sidecar) =>
     namesInPod(sidecar).map((each, index) => ({

@@ -1,15 +1,17 @@
 import type { Pod } from '@kruise/api/core/pod';
 import { allow, change, type Webhook } from '@kruise/client/webhook';
+import { StatusError } from '@kruise/machinery/status';
 import { ParseError } from '@kruise/values/parse-error';
 import { handler, refuse, type WebhookContext } from '../context.ts';
 import { withLaunchBarriers } from './launch-priority.ts';
 import { withReadinessGate } from './readiness-gate.ts';
+import { withSidecars } from './sidecars.ts';
 
 /** A step in what is made of a new Pod; each is handed what the one before has made. */
 type Step = (pod: Pod, context: WebhookContext) => Pod | Promise<Pod>;
 
 /** Their order counts: containers that are injected take part in what comes after. */
-const steps: readonly Step[] = [withReadinessGate, withLaunchBarriers];
+const steps: readonly Step[] = [withReadinessGate, withSidecars, withLaunchBarriers];
 
 export function podMutating(context: WebhookContext): Webhook {
   return handler<Pod>(async ({ object, operation, namespace }) => {
@@ -20,7 +22,7 @@ export function podMutating(context: WebhookContext): Webhook {
     try {
       for (const step of steps) pod = await step(pod, context);
     } catch (error) {
-      if (error instanceof ParseError) return refuse(500, error.message);
+      if (error instanceof ParseError || error instanceof StatusError) return refuse(500, error.message);
       throw error;
     }
     // What was only filled in to work with is no change of the Pod.
