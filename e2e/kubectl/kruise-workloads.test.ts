@@ -128,14 +128,19 @@ if (hasTool('kubectl', "what kubectl makes of Kruise's workloads")) {
       assert.match(await kubectl.ok('api-resources --api-group=apps.kruise.io'), /^statefulsets\s+\S*asts/m);
     });
 
-    test('an autoscaler keeps a CloneSet within its bounds', async () => {
+    test('an autoscaler keeps a CloneSet within its bounds, and goes by what its Pods use', async () => {
       const { ok } = await spaceOf(kubectl, 'autoscaled');
-      await ok('apply -f -', clones);
+      const busy = 'metadata: { annotations: { sim.kruise.io/cpu: 100m }, labels';
+      await ok('apply -f -', clones.replace('metadata: { labels', busy));
       await ok('wait --for=jsonpath={.status.readyReplicas}=2 clone/web --timeout=30s');
-      await ok('autoscale clone web --min=3 --max=4 --cpu-percent=50');
+      await ok('autoscale clone web --min=3 --max=5 --cpu-percent=60');
       await ok('wait --for=jsonpath={.spec.replicas}=3 clone/web --timeout=60s');
-      await ok('wait --for=jsonpath={.status.readyReplicas}=3 clone/web --timeout=30s');
-      assert.match(await ok('describe hpa web'), /Reference:\s+CloneSet\/web/);
+      // As much as they ask for is more than 60 hundredths of it: five would do.
+      await ok('wait --for=jsonpath={.status.readyReplicas}=5 clone/web --timeout=60s');
+      const told = await ok('describe hpa web');
+      assert.match(told, /Reference:\s+CloneSet\/web/);
+      assert.match(told, /resource cpu on pods +\(as a percentage of request\): +100% \(100m\) \/ 60%/);
+      assert.match(told, /New size: 5; reason: cpu resource utilization \(percentage of request\) above target/);
     });
   });
 }
