@@ -1,5 +1,6 @@
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
+import { formatTime } from '@kruise/values/time';
 import type { RequestInfo } from './request.ts';
 import type { User } from './user.ts';
 
@@ -20,5 +21,5 @@ export type RequestContext = {
 
 /** The time a request is handled at, as objects record it. */
 export function timestamp(context: RequestContext): string {
-  return `${new Date(context.clock.now()).toISOString().slice(0, 19)}Z`;
+  return formatTime(context.clock.now());
 }

@@ -32,9 +32,20 @@ export function parseMicroTime(text: string): Instant {
   return toInstant(parse(text, 'microseconds'));
 }
 
+// What happens in a second is written with the same time again and again, and kept in thousands of objects.
+let lastSecond = Number.NaN;
+let lastText = '';
+
 /** The whole second an instant is in: `2024-02-29T12:00:00Z`. */
 export function formatTime(instant: Instant): string {
-  return `${formatSecond(Math.floor(instant / 1000))}Z`;
+  const second = Math.floor(instant / 1000);
+  if (second !== lastSecond) {
+    // Joined, it is one piece. A text put together with `+` stays in pieces, and one such text has V8 write the JSON of a
+    // whole object in the slow way.
+    lastText = [formatSecond(second), 'Z'].join('');
+    lastSecond = second;
+  }
+  return lastText;
 }
 
 /** An instant to the microsecond: `2024-02-29T12:00:00.123456Z`. */

@@ -15,6 +15,7 @@ import {
 } from '@kruise/values/address';
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
+import { formatTime } from '@kruise/values/time';
 import type { KubeObject } from '../object.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
 import { inRandomOrder, reservedBand } from './band.ts';
@@ -96,7 +97,7 @@ export function createClusterIPs({ addresses, ranges, configured, clock, random 
       metadata: {
         name: text,
         uid: uuid(random),
-        creationTimestamp: `${new Date(clock.now()).toISOString().slice(0, 19)}Z`,
+        creationTimestamp: formatTime(clock.now()),
         labels: { [familyLabel]: address.family === 4 ? 'IPv4' : 'IPv6', ...managedBy },
       },
       spec: { parentRef: { resource: 'services', namespace, name } },

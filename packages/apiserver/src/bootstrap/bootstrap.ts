@@ -1,5 +1,6 @@
 import { builtinKinds } from '@kruise/api/builtin';
 import { isAlreadyExists } from '@kruise/machinery/status';
+import { formatTime } from '@kruise/values/time';
 import type { Core } from '../core.ts';
 import type { KubeObject } from '../object.ts';
 import { apiService, type GroupVersion } from './api-services.ts';
@@ -24,7 +25,7 @@ export type BootstrapOptions = Trust & {
 
 /** Makes what a cluster cannot be without, and puts right what is there already, each in its own way. */
 export async function bootstrap(core: Core, options: BootstrapOptions): Promise<void> {
-  const now = `${new Date(core.clock.now()).toISOString().slice(0, 19)}Z`;
+  const now = formatTime(core.clock.now());
   const writer = createWriter(core, 'kube-apiserver');
   await core.feed.caughtUp();
   await Promise.all(namespaces().map((object) => createMissing(writer, object)));

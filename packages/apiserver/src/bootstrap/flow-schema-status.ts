@@ -1,5 +1,6 @@
 import type { FlowSchema } from '@kruise/api/flowcontrol/flowschema';
 import { isNotFound } from '@kruise/machinery/status';
+import { formatTime } from '@kruise/values/time';
 import type { Core } from '../core.ts';
 import type { KubeObject } from '../object.ts';
 import { find, storedObjects } from '../storage/stored-objects.ts';
@@ -60,7 +61,7 @@ export function statusOf(schema: FlowSchema, level: string, exists: boolean, now
     : { type: conditionType, status: 'True', reason: 'NotFound', message: `${named} but there is no such object` };
   const current = schema.status?.conditions?.find(({ type }) => type === conditionType);
   if (current?.status === condition.status && current.message === condition.message) return undefined;
-  const lastTransitionTime = `${new Date(nowMs).toISOString().slice(0, 19)}Z`;
+  const lastTransitionTime = formatTime(nowMs);
   return {
     apiVersion,
     kind: 'FlowSchema',

@@ -8,6 +8,7 @@ import {
 } from '@kruise/api/apiextensions/customresourcedefinition.validate';
 import { fieldPath } from '@kruise/machinery/field-set/field-path';
 import { fieldSetOf } from '@kruise/machinery/field-set/field-set';
+import { formatTime } from '@kruise/values/time';
 import { cleanupFinalizer } from '../custom/definition.ts';
 import { terminating, withNoted } from '../custom/status.ts';
 import type { DeletionPlan } from '../handlers/deletion.ts';
@@ -40,7 +41,7 @@ function planDeletion(definition: CustomResourceDefinition, nowMs: number): Dele
     ...definition,
     metadata: {
       ...metadata,
-      deletionTimestamp: `${new Date(nowMs).toISOString().slice(0, 19)}Z`,
+      deletionTimestamp: formatTime(nowMs),
       finalizers: [...new Set([...(metadata.finalizers ?? []), cleanupFinalizer])],
     },
     status: withNoted(status, terminating('True', 'InstanceDeletionPending', pending), nowMs),

@@ -1,6 +1,7 @@
 import { type TokenRequestSpec, tokenRequest } from '@kruise/api/authentication/tokenrequest';
 import { badRequest, conflict, invalid, notFound } from '@kruise/machinery/status';
 import { type Cause, invalid as invalidField } from '@kruise/schema/field-error';
+import { formatTime } from '@kruise/values/time';
 import type { Authentication } from '../authentication/authentication.ts';
 import type { TokenObjects } from '../authentication/service-account-tokens.ts';
 import { type Bound, identityOf } from '../authentication/token-issuer.ts';
@@ -69,7 +70,7 @@ export function tokenSubresource(core: Core, authentication: Authentication): Su
 }
 
 function time(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+  return formatTime(ms);
 }
 
 function refuse(name: string, causes: readonly Cause[]): void {
