@@ -1,5 +1,5 @@
 /** Large enough that writing a piece costs little beside its bytes, small enough to stay in a processor's cache. */
-const pieceBytes = 512 * 1024;
+const pieceBytes = 256 * 1024;
 /** What one unit of a text may take in UTF-8. */
 const bytesPerUnit = 3;
 
