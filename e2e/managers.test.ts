@@ -41,36 +41,33 @@ const maxUnavailable = 2;
 const images = { before: 'nginx:1.25', after: 'nginx:1.26' };
 
 const inPlace = { podUpdatePolicy: 'InPlaceIfPossible', maxUnavailable };
-const workloads: readonly {
+const byReplacement = { maxUnavailable };
+
+type Workload = {
   readonly kind: Kind;
   readonly name: string;
-  readonly spec: object;
-  readonly made: number;
-}[] = [
-  { kind: cloneSet, name: 'clones', spec: { updateStrategy: { rollingUpdate: inPlace } }, made: replicas },
-  {
-    kind: cloneSet,
-    name: 'copies',
-    spec: { updateStrategy: { rollingUpdate: { maxUnavailable } } },
-    made: 2 * replicas,
-  },
-  {
-    kind: statefulSet,
-    name: 'queue',
-    spec: { podManagementPolicy: 'Parallel', updateStrategy: { rollingUpdate: inPlace } },
-    made: replicas,
-  },
+  readonly rollingUpdate: object;
+  readonly more?: object;
+};
+const parallel = { podManagementPolicy: 'Parallel' };
+const workloads: readonly Workload[] = [
+  { kind: cloneSet, name: 'clones', rollingUpdate: inPlace },
+  { kind: cloneSet, name: 'copies', rollingUpdate: byReplacement },
+  { kind: statefulSet, name: 'queue', rollingUpdate: inPlace, more: parallel },
+  { kind: statefulSet, name: 'shards', rollingUpdate: byReplacement, more: parallel },
 ];
+const isReplaced = ({ rollingUpdate }: Workload) => rollingUpdate === byReplacement;
 
-function specOf(name: string, more: object): object {
+function specOf({ name, rollingUpdate, more }: Workload): object {
   const labels = { app: name };
   return {
     ...more,
     replicas,
+    updateStrategy: { rollingUpdate },
     selector: { matchLabels: labels },
     template: {
       // A container takes a while, so that there is a middle of the rollout.
-      metadata: { labels, annotations: { 'sim.kruise.io/start-latency': '500ms' } },
+      metadata: { labels, annotations: { 'sim.kruise.io/start-latency': '800ms' } },
       spec: {
         terminationGracePeriodSeconds: 1,
         readinessGates: [{ conditionType: 'InPlaceUpdateReady' }],
@@ -107,8 +104,8 @@ test('of two managers one takes over from the other that is killed, and finishes
   const leader = await start('first');
   const held = await holder(client);
   await start('second');
-  for (const { kind, name, spec } of workloads) {
-    await client.create(kind, { metadata: { name, namespace }, spec: specOf(name, spec) } as never);
+  for (const each of workloads) {
+    await client.create(each.kind, { metadata: { name: each.name, namespace }, spec: specOf(each) } as never);
   }
   await until(client, pod, (pods) => pods.filter(isPodReady).length === workloads.length * replicas);
 
@@ -142,19 +139,20 @@ test('of two managers one takes over from the other that is killed, and finishes
   assert.notEqual(spec?.holderIdentity, held, 'the other has taken over');
   const waitedMs = Date.parse(spec?.acquireTime ?? '') - diedAtMs!;
   assert.ok(waitedMs < 2 * leaseMs, `it took ${waitedMs} ms to take over`);
-  for (const { kind, name, made } of workloads) {
-    await until(client, kind, (all) => all.some((each) => isDone(each as unknown as Rolled, name)));
+  for (const each of workloads) {
+    const { kind, name } = each;
+    await until(client, kind, (all) => all.some((found) => isDone(found as unknown as Rolled, name)));
     const pods = [...stories.values()].filter(({ app }) => app === name);
-    assert.equal(pods.length, made, `${name} has had ${pods.length} Pods`);
-    const isReplaced = made > replicas;
+    assert.equal(pods.length, isReplaced(each) ? 2 * replicas : replicas, `Pods that ${name} has had`);
     for (const { images: seen, updates } of pods) {
-      assert.equal(seen.size, isReplaced ? 1 : 2, `a Pod of ${name} was to run ${[...seen]}`);
-      assert.equal(updates.size, isReplaced ? 0 : 1, `a Pod of ${name} was updated ${updates.size} times`);
+      assert.equal(seen.size, isReplaced(each) ? 1 : 2, `a Pod of ${name} was to run ${[...seen]}`);
+      assert.equal(updates.size, isReplaced(each) ? 0 : 1, `a Pod of ${name} was updated ${updates.size} times`);
     }
-  }
-  for (const { metadata, status } of (await client.list(pod, { namespace })).items) {
-    const isReplaced = metadata.labels?.['app'] === 'copies';
-    assert.equal(status?.containerStatuses?.[0]?.restartCount, isReplaced ? 0 : 1, `restarts of ${metadata.name}`);
+    const { items } = await client.list(pod, { namespace, labelSelector: `app=${name}` });
+    for (const { metadata, status } of items) {
+      const restarts = status?.containerStatuses?.[0]?.restartCount;
+      assert.equal(restarts, isReplaced(each) ? 0 : 1, `restarts of ${metadata.name}`);
+    }
   }
 });
 
