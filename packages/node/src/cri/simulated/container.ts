@@ -8,6 +8,7 @@ import type { AttachableInput } from './attachable-input.ts';
 import { BrokenPipe, type Output } from './byte-streams.ts';
 import type { ContainerFiles } from './container-files.ts';
 import type { ContainerLog } from './container-log.ts';
+import { mayBeBelow } from './file-tree.ts';
 import type { Listener, NetworkPeer } from './network.ts';
 import { createProcess, type Process, ProcessKilled, type SignalName, signalNumbers, signalOf } from './process.ts';
 import type { ContainerWorld, Program, ProgramContext, Spawned } from './program.ts';
@@ -270,6 +271,15 @@ class World implements ContainerWorld {
   }
   get files() {
     return this.#host.filesOf(this.#container).tree;
+  }
+  mayHaveProgram(path: string): boolean {
+    const { files, config, image } = this.#container;
+    if (files !== undefined) return true;
+    const places = [
+      ...Object.keys(image.definition?.files ?? {}),
+      ...(config.mounts ?? []).map((mount) => mount.containerPath),
+    ];
+    return places.some((place) => mayBeBelow(path, place));
   }
   get user() {
     return userOf(this.#container);

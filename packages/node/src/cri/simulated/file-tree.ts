@@ -363,6 +363,12 @@ export function absolutePath(path: string, workingDirectory: string): string {
   return path.startsWith('/') ? path : `${workingDirectory}/${path}`;
 }
 
+/** Whether a path leads to a place or below it. Of one that goes up on its way that is not known without the files. */
+export function mayBeBelow(path: string, place: string): boolean {
+  const parts = partsOf(path);
+  return parts.includes('..') || partsOf(place).every((part, index) => part === parts[index]);
+}
+
 function pathOf(parents: readonly { readonly name: string }[], name: string): string {
   return `/${[...parents.map((parent) => parent.name), name].join('/')}`;
 }

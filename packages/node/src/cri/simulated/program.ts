@@ -27,7 +27,10 @@ export type ContainerWorld = {
   readonly clock: Clock;
   readonly random: Random;
   readonly hostname: string;
+  /** Laid out when first looked at. */
   readonly files: FileTree;
+  /** Whether there can be a program among the files at a path: no, where nothing was mounted or written there yet. */
+  mayHaveProgram(path: string): boolean;
   readonly user: { readonly uid: number; readonly gid: number };
   /** Whether it may do as it likes with its node, and whether a program may run as its owner rather than its caller. */
   readonly privileges: { readonly isPrivileged: boolean; readonly mayEscalate: boolean };

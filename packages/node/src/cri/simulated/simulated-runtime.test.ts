@@ -275,6 +275,11 @@ describe('files', () => {
     const { containerId } = await node.runContainer({ command: ['/scripts/run.sh', 'well'], config: { mounts } });
     await node.pass(0);
     assert.equal(await node.log(containerId), 'ran well\n');
+    for (const name of ['/scripts//run.sh', '/tmp/../scripts/run.sh']) {
+      const other = await node.runContainer({ command: [name, 'as well'], config: { mounts } });
+      await node.pass(0);
+      assert.equal(await node.log(other.containerId), 'ran as well\n');
+    }
     await assert.rejects(
       node.runContainer({ command: ['/scripts/plain.sh'], config: { mounts } }),
       /exec: "\/scripts\/plain\.sh": permission denied/,

@@ -46,7 +46,7 @@ function fileProgram(world: ContainerWorld, { name, environment, directory }: Pr
     ? [absolutePath(name, directory)]
     : (environment.get('PATH') ?? '').split(':').map((folder) => `${folder}/${name}`);
   for (const path of places) {
-    if (!world.files.exists(path)) continue;
+    if (!world.mayHaveProgram(path) || !world.files.exists(path)) continue;
     const stat = world.files.stat(path);
     if (stat.type === 'file' && (stat.mode & 0o111) !== 0) return runScriptFile(path);
   }
