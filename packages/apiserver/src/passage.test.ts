@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMap } from '@kruise/api/core/configmap';
+import { event } from '@kruise/api/core/event';
 import { flowSchema } from '@kruise/api/flowcontrol/flowschema';
 import { priorityLevelConfiguration } from '@kruise/api/flowcontrol/prioritylevelconfiguration';
 import { createMetrics, type MetricRegistry, scrape } from '@kruise/client/metrics';
@@ -136,4 +137,23 @@ test('who has come again ten times is told that there is no room', async () => {
   await refused;
   for (const go of waiting) go();
   await Promise.all(making);
+});
+
+test('events of the same process let others go first', async () => {
+  const { server, clock, waiting, make } = await crowded();
+  await using _ = server;
+  const making = make('a');
+  let isTold = false;
+  const telling = server.client
+    .create(event, {
+      metadata: { name: 'started', namespace: 'default' },
+      involvedObject: { kind: 'ConfigMap', namespace: 'default', name: 'a' },
+    })
+    .then(() => (isTold = true));
+  await clock.advanceAsync(500);
+  assert.deepEqual([waiting.length, isTold], [1, false]);
+  waiting[0]!();
+  await making;
+  await telling;
+  assert.equal(isTold, true);
 });

@@ -37,6 +37,7 @@ import { createConverters } from './custom/converters.ts';
 import type { Definition } from './custom/definition.ts';
 import { followDefinitions } from './custom/definitions.ts';
 import { createCustomServing } from './custom/serving.ts';
+import { createBackground } from './flow-control/background.ts';
 import { createFlowControl } from './flow-control/flow-control.ts';
 import { createConduct } from './http/conduct.ts';
 import { exchangeOf, upgradeExchangeOf } from './http/exchange.ts';
@@ -189,6 +190,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     features: { watchList: false, ...parts.features },
     passages: createPassages({
       flow: createFlowControl(resources, clock, serverMetrics),
+      background: createBackground(clock),
       metrics: serverMetrics,
       audit: parts.audit,
     }),

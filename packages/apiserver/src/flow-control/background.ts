@@ -1,0 +1,71 @@
+/**
+ * Lets requests go last that nobody waits for. Where a thousand Pods start there are more events to write than all else
+ * together, and Pods are not to be late for what is told of them.
+ */
+import { createDeque } from '@kruise/client/deque';
+import type { Clock } from '@kruise/values/clock';
+
+export type Background = {
+  /** Somebody waits for what is done from here on, until the returned function is called. */
+  somebodyWaits(): () => void;
+  /** Resolves when it is the turn of what nobody waits for; the returned function says that it is done. */
+  turn(): Promise<() => void>;
+};
+
+/** How many go at once when there is nothing else to do: more would only be in the way of what comes next. */
+const maxAtOnce = 8;
+/** While there is, one goes after so many others. */
+const othersForEach = 8;
+/** Where others take long without being many, one goes after so long all the same. */
+const patienceMs = 1000;
+
+type Waiting = { isGoing: boolean; go(): void };
+
+export function createBackground(clock: Clock): Background {
+  const waiting = createDeque<Waiting>();
+  let others = 0;
+  let othersSince = 0;
+  let underWay = 0;
+
+  const goNext = (): void => {
+    let next = waiting.shift();
+    while (next?.isGoing) next = waiting.shift();
+    next?.go();
+  };
+  const goWhileQuiet = (): void => {
+    while (others === 0 && underWay < maxAtOnce && waiting.size > 0) goNext();
+  };
+  const done = (): void => {
+    underWay--;
+    goWhileQuiet();
+  };
+
+  return {
+    somebodyWaits() {
+      others++;
+      return () => {
+        others--;
+        if (++othersSince >= othersForEach) {
+          othersSince = 0;
+          goNext();
+        }
+        goWhileQuiet();
+      };
+    },
+    turn: () =>
+      new Promise((resolve) => {
+        const cancel = clock.setTimer(patienceMs, () => entry.go());
+        const entry: Waiting = {
+          isGoing: false,
+          go() {
+            cancel();
+            entry.isGoing = true;
+            underWay++;
+            resolve(done);
+          },
+        };
+        waiting.push(entry);
+        goWhileQuiet();
+      }),
+  };
+}
