@@ -1,4 +1,5 @@
 import type { ManagedFieldsEntry, ObjectMeta } from '@kruise/api/meta/object-meta';
+import { stringify } from '@kruise/values/go-json';
 
 /** An object of any kind, as it is on the wire and in memory. Never changed: a change is a new object. */
 export type KubeObject = {
@@ -38,6 +39,17 @@ export function whole({ object, managedFields }: Unversioned): KubeObject {
   return { ...object, metadata: { ...object.metadata, managedFields: entriesOf(managedFields) } };
 }
 
+/**
+ * The JSON text of an object whose own is given, with its managed fields where they belong: last in its metadata. In
+ * parts, which are copied only once where they are needed as one.
+ */
+export function wholeTexts(text: string, { object, managedFields }: Unversioned): readonly string[] {
+  if (managedFields === undefined || object.metadata.managedFields !== undefined) return [text];
+  const key = '"metadata":';
+  const end = text.indexOf(key) + key.length + stringify(object.metadata).length - 1;
+  return [text.slice(0, end), ',"managedFields":', managedFields, text.slice(end)];
+}
+
 type Entries = readonly ManagedFieldsEntry[];
 
 /**
@@ -51,7 +63,7 @@ const texts = new WeakMap<Entries, string>();
 function textOf(entries: Entries): string {
   const known = texts.get(entries);
   if (known !== undefined) return known;
-  const text = JSON.stringify(entries);
+  const text = stringify(entries);
   const alike = recent.get(text);
   const shared = alike === undefined ? text : texts.get(alike)!;
   remember(shared, alike ?? entries);

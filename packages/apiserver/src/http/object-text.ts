@@ -1,5 +1,5 @@
 import { apiVersionOf } from '@kruise/schema/kind';
-import { stringify } from '@kruise/values/go-json';
+import { wholeTexts } from '../object.ts';
 import type { Found, Resource } from '../resource.ts';
 
 /** The JSON text of an object as the cache keeps it, with its managed fields put back where they belong: last. */
@@ -21,10 +21,5 @@ export function itemTexts(resource: Resource, found: Found): readonly string[] {
 }
 
 function partsOf({ serializer }: Resource, { object, cached }: Found): readonly string[] {
-  const text = serializer.toJson(object);
-  const { managedFields } = cached;
-  if (managedFields === undefined || object.metadata.managedFields !== undefined) return [text];
-  const key = '"metadata":';
-  const end = text.indexOf(key) + key.length + stringify(object.metadata).length - 1;
-  return [text.slice(0, end), ',"managedFields":', managedFields, text.slice(end)];
+  return wholeTexts(serializer.toJson(object), { object, managedFields: cached.managedFields });
 }

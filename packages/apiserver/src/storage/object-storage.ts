@@ -1,6 +1,14 @@
 import type { Feed } from '../cache/feed.ts';
 import { loadObjectCache, type ObjectCache } from '../cache/object-cache.ts';
-import { type Cached, type KubeObject, split, type Unversioned, withoutRevision, withRevision } from '../object.ts';
+import {
+  type Cached,
+  type KubeObject,
+  split,
+  type Unversioned,
+  wholeTexts,
+  withoutRevision,
+  withRevision,
+} from '../object.ts';
 import type { Entry, Store } from '../store/store.ts';
 
 /** The objects of one resource: read from memory, written to the store. */
@@ -83,9 +91,8 @@ export async function openObjectStorage(
   }
 
   async function put(key: string, expected: number, object: KubeObject, ttlSeconds?: number): Promise<Written> {
-    const stored = withoutRevision(object);
-    const value = Buffer.from(codec.encode(stored));
-    const kept = split(stored);
+    const kept = split(withoutRevision(object));
+    const value = Buffer.from(wholeTexts(codec.encode(kept.object), kept).join(''));
     written.set(value, kept);
     const result = await store.write({ key, expected, value, ...(ttlSeconds === undefined ? {} : { ttlSeconds }) });
     if (!result.ok) return { ok: false, current: result.current && cached(result.current) };
