@@ -26,6 +26,7 @@ export const cloneSetsKeepToPartitions: Invariant = {
   begin() {
     const limitOf = ceiling();
     const heardOf = new Map<string, number>();
+    const named = new Set<string>();
     return (view) => {
       const active = activeByOwner(view.list(pod));
       for (const { metadata, spec, status } of view.list(cloneSet)) {
@@ -34,7 +35,8 @@ export const cloneSetsKeepToPartitions: Invariant = {
         const replicas = spec.replicas ?? 1;
         const kept = scaleUp(spec.updateStrategy?.rollingUpdate?.partition ?? 0, replicas);
         const wanted = Math.max(0, replicas - kept);
-        const allowed = observedGeneration === generation ? wanted : Math.max(wanted, heardOf.get(uid) ?? replicas);
+        const allowedBefore = heardOf.get(uid) ?? replicas;
+        const allowed = observedGeneration === generation ? wanted : Math.max(wanted, allowedBefore);
         heardOf.set(uid, allowed);
         // Where all are of one revision, there is nothing to keep back.
         if (updateRevision === undefined || currentRevision === updateRevision) continue;
@@ -44,7 +46,10 @@ export const cloneSetsKeepToPartitions: Invariant = {
         const updated = pods.filter((each) =>
           each.metadata.labels?.['controller-revision-hash']?.endsWith(hash),
         ).length;
-        const limit = limitOf(`${uid} ${updateRevision}`, allowed, updated);
+        // Whoever was of a revision before the set says that it goes to it has become so by what was asked for before.
+        const id = `${uid} ${updateRevision}`;
+        const limit = limitOf(id, named.has(id) ? allowed : Math.max(allowed, allowedBefore), updated);
+        named.add(id);
         if (updated > limit) return `${metadata.name} may update ${limit} and has updated ${updated}`;
       }
       return undefined;
