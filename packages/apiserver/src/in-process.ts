@@ -4,6 +4,7 @@ import { StatusError } from '@kruise/machinery/status';
 import { uuid } from '@kruise/machinery/uuid';
 import { apiVersionOf } from '@kruise/schema/kind';
 import { after } from '@kruise/values/clock';
+import { linkedController } from '@kruise/values/linked-controller';
 import type { AuditOrigin } from './audit/audit.ts';
 import { authorize } from './authorization/authorize.ts';
 import type { RequestContext } from './context.ts';
@@ -194,7 +195,8 @@ async function* eventsOf(
   let queue: WatchEvent[] = [];
   let wake = () => {};
   let over = false;
-  const stop = new AbortController();
+  const stop = linkedController(signal);
+  stop.signal.addEventListener('abort', () => wake(), { once: true });
   const push = (event: WatchEvent) => {
     queue.push(event);
     wake();
@@ -216,10 +218,9 @@ async function* eventsOf(
         wake();
       },
     },
-    AbortSignal.any([signal, stop.signal]),
+    stop.signal,
   );
   opened();
-  signal.addEventListener('abort', () => wake(), { once: true, signal: stop.signal });
   try {
     while (!signal.aborted) {
       const events = queue;

@@ -5,6 +5,7 @@
 import { parseSelector } from '@kruise/machinery/label-selector';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import type { Clock } from '@kruise/values/clock';
+import { linkedController } from '@kruise/values/linked-controller';
 import { jitter, type Random } from '@kruise/values/random';
 import type { Client } from './client.ts';
 import { isAtLeast, type Key, type KubernetesObject, keyOf, referenceOf } from './object-key.ts';
@@ -154,9 +155,9 @@ export function startInformer<K extends Kind>(
       version = reached;
     },
   };
-  let round = new AbortController();
+  let round = linkedController(signal);
   const reflect = (newest: Pick<ReflectorOptions, 'newest'>) => {
-    const ended = AbortSignal.any([signal, round.signal]);
+    const { signal: ended } = round;
     const settings = { ...reflectorOptions, ...newest, onError };
     void runReflector(client, clock, random, kind, settings, whileUnended(sink, ended), ended);
   };
@@ -172,7 +173,7 @@ export function startInformer<K extends Kind>(
       return store.size;
     },
     handle(handler, { resyncMs, signal: ending } = {}) {
-      const ended = ending ? AbortSignal.any([signal, ending]) : signal;
+      const ended = ending ? linkedController(signal, ending).signal : signal;
       if (ended.aborted) return;
       const listener = createListener<T>(handler, onError);
       ended.addEventListener('abort', () => listeners.delete(listener), { once: true });
@@ -200,7 +201,7 @@ export function startInformer<K extends Kind>(
     refresh() {
       if (version !== undefined) awaited = Promise.withResolvers();
       round.abort();
-      round = new AbortController();
+      round = linkedController(signal);
       reflect({ newest: true });
     },
     hasReached: (wanted) => isAtLeast(version, wanted),

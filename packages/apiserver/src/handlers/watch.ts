@@ -1,5 +1,6 @@
 import { internalError, StatusError } from '@kruise/machinery/status';
 import { after } from '@kruise/values/clock';
+import { linkedController } from '@kruise/values/linked-controller';
 import { jitter } from '@kruise/values/random';
 import type { Watcher } from '../cache/object-cache.ts';
 import { type Change, type Scope, seenFrom, type WatchEvent } from '../cache/watchers.ts';
@@ -82,15 +83,17 @@ async function watch(
   sink: WatchSink,
   signal: AbortSignal,
 ): Promise<void> {
-  const over = new AbortController();
-  const ended = AbortSignal.any([signal, over.signal, core.signal]);
+  const over = linkedController(signal);
+  const { signal: ended } = over;
   const end = (reason?: unknown) => {
     if (over.signal.aborted) return;
     over.abort();
     if (reason === undefined) sink.end();
     else sink.end(reason instanceof StatusError ? reason : internalError(String(reason), { cause: reason }));
   };
-  core.signal.addEventListener('abort', () => end(), { once: true, signal: over.signal });
+  const stop = () => end();
+  core.signal.addEventListener('abort', stop);
+  ended.addEventListener('abort', () => core.signal.removeEventListener('abort', stop), { once: true });
 
   const { show, bookmark } = inOrder(resource, see, sink, end);
   const watcher: Watcher = { signal: ended, receive: show, end };

@@ -12,6 +12,7 @@ import { runReflector } from '@kruise/client/reflector';
 import { isNotFound } from '@kruise/machinery/status';
 import { apiVersionOf, groupOf, resourceOf } from '@kruise/schema/kind';
 import { after } from '@kruise/values/clock';
+import { linkedController } from '@kruise/values/linked-controller';
 import type { Instant } from '@kruise/values/time';
 import type { Graph } from './graph.ts';
 
@@ -65,8 +66,8 @@ export function startMonitors(
   };
 
   function start(kind: DynamicKind): void {
-    const stop = new AbortController();
-    const ended = AbortSignal.any([signal, stop.signal]);
+    const stop = linkedController(signal);
+    const { signal: ended } = stop;
     const monitor: Monitor = { kind, since: clock.now(), stop, isSynced: false };
     monitors.set(resourceOf(kind), monitor);
     clock.setTimer(patienceMs, checkComplete, ended);
@@ -124,9 +125,8 @@ export function startMonitors(
         log.warn({ error }, 'what is served cannot be found out for now');
         waitMs = retryMs;
       }
-      const waited = new AbortController();
-      const ended = AbortSignal.any([signal, waited.signal]);
-      await Promise.race([changed, after(clock, waitMs, ended).catch(() => {})]);
+      const waited = linkedController(signal);
+      await Promise.race([changed, after(clock, waitMs, waited.signal).catch(() => {})]);
       waited.abort();
     }
   }
