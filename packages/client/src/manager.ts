@@ -70,10 +70,12 @@ export async function runControllers(
   const caches =
     options.caches ??
     createCaches(client, clock, random, { newest: true, onError, ...options.cacheOptions }, served.signal);
-  for (const { watches, uses } of controllers) {
-    for (const { kind, selection } of watches) caches.informer(kind, selection);
-    for (const kind of uses) caches.informer(kind);
-  }
+  const fill = () => {
+    for (const { watches, uses } of controllers) {
+      for (const { kind, selection } of watches) caches.informer(kind, selection);
+      for (const kind of uses) caches.informer(kind);
+    }
+  };
 
   const start = async (controller: Controller | Runnable, leading: AbortSignal): Promise<void> => {
     const { component } = controller;
@@ -97,6 +99,7 @@ export async function runControllers(
   };
 
   const runAll = async (leading: AbortSignal): Promise<void> => {
+    fill();
     void caches.synced().then(() => leading.aborted || options.onRunning?.(caches));
     const stopped = Promise.all(controllers.map((controller) => start(controller, leading)));
     await Promise.race([stopped, tooLate(leading, served.signal)]);
@@ -127,11 +130,16 @@ export async function runControllers(
       caches.refresh();
       await runAll(leading).finally(() => metrics?.leading(name, false));
     };
+    // Who stands by keeps its caches full, to take over at once; who leads from the first need not list twice.
+    const onNewLeader = (leader: string) => {
+      if (leader !== identity) fill();
+      election.onNewLeader?.(leader);
+    };
     const end = await runAsLeader(
       client,
       clock,
       random,
-      { record: recorder.record, onError, ...election },
+      { record: recorder.record, onError, ...election, onNewLeader },
       lead,
       signal,
     );

@@ -635,6 +635,43 @@ function deaf({ request, watch }: Transport): Transport {
   return { request, watch: (asked) => (asked.path.endsWith('/configmaps') ? silence(asked.signal) : watch(asked)) };
 }
 
+test('who leads from the first lists each kind once, and who stands by once more when it leads', async () => {
+  const cluster = await startCluster();
+  const { client, clock, random } = cluster;
+  const replica = (identity: string) => {
+    const listed: string[] = [];
+    const { transport } = client;
+    const listening: Transport = {
+      ...transport,
+      request(request) {
+        if (request.method === 'GET' && /\/(?:services|configmaps)$/.test(request.path)) listed.push(request.path);
+        return transport.request(request);
+      },
+    };
+    const stop = new AbortController();
+    const leaderElection = { namespace: 'default', name: 'members', identity };
+    const own = createClient(listening);
+    const done = runControllers([members], { client: own, clock, random, leaderElection }, stop.signal);
+    return { listed, stop: () => stop.abort(), done };
+  };
+  const first = replica('first');
+  await cluster.pass(1);
+  const once = [...new Set(first.listed)];
+  assert.equal(once.length, 2);
+  assert.deepEqual(first.listed.toSorted(), once.toSorted());
+  const second = replica('second');
+  await cluster.pass(1);
+  assert.deepEqual(second.listed.toSorted(), once.toSorted());
+  first.stop();
+  await cluster.pass(5);
+  await first.done;
+  assert.deepEqual(second.listed.toSorted(), [...once, ...once].toSorted());
+  second.stop();
+  await cluster.pass(1);
+  await second.done;
+  await cluster.close();
+});
+
 test('a new leader does not do again what the last one did, though it has not been told of it', async () => {
   const cluster = await startCluster();
   const { client, clock, random } = cluster;
