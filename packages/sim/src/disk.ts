@@ -10,6 +10,8 @@ export type Disk = {
 };
 
 export type DiskOptions = {
+  /** What is on it from the beginning, in order of revision. */
+  readonly kept?: readonly KeptVersion[];
   /** How long the next write takes to be safe. */
   readonly syncMs: () => number;
   /** Told of every write that is. */
@@ -23,9 +25,9 @@ export type DiskOptions = {
 /** A version as it is on the disk. */
 export type KeptVersion = SavedVersion & { readonly value: Uint8Array | undefined };
 
-/** An empty disk. */
-export function createDisk({ syncMs, onSafe, onOpen, isHasty = false }: DiskOptions): Disk {
-  const saved = new Map<number, KeptVersion>();
+/** A disk, empty unless it is told otherwise. */
+export function createDisk({ kept = [], syncMs, onSafe, onOpen, isHasty = false }: DiskOptions): Disk {
+  const saved = new Map(kept.map((version) => [version.revision, version]));
   let compacted = 0;
 
   return {

@@ -9,6 +9,7 @@ import { counting, type Reached } from './coverage.ts';
 import type { createDisk } from './disk.ts';
 import { drainer } from './drainer.ts';
 import { drawFaults, type Fault, longestFaultMs, told, weatherOf } from './faults.ts';
+import { worldStart } from './foundation.ts';
 import { unrest } from './invariants/at-rest.ts';
 import { invariants } from './invariants/catalogue.ts';
 import type { Scene } from './invariants/invariant.ts';
@@ -17,7 +18,7 @@ import { createMachines, type Machines } from './nodes.ts';
 import { controlPlane, type Leading, type ProgramOptions, storageProgram } from './programs.ts';
 import { drawSteps, type Step } from './scenario.ts';
 import { type View, viewOf } from './view.ts';
-import { createWorld, type Program, type World, worldStart } from './world.ts';
+import { createWorld, type Program, type World } from './world.ts';
 
 /** What a world is made of, where it is not as usual. */
 export type Parts = {
@@ -37,6 +38,7 @@ export type RunOptions = {
   /** What goes wrong, in place of what the seed says. */
   readonly faults?: readonly Fault[];
   readonly parts?: Parts;
+  readonly freezesObjects?: boolean;
   /** The one kind of workload there is, in place of those the seed says. */
   readonly only?: Kind;
   /** Told what happens, as it happens. */
@@ -96,6 +98,7 @@ export async function run(options: RunOptions): Promise<Result> {
       const usual = [...control, storageProgram(machines), ...machines.kubelets, drainer];
       return parts.programs?.(usual) ?? usual;
     },
+    freezesObjects: options.freezesObjects ?? true,
     ...(parts.createDisk ? { createDisk: parts.createDisk } : {}),
     record: (line) => tell(`${since()} ${line}`),
   });

@@ -4,16 +4,15 @@
  * that happens follows from the seed.
  */
 import { inProcessTransport } from '@kruise/apiserver/in-process';
-import { type ApiServer, startApiServer } from '@kruise/apiserver/server';
+import type { ApiServer } from '@kruise/apiserver/server';
 import type { User } from '@kruise/apiserver/user';
 import type { ApiAnswer, ApiRequest, Transport } from '@kruise/client/transport';
 import type { Webhook } from '@kruise/client/webhook';
-import { installKruiseKinds, kruiseConverterOf } from '@kruise/cluster/kruise-kinds';
 import type { Clock } from '@kruise/values/clock';
 import { type Random, randomInteger, seededRandom } from '@kruise/values/random';
-import { instantOf } from '@kruise/values/time';
-import { type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
-import { createDisk, type KeptVersion } from './disk.ts';
+import { ticking, type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
+import { createDisk, type Disk, type KeptVersion } from './disk.ts';
+import { driven, foundation, startServerWithKruise, worldStart } from './foundation.ts';
 import { beginLife, type Life } from './life.ts';
 import { fairWeather, link, type Server, type Weather, whileAlive } from './network.ts';
 
@@ -65,8 +64,6 @@ export type World = {
 export type Heard = { readonly user: User; readonly request: ApiRequest };
 export type Witness = (heard: Heard) => ((answer: ApiAnswer) => void) | undefined;
 
-export const worldStart = instantOf(2026, 1, 1);
-
 /** How long a process that ended by itself stays down, as a supervisor would have it. */
 const restartMs = 1000;
 
@@ -75,25 +72,30 @@ export type WorldOptions = {
   /** What runs, on the world's time. */
   readonly programs: (clock: Clock) => readonly Program[];
   readonly record: (line: string) => void;
+  /** Whether a program that changes an object it was given fails, which costs time; it does unless it is told not to. */
+  readonly freezesObjects?: boolean;
   /** The disk of the API server, where it is not a sound one. */
   readonly createDisk?: typeof createDisk;
 };
 
 /** Makes a world. Nothing runs until it is started, and time passes only when `clock` is moved. */
 export function createWorld({ seed, record, ...options }: WorldOptions): World {
-  const clock = virtualClock(worldStart);
+  const clock = virtualClock(worldStart, ticking());
   const programs = options.programs(clock);
   const randomOf = (purpose: string) => seededRandom(`${seed} ${purpose}`);
   const diskRandom = randomOf('disk');
   const writeListeners: ((version: KeptVersion) => void)[] = [];
   const startListeners: ((revision: number) => void)[] = [];
   const witnesses: Witness[] = [];
-  const disk = (options.createDisk ?? createDisk)({
-    syncMs: () => randomInteger(diskRandom, 3),
-    onSafe: (version) => {
-      for (const listener of writeListeners) listener(version);
-    },
-  });
+  const diskOn = (kept: readonly KeptVersion[]) =>
+    (options.createDisk ?? createDisk)({
+      kept,
+      syncMs: () => randomInteger(diskRandom, 3),
+      onSafe: (version) => {
+        for (const listener of writeListeners) listener(version);
+      },
+    });
+  let disk: Disk | undefined;
   const weathers = new Map<string, Weather>();
   const clocks = new Map<string, number>();
   const lives = new Map<string, Life>();
@@ -117,20 +119,21 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
 
   async function startServer(): Promise<void> {
     const { life, random } = beginOf('apiserver');
+    disk ??= diskOn(await foundation());
     const store = disk.open(life);
     const revision = await store.currentRevision();
     for (const listener of startListeners) listener(revision);
-    const server = await startApiServer({
-      store,
-      clock: life.clock,
-      random,
-      converterOf: kruiseConverterOf,
-      inProcessWebhooks: webhooks,
-      freezeObjects: true,
-      onError: (error) => complain('apiserver', error),
-    });
-    servers.push(server);
-    await installKruiseKinds(server.core);
+    const server = await startServerWithKruise(
+      {
+        store,
+        clock: life.clock,
+        random,
+        inProcessWebhooks: webhooks,
+        freezeObjects: options.freezesObjects ?? true,
+        onError: (error) => complain('apiserver', error),
+      },
+      (started) => servers.push(started),
+    );
     if (life.isOver()) return;
     current = { life, server };
     life.onEnd(() => {
@@ -239,15 +242,4 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
       for (const server of servers) void server.close();
     },
   };
-}
-
-/** Lets time pass until something is done. */
-async function driven<T>(clock: VirtualClock, work: Promise<T>): Promise<T> {
-  let isDone = false;
-  const settle = () => {
-    isDone = true;
-  };
-  work.then(settle, settle);
-  while (!isDone) await clock.advanceAsync(1);
-  return work;
 }

@@ -16,8 +16,11 @@ export type VirtualClock = Clock & {
 
 type Timer = { readonly due: Instant; readonly order: number; callback: (() => void) | undefined };
 
-/** A clock that starts at `start` and moves only when asked to. */
-export function virtualClock(start: Instant = 0): VirtualClock {
+/** Lets async code run to its next wait. */
+export type Settle = () => Promise<void>;
+
+/** A clock that starts at `start` and moves only when asked to; `settle` is what `advanceAsync` does around each timer. */
+export function virtualClock(start: Instant = 0, settle: Settle = turn): VirtualClock {
   let now = start;
   let timersSet = 0;
   const timers = timerHeap();
@@ -67,8 +70,20 @@ export function virtualClock(start: Instant = 0): VirtualClock {
 }
 
 /** A turn of the event loop: every promise that can settle without time passing has. */
-function settle(): Promise<void> {
+function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** After so many ticks the event loop has its turn: it is there that errors which nobody handles are found. */
+const ticksATurn = 100;
+
+/**
+ * For code that waits for promises and for this clock, and never for the machine: ticks come when no promise is left
+ * that can settle, as turns do, and cost a fraction.
+ */
+export function ticking(): Settle {
+  let ticks = 0;
+  return () => (++ticks % ticksATurn === 0 ? turn() : new Promise((resolve) => process.nextTick(resolve)));
 }
 
 /** A binary heap by due time. Cancelled timers are dropped when they come to the top. */

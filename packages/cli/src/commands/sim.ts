@@ -40,7 +40,7 @@ export async function sim(options: SimOptions): Promise<number> {
 }
 
 async function outcomeOf(order: Order): Promise<Outcome> {
-  const { view: _, ...outcome } = await run(order);
+  const { view: _, ...outcome } = await run({ ...order, freezesObjects: false });
   return outcome;
 }
 

@@ -15,9 +15,9 @@ import { createSimulatedRuntime } from '@kruise/node/cri/simulated/simulated-run
 import { createKubelet } from '@kruise/node/kubelet/kubelet';
 import { pick, type Random, randomInteger, seededRandom } from '@kruise/values/random';
 import { type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
+import { worldStart } from '../foundation.ts';
 import { beginLife, type Life } from '../life.ts';
 import { heardOnlyAlive } from '../mortal.ts';
-import { worldStart } from '../world.ts';
 import { type Career, careers } from './careers.ts';
 import { type Witness, witnessOf } from './pod-witness.ts';
 

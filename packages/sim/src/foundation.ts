@@ -1,0 +1,60 @@
+/** The API server of a world, and what is stored once the first one has started: the same in every world, and so made once. */
+import { type ApiServer, type ServerParts, startApiServer } from '@kruise/apiserver/server';
+import { installKruiseKinds, kruiseConverterOf } from '@kruise/cluster/kruise-kinds';
+import { seededRandom } from '@kruise/values/random';
+import { instantOf } from '@kruise/values/time';
+import { ticking, type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
+import { createDisk, type KeptVersion } from './disk.ts';
+import { beginLife } from './life.ts';
+
+/** When every world begins. */
+export const worldStart = instantOf(2026, 1, 1);
+
+/** Starts an API server that knows Kruise's kinds. */
+export async function startServerWithKruise(
+  parts: ServerParts,
+  onStart?: (server: ApiServer) => void,
+): Promise<ApiServer> {
+  const server = await startApiServer({ ...parts, converterOf: kruiseConverterOf });
+  onStart?.(server);
+  await installKruiseKinds(server.core);
+  return server;
+}
+
+let laid: Promise<readonly KeptVersion[]> | undefined;
+
+/** What the first server of a cluster leaves on its disk before anyone asks it for anything. */
+export function foundation(): Promise<readonly KeptVersion[]> {
+  laid ??= lay();
+  return laid;
+}
+
+async function lay(): Promise<readonly KeptVersion[]> {
+  const clock = virtualClock(worldStart, ticking());
+  const life = beginLife(clock);
+  const versions: KeptVersion[] = [];
+  const disk = createDisk({ syncMs: () => 0, onSafe: (version) => versions.push(version) });
+  const failures: unknown[] = [];
+  const starting = startServerWithKruise({
+    store: disk.open(life),
+    clock: life.clock,
+    random: seededRandom('foundation'),
+    onError: (error) => failures.push(error),
+  });
+  const server = await driven(clock, starting);
+  if (failures.length > 0) throw new AggregateError(failures, 'the first server did not start well');
+  life.release();
+  void server.close();
+  return versions;
+}
+
+/** Lets time pass until something is done. */
+export async function driven<T>(clock: VirtualClock, work: Promise<T>): Promise<T> {
+  let isDone = false;
+  const settle = () => {
+    isDone = true;
+  };
+  work.then(settle, settle);
+  while (!isDone) await clock.advanceAsync(1);
+  return work;
+}
