@@ -120,10 +120,42 @@ test('conditions stand in the order Kubernetes lists them in', () => {
   );
 });
 
-test('the time of a condition changes with its status alone', () => {
-  const before = [{ type: 'Ready', status: 'False', reason: 'A', lastTransitionTime: '2026-01-01T00:00:00Z' }];
-  const same = conditionOf({ type: 'Ready', status: 'False', reason: 'B' }, before, 1e12);
-  const other = conditionOf({ type: 'Ready', status: 'True' }, before, 1e12);
-  assert.equal(same.lastTransitionTime, '2026-01-01T00:00:00Z');
-  assert.equal(other.lastTransitionTime, '2001-09-09T01:46:40Z');
+const at = (status: string, second: number): PodCondition => ({
+  type: 'Ready',
+  status,
+  reason: 'A',
+  lastTransitionTime: `2026-01-01T00:00:0${second}Z`,
 });
+
+const times = [
+  { name: 'stays while its status does', said: at('False', 1), claimed: 'False', since: '2026-01-01T00:00:01Z' },
+  { name: 'changes with its status', said: at('False', 1), claimed: 'True', since: '2001-09-09T01:46:40Z' },
+  {
+    name: 'is that of whoever said so first',
+    said: at('True', 1),
+    api: at('False', 2),
+    claimed: 'False',
+    since: '2026-01-01T00:00:02Z',
+  },
+  {
+    name: 'is not one from before the kubelet said otherwise',
+    said: at('False', 2),
+    api: at('True', 1),
+    claimed: 'True',
+    since: '2001-09-09T01:46:40Z',
+  },
+  {
+    name: 'stays where others say otherwise',
+    said: at('True', 1),
+    api: at('False', 2),
+    claimed: 'True',
+    since: '2026-01-01T00:00:01Z',
+  },
+];
+for (const { name, said, api, claimed, since } of times) {
+  test(`the time of a condition ${name}`, () => {
+    const claim = { type: 'Ready', status: claimed, reason: 'B' };
+    const { lastTransitionTime } = conditionOf(claim, { said: [said], api: api && [api] }, 1e12);
+    assert.equal(lastTransitionTime, since);
+  });
+}

@@ -106,9 +106,19 @@ function faults(containers: { readonly [word: string]: readonly string[] }): str
     .join(', ');
 }
 
+/** Conditions as they were: as the kubelet said, and as they are in the API. */
+export type KnownConditions = {
+  readonly said: readonly PodCondition[] | undefined;
+  readonly api: readonly PodCondition[] | undefined;
+};
+
 /** A claim with the time since when it holds. */
-export function conditionOf(claim: Claim, previous: readonly PodCondition[] | undefined, now: Instant): PodCondition {
-  const before = findCondition(previous, claim.type);
-  const since = before?.status === claim.status ? before.lastTransitionTime : undefined;
+export function conditionOf(claim: Claim, { said, api }: KnownConditions, now: Instant): PodCondition {
+  const before = findCondition(said, claim.type);
+  const other = findCondition(api, claim.type);
+  // Someone else may have said so first: who stops traffic to a Pod does not wait for its kubelet.
+  const isAhead = (other?.lastTransitionTime ?? '') > (before?.lastTransitionTime ?? '');
+  const known = before?.status !== claim.status && isAhead ? other : before;
+  const since = known?.status === claim.status ? known.lastTransitionTime : undefined;
   return { lastProbeTime: null, ...claim, lastTransitionTime: since ?? formatTime(now) };
 }

@@ -52,11 +52,12 @@ export function podStatusOf(facts: PodStatusFacts): PodStatus {
   });
   const disruption =
     findCondition(previous.conditions, 'DisruptionTarget') ?? findCondition(api.conditions, 'DisruptionTarget');
+  const known = { said: previous.conditions, api: api.conditions };
   const conditions: PodCondition[] = [
     ...foreign,
-    ...facts.resizeClaims.map((claim) => conditionOf(claim, previous.conditions, now)),
+    ...facts.resizeClaims.map((claim) => conditionOf(claim, known, now)),
     ...(disruption ? [disruption] : []),
-    ...claims.map((claim) => conditionOf(claim, previous.conditions, now)),
+    ...claims.map((claim) => conditionOf(claim, known, now)),
   ];
   const { nominatedNodeName, resourceClaimStatuses } = api;
   return {
