@@ -65,7 +65,7 @@ export function inProcessTransport(core: Core, user: User, userAgent = 'kruise')
       context,
       sender: user,
       origin: () => originOf(core, context),
-      isBackground: isTelling(context.info),
+      isBackground: request.isBackground ?? false,
     });
     const { record } = passage;
     try {
@@ -146,11 +146,6 @@ type Passed = { readonly context: RequestContext; readonly passage: Passage; rea
 
 /** How often a request comes again for which there was no room. */
 const maxPostponed = 10;
-
-/** Whether a request tells of something that has happened, which those who tell do in their own time. */
-function isTelling({ plural, verb }: RequestContext['info']): boolean {
-  return plural === 'events' && (verb === 'create' || verb === 'patch');
-}
 
 function originOf({ random }: Core, { info, query }: RequestContext): AuditOrigin {
   const uri = query.size === 0 ? info.path : `${info.path}?${query}`;

@@ -4,6 +4,7 @@ import { configMap } from '@kruise/api/core/configmap';
 import { event } from '@kruise/api/core/event';
 import { flowSchema } from '@kruise/api/flowcontrol/flowschema';
 import { priorityLevelConfiguration } from '@kruise/api/flowcontrol/prioritylevelconfiguration';
+import { inBackground } from '@kruise/client/client';
 import { createMetrics, type MetricRegistry, scrape } from '@kruise/client/metrics';
 import { isNotFound } from '@kruise/machinery/status';
 import { virtualClock } from '@kruise/values/virtual-clock';
@@ -139,12 +140,12 @@ test('who has come again ten times is told that there is no room', async () => {
   await Promise.all(making);
 });
 
-test('events of the same process let others go first', async () => {
+test('requests that nobody waits for let others go first', async () => {
   const { server, clock, waiting, make } = await crowded();
   await using _ = server;
   const making = make('a');
   let isTold = false;
-  const telling = server.client
+  const telling = inBackground(server.client)
     .create(event, {
       metadata: { name: 'started', namespace: 'default' },
       involvedObject: { kind: 'ConfigMap', namespace: 'default', name: 'a' },

@@ -120,20 +120,23 @@ export function pathOf(kind: Kind, { name, namespace }: Partial<Reference>, subr
   return `${root}${place}/${kind.plural}${one}${subresource ? `/${subresource}` : ''}`;
 }
 
-/** How a client reads. */
+/** How a client reads, and how much its requests matter. */
 export type ClientOptions = {
   /** Asks for no more of objects than their metadata; in one process, where nothing is sent, they come whole. */
   readonly metadataOnly?: boolean;
+  /** Nobody waits for what comes of its requests: a server in the same process lets others go first. */
+  readonly isBackground?: boolean;
 };
 
 /** A client of whatever a transport reaches. */
-export function createClient(transport: Transport, { metadataOnly = false }: ClientOptions = {}): Client {
+export function createClient(transport: Transport, options: ClientOptions = {}): Client {
+  const { metadataOnly = false, isBackground = false } = options;
   const accepting = (form: string) =>
     metadataOnly ? { accept: `application/json;as=${form};g=meta.k8s.io;v=v1,application/json` } : {};
   const one = accepting('PartialObjectMetadata');
   const many = accepting('PartialObjectMetadataList');
   async function send<T>(request: ApiRequest): Promise<T> {
-    const { object } = await transport.request(request);
+    const { object } = await transport.request(isBackground ? { ...request, isBackground } : request);
     return object as T;
   }
   const withSignal = (signal: AbortSignal | undefined) => (signal ? { signal } : {});
@@ -244,4 +247,9 @@ export function createClient(transport: Transport, { metadataOnly = false }: Cli
       });
     },
   };
+}
+
+/** The same client, for what nobody waits for. */
+export function inBackground({ transport }: Client): Client {
+  return createClient(transport, { isBackground: true });
 }

@@ -12,7 +12,7 @@ import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { Instant } from '@kruise/values/time';
 import type { Action, NewEvent } from './actions.ts';
-import type { Client } from './client.ts';
+import { type Client, inBackground } from './client.ts';
 import type { ControllerMetrics, ReconcileResult } from './controller-metrics.ts';
 import { type Effect, execute, isNamespaceTerminating, type Means, type Outcome } from './execute.ts';
 import { createExpectations, type Expectations } from './expectations.ts';
@@ -80,6 +80,8 @@ export type ControllerDefinition<K extends Kind, O> = {
   readonly rateLimiter?: (clock: Clock) => RateLimiter;
   /** Whose the fields are that it writes; by default its name. */
   readonly fieldManager?: string;
+  /** Nobody waits for what it writes: in one process with the server, others go first. */
+  readonly isBackground?: boolean;
 };
 
 /** A controller, ready to be run. */
@@ -96,6 +98,7 @@ export type Controller = {
   readonly delayMs: number;
   readonly component: string;
   readonly fieldManager: string;
+  readonly isBackground: boolean;
   readonly rateLimiter: (clock: Clock) => RateLimiter;
   /** Observes and decides; undefined where there is nothing to decide about. Waits only if it has to inquire. */
   consider(context: ConsideringContext, key: Key): Considered | undefined | Promise<Considered>;
@@ -165,6 +168,7 @@ export function defineController<K extends Kind, O>(definition: ControllerDefini
     delayMs: definition.delayMs ?? 0,
     component: definition.component ?? `${name}-controller`,
     fieldManager: definition.fieldManager ?? name,
+    isBackground: definition.isBackground ?? false,
     rateLimiter: definition.rateLimiter ?? defaultRateLimiter,
     consider({ caches, clock, client, signal }, key) {
       const observed = observe(caches, key);
@@ -310,7 +314,7 @@ type Run = { readonly queue: WorkQueue; readonly expectations: Expectations; rea
 function passOf(controller: Controller, context: ControllerContext, { queue, expectations, signal }: Run) {
   const { clock, caches, log, metrics } = context;
   const means: Means = {
-    client: context.client,
+    client: controller.isBackground ? inBackground(context.client) : context.client,
     random: context.random,
     expectations,
     kinds: controller.kinds,

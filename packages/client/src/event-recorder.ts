@@ -8,7 +8,7 @@ import { after, type Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import { formatTime } from '@kruise/values/time';
 import type { NewEvent } from './actions.ts';
-import type { Client } from './client.ts';
+import { type Client, inBackground } from './client.ts';
 import { type Correlated, createCorrelator } from './event-correlator.ts';
 import type { KubernetesObject } from './object-key.ts';
 
@@ -42,6 +42,7 @@ export function createEventRecorder(
   { component, host = '', onError = () => {} }: EventRecorderOptions,
   signal: AbortSignal,
 ): EventRecorder {
+  const background = inBackground(client);
   const correlate = createCorrelator(clock, { source: `${component}/${host}` });
   const waiting: NewEvent[] = [];
   let writing: Promise<void> | undefined;
@@ -51,7 +52,7 @@ export function createEventRecorder(
     let stored: Event | undefined;
     if (entry.stored) {
       try {
-        stored = await client.patch(
+        stored = await background.patch(
           eventKind,
           entry.stored,
           { count, message, lastTimestamp: formatTime(lastAt) },
@@ -65,7 +66,7 @@ export function createEventRecorder(
     while (!stored) {
       const body = eventOf(told, { component, host, message, count, firstAt, lastAt, id: serial(lastAt) });
       try {
-        stored = await client.create(eventKind, body, { signal });
+        stored = await background.create(eventKind, body, { signal });
       } catch (error) {
         // Another recorder, which counts as well, tells of the same object at the same time.
         if (!isAlreadyExists(error)) throw error;

@@ -8,7 +8,7 @@ import { isAlreadyExists, isNotFound, StatusError } from '@kruise/machinery/stat
 import { after, type Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import { formatMicroTime, type Instant } from '@kruise/values/time';
-import type { Client } from './client.ts';
+import { type Client, inBackground } from './client.ts';
 import { createDeque } from './deque.ts';
 import type { KubernetesObject } from './object-key.ts';
 
@@ -74,6 +74,7 @@ export function createSeriesRecorder(
   { host, onError = () => {} }: SeriesRecorderOptions,
   signal: AbortSignal,
 ): SeriesRecorder {
+  const background = inBackground(client);
   const remembered = new Map<string, Remembered>();
   const waiting = createDeque<Remembered>();
   const idle = new Set<() => void>();
@@ -85,7 +86,7 @@ export function createSeriesRecorder(
   async function write(entry: Remembered): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        await store(client, entry, signal);
+        await store(background, entry, signal);
         entry.isStored = true;
         return;
       } catch (error) {

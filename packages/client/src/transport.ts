@@ -23,6 +23,8 @@ export type ApiRequest = {
   readonly contentType?: string;
   /** The form an answer is wanted in, where it is not plain JSON. In one process, where nothing is encoded, it is not heeded. */
   readonly accept?: string;
+  /** Nobody waits for what comes of it: a server in the same process lets others go first. */
+  readonly isBackground?: boolean;
   readonly signal?: AbortSignal;
 };
 

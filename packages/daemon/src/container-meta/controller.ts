@@ -41,6 +41,8 @@ export function containerMetaController({ nodes, selection, gates, restarter }: 
     // A Pod that starts changes several times in a row, and so it does when it is updated.
     delayMs: 1000,
     workers: 5,
+    // What containers have been started from is looked at when they are next updated.
+    isBackground: true,
     rateLimiter: () => exponentialBackOff({ firstMs: 500, maxMs: 50_000 }),
     observe(caches, key): Question | undefined {
       const found = caches.of(pod, selection).get(key);
