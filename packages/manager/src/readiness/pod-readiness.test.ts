@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod, PodCondition } from '@kruise/api/core/pod';
-import { kruisePodReadyCondition } from '@kruise/api/kruise/well-known';
+import { inPlaceUpdateReadyCondition, kruisePodReadyCondition } from '@kruise/api/kruise/well-known';
 import type { PatchAction } from '@kruise/client/actions';
 import { instantOf } from '@kruise/values/time';
 import { decide } from '../controllers/pod-readiness/controller.ts';
@@ -88,5 +88,26 @@ const controller: { is: string; pod: Pod; writes: number }[] = [
 for (const { is, pod, writes } of controller) {
   test(`the controller ${writes ? 'speaks for' : 'leaves alone'} a Pod that ${is}`, () => {
     assert.equal(decide(pod, now).actions.length, writes);
+  });
+}
+
+for (const { of, says } of [
+  { of: 'apps.kruise.io/v1beta1', says: [kruisePodReadyCondition, inPlaceUpdateReadyCondition] },
+  { of: 'apps/v1', says: [kruisePodReadyCondition] },
+]) {
+  test(`of a new Pod with both gates, of a workload of ${of}, the controller says ${says.join(' and ')}`, () => {
+    const pod = podHeldBy(undefined);
+    const owner = { apiVersion: of, kind: 'Some', name: 'web', uid: 'u', controller: true };
+    const gates = [kruisePodReadyCondition, inPlaceUpdateReadyCondition].map((conditionType) => ({ conditionType }));
+    const made = {
+      ...pod,
+      metadata: { ...pod.metadata, ownerReferences: [owner] },
+      spec: { ...pod.spec!, readinessGates: gates },
+    };
+    const actions = decide(made, now).actions as readonly PatchAction[];
+    assert.deepEqual(
+      writtenBy(actions)?.map(([type, status]) => `${type} ${status}`),
+      says.map((type) => `${type} True`),
+    );
   });
 }

@@ -1,7 +1,7 @@
 /**
- * The two readiness gates by which Kruise makes a Pod not ready (inplace-update.md §9): `InPlaceUpdateReady`, which the
- * workload's controller alone writes, and `KruisePodReady`, which any number of parts may hold at False, each under a
- * key of its own.
+ * The two readiness gates by which Kruise makes a Pod not ready (inplace-update.md §9): `InPlaceUpdateReady`, which
+ * after its first word the workload's controller alone writes, and `KruisePodReady`, which any number of parts may hold at
+ * False, each under a key of its own.
  *
  * Only False is written together with the Pod's own Ready, so that traffic stops before the kubelet has looked. Ready is
  * never turned True here: the kubelet knows better.

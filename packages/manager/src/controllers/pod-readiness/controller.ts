@@ -1,9 +1,11 @@
 /** Says of every new Pod with the `KruisePodReady` gate that, as far as Kruise is concerned, it is ready. */
 import { type Pod, pod } from '@kruise/api/core/pod';
-import { kruisePodReadyCondition } from '@kruise/api/kruise/well-known';
+import { appsGroup, inPlaceUpdateReadyCondition, kruisePodReadyCondition } from '@kruise/api/kruise/well-known';
 import { isBeingDeleted } from '@kruise/client/actions';
 import { type Decision, defineController } from '@kruise/client/controller';
 import { findCondition } from '@kruise/machinery/conditions';
+import { controllerOf } from '@kruise/machinery/owner-references';
+import { groupOf } from '@kruise/schema/kind';
 import { formatTime, type Instant } from '@kruise/values/time';
 import { hasReadinessGate } from '../../readiness/pod-readiness.ts';
 
@@ -24,16 +26,29 @@ function lacksCondition(found: Pod): boolean {
   );
 }
 
+/**
+ * Whether a Pod waits for the first word of its workload of Kruise's on updates in place, which is the same for all that
+ * have just been made: said here, it saves each of them a write, and the kubelet's answer to that.
+ */
+function isNewOfKruise(found: Pod): boolean {
+  return (
+    groupOf(controllerOf(found)?.apiVersion ?? '') === appsGroup &&
+    hasReadinessGate(found, inPlaceUpdateReadyCondition) &&
+    findCondition(found.status?.conditions, inPlaceUpdateReadyCondition) === undefined
+  );
+}
+
 export function decide(found: Pod, now: Instant): Decision<Pod['status']> {
   if (isBeingDeleted(found) || !lacksCondition(found)) return { actions: [] };
-  const condition = { type: kruisePodReadyCondition, status: 'True', lastTransitionTime: formatTime(now) };
-  // Only the one condition: a thousand Pods that start at once are written by kubelets all the while.
+  const types = [kruisePodReadyCondition, ...(isNewOfKruise(found) ? [inPlaceUpdateReadyCondition] : [])];
+  const conditions = types.map((type) => ({ type, status: 'True', lastTransitionTime: formatTime(now) }));
+  // Only these conditions: a thousand Pods that start at once are written by kubelets all the while.
   return {
     actions: [
       {
         type: 'patch',
         object: found,
-        patch: { status: { conditions: [condition] } },
+        patch: { status: { conditions } },
         patchType: 'strategic',
         subresource: 'status',
       },
