@@ -15,6 +15,7 @@ import { isObject } from '@kruise/machinery/json-value';
 import { stringify, stringifySorted } from '@kruise/values/go-json';
 import { compareStrings } from '@kruise/values/go-syntax';
 import { formatTime, type Instant } from '@kruise/values/time';
+import { remembered } from '../remembered.ts';
 
 type BySet<T> = { readonly [sidecarSet: string]: T };
 type Annotations = { readonly [key: string]: string };
@@ -52,9 +53,14 @@ export function hashWithoutImageOf({ metadata }: SidecarSet): string {
   return metadata.annotations?.[sidecarSetHashWithoutImageAnnotation] ?? '';
 }
 
+const marksOf = remembered(({ metadata }: Pod) => parseMarks(metadata.annotations?.[sidecarSetHashAnnotation]));
+const marksWithoutImageOf = remembered(({ metadata }: Pod) =>
+  parseMarks(metadata.annotations?.[sidecarSetHashWithoutImageAnnotation]),
+);
+
 /** What a Pod got of a SidecarSet; nothing where it cannot be told. */
 export function markOf(pod: Pod, name: string): Mark | undefined {
-  return marksOf(pod, sidecarSetHashAnnotation)?.[name];
+  return marksOf(pod)?.[name];
 }
 
 /** Whether a Pod has the sidecars as the SidecarSet wants them now. */
@@ -64,18 +70,8 @@ export function isUpdated(pod: Pod, sidecarSet: SidecarSet): boolean {
 
 /** Whether a Pod differs from what the SidecarSet wants in images alone. */
 export function differsInImagesAlone(pod: Pod, sidecarSet: SidecarSet): boolean {
-  const marks = marksOf(pod, sidecarSetHashWithoutImageAnnotation);
-  return (marks?.[sidecarSet.metadata.name ?? '']?.hash ?? '') === hashWithoutImageOf(sidecarSet);
-}
-
-const readMarks = new WeakMap<Pod, Map<string, BySet<Mark> | undefined>>();
-
-/** Pods are looked at in every pass, and read once. */
-function marksOf(pod: Pod, annotation: string): BySet<Mark> | undefined {
-  let known = readMarks.get(pod);
-  if (!known) readMarks.set(pod, (known = new Map()));
-  if (!known.has(annotation)) known.set(annotation, parseMarks(pod.metadata.annotations?.[annotation]));
-  return known.get(annotation);
+  const mark = marksWithoutImageOf(pod)?.[sidecarSet.metadata.name ?? ''];
+  return (mark?.hash ?? '') === hashWithoutImageOf(sidecarSet);
 }
 
 /** Reads marks, which once were hashes and nothing else; undefined where they are neither. */
@@ -129,11 +125,11 @@ function sidecarList({ spec }: SidecarSet): readonly string[] {
 }
 
 /** How far updates of sidecars are, by SidecarSet; none if there was none, undefined if that cannot be read. */
-export function updateStatesOf({ metadata }: Pod): BySet<UpdateState> | undefined {
+export const updateStatesOf = remembered(({ metadata }: Pod): BySet<UpdateState> | undefined => {
   const text = metadata.annotations?.[sidecarSetInPlaceUpdateStateAnnotation];
   // Whoever wrote an object wrote states.
   return text === undefined ? {} : (objectIn(text) as BySet<UpdateState> | undefined);
-}
+});
 
 export function formatUpdateStates(states: BySet<UpdateState>): string {
   const written = Object.entries(states)
@@ -147,11 +143,11 @@ export function formatUpdateStates(states: BySet<UpdateState>): string {
 }
 
 /** Which container of a pair works, by sidecar. */
-export function workingContainersOf({ metadata }: Pod): Annotations {
+export const workingContainersOf = remembered(({ metadata }: Pod): Annotations => {
   const text = metadata.annotations?.[sidecarSetWorkingHotUpgradeAnnotation];
   // It says a name for a name.
   return (text ? (objectIn(text) as Annotations | undefined) : undefined) ?? {};
-}
+});
 
 export function formatWorkingContainers(working: Annotations): string {
   return stringifySorted(working);

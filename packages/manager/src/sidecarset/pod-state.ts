@@ -3,6 +3,7 @@ import { parseImageReference } from '@kruise/api/core/image-reference';
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarSet } from '@kruise/api/kruise/sidecarset';
 import { isPodReady } from '@kruise/machinery/pods';
+import { remembered } from '../remembered.ts';
 import { isHotUpgraded, namesInPod, pairOf, turnsOf } from './hot-upgrade.ts';
 import { updateStatesOf, workingContainersOf } from './marks.ts';
 
@@ -17,9 +18,9 @@ export function hasSidecars(pod: Pod, { spec }: SidecarSet): boolean {
 }
 
 /** The containers that a Pod has of the SidecarSet. */
-export function sidecarNames({ spec }: SidecarSet): ReadonlySet<string> {
-  return new Set((spec.containers ?? []).flatMap(namesInPod));
-}
+export const sidecarNames = remembered(
+  ({ spec }: SidecarSet): ReadonlySet<string> => new Set((spec.containers ?? []).flatMap(namesInPod)),
+);
 
 /** Whether containers run what the Pod asks for: those named, or all that the SidecarSet gave it. */
 export function isConsistent(pod: Pod, sidecarSet: SidecarSet, names = sidecarNames(sidecarSet)): boolean {
@@ -29,7 +30,7 @@ export function isConsistent(pod: Pod, sidecarSet: SidecarSet, names = sidecarNa
   // An image by its digest says itself whether it is the one that runs. Tags do not.
   for (const { name, image = '' } of containers) {
     if (!names.has(name)) continue;
-    const asked = parseImageReference(image);
+    const asked = image.includes('@') ? parseImageReference(image) : undefined;
     if (asked?.digest === undefined) return isImageExchanged(pod, sidecarSet, names);
     const { imageID = '' } = statuses.find((status) => status.name === name) ?? {};
     const running = parseImageReference(imageID.replace(/^.*?:\/\//, ''));
@@ -42,7 +43,8 @@ export function isConsistent(pod: Pod, sidecarSet: SidecarSet, names = sidecarNa
 function isImageExchanged(pod: Pod, { metadata }: SidecarSet, names: ReadonlySet<string>): boolean {
   const states = updateStatesOf(pod);
   if (!states) return false;
-  const last = states[metadata.name ?? '']?.lastContainerStatuses ?? {};
+  const last = states[metadata.name ?? '']?.lastContainerStatuses;
+  if (!last) return true;
   const images = new Map(pod.spec?.containers.map(({ name, image }) => [name, image]));
   return (pod.status?.containerStatuses ?? []).every(({ name, image, imageID }) => {
     const before = names.has(name) ? last[name] : undefined;

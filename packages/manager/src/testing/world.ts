@@ -1,6 +1,5 @@
 /** Pods and what belongs to them without a server: what controllers decide is carried out, and kubelets run what Pods ask for. */
 import type { Pod, PodCondition } from '@kruise/api/core/pod';
-import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
 import type { Action } from '@kruise/client/actions';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import { isConditionTrue } from '@kruise/machinery/conditions';
@@ -74,7 +73,7 @@ export function run(pod: Pod, now: Instant, { isReady = true }: { readonly isRea
     status: {
       phase: 'Running',
       conditions: [
-        ...conditions.filter(({ type }) => type === inPlaceUpdateReadyCondition),
+        ...conditions.filter(({ type }) => type !== 'ContainersReady' && type !== 'Ready'),
         condition('ContainersReady', isReady),
         condition('Ready', isReady && isOpen),
       ],

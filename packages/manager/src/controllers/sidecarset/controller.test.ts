@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { controllerRevision } from '@kruise/api/apps/controllerrevision';
+import { pod } from '@kruise/api/core/pod';
 import { sidecarSet } from '@kruise/api/kruise/sidecarset';
 import { startTestCluster, type TestCluster } from '../../testing/test-cluster.ts';
 import { setOf, side } from './fixtures.ts';
@@ -39,4 +40,51 @@ test('a SidecarSet keeps its history where the manager lives', async () => {
   await cluster.pass(1);
   assert.deepEqual(new Map(await historyOf(cluster)).get(first?.[0] ?? ''), 3);
   assert.equal((await client.get(sidecarSet, { name: 'set' })).status?.latestRevision, first?.[0]);
+});
+
+const podNamed = (name: string) => ({
+  metadata: { name, namespace: 'default', labels: { app: 'web' } },
+  spec: { containers: [{ name: 'main', image: 'app:v1' }] },
+});
+
+/** Lets kubelets and the manager take turns until they have nothing to say to each other any more. */
+async function settle(cluster: TestCluster): Promise<void> {
+  for (let turn = 0; turn < 6; turn++) await cluster.runPods();
+}
+
+test('Pods get their sidecars, and later new images where they are', async () => {
+  await using cluster = await startTestCluster();
+  const { client } = cluster;
+  await client.create(sidecarSet, written);
+  await cluster.pass(1);
+  for (const name of ['a', 'b', 'c']) await client.create(pod, podNamed(name));
+  await settle(cluster);
+  const figures = async () => {
+    const { status } = await client.get(sidecarSet, { name: 'set' });
+    return [status?.matchedPods, status?.updatedPods, status?.readyPods, status?.updatedReadyPods];
+  };
+  assert.deepEqual(await figures(), [3, 3, 3, 3]);
+  await setImage(cluster, 'side:v3');
+  await cluster.pass(1);
+  // The budget is one, and the kubelet has not exchanged its sidecar yet.
+  assert.deepEqual(await figures(), [3, 1, 2, undefined]);
+  await settle(cluster);
+  assert.deepEqual(await figures(), [3, 3, 3, 3]);
+  const { items } = await client.list(pod, { namespace: 'default' });
+  assert.deepEqual(
+    items.map(({ spec }) => spec?.containers.map(({ image }) => image)),
+    Array.from({ length: 3 }, () => ['side:v3', 'app:v1']),
+  );
+});
+
+test('a Pod that is deleted does not count', async () => {
+  await using cluster = await startTestCluster();
+  const { client } = cluster;
+  await client.create(sidecarSet, written);
+  await cluster.pass(1);
+  await client.create(pod, podNamed('a'));
+  await settle(cluster);
+  await client.delete(pod, { name: 'a', namespace: 'default' }, { gracePeriodSeconds: 0 });
+  await cluster.pass(1);
+  assert.equal((await client.get(sidecarSet, { name: 'set' })).status?.matchedPods, 0);
 });

@@ -1,10 +1,17 @@
-/** A SidecarSet keeps a history of its sidecars, and says which Pods have them (sidecarset.md §10.2). */
+/** A SidecarSet keeps a history of its sidecars, and brings Pods that have them to the present one (sidecarset.md §10.2). */
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarSet, SidecarSetStatus } from '@kruise/api/kruise/sidecarset';
+import type { Action, NewEvent } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
+import { restBetweenLooks } from '@kruise/controlplane/controllers/pace';
+import { isSame } from '@kruise/machinery/json-value';
+import type { Instant } from '@kruise/values/time';
 import type { ManagerSettings } from '../../settings.ts';
+import { nextPods } from './next-pods.ts';
 import { type History, planOf, truncateHistory, writeRevision } from './revisions.ts';
 import { statusOf } from './status.ts';
+import { emptyStandby, isMigrated, updatePod } from './update-pod.ts';
+import { tellNotUpgradable, tellUpgraded } from './upgradable.ts';
 
 export type Observed = History & {
   readonly sidecarSet: SidecarSet;
@@ -12,11 +19,41 @@ export type Observed = History & {
   readonly pods: readonly Pod[];
 };
 
-export function decide(observed: Observed, { namespace }: ManagerSettings): Decision<SidecarSetStatus> {
+export function decide(observed: Observed, settings: ManagerSettings, now: Instant): Decision<SidecarSetStatus> {
   const { sidecarSet, pods, revisions } = observed;
-  const plan = planOf(sidecarSet, observed, namespace);
+  const plan = planOf(sidecarSet, observed, settings.namespace);
+  const keeping = [...writeRevision(sidecarSet, plan), ...truncateHistory(sidecarSet, revisions, plan, pods)];
+  const status = statusOf(sidecarSet, pods, plan);
+  // What is counted is told before it changes, and with it the revision that new Pods are marked with.
+  const isTold = isSame(status, sidecarSet.status);
+  if (!isTold) return { actions: keeping, status, requeueAfterSeconds: 0 };
+  const { steps, told } = rollOut(sidecarSet, pods, now);
+  const actions = [...keeping, ...tellUpgraded(sidecarSet, pods, now), ...steps];
+  return { actions, told, restMs: restBetweenLooks(pods.length) };
+}
+
+type Steps = { readonly steps: readonly Action[]; readonly told: readonly NewEvent[] };
+
+const nothing: Steps = { steps: [], told: [] };
+
+/** Hot upgrades that have come through are ended before anything else is begun. */
+function rollOut(sidecarSet: SidecarSet, pods: readonly Pod[], now: Instant): Steps {
+  const { spec, status } = sidecarSet;
+  if (spec.updateStrategy?.type === 'NotUpdate' || spec.updateStrategy?.paused) return nothing;
+  const migrated = pods.filter((pod) => isMigrated(pod, sidecarSet));
+  if (migrated.length > 0) return { ...nothing, steps: migrated.map((pod) => emptyStandby(pod, sidecarSet, now)) };
+  if (status && status.updatedPods >= status.matchedPods) return nothing;
+  const { toUpdate, notUpgradable } = nextPods(sidecarSet, pods);
   return {
-    actions: [...writeRevision(sidecarSet, plan), ...truncateHistory(sidecarSet, revisions, plan, pods)],
-    status: statusOf(sidecarSet, pods, plan),
+    steps: [
+      ...tellNotUpgradable(sidecarSet, notUpgradable, now),
+      ...toUpdate.map((pod) => updatePod(pod, sidecarSet, now)),
+    ],
+    told: notUpgradable.length > 0 ? [notUpgradableEvent(sidecarSet, notUpgradable.length)] : [],
   };
+}
+
+function notUpgradableEvent(about: SidecarSet, count: number): NewEvent {
+  const message = `SidecarSet in-place update detected ${count} not upgradable pod(s) in this round, will skip them.`;
+  return { about, type: 'Normal', reason: 'NotUpgradablePods', message };
 }

@@ -4,7 +4,7 @@ import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarSet } from '@kruise/api/kruise/sidecarset';
 import { decide } from './decide.ts';
-import { podOf, revisionOf, setOf, settings, side } from './fixtures.ts';
+import { now, podOf, revisionOf, setOf, settings, side } from './fixtures.ts';
 
 const ofImage = (tag: number, spec: SidecarSet['spec'] = {}) =>
   setOf({ ...spec, containers: [side({ image: `side:v${tag}` })] });
@@ -13,7 +13,7 @@ const nameOf = ({ metadata }: ControllerRevision) => metadata.name ?? '';
 /** What a SidecarSet does about its history: `create 3`, `renumber 1 to 3`, `label two`, `remove 1`. */
 function stepsOf(sidecarSet: SidecarSet, revisions: readonly ControllerRevision[], pods: readonly Pod[] = []) {
   const revisionNamed = (name: string) => revisions.find((each) => nameOf(each) === name);
-  const { actions } = decide({ sidecarSet, pods, revisions, revisionNamed }, settings);
+  const { actions } = decide({ sidecarSet, pods, revisions, revisionNamed }, settings, now);
   return actions.map((action) => {
     assert.ok('object' in action);
     const { object } = action;
@@ -152,7 +152,7 @@ test('a name that other data has taken is counted', () => {
   const set = ofImage(1);
   const taken = { ...revisionOf(set, 1), data: { spec: null } };
   const revisionNamed = (name: string) => (name === nameOf(taken) ? taken : undefined);
-  const { actions, status } = decide({ sidecarSet: set, pods: [], revisions: [], revisionNamed }, settings);
+  const { actions, status } = decide({ sidecarSet: set, pods: [], revisions: [], revisionNamed }, settings, now);
   assert.equal((status as { collisionCount?: number }).collisionCount, 1);
   assert.equal(actions.length, 1);
 });

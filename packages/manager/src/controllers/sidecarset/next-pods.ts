@@ -1,0 +1,76 @@
+/** Which Pods get new sidecars next, and which cannot have them (sidecarset.md §10.3, §10.5). */
+import type { Pod } from '@kruise/api/core/pod';
+import type { SidecarSet, SidecarSetUpdateStrategy } from '@kruise/api/kruise/sidecarset';
+import type { UpdateScatterStrategy } from '@kruise/api/kruise/update-order';
+import { selects } from '@kruise/api/meta/label-selector.validate';
+import { rankForDeletion } from '@kruise/machinery/pod-ranking';
+import { partitionReplicas, wholePercentValue } from '../../percent.ts';
+import { differsInImagesAlone, isUpdated } from '../../sidecarset/marks.ts';
+import { isConsistent, isReady, sidecarNames } from '../../sidecarset/pod-state.ts';
+import { byPriority } from '../../update-order/priority.ts';
+import { scattered } from '../../update-order/scatter.ts';
+
+export type NextPods = {
+  readonly toUpdate: readonly Pod[];
+  /** Something else than images has changed, which takes another Pod. */
+  readonly notUpgradable: readonly Pod[];
+};
+
+export function nextPods(sidecarSet: SidecarSet, pods: readonly Pod[]): NextPods {
+  const { updateStrategy = {} } = sidecarSet.spec;
+  const { selector } = updateStrategy;
+  const outdated = pods.filter(
+    (pod) => !isUpdated(pod, sidecarSet) && (!selector || selects(selector, pod.metadata.labels)),
+  );
+  const upgradable = outdated.filter((pod) => differsInImagesAlone(pod, sidecarSet));
+  const candidates = upgradable.filter((pod) => !isBeingUpdated(pod, sidecarSet));
+  const ordered = inOrder(candidates, updateStrategy, pods);
+  return {
+    toUpdate: ordered.slice(0, batchSize(sidecarSet, ordered, pods)),
+    notUpgradable: outdated.filter((pod) => !differsInImagesAlone(pod, sidecarSet)),
+  };
+}
+
+/** A sidecar that is ready though it does not run what it should has not been exchanged yet. */
+function isBeingUpdated(pod: Pod, sidecarSet: SidecarSet): boolean {
+  const names = sidecarNames(sidecarSet);
+  return (pod.status?.containerStatuses ?? []).some(
+    ({ name, ready }) => ready && names.has(name) && !isConsistent(pod, sidecarSet, new Set([name])),
+  );
+}
+
+function inOrder(
+  candidates: readonly Pod[],
+  { priorityStrategy, scatterStrategy }: SidecarSetUpdateStrategy,
+  pods: readonly Pod[],
+): readonly Pod[] {
+  const ranked = byPriority(rankForDeletion(candidates, { heedsCost: false }), priorityStrategy);
+  return scatterStrategy ? scattered(ranked, expanded(scatterStrategy, pods), pods) : ranked;
+}
+
+/** The value `*` stands for each value there is. */
+function expanded(strategy: UpdateScatterStrategy, pods: readonly Pod[]): UpdateScatterStrategy {
+  const terms = strategy.flatMap(({ key, value }) => {
+    if (value !== '*') return [{ key, value }];
+    const values = pods.map(({ metadata }) => metadata.labels?.[key]).filter((each) => each !== undefined);
+    return [...new Set(values)].map((each) => ({ key, value: each }));
+  });
+  return terms.filter(
+    ({ key, value }, index) => index === terms.findIndex((each) => each.key === key && each.value === value),
+  );
+}
+
+/** How many of the candidates are updated now. Those that are down already cost nothing. */
+function batchSize(sidecarSet: SidecarSet, candidates: readonly Pod[], pods: readonly Pod[]): number {
+  const { partition, maxUnavailable = 1 } = sidecarSet.spec.updateStrategy ?? {};
+  const due = candidates.slice(0, Math.max(0, candidates.length - partitionReplicas(partition, pods.length)));
+  const isDown = (pod: Pod) => !isConsistent(pod, sidecarSet) || !isReady(pod, sidecarSet);
+  const unavailable = pods.filter((pod) => isUpdated(pod, sidecarSet) && isDown(pod)).length;
+  let room = wholePercentValue(maxUnavailable, pods.length, Math.ceil) - unavailable;
+  for (const [index, pod] of due.entries()) {
+    if (!isReady(pod, sidecarSet)) continue;
+    if (room <= 0) return index;
+    room--;
+  }
+  return due.length;
+}

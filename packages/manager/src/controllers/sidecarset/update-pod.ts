@@ -1,0 +1,169 @@
+/** New images for the sidecars of one Pod (sidecarset.md §10.6, §11.2), and the end of a hot upgrade (§11.3). */
+import type { Pod } from '@kruise/api/core/pod';
+import type { SidecarContainer, SidecarSet } from '@kruise/api/kruise/sidecarset';
+import {
+  sidecarSetHashAnnotation,
+  sidecarSetHashWithoutImageAnnotation,
+  sidecarSetInPlaceUpdateStateAnnotation,
+  sidecarSetVersionAltAnnotationPrefix,
+  sidecarSetVersionAnnotationPrefix,
+  sidecarSetWorkingHotUpgradeAnnotation,
+} from '@kruise/api/kruise/well-known';
+import { announced, type PatchAction } from '@kruise/client/actions';
+import { formatTime, type Instant } from '@kruise/values/time';
+import { patchPod } from '../../patch-pod.ts';
+import { isHotUpgraded, pairOf, turnsOf } from '../../sidecarset/hot-upgrade.ts';
+import {
+  formatMarks,
+  formatUpdateStates,
+  formatWorkingContainers,
+  hashOf,
+  parseMarks,
+  stampOf,
+  updateStatesOf,
+  withMark,
+  workingContainersOf,
+} from '../../sidecarset/marks.ts';
+import { patchedAnnotations } from '../../sidecarset/pod-metadata.ts';
+import { isConsistent, isRunningAndReady, pairsToEmpty, sidecarNames } from '../../sidecarset/pod-state.ts';
+
+type Annotations = { readonly [key: string]: string };
+
+/** Gives a Pod the images that the SidecarSet wants, and marks it as updated. Throws `ParseError`. */
+export function updatePod(pod: Pod, sidecarSet: SidecarSet, now: Instant): PatchAction {
+  const { containers: sidecars = [], patchPodMetadata } = sidecarSet.spec;
+  const images: { [container: string]: string } = {};
+  let annotations: Annotations = pod.metadata.annotations ?? {};
+  for (const sidecar of sidecars) {
+    const { image = '' } = sidecar;
+    const { target, other } = isHotUpgraded(sidecar) ? turnToTake(pod, sidecar, sidecarSet) : sameTurn(sidecar);
+    if (imageOf(pod, other) === image) continue;
+    images[target] = image;
+    if (target !== other)
+      annotations = withTurn({ ...pod, metadata: { annotations } }, sidecar, { target, other }, sidecarSet);
+  }
+  const marks = withMark(parseMarks(annotations[sidecarSetHashAnnotation]) ?? {}, sidecarSet, stampOf(sidecarSet), now);
+  annotations = {
+    ...annotations,
+    [sidecarSetHashAnnotation]: formatMarks(marks),
+    ...marksWithoutImageAsNow(annotations),
+    ...withUpdateState(pod, sidecarSet, Object.keys(images), now),
+  };
+  return patchPod(pod, changed(pod, images, patchedAnnotations(annotations, patchPodMetadata)), { atVersion: true });
+}
+
+/** Pods whose hot upgrade has come through: their containers that stand by can go idle. */
+export function isMigrated(pod: Pod, sidecarSet: SidecarSet): boolean {
+  const standby = new Set(
+    (sidecarSet.spec.containers ?? []).filter(isHotUpgraded).map((each) => turnsOf(pod, each).standby),
+  );
+  if (pairsToEmpty(pod, sidecarSet).length === 0) return false;
+  const working = new Set([...sidecarNames(sidecarSet)].filter((name) => !standby.has(name)));
+  const { containerStatuses = [] } = pod.status ?? {};
+  const isServing = isRunningAndReady(pod) || containerStatuses.every(({ name, ready }) => ready || standby.has(name));
+  return isServing && isConsistent(pod, sidecarSet, working);
+}
+
+/** Has the containers that stand by go idle. */
+export function emptyStandby(pod: Pod, sidecarSet: SidecarSet, now: Instant): PatchAction {
+  const pairs = pairsToEmpty(pod, sidecarSet);
+  const images = Object.fromEntries(pairs.map(({ standby, emptyImage }) => [standby, emptyImage]));
+  const versions = pairs.flatMap(({ working, standby }) => [
+    [`${sidecarSetVersionAnnotationPrefix}${standby}`, '0'],
+    [`${sidecarSetVersionAltAnnotationPrefix}${working}`, '0'],
+  ]);
+  const annotations = {
+    ...pod.metadata.annotations,
+    ...Object.fromEntries(versions),
+    ...withUpdateState(pod, sidecarSet, Object.keys(images), now),
+  };
+  return announced(patchPod(pod, changed(pod, images, annotations), { atVersion: true }), {
+    about: pod,
+    done: { reason: 'ResetContainerSucceed', message: 'reset sidecar container image empty successfully' },
+    failed: { reason: 'ResetContainerFailed', message: 'reset sidecar container image empty failed: {error}' },
+  });
+}
+
+type Turn = {
+  /** The container that gets the image, and the one that runs what the Pod has now. */
+  readonly target: string;
+  readonly other: string;
+};
+
+function sameTurn({ name }: SidecarContainer): Turn {
+  return { target: name, other: name };
+}
+
+/** The container that idles; else the one that fails while the other runs; else the one whose turn it is not. */
+function turnToTake(pod: Pod, sidecar: SidecarContainer, sidecarSet: SidecarSet): Turn {
+  const [first, second] = pairOf(sidecar);
+  const [toFirst, toSecond]: readonly Turn[] = [
+    { target: first, other: second },
+    { target: second, other: first },
+  ] as const;
+  const emptyImage = sidecar.upgradeStrategy?.hotUpgradeEmptyImage ?? '';
+  if (imageOf(pod, first) === emptyImage) return toFirst!;
+  if (imageOf(pod, second) === emptyImage) return toSecond!;
+  const runs = (name: string) =>
+    (pod.status?.containerStatuses?.find((status) => status.name === name)?.ready ?? false) &&
+    isConsistent(pod, sidecarSet, new Set([name]));
+  const [isFirstUp, isSecondUp] = [runs(first), runs(second)];
+  if (isFirstUp !== isSecondUp) return isFirstUp ? toSecond! : toFirst!;
+  const { working, standby } = turnsOf(pod, sidecar);
+  return { target: standby, other: working };
+}
+
+/** What tells both containers whose turn it is, and since which version of the SidecarSet. */
+function withTurn(
+  pod: Pod,
+  { name }: SidecarContainer,
+  { target, other }: Turn,
+  { metadata }: SidecarSet,
+): Annotations {
+  const { annotations = {} } = pod.metadata;
+  const { resourceVersion = '' } = metadata;
+  const version = (container: string) => `${sidecarSetVersionAnnotationPrefix}${container}`;
+  const versionAlt = (container: string) => `${sidecarSetVersionAltAnnotationPrefix}${container}`;
+  return {
+    ...annotations,
+    [sidecarSetWorkingHotUpgradeAnnotation]: formatWorkingContainers({ ...workingContainersOf(pod), [name]: target }),
+    [version(target)]: resourceVersion,
+    [versionAlt(target)]: annotations[version(other)] ?? '',
+    [versionAlt(other)]: resourceVersion,
+  };
+}
+
+/** Hashes without images stay as they are; only those that are written as they once were are written anew. */
+function marksWithoutImageAsNow(annotations: Annotations): Annotations {
+  const text = annotations[sidecarSetHashWithoutImageAnnotation];
+  const marks = parseMarks(text);
+  const isOld = text !== undefined && marks !== undefined && Object.values(marks).some((mark) => !mark.updateTimestamp);
+  return isOld ? { [sidecarSetHashWithoutImageAnnotation]: formatMarks(marks) } : {};
+}
+
+/** Remembers what containers ran, so that it can be told when they run something else. */
+function withUpdateState(pod: Pod, sidecarSet: SidecarSet, containers: readonly string[], now: Instant): Annotations {
+  const { name = '' } = sidecarSet.metadata;
+  const states = updateStatesOf(pod) ?? {};
+  const last = containers.map((container) => {
+    const status = pod.status?.containerStatuses?.find((each) => each.name === container);
+    return [container, status?.imageID ? { imageID: status.imageID } : {}];
+  });
+  const begun = states[name] ?? { revision: hashOf(sidecarSet), updateTimestamp: formatTime(now) };
+  const lastContainerStatuses = { ...states[name]?.lastContainerStatuses, ...Object.fromEntries(last) };
+  const text = formatUpdateStates({ ...states, [name]: { ...begun, lastContainerStatuses } });
+  return { [sidecarSetInPlaceUpdateStateAnnotation]: text };
+}
+
+function changed(pod: Pod, images: { readonly [container: string]: string }, annotations: Annotations): Pod {
+  const spec = pod.spec ?? { containers: [] };
+  const containers = spec.containers.map((container) => {
+    const image = images[container.name];
+    return image === undefined ? container : { ...container, image };
+  });
+  return { ...pod, metadata: { ...pod.metadata, annotations }, spec: { ...spec, containers } };
+}
+
+function imageOf({ spec }: Pod, container: string): string | undefined {
+  return spec?.containers.find(({ name }) => name === container)?.image;
+}
