@@ -69,7 +69,9 @@ export async function runManagerProcess(options: ManagerProcessOptions, signal: 
   const defaults = watchedNamespace ? { defaults: { namespace: watchedNamespace } } : {};
   const caches = createCaches(client, clock, random, { newest: true, onError, ...defaults }, served.signal);
   const onProtected = countProtections(registry, options.onProtected);
-  const webhooks = webhooksFor({ settings, caches, now: clock.now, random, onProtected });
+  const kinds = await servedKinds(client);
+  const isServed = ({ group, version, kind }: Kind) => kinds.has(`${group}/${version} ${kind}`);
+  const webhooks = webhooksFor({ settings, caches, now: clock.now, random, onProtected }, isServed);
   const bootstrap = startBootstrap(options, (path) => path in webhooks, served.signal);
 
   const closers: (() => Promise<void>)[] = [];
@@ -92,10 +94,7 @@ export async function runManagerProcess(options: ManagerProcessOptions, signal: 
     closers.push(server.close);
     log.info({ port: server.port }, 'webhooks are served');
 
-    const kinds = await servedKinds(client);
-    const controllers = controllersFor(settings, ({ group, version, kind }) =>
-      kinds.has(`${group}/${version} ${kind}`),
-    );
+    const controllers = controllersFor(settings, isServed);
     const { leaderElection, expectationTimeoutMs } = options;
     const isLeader = registry.gauge('kruise_manager_is_leader', 'Whether this replica leads.', []);
     isLeader.of().set(0);

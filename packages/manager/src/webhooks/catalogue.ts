@@ -2,7 +2,9 @@
  * Every webhook of kruise-manager: where it answers, what it is asked about, and what answers. The configurations of
  * the cluster are made from the same table (`configurations.ts`).
  */
+import { sidecarSet } from '@kruise/api/kruise/sidecarset';
 import { conversion, type Webhook } from '@kruise/client/webhook';
+import type { Kind } from '@kruise/schema/kind';
 import { convertObject } from '../conversion/catalogue.ts';
 import type { ManagerSettings } from '../settings.ts';
 import { advancedCronJobDefaulting, advancedCronJobValidating } from './advancedcronjob/webhooks.ts';
@@ -29,6 +31,8 @@ export type WebhookEntry = {
   readonly operations: readonly Operation[];
   /** Which objects it is asked about: Pods of ordinary namespaces, or only what is protected from deletion. */
   readonly concerns?: 'pods' | 'protected';
+  /** A kind that it reads, and without which it could not answer. */
+  readonly reads?: Kind;
   /** Whether the gates let it answer; they do where nothing is said. */
   readonly isOn?: (settings: ManagerSettings) => boolean;
   readonly make: (context: WebhookContext) => Webhook;
@@ -83,6 +87,7 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
     resource: 'pods',
     operations: ['CREATE'],
     concerns: 'pods',
+    reads: sidecarSet,
     isOn: ({ gates }) => gates.PodWebhook,
     make: podMutating,
   },
@@ -97,9 +102,14 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
   ...ofKind('statefulset', statefulSetDefaulting, statefulSetValidating, { guardsDeletion: true }),
 ];
 
-/** The webhooks that answer with these settings, by path; the one that converts objects among them. */
-export function webhooksFor(context: WebhookContext): { readonly [path: string]: Webhook } {
-  const entries = webhookCatalogue.filter(({ isOn = () => true }) => isOn(context.settings));
+/** The webhooks that answer with these settings, where what they read is served, by path; the converting one among them. */
+export function webhooksFor(
+  context: WebhookContext,
+  isServed: (kind: Kind) => boolean = () => true,
+): { readonly [path: string]: Webhook } {
+  const entries = webhookCatalogue.filter(
+    ({ reads, isOn = () => true }) => isOn(context.settings) && (reads === undefined || isServed(reads)),
+  );
   const answering = entries.map(({ path, make }) => [path, make(context)] as const);
   return {
     ...Object.fromEntries(answering.flatMap(([path, webhook]) => pathsOf(path).map((each) => [each, webhook]))),
