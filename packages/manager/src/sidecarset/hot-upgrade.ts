@@ -1,7 +1,14 @@
 /** Sidecars that are never gone: two containers take turns, and the one whose turn it is not idles (sidecarset.md §11). */
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarContainer } from '@kruise/api/kruise/sidecarset';
-import { workingContainersOf } from './marks.ts';
+import {
+  sidecarSetVersionAltAnnotationPrefix,
+  sidecarSetVersionAltEnv,
+  sidecarSetVersionAnnotationPrefix,
+  sidecarSetVersionEnv,
+  sidecarSetWorkingHotUpgradeAnnotation,
+} from '@kruise/api/kruise/well-known';
+import { formatWorkingContainers, workingContainersOf } from './marks.ts';
 
 export function isHotUpgraded({ upgradeStrategy }: SidecarContainer): boolean {
   return upgradeStrategy?.upgradeType === 'HotUpgrade';
@@ -23,4 +30,46 @@ export function turnsOf(pod: Pod, sidecar: SidecarContainer): { readonly working
   return workingContainersOf(pod)[sidecar.name] === first
     ? { working: first, standby: second }
     : { working: second, standby: first };
+}
+
+/** The two containers a sidecar becomes: the first works, the second idles. */
+export function pairOfContainers(sidecar: SidecarContainer): readonly [SidecarContainer, SidecarContainer] {
+  const [first, second] = pairOf(sidecar);
+  const emptyImage = sidecar.upgradeStrategy?.hotUpgradeEmptyImage ?? '';
+  return [withVersions({ ...sidecar, name: first }), withVersions({ ...sidecar, name: second, image: emptyImage })];
+}
+
+/** It learns from variables which version it is, and which the other container. */
+function withVersions(sidecar: SidecarContainer): SidecarContainer {
+  const from = (name: string, prefix: string) => ({
+    name,
+    valueFrom: { fieldRef: { fieldPath: `metadata.annotations['${prefix}${sidecar.name}']` } },
+  });
+  const versions = [
+    from(sidecarSetVersionEnv, sidecarSetVersionAnnotationPrefix),
+    from(sidecarSetVersionAltEnv, sidecarSetVersionAltAnnotationPrefix),
+  ];
+  return { ...sidecar, env: [...(sidecar.env ?? []), ...versions] };
+}
+
+/** What a Pod that has just been given pairs says of them. */
+export function pairAnnotations(
+  pod: Pod,
+  pairs: readonly SidecarContainer[],
+): { readonly [annotation: string]: string } {
+  if (pairs.length === 0) return {};
+  const versions = pairs.flatMap((sidecar) => {
+    const [first, second] = pairOf(sidecar);
+    return [
+      [`${sidecarSetVersionAnnotationPrefix}${first}`, '1'],
+      [`${sidecarSetVersionAltAnnotationPrefix}${first}`, '0'],
+      [`${sidecarSetVersionAnnotationPrefix}${second}`, '0'],
+      [`${sidecarSetVersionAltAnnotationPrefix}${second}`, '1'],
+    ];
+  });
+  const working = Object.fromEntries(pairs.map((sidecar) => [sidecar.name, pairOf(sidecar)[0]]));
+  return {
+    ...Object.fromEntries(versions),
+    [sidecarSetWorkingHotUpgradeAnnotation]: formatWorkingContainers({ ...workingContainersOf(pod), ...working }),
+  };
 }

@@ -8,27 +8,13 @@ import {
   sidecarSetHashAnnotation,
   sidecarSetHashWithoutImageAnnotation,
   sidecarSetInjectedListAnnotation,
-  sidecarSetVersionAltAnnotationPrefix,
-  sidecarSetVersionAltEnv,
-  sidecarSetVersionAnnotationPrefix,
-  sidecarSetVersionEnv,
-  sidecarSetWorkingHotUpgradeAnnotation,
 } from '@kruise/api/kruise/well-known';
 import { compareStrings } from '@kruise/values/go-syntax';
 import { ParseError } from '@kruise/values/parse-error';
 import type { Instant } from '@kruise/values/time';
 import { withBorrowed } from './borrow.ts';
-import { isHotUpgraded, pairOf } from './hot-upgrade.ts';
-import {
-  formatMarks,
-  formatWorkingContainers,
-  hashWithoutImageOf,
-  injectedSets,
-  parseMarks,
-  stampOf,
-  withMark,
-  workingContainersOf,
-} from './marks.ts';
+import { isHotUpgraded, pairAnnotations, pairOfContainers } from './hot-upgrade.ts';
+import { formatMarks, hashWithoutImageOf, injectedSets, parseMarks, stampOf, withMark } from './marks.ts';
 import { patchedAnnotations } from './pod-metadata.ts';
 import { resourcesFor } from './resources-policy.ts';
 
@@ -40,57 +26,51 @@ export type InjectOptions = {
 
 /** The Pod with all that it gets. Throws `ParseError` where that cannot be told. */
 export function withSidecarsOf(pod: Pod, sidecarSets: readonly SidecarSet[], options: InjectOptions): Pod {
-  const patched = sidecarSets.reduce(
-    (annotations, { spec }) => patchedAnnotations(annotations, spec.patchPodMetadata),
-    pod.metadata.annotations ?? {},
-  );
-  const named = Object.keys(patched).length > 0 ? { ...pod.metadata, annotations: patched } : pod.metadata;
-  const given: Pod = { ...pod, metadata: named };
-  const sidecars = new Set(
-    sidecarSets
-      .flatMap(({ spec }) => [...(spec.initContainers ?? []), ...(spec.containers ?? [])])
-      .map(({ name }) => name),
-  );
-  const made = (sidecar: SidecarContainer): SidecarContainer => {
-    const { resourcesPolicy } = sidecar;
-    const resources = resourcesPolicy ? { resources: resourcesFor(resourcesPolicy, given, sidecars) } : {};
-    return withBorrowed({ ...sidecar, ...resources }, given);
+  const given = withPatchedMetadata(pod, sidecarSets);
+  const { initContainers, containers, pairs } = sidecarsFor(given, sidecarSets);
+  if (initContainers.length === 0 && containers.length === 0) return given;
+  const annotations = {
+    ...given.metadata.annotations,
+    ...pairAnnotations(given, pairs),
+    ...marksFor(given, sidecarSets, options.now),
   };
-  const initContainers = sidecarSets.flatMap(({ spec }) => spec.initContainers ?? []);
-  const containers = sidecarSets.flatMap(({ spec }) => spec.containers ?? []);
-  // An init container that ends takes no turns.
-  const pairs = [...initContainers.filter(isNative), ...containers].filter(isHotUpgraded);
-  const inPairs = (sidecar: SidecarContainer) =>
-    pairs.includes(sidecar) ? pairOfContainers(made(sidecar)) : [made(sidecar)];
-  const injectedInit = initContainers.flatMap(inPairs).sort(byName);
-  const injected = containers.flatMap(inPairs);
-  if (injectedInit.length === 0 && injected.length === 0) return given;
-
-  const spec: PodSpec = pod.spec ?? { containers: [] };
-  const volumes = merged(spec.volumes, sidecarSets.flatMap(volumesMounted));
-  const imagePullSecrets = merged(
-    unique(spec.imagePullSecrets),
-    sidecarSets.flatMap((set) => set.spec.imagePullSecrets ?? []),
-  );
+  const spec: PodSpec = given.spec ?? { containers: [] };
+  const secrets = sidecarSets.flatMap((set) => set.spec.imagePullSecrets ?? []);
   return {
     ...given,
-    metadata: {
-      ...given.metadata,
-      annotations: {
-        ...patched,
-        ...versionsOf(pairs),
-        ...workingOf(given, pairs),
-        ...marksFor(given, sidecarSets, options.now),
-      },
-    },
+    metadata: { ...given.metadata, annotations },
     spec: {
       ...spec,
-      ...(injectedInit.length > 0 ? { initContainers: placed(spec.initContainers, injectedInit) } : {}),
-      containers: placed(spec.containers, options.sortsByName ? injected.sort(byName) : injected),
-      ...(volumes.length > 0 ? { volumes } : {}),
-      ...(imagePullSecrets.length > 0 ? { imagePullSecrets } : {}),
+      ...listed('initContainers', placed(spec.initContainers, initContainers.toSorted(byName))),
+      containers: placed(spec.containers, options.sortsByName ? containers.toSorted(byName) : containers),
+      ...listed('volumes', merged(spec.volumes, sidecarSets.flatMap(volumesMounted))),
+      ...listed('imagePullSecrets', merged(unique(spec.imagePullSecrets), secrets)),
     },
   };
+}
+
+function withPatchedMetadata(pod: Pod, sidecarSets: readonly SidecarSet[]): Pod {
+  const annotations = sidecarSets.reduce(
+    (present, { spec }) => patchedAnnotations(present, spec.patchPodMetadata),
+    pod.metadata.annotations ?? {},
+  );
+  return Object.keys(annotations).length > 0 ? { ...pod, metadata: { ...pod.metadata, annotations } } : pod;
+}
+
+/** The sidecars as this Pod gets them, and which of them are pairs. */
+function sidecarsFor(pod: Pod, sidecarSets: readonly SidecarSet[]) {
+  const initContainers = sidecarSets.flatMap(({ spec }) => spec.initContainers ?? []);
+  const containers = sidecarSets.flatMap(({ spec }) => spec.containers ?? []);
+  const names = new Set([...initContainers, ...containers].map(({ name }) => name));
+  // An init container that ends takes no turns.
+  const pairs = [...initContainers.filter(isNative), ...containers].filter(isHotUpgraded);
+  const made = (sidecar: SidecarContainer): readonly SidecarContainer[] => {
+    const { resourcesPolicy: policy } = sidecar;
+    const sized = policy ? { ...sidecar, resources: resourcesFor(policy, pod, names) } : sidecar;
+    const whole = withBorrowed(sized, pod);
+    return pairs.includes(sidecar) ? pairOfContainers(whole) : [whole];
+  };
+  return { initContainers: initContainers.flatMap(made), containers: containers.flatMap(made), pairs };
 }
 
 function isNative({ restartPolicy }: SidecarContainer): boolean {
@@ -101,46 +81,9 @@ function byName(a: Container, b: Container): number {
   return compareStrings(a.name, b.name);
 }
 
-/** The first works, the second idles. */
-function pairOfContainers(sidecar: SidecarContainer): readonly SidecarContainer[] {
-  const [first, second] = pairOf(sidecar);
-  return [
-    withVersions({ ...sidecar, name: first }),
-    withVersions({ ...sidecar, name: second, image: sidecar.upgradeStrategy?.hotUpgradeEmptyImage ?? '' }),
-  ];
-}
-
-/** It learns from variables which version it is, and which the other container. */
-function withVersions(sidecar: SidecarContainer): SidecarContainer {
-  const from = (name: string, prefix: string) => ({
-    name,
-    valueFrom: { fieldRef: { fieldPath: `metadata.annotations['${prefix}${sidecar.name}']` } },
-  });
-  const versions = [
-    from(sidecarSetVersionEnv, sidecarSetVersionAnnotationPrefix),
-    from(sidecarSetVersionAltEnv, sidecarSetVersionAltAnnotationPrefix),
-  ];
-  return { ...sidecar, env: [...(sidecar.env ?? []), ...versions] };
-}
-
-function versionsOf(pairs: readonly SidecarContainer[]): { readonly [annotation: string]: string } {
-  const versions = pairs.flatMap((sidecar) => {
-    const [first, second] = pairOf(sidecar);
-    return [
-      [`${sidecarSetVersionAnnotationPrefix}${first}`, '1'],
-      [`${sidecarSetVersionAltAnnotationPrefix}${first}`, '0'],
-      [`${sidecarSetVersionAnnotationPrefix}${second}`, '0'],
-      [`${sidecarSetVersionAltAnnotationPrefix}${second}`, '1'],
-    ];
-  });
-  return Object.fromEntries(versions);
-}
-
-function workingOf(pod: Pod, pairs: readonly SidecarContainer[]): { readonly [annotation: string]: string } {
-  if (pairs.length === 0) return {};
-  const working = pairs.map((sidecar) => [sidecar.name, pairOf(sidecar)[0]]);
-  const text = formatWorkingContainers({ ...workingContainersOf(pod), ...Object.fromEntries(working) });
-  return { [sidecarSetWorkingHotUpgradeAnnotation]: text };
+/** A field of a Pod, left out where there is nothing in it. */
+function listed<T>(field: keyof PodSpec, items: readonly T[]): Partial<PodSpec> {
+  return items.length > 0 ? { [field]: items } : {};
 }
 
 function marksFor(
