@@ -32,21 +32,12 @@ type Annotations = { readonly [key: string]: string };
 /** Gives a Pod the images that the SidecarSet wants, and marks it as updated. Throws `ParseError`. */
 export function updatePod(pod: Pod, sidecarSet: SidecarSet, now: Instant): PatchAction {
   const { containers: sidecars = [], patchPodMetadata } = sidecarSet.spec;
-  const images: { [container: string]: string } = {};
-  let annotations: Annotations = pod.metadata.annotations ?? {};
-  for (const sidecar of sidecars) {
-    const { image = '' } = sidecar;
-    const { target, other } = isHotUpgraded(sidecar) ? turnToTake(pod, sidecar, sidecarSet) : sameTurn(sidecar);
-    if (imageOf(pod, other) === image) continue;
-    images[target] = image;
-    if (target !== other)
-      annotations = withTurn({ ...pod, metadata: { annotations } }, sidecar, { target, other }, sidecarSet);
-  }
-  const marks = withMark(parseMarks(annotations[sidecarSetHashAnnotation]) ?? {}, sidecarSet, stampOf(sidecarSet), now);
-  annotations = {
-    ...annotations,
-    [sidecarSetHashAnnotation]: formatMarks(marks),
-    ...marksWithoutImageAsNow(annotations),
+  const exchanges = sidecars.flatMap((sidecar) => exchangesOf(pod, sidecar, sidecarSet));
+  const images = Object.fromEntries(exchanges.map(({ target, image }) => [target, image]));
+  const annotations = {
+    ...pod.metadata.annotations,
+    ...turnsTaken(pod, exchanges, sidecarSet),
+    ...marksOfUpdated(pod, sidecarSet, now),
     ...withUpdateState(pod, sidecarSet, Object.keys(images), now),
   };
   return patchPod(pod, changed(pod, images, patchedAnnotations(annotations, patchPodMetadata)), { atVersion: true });
@@ -90,55 +81,59 @@ type Turn = {
   readonly other: string;
 };
 
-function sameTurn({ name }: SidecarContainer): Turn {
-  return { target: name, other: name };
+type Exchange = Turn & { readonly sidecar: SidecarContainer; readonly image: string };
+
+/** What is to be done about a sidecar: nothing if the Pod has its image. */
+function exchangesOf(pod: Pod, sidecar: SidecarContainer, sidecarSet: SidecarSet): readonly Exchange[] {
+  const { name, image = '' } = sidecar;
+  const turn = isHotUpgraded(sidecar) ? turnToTake(pod, sidecar, sidecarSet) : { target: name, other: name };
+  return imageOf(pod, turn.other) === image ? [] : [{ ...turn, sidecar, image }];
 }
 
 /** The container that idles; else the one that fails while the other runs; else the one whose turn it is not. */
 function turnToTake(pod: Pod, sidecar: SidecarContainer, sidecarSet: SidecarSet): Turn {
   const [first, second] = pairOf(sidecar);
-  const [toFirst, toSecond]: readonly Turn[] = [
-    { target: first, other: second },
-    { target: second, other: first },
-  ] as const;
+  const toFirst = { target: first, other: second };
+  const toSecond = { target: second, other: first };
   const emptyImage = sidecar.upgradeStrategy?.hotUpgradeEmptyImage ?? '';
-  if (imageOf(pod, first) === emptyImage) return toFirst!;
-  if (imageOf(pod, second) === emptyImage) return toSecond!;
+  if (imageOf(pod, first) === emptyImage) return toFirst;
+  if (imageOf(pod, second) === emptyImage) return toSecond;
   const runs = (name: string) =>
     (pod.status?.containerStatuses?.find((status) => status.name === name)?.ready ?? false) &&
     isConsistent(pod, sidecarSet, new Set([name]));
   const [isFirstUp, isSecondUp] = [runs(first), runs(second)];
-  if (isFirstUp !== isSecondUp) return isFirstUp ? toSecond! : toFirst!;
+  if (isFirstUp !== isSecondUp) return isFirstUp ? toSecond : toFirst;
   const { working, standby } = turnsOf(pod, sidecar);
   return { target: standby, other: working };
 }
 
-/** What tells both containers whose turn it is, and since which version of the SidecarSet. */
-function withTurn(
-  pod: Pod,
-  { name }: SidecarContainer,
-  { target, other }: Turn,
-  { metadata }: SidecarSet,
-): Annotations {
-  const { annotations = {} } = pod.metadata;
+/** What tells the containers of a pair whose turn it is, and since which version of the SidecarSet. */
+function turnsTaken(pod: Pod, exchanges: readonly Exchange[], { metadata }: SidecarSet): Annotations {
+  const hot = exchanges.filter(({ sidecar }) => isHotUpgraded(sidecar));
+  if (hot.length === 0) return {};
   const { resourceVersion = '' } = metadata;
-  const version = (container: string) => `${sidecarSetVersionAnnotationPrefix}${container}`;
-  const versionAlt = (container: string) => `${sidecarSetVersionAltAnnotationPrefix}${container}`;
+  const versions = hot.flatMap(({ target, other }) => [
+    [`${sidecarSetVersionAnnotationPrefix}${target}`, resourceVersion],
+    [
+      `${sidecarSetVersionAltAnnotationPrefix}${target}`,
+      pod.metadata.annotations?.[`${sidecarSetVersionAnnotationPrefix}${other}`] ?? '',
+    ],
+    [`${sidecarSetVersionAltAnnotationPrefix}${other}`, resourceVersion],
+  ]);
+  const working = Object.fromEntries(hot.map(({ sidecar, target }) => [sidecar.name, target]));
   return {
-    ...annotations,
-    [sidecarSetWorkingHotUpgradeAnnotation]: formatWorkingContainers({ ...workingContainersOf(pod), [name]: target }),
-    [version(target)]: resourceVersion,
-    [versionAlt(target)]: annotations[version(other)] ?? '',
-    [versionAlt(other)]: resourceVersion,
+    ...Object.fromEntries(versions),
+    [sidecarSetWorkingHotUpgradeAnnotation]: formatWorkingContainers({ ...workingContainersOf(pod), ...working }),
   };
 }
 
 /** Hashes without images stay as they are; only those that are written as they once were are written anew. */
-function marksWithoutImageAsNow(annotations: Annotations): Annotations {
-  const text = annotations[sidecarSetHashWithoutImageAnnotation];
-  const marks = parseMarks(text);
-  const isOld = text !== undefined && marks !== undefined && Object.values(marks).some((mark) => !mark.updateTimestamp);
-  return isOld ? { [sidecarSetHashWithoutImageAnnotation]: formatMarks(marks) } : {};
+function marksOfUpdated({ metadata: { annotations = {} } }: Pod, sidecarSet: SidecarSet, now: Instant): Annotations {
+  const marks = parseMarks(annotations[sidecarSetHashAnnotation]) ?? {};
+  const marked = { [sidecarSetHashAnnotation]: formatMarks(withMark(marks, sidecarSet, stampOf(sidecarSet), now)) };
+  const bare = parseMarks(annotations[sidecarSetHashWithoutImageAnnotation]) ?? {};
+  const isOld = Object.values(bare).some((mark) => !mark.updateTimestamp);
+  return isOld ? { ...marked, [sidecarSetHashWithoutImageAnnotation]: formatMarks(bare) } : marked;
 }
 
 /** Remembers what containers ran, so that it can be told when they run something else. */
