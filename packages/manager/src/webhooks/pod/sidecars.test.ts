@@ -135,6 +135,18 @@ for (const { name, policy = 'Always', update = {}, labels = {}, images } of revi
   });
 }
 
+test('a sidecar that is to start first has the containers of the Pod wait', async () => {
+  await using cluster = await startTestCluster();
+  const env = [{ name: 'KRUISE_CONTAINER_PRIORITY', value: '1' }];
+  await makeSet(cluster, { containers: [{ ...side(), env }] });
+  await imagesOfNewPod(cluster);
+  const { items } = await cluster.client.list(pod, { namespace: 'default' });
+  const barriers = items[0]?.spec?.containers.map(
+    ({ env: given = [] }) => given.at(-1)?.valueFrom?.configMapKeyRef?.key,
+  );
+  assert.deepEqual(barriers, ['p_1', 'p_0']);
+});
+
 test('no Pod is made where its revision is gone', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
