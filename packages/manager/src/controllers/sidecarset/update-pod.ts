@@ -43,12 +43,11 @@ export function updatePod(pod: Pod, sidecarSet: SidecarSet, now: Instant): Patch
   return patchPod(pod, changed(pod, images, patchedAnnotations(annotations, patchPodMetadata)), { atVersion: true });
 }
 
-/** Pods whose hot upgrade has come through: their containers that stand by can go idle. */
+/** Whether the hot upgrade of a Pod has come through: its containers that stand by can go idle. */
 export function isMigrated(pod: Pod, sidecarSet: SidecarSet): boolean {
-  const standby = new Set(
-    (sidecarSet.spec.containers ?? []).filter(isHotUpgraded).map((each) => turnsOf(pod, each).standby),
-  );
   if (pairsToEmpty(pod, sidecarSet).length === 0) return false;
+  const pairs = (sidecarSet.spec.containers ?? []).filter(isHotUpgraded);
+  const standby = new Set(pairs.map((sidecar) => turnsOf(pod, sidecar).standby));
   const working = new Set([...sidecarNames(sidecarSet)].filter((name) => !standby.has(name)));
   const { containerStatuses = [] } = pod.status ?? {};
   const isServing = isRunningAndReady(pod) || containerStatuses.every(({ name, ready }) => ready || standby.has(name));

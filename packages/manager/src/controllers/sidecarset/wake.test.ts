@@ -21,6 +21,21 @@ const newImage = {
   }),
 };
 
+const hot = setOf({
+  containers: [side({ upgradeStrategy: { upgradeType: 'HotUpgrade', hotUpgradeEmptyImage: 'empty:v1' } })],
+});
+
+/** A Pod in the middle of a hot upgrade, which is not ready. */
+function migrating({ isNewReady }: { readonly isNewReady: boolean }): Pod {
+  const annotations = { 'kruise.io/sidecarset-working-hotupgrade-container': '{"side":"side-2"}' };
+  const found = podOf('a', { of: hot, isReady: false, annotations });
+  const containerStatuses = found.status?.containerStatuses?.map((status) => ({
+    ...status,
+    ready: status.name === 'main' || (status.name === 'side-2' && isNewReady),
+  }));
+  return { ...found, status: { ...found.status, ...(containerStatuses ? { containerStatuses } : {}) } };
+}
+
 function isWoken(known: SidecarSet, object: Pod, previous?: Pod | 'deleted'): boolean {
   const store = createObjectStore<SidecarSet>();
   store.set(keyOf(known), known);
@@ -61,6 +76,13 @@ const cases: { name: string; set?: SidecarSet; before?: Pod | 'deleted'; after?:
     name: 'a Pod with another label, where labels choose',
     set: choosy,
     before: pod({ labels: { canary: 'yes' } }),
+    isWoken: true,
+  },
+  {
+    name: 'a Pod whose new container is ready, though its old one is not',
+    set: hot,
+    before: migrating({ isNewReady: false }),
+    after: migrating({ isNewReady: true }),
     isWoken: true,
   },
   { name: 'a Pod that says the same again', before: pod(), isWoken: false },

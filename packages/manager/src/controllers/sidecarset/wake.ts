@@ -8,6 +8,7 @@ import { isSame } from '@kruise/machinery/json-value';
 import { isPodReady } from '@kruise/machinery/pods';
 import { injectedSets, isUpdated } from '../../sidecarset/marks.ts';
 import { hasSidecars, isConsistent } from '../../sidecarset/pod-state.ts';
+import { isMigrated } from './update-pod.ts';
 
 export function setsOfPod({ type, object, previous }: Change<Pod>, caches: Caches): readonly Key[] {
   const sets = injectedSets(object)
@@ -35,6 +36,7 @@ function matters(found: SidecarSet, { before, after }: { readonly before: Pod; r
     before.status?.phase !== after.status?.phase ||
     isConsistent(before, found) !== isConsistent(after, found) ||
     isUpdated(before, found) !== isUpdated(after, found) ||
+    isMigrated(before, found) !== isMigrated(after, found) ||
     (isChosenByLabels && !isSame(before.metadata.labels, after.metadata.labels))
   );
 }
