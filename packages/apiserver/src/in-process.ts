@@ -228,6 +228,7 @@ async function* eventsOf(
       });
     }
   } finally {
-    stop.abort();
+    // A reason is made, and is not cheap, even where there is one already.
+    if (!stop.signal.aborted) stop.abort();
   }
 }

@@ -1,5 +1,5 @@
-/** The API server of a world, and what is stored once the first one has started: the same in every world, and so made once. */
-import { type ApiServer, type ServerParts, startApiServer } from '@kruise/apiserver/server';
+/** What is stored once the first API server of a cluster has started: the same in every world, and so made once. */
+import { startApiServer } from '@kruise/apiserver/server';
 import { installKruiseKinds, kruiseConverterOf } from '@kruise/cluster/kruise-kinds';
 import { seededRandom } from '@kruise/values/random';
 import { instantOf } from '@kruise/values/time';
@@ -10,20 +10,9 @@ import { beginLife } from './life.ts';
 /** When every world begins. */
 export const worldStart = instantOf(2026, 1, 1);
 
-/** Starts an API server that knows Kruise's kinds. */
-export async function startServerWithKruise(
-  parts: ServerParts,
-  onStart?: (server: ApiServer) => void,
-): Promise<ApiServer> {
-  const server = await startApiServer({ ...parts, converterOf: kruiseConverterOf });
-  onStart?.(server);
-  await installKruiseKinds(server.core);
-  return server;
-}
-
 let laid: Promise<readonly KeptVersion[]> | undefined;
 
-/** What the first server of a cluster leaves on its disk before anyone asks it for anything. */
+/** What the first server of a cluster, with Kruise's kinds, leaves on its disk before anyone asks it for anything. */
 export function foundation(): Promise<readonly KeptVersion[]> {
   laid ??= lay();
   return laid;
@@ -35,13 +24,15 @@ async function lay(): Promise<readonly KeptVersion[]> {
   const versions: KeptVersion[] = [];
   const disk = createDisk({ syncMs: () => 0, onSafe: (version) => versions.push(version) });
   const failures: unknown[] = [];
-  const starting = startServerWithKruise({
+  const starting = startApiServer({
     store: disk.open(life),
     clock: life.clock,
     random: seededRandom('foundation'),
+    converterOf: kruiseConverterOf,
     onError: (error) => failures.push(error),
   });
   const server = await driven(clock, starting);
+  await driven(clock, installKruiseKinds(server.core));
   if (failures.length > 0) throw new AggregateError(failures, 'the first server did not start well');
   life.release();
   void server.close();

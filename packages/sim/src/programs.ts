@@ -30,6 +30,9 @@ export type ProgramOptions = Pick<RunOptions, 'adapt' | 'expectationTimeoutMs'> 
   readonly gates?: () => Partial<FeatureGates>;
 };
 
+/** As seldom as leases may well be renewed: nothing else is written so often. */
+const retryPeriodSeconds = 5;
+
 /** What every component is run with. */
 function partsOf(
   context: ProcessContext,
@@ -44,7 +47,8 @@ function partsOf(
     complain(error instanceof Error ? `${message}: ${error.message}` : message);
   };
   const log: Log = { info() {}, warn: told, error: told };
-  const leaderElection = { name, namespace: 'kube-system', identity: `${name}-${Math.floor(random.next() * 1e9)}` };
+  const identity = `${name}-${Math.floor(random.next() * 1e9)}`;
+  const leaderElection = { name, namespace: 'kube-system', identity, retryPeriodSeconds };
   return { client, clock: life.clock, random, log, leaderElection, ...unusual };
 }
 

@@ -4,7 +4,7 @@ import { createClient } from '@kruise/client/client';
 import type { Controller, Runnable } from '@kruise/client/controller';
 import { isAlreadyExists, isNotFound } from '@kruise/machinery/status';
 import type { Kind } from '@kruise/schema/kind';
-import { pick, seededRandom } from '@kruise/values/random';
+import { pick, randomInteger, seededRandom } from '@kruise/values/random';
 import { counting, type Reached } from './coverage.ts';
 import type { createDisk } from './disk.ts';
 import { drainer } from './drainer.ts';
@@ -75,6 +75,8 @@ const doublings: readonly (readonly Leading[])[] = [
   ['manager'],
   ['controller-manager', 'scheduler'],
 ];
+/** Events are for people to read and nothing depends on them, but they are a quarter of what is written. */
+const worldsPerEvents = 4;
 /** How long nothing may be amiss before it is believed that all is at rest. */
 const quietMs = 5000;
 /** Worlds write a few thousand times. Who writes without end keeps time from passing, and would never be found out. */
@@ -99,6 +101,7 @@ export async function run(options: RunOptions): Promise<Result> {
       return parts.programs?.(usual) ?? usual;
     },
     freezesObjects: options.freezesObjects ?? true,
+    keepsEvents: randomInteger(seededRandom(`${seed} events`), worldsPerEvents) === 0,
     ...(parts.createDisk ? { createDisk: parts.createDisk } : {}),
     record: (line) => tell(`${since()} ${line}`),
   });

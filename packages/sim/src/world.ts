@@ -4,17 +4,18 @@
  * that happens follows from the seed.
  */
 import { inProcessTransport } from '@kruise/apiserver/in-process';
-import type { ApiServer } from '@kruise/apiserver/server';
+import { type ApiServer, startApiServer } from '@kruise/apiserver/server';
 import type { User } from '@kruise/apiserver/user';
 import type { ApiAnswer, ApiRequest, Transport } from '@kruise/client/transport';
 import type { Webhook } from '@kruise/client/webhook';
+import { kruiseConverterOf } from '@kruise/cluster/kruise-kinds';
 import type { Clock } from '@kruise/values/clock';
 import { type Random, randomInteger, seededRandom } from '@kruise/values/random';
 import { ticking, type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
 import { createDisk, type Disk, type KeptVersion } from './disk.ts';
-import { driven, foundation, startServerWithKruise, worldStart } from './foundation.ts';
+import { driven, foundation, worldStart } from './foundation.ts';
 import { beginLife, type Life } from './life.ts';
-import { fairWeather, link, type Server, type Weather, whileAlive } from './network.ts';
+import { fairWeather, link, type Server, type Weather, whileAlive, withoutEvents } from './network.ts';
 
 /** What a process is started with. */
 export type ProcessContext = {
@@ -74,6 +75,8 @@ export type WorldOptions = {
   readonly record: (line: string) => void;
   /** Whether a program that changes an object it was given fails, which costs time; it does unless it is told not to. */
   readonly freezesObjects?: boolean;
+  /** Whether Events reach the server, which they do unless it is told otherwise. */
+  readonly keepsEvents?: boolean;
   /** The disk of the API server, where it is not a sound one. */
   readonly createDisk?: typeof createDisk;
 };
@@ -123,17 +126,16 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
     const store = disk.open(life);
     const revision = await store.currentRevision();
     for (const listener of startListeners) listener(revision);
-    const server = await startServerWithKruise(
-      {
-        store,
-        clock: life.clock,
-        random,
-        inProcessWebhooks: webhooks,
-        freezeObjects: options.freezesObjects ?? true,
-        onError: (error) => complain('apiserver', error),
-      },
-      (started) => servers.push(started),
-    );
+    const server = await startApiServer({
+      store,
+      clock: life.clock,
+      random,
+      converterOf: kruiseConverterOf,
+      inProcessWebhooks: webhooks,
+      freezeObjects: options.freezesObjects ?? true,
+      onError: (error) => complain('apiserver', error),
+    });
+    servers.push(server);
     if (life.isOver()) return;
     current = { life, server };
     life.onEnd(() => {
@@ -167,7 +169,8 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
         if (!found) return undefined;
         return { life: found.life, transportFor: () => doorOf(found.server, user, name) };
       };
-      return link({ life, random, weather: () => weathers.get(name) ?? fairWeather, server });
+      const way = link({ life, random, weather: () => weathers.get(name) ?? fairWeather, server });
+      return options.keepsEvents === false ? withoutEvents(way) : way;
     };
     life.onEnd(() => {
       for (const [path, served] of servedBy) {
