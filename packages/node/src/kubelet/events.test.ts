@@ -308,7 +308,8 @@ test('what keeps a runtime from answering is told', async () => {
   Object.assign(node.runtime, {
     podSandboxStatus: () => Promise.reject(new GrpcError('UNAVAILABLE', 'restarting', { wasSent: true })),
   });
-  await node.server.client.patch(podKind, reference, { metadata: { labels: { a: 'b' } } }, { type: 'merge' });
+  const image = [{ op: 'replace', path: '/spec/containers/0/image', value: 'nginx:1.26' }];
+  await node.server.client.patch(podKind, reference, image, { type: 'json' });
   await node.pass(1);
   Object.assign(node.runtime, { podSandboxStatus });
   const said = 'Warning FailedSync: error determining status: rpc error: code = Unavailable desc = restarting';

@@ -662,6 +662,21 @@ test('a label of a Pod may change without anything restarting', async () => {
   assert.deepEqual((await node.get('web')).status, before?.status);
 });
 
+test('the runtime is not asked for what others write into a Pod', async () => {
+  await using node = await startTestNode();
+  await node.create({ readinessGates: [{ conditionType: 'example.com/served' }] });
+  await node.until('web', (found) => conditionOf(found, 'ContainersReady') === 'True');
+  await node.pass(5);
+  Object.assign(node.runtime, { podSandboxStatus: () => assert.fail('it is asked') });
+  const { client } = node.server;
+  await client.patch(podKind, reference, { metadata: { labels: { a: 'b' } } }, { type: 'merge' });
+  const patch = { status: { conditions: [{ type: 'example.com/served', status: 'True' }] } };
+  await client.patch(podKind, reference, patch, { type: 'strategic', subresource: 'status' });
+  await node.until('web', isReady);
+  await node.pass(5);
+  assert.ok(!(await node.events('web')).some((each) => each.includes('FailedSync')));
+});
+
 test('a node whose runtime fails is not ready, and is again when it is back', async () => {
   await using node = await startTestNode();
   const { status } = node.runtime;

@@ -4,7 +4,6 @@
  * container, a probe's result is another, a back-off is over — and rests otherwise.
  */
 import type { Pod, PodStatus } from '@kruise/api/core/pod';
-import { findCondition } from '@kruise/machinery/conditions';
 import { isSame } from '@kruise/machinery/json-value';
 import { formatTime } from '@kruise/values/time';
 import type { Refusal } from './allocations.ts';
@@ -19,6 +18,7 @@ import { type Claim, isKubeletCondition } from './pod-conditions.ts';
 import { createPodMounting } from './pod-mounting.ts';
 import { createSandbox, pullSecretsOf } from './pod-sandbox.ts';
 import { deadlineMessage, deadlineOf, finishedStatus, podStatusOf } from './pod-status.ts';
+import type { ProbeType } from './probe-state.ts';
 import { createPodProbes, hasProbes, noProbes, type PodProbes } from './probes.ts';
 import { readRuntimePod, sandboxIdsOf } from './read-runtime-pod.ts';
 import { resizeContainers } from './resize-containers.ts';
@@ -26,7 +26,7 @@ import { descriptionOf, isGone, rpcTextOf } from './runtime-error.ts';
 import { addressesOf, isHostNetwork, newestOf, nothingRuns, type RuntimePod } from './runtime-pod.ts';
 import { logDirectoryOf, logLinkOf, sandboxConfigOf } from './sandbox-config.ts';
 import type { Report } from './status-writer.ts';
-import { referencesOf } from './volume-content.ts';
+import { hasFilesOfMetadata, referencesOf } from './volume-content.ts';
 import type { MountedVolume } from './volumes.ts';
 
 /** How a Pod is ended before its time. */
@@ -387,9 +387,10 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     }
   }
 
-  function probeChanged(): void {
+  function probeChanged(type: ProbeType): void {
     say();
-    wake();
+    // Readiness is for others to know; nothing is done about it here.
+    if (type !== 'Readiness') wake();
   }
 
   // --- Ending it ---
@@ -493,7 +494,8 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
       }
       const isUp = stage === 'starting' || stage === 'syncing';
       if (isUp && isFinal(next.status?.phase)) end({});
-      else if (stage === 'starting' || (isUp && matters(before, next))) wake();
+      else if (stage === 'starting' || (isUp && asksForMore(before, next))) wake();
+      else if (isUp && said && isJudgedAnew(before, next)) say();
     },
     remove() {
       isRemoved = true;
@@ -524,20 +526,18 @@ function startsNothing({ ephemeral, init, regular }: PodActions): boolean {
   return ephemeral.length + init.length + regular.length === 0;
 }
 
-/** Whether a change is one that the Pod's worker has to do with: most are its own words coming back. */
-function matters(before: Pod, after: Pod): boolean {
+/** Whether a change gives the Pod's worker something to do: most are its own words coming back. */
+function asksForMore(before: Pod, after: Pod): boolean {
   const { metadata: a } = before;
   const { metadata: b } = after;
-  if (a.generation !== b.generation || !isSame(a.labels, b.labels) || !isSame(a.annotations, b.annotations))
-    return true;
-  if (a.generation === undefined && !isSame(before.spec, after.spec)) return true;
-  const gates = after.spec?.readinessGates ?? [];
+  if (a.generation !== b.generation || (a.generation === undefined && !isSame(before.spec, after.spec))) return true;
+  // What containers were given of these when they started they keep; files are kept up to date.
+  return hasFilesOfMetadata(after) && (!isSame(a.labels, b.labels) || !isSame(a.annotations, b.annotations));
+}
+
+/** Whether others say something else of a Pod, on which its readiness may depend. */
+function isJudgedAnew(before: Pod, after: Pod): boolean {
+  if (before.status === after.status) return false;
   const foreign = (pod: Pod) => (pod.status?.conditions ?? []).filter(({ type }) => !isKubeletCondition(type));
-  return (
-    gates.some(
-      ({ conditionType }) =>
-        findCondition(before.status?.conditions, conditionType)?.status !==
-        findCondition(after.status?.conditions, conditionType)?.status,
-    ) || !isSame(foreign(before), foreign(after))
-  );
+  return !isSame(foreign(before), foreign(after));
 }

@@ -39,8 +39,8 @@ export type ProbeContext = {
   readonly random: Random;
   readonly metrics: ProbeMetrics;
   readonly record: (container: PodContainer, type: 'Normal' | 'Warning', reason: string, message: string) => void;
-  /** Told when a result is another than before. */
-  readonly onChange: () => void;
+  /** Told when the result of a check is another than before. */
+  readonly onChange: (type: ProbeType) => void;
 };
 
 const maxAttempts = 3;
@@ -168,7 +168,7 @@ export function createPodProbes(pod: Pod, context: ProbeContext): PodProbes {
       check.state = afterCheck(state, type, probe, found);
       if (check.state.result !== state.result) {
         if (type === 'Startup') for (const each of checks) if (each.podContainer === podContainer) begin(each);
-        onChange();
+        onChange(type);
       }
     }
     if (isDue(check)) schedule(check, periodMsOf(check));

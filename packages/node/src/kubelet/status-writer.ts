@@ -40,7 +40,7 @@ export type StatusWriter = {
   settled(): Promise<void>;
 };
 
-type Entry = { pod: Pod; report: Report };
+type Entry = { pod: Pod; report: Report; isBeingWritten: boolean };
 
 const mergeType = mergeTypeOf(podStatus);
 const retryMs = 10_000;
@@ -73,6 +73,7 @@ export function createStatusWriter(client: Client, clock: Clock, log: Log, signa
   async function tryToWrite(uid: string): Promise<void> {
     const entry = entries.get(uid);
     if (!entry) return;
+    entry.isBeingWritten = true;
     try {
       await write(uid, entry);
     } catch (error) {
@@ -83,6 +84,8 @@ export function createStatusWriter(client: Client, clock: Clock, log: Log, signa
         'a status was not written',
       );
       delays.set(uid, clock.now() + retryMs, 'change');
+    } finally {
+      entry.isBeingWritten = false;
     }
   }
 
@@ -105,6 +108,7 @@ export function createStatusWriter(client: Client, clock: Clock, log: Log, signa
         { type: 'strategic', subresource: 'status', signal },
       );
       if (isNewer(written, entry.pod)) entry.pod = written;
+      else if (entry.pod.metadata.resourceVersion !== written.metadata.resourceVersion) correctLater(uid, entry);
     }
     const { metadata, status } = entry.pod;
     // While it was being written there may have come something newer to write first.
@@ -113,11 +117,15 @@ export function createStatusWriter(client: Client, clock: Clock, log: Log, signa
     await client.delete(podKind, reference, { gracePeriodSeconds: 0, preconditions: { uid }, signal });
   }
 
+  function correctLater(uid: string, { pod, report }: Entry): void {
+    if (differs(pod, report, clock.now())) delays.set(uid, clock.now() + correctMs, 'change');
+  }
+
   return {
     report(pod, report) {
       const uid = pod.metadata.uid ?? '';
       const entry = entries.get(uid);
-      if (!entry) entries.set(uid, { pod, report });
+      if (!entry) entries.set(uid, { pod, report, isBeingWritten: false });
       else {
         if (isNewer(pod, entry.pod)) entry.pod = pod;
         entry.report = report;
@@ -128,10 +136,12 @@ export function createStatusWriter(client: Client, clock: Clock, log: Log, signa
       const uid = pod.metadata.uid ?? '';
       const entry = entries.get(uid);
       if (!entry || !isNewer(pod, entry.pod)) return;
-      const isDeleting = pod.metadata.deletionTimestamp != null && entry.pod.metadata.deletionTimestamp == null;
+      const before = entry.pod;
+      const isDeleting = pod.metadata.deletionTimestamp != null && before.metadata.deletionTimestamp == null;
       entry.pod = pod;
       if (isDeleting && entry.report.isFinished) touch(uid);
-      else if (differs(pod, entry.report, clock.now())) delays.set(uid, clock.now() + correctMs, 'change');
+      // What is being written comes back before it is answered for, as a rule.
+      else if (!entry.isBeingWritten && pod.status !== before.status) correctLater(uid, entry);
     },
     forget(uid) {
       entries.delete(uid);

@@ -69,6 +69,15 @@ export function isMadeOfObjects({ configMap, secret, downwardAPI, projected }: V
   return Boolean(configMap ?? secret ?? downwardAPI ?? projected);
 }
 
+/** Whether files of a Pod tell its labels or annotations, so that they change with them. */
+export function hasFilesOfMetadata({ spec }: Pod): boolean {
+  return (spec?.volumes ?? []).some(({ downwardAPI, projected }) =>
+    [downwardAPI, ...(projected?.sources ?? []).map((source) => source.downwardAPI)].some((each) =>
+      each?.items?.some(({ fieldRef }) => /^metadata\.(labels|annotations)/.test(fieldRef?.fieldPath ?? '')),
+    ),
+  );
+}
+
 /** The files a volume is to have now. Throws where something is missing that must not be. */
 export async function contentOf(pod: Pod, volume: Volume, facts: NodeFacts, sources: ContentSources): Promise<Content> {
   const { configMap, secret, downwardAPI, projected } = volume;
