@@ -52,7 +52,18 @@ export function compiledSelector(selector: LabelSelector | null | undefined): Se
   return selector ? selectorOf(selector) : everything;
 }
 
+/** Someone with criteria, and the place among all who have some. */
+export type Concerned<T> = readonly [index: number, who: T];
+
 export type Matcher = {
+  /**
+   * Whom a write may concern, by the operation and the resource alone; their criteria name no objects. Most writes
+   * concern nobody, so that is found out once for all writes of a kind.
+   */
+  concerned<T extends { readonly criteria: Criteria }>(
+    all: readonly T[],
+    attributes: Attributes,
+  ): readonly Concerned<T>[];
   /** How a write is to be shown to whoever has these criteria; undefined if it is not. */
   match(criteria: Criteria, attributes: Attributes): Target | undefined;
 };
@@ -74,7 +85,30 @@ export function createMatcher(lookup: Lookup, resources: ResourceRegistry): Matc
     return namespaceSelector.matches(found.metadata.labels);
   }
 
+  let generation = -1;
+  let known = new WeakMap<readonly unknown[], Map<string, readonly Concerned<unknown>[]>>();
+
   return {
+    concerned<T extends { readonly criteria: Criteria }>(all: readonly T[], attributes: Attributes) {
+      if (generation !== resources.generation) {
+        generation = resources.generation;
+        known = new WeakMap();
+      }
+      let byWrite = known.get(all);
+      if (!byWrite) known.set(all, (byWrite = new Map()));
+      const { operation, subresource, namespace } = attributes;
+      const { group, version, plural } = attributes.resource.kind;
+      const write = `${operation} ${group}/${version}/${plural}/${subresource} ${namespace === '' ? 'in no namespace' : ''}`;
+      let found = byWrite.get(write);
+      if (!found) {
+        const isConcerned = ({ criteria }: T) =>
+          criteria.everyResource || targetOf(criteria.rules, criteria, attributes) !== undefined;
+        found = all.flatMap((who, index): Concerned<T>[] => (isConcerned(who) ? [[index, who]] : []));
+        byWrite.set(write, found);
+      }
+      // It was made of this very list.
+      return found as readonly Concerned<T>[];
+    },
     match(criteria, attributes) {
       const target = criteria.everyResource ? asIs(attributes) : targetOf(criteria.rules, criteria, attributes);
       if (!target || !matchesNamespace(criteria, attributes) || !matchesObject(criteria, attributes)) return undefined;

@@ -77,10 +77,22 @@ export function signJwtAtOnce(claims: Claims, privateKey: KeyObject): string {
   return `${signed}.${sign('sha256', Buffer.from(signed), key).toString('base64url')}`;
 }
 
+/** The headers of tokens by the keys that sign them: to find out what a key is called takes longer than to sign. */
+const headers = new WeakMap<KeyObject, string>();
+
+function headerOf(privateKey: KeyObject): string {
+  let header = headers.get(privateKey);
+  if (header === undefined) {
+    const { id, algorithm } = verificationKey(privateKey);
+    header = encode({ alg: algorithm, kid: id });
+    headers.set(privateKey, header);
+  }
+  return header;
+}
+
 function unsigned(claims: Claims, privateKey: KeyObject) {
-  const { id, algorithm } = verificationKey(privateKey);
   const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
-  return { signed: `${encode({ alg: algorithm, kid: id })}.${encode(claims)}`, key };
+  return { signed: `${headerOf(privateKey)}.${encode(claims)}`, key };
 }
 
 /** The keys as others read them, to check tokens themselves (RFC 7517). */

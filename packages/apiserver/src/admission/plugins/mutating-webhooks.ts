@@ -64,13 +64,13 @@ export function mutatingWebhooks(
 
   return {
     name,
-    handles: (attributes) => hooks().length > 0 && !isExempt(attributes),
+    handles: (attributes) => matcher.concerned(hooks(), attributes).length > 0 && !isExempt(attributes),
     async mutate(attributes, passes) {
       const memory = memoryOf(passes);
       const written = writtenDown(attributes);
       if (passes.round === 1 && !isSame(memory.output, written(attributes.object))) askAgain(memory);
       let current = attributes;
-      for (const [index, hook] of hooks().entries()) {
+      for (const [index, hook] of matcher.concerned(hooks(), attributes)) {
         if (passes.round === 1 && !memory.again.has(hook.uid)) continue;
         const target = matcher.match(hook.criteria, current);
         if (!target) continue;

@@ -36,10 +36,10 @@ export function validatingWebhooks(
 
   return {
     name: 'ValidatingAdmissionWebhook',
-    handles: (attributes) => hooks().length > 0 && !isExempt(attributes),
+    handles: (attributes) => matcher.concerned(hooks(), attributes).length > 0 && !isExempt(attributes),
     async validate(attributes) {
       const relevant: { readonly hook: Hook; readonly invocation: Invocation }[] = [];
-      for (const hook of hooks()) {
+      for (const [, hook] of matcher.concerned(hooks(), attributes)) {
         const target = matcher.match(hook.criteria, attributes);
         if (!target) continue;
         const invocation = await shown(target, attributes);
