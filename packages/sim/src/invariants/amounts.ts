@@ -2,8 +2,16 @@ import type { Pod } from '@kruise/api/core/pod';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodActive } from '@kruise/machinery/pods';
 
-/** The active Pods of each controller, by its uid. */
-export function activeByOwner(pods: readonly Pod[]): Map<string, Pod[]> {
+const known = new WeakMap<readonly Pod[], ReadonlyMap<string, readonly Pod[]>>();
+
+/** The active Pods of each controller, by its uid. Many ask about the same Pods. */
+export function activeByOwner(pods: readonly Pod[]): ReadonlyMap<string, readonly Pod[]> {
+  let found = known.get(pods);
+  if (!found) known.set(pods, (found = groupActive(pods)));
+  return found;
+}
+
+function groupActive(pods: readonly Pod[]): ReadonlyMap<string, readonly Pod[]> {
   const found = new Map<string, Pod[]>();
   for (const each of pods) {
     const uid = controllerOf(each)?.uid;

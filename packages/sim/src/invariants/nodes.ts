@@ -1,17 +1,29 @@
 import { node } from '@kruise/api/core/node';
-import { pod } from '@kruise/api/core/pod';
+import { type Pod, pod } from '@kruise/api/core/pod';
 import { podRequests } from '@kruise/machinery/pod-resources';
 import { isPodFinished, isPodReady } from '@kruise/machinery/pods';
 import { milliValue, parseQuantity } from '@kruise/values/quantity';
 import { type Invariant, invariant } from './invariant.ts';
+
+const asks = new WeakMap<Pod, number>();
+
+/** How many thousandths of a processor a Pod asks for: of each once, since that takes a while to find out. */
+function processorsOf(found: Pod): number {
+  let cpu = asks.get(found);
+  if (cpu === undefined) {
+    const asked = podRequests(found.spec!).get('cpu');
+    cpu = asked ? milliValue(asked) : 0;
+    asks.set(found, cpu);
+  }
+  return cpu;
+}
 
 export const nodesAreNotOverfull = invariant('no node is given more Pods than it has processors for', (view) => {
   const asked = new Map<string, number>();
   for (const each of view.list(pod)) {
     const name = each.spec?.nodeName;
     if (!name || isPodFinished(each)) continue;
-    const cpu = podRequests(each.spec!).get('cpu');
-    if (cpu) asked.set(name, (asked.get(name) ?? 0) + milliValue(cpu));
+    asked.set(name, (asked.get(name) ?? 0) + processorsOf(each));
   }
   for (const { metadata, status } of view.list(node)) {
     const has = milliValue(parseQuantity(status?.allocatable?.['cpu'] ?? '0'));
