@@ -171,3 +171,30 @@ test('Pods are remembered of a node that is not known yet', () => {
   cluster.setNode(nodeOf('n'));
   assert.equal(cluster.node('n')?.requested.milliCpu, 1000);
 });
+
+test('a Pod is reckoned anew when its containers hold something else, and only then', () => {
+  const cluster = clusterOf([nodeOf('n')]);
+  const pod = podOf('p', { on: 'n', requests: { cpu: '1' } });
+  const holding = (cpu: string, ready: boolean): Pod => ({
+    ...pod,
+    status: {
+      ...pod.status,
+      containerStatuses: pod.spec!.containers!.map(({ name }) => ({
+        name,
+        image: '',
+        imageID: '',
+        ready,
+        restartCount: 0,
+        resources: { requests: { cpu } },
+      })),
+    },
+  });
+  const seen = (state: Pod) => {
+    cluster.setPod(state);
+    return cluster.pod('uid-of-p')?.requests;
+  };
+  const first = seen(holding('1', false));
+  assert.equal(seen(holding('1', true)), first);
+  assert.equal(seen(holding('2', true))?.milliCpu, 2000);
+  assert.equal(cluster.node('n')?.requested.milliCpu, 2000);
+});

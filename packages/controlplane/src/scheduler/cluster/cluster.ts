@@ -154,11 +154,10 @@ function countLabel(counts: Map<string, number>, value: string | undefined, by: 
 /** Whether one state of a Pod takes up as much as another, as far as can be told at a glance. */
 function isAlike(a: Pod, b: Pod): boolean {
   return (
-    isSame(withoutNode(a), withoutNode(b)) &&
+    (a.spec === b.spec || isSame(withoutNode(a), withoutNode(b))) &&
     isSame(a.metadata.labels, b.metadata.labels) &&
     (a.metadata.deletionTimestamp == null) === (b.metadata.deletionTimestamp == null) &&
-    !hasOwnResources(a) &&
-    !hasOwnResources(b)
+    (a.status === b.status || isSame(ownResources(a), ownResources(b)))
   );
 }
 
@@ -167,9 +166,15 @@ function withoutNode({ spec }: Pod): object {
   return { ...spec, nodeName: undefined };
 }
 
-/** Whether containers may hold other resources than they ask for. */
-function hasOwnResources({ status }: Pod): boolean {
-  return status?.containerStatuses?.some(({ resources }) => resources != null) ?? false;
+/** What containers hold, which may be something else than they ask for, and what is said of giving them that. */
+function ownResources({ status }: Pod): unknown {
+  const { containerStatuses = [], initContainerStatuses = [], conditions = [] } = status ?? {};
+  const held = [...initContainerStatuses, ...containerStatuses].filter(({ resources }) => resources != null);
+  const pending = conditions.find(({ type }) => type === 'PodResizePending');
+  return {
+    held: held.map(({ name, resources, allocatedResources }) => [name, resources, allocatedResources]),
+    pending,
+  };
 }
 
 /** Which images are on which nodes. */
