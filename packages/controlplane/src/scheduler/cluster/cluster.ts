@@ -9,7 +9,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import { isSame } from '@kruise/machinery/json-value';
 import { count, createNodeInfo, type ImageState, type NodeInfo, putPod, setNode, takePod } from './node-info.ts';
 import { createNodeOrder } from './node-order.ts';
-import { type PodInfo, podInfoOf } from './pod-info.ts';
+import { type PodInfo, podInfoOf, relabelled } from './pod-info.ts';
 import { createTallies, type Tallies } from './tally.ts';
 
 /** What can be asked of the cluster. */
@@ -128,14 +128,15 @@ export function createCluster(): Cluster {
       const name = pod.spec?.nodeName ?? '';
       const place = placed.get(uid);
       const before = place?.node.pods.get(uid);
-      if (place && before && place.node.name === name && isAlike(before.pod, pod)) {
+      const takesAsMuch = before !== undefined && isAsMuch(before.pod, pod);
+      if (place && takesAsMuch && place.node.name === name && isCountedAlike(before.pod, pod)) {
         // What matters is as it was; only the object is newer.
         place.node.pods.set(uid, { ...before, pod });
         if (place.isAssumed) placed.set(uid, { node: place.node, isAssumed: false });
         return;
       }
       remove(uid);
-      put(podInfoOf(pod), infoOf(name), false);
+      put(takesAsMuch ? relabelled(before, pod) : podInfoOf(pod), infoOf(name), false);
     },
     removePod: remove,
     assume: (pod, node) => put(pod, infoOf(node), true),
@@ -152,13 +153,16 @@ function countLabel(counts: Map<string, number>, value: string | undefined, by: 
 }
 
 /** Whether one state of a Pod takes up as much as another, as far as can be told at a glance. */
-function isAlike(a: Pod, b: Pod): boolean {
+function isAsMuch(a: Pod, b: Pod): boolean {
   return (
     (a.spec === b.spec || isSame(withoutNode(a), withoutNode(b))) &&
-    isSame(a.metadata.labels, b.metadata.labels) &&
-    (a.metadata.deletionTimestamp == null) === (b.metadata.deletionTimestamp == null) &&
     (a.status === b.status || isSame(ownResources(a), ownResources(b)))
   );
+}
+
+/** Whether one state of a Pod is counted among the same Pods as another. */
+function isCountedAlike({ metadata: a }: Pod, { metadata: b }: Pod): boolean {
+  return (a.deletionTimestamp == null) === (b.deletionTimestamp == null) && isSame(a.labels, b.labels);
 }
 
 /** A Pod that was assumed has no node yet. Everything else in the two is the same in memory, as a rule. */

@@ -81,6 +81,12 @@ export function podInfoOf(pod: Pod): PodInfo {
   };
 }
 
+/** A Pod that asks for what it asked for before, with other labels or on its way out. */
+export function relabelled(info: PodInfo, pod: Pod): PodInfo {
+  const { labels, deletionTimestamp } = pod.metadata;
+  return { ...info, pod, spec: pod.spec!, labels, isTerminating: deletionTimestamp != null };
+}
+
 /** Whether every container says how much processor and memory it needs. */
 function asksForAll({ containers, initContainers }: PodSpec): boolean {
   for (const list of [containers, initContainers]) {
