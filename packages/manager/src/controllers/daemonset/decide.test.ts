@@ -259,6 +259,19 @@ const rows: Row[] = [
     did: '−e −d',
   },
   {
+    name: 'Pods that a partition keeps and that are not ready are among those that may be missing',
+    spec: rolling({ maxUnavailable: 2, partition: 3 }),
+    pods: [...podsOn('a', { isReady: false }), ...podsOn('b c d e')],
+    did: '−e',
+  },
+  {
+    name: 'so are those of nodes that are not chosen',
+    spec: rolling({ maxUnavailable: 1, selector: { matchLabels: { canary: 'yes' } } }),
+    nodes: [nodeOf('a'), nodeOf('b', { canary: 'yes' })],
+    pods: [...podsOn('a', { isReady: false }), ...podsOn('b')],
+    did: '',
+  },
+  {
     name: 'a partition of a share is rounded down',
     spec: rolling({ maxUnavailable: 9, partition: '50%' }),
     pods: podsOn(all),

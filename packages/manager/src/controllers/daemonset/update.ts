@@ -19,12 +19,15 @@ export function updateStep(situation: Situation): UpdateStep {
   const { set, nodes, placement } = situation;
   const wanted = nodes.filter((node) => placement(node).shouldRun).length;
   const { maxSurge, maxUnavailable } = updateBudget(set, wanted);
-  const states = nodesToUpdate(situation);
-  return maxSurge === 0 ? replace(situation, states, maxUnavailable) : surge(situation, states, maxSurge);
+  const { due, others } = nodesToUpdate(situation);
+  if (maxSurge > 0) return surge(situation, due, maxSurge);
+  return replace(situation, due, maxUnavailable - unserved(situation, others));
 }
 
+type Choice = { readonly due: readonly NodeState[]; readonly others: readonly NodeState[] };
+
 /** The nodes whose Pods may be updated: those done or begun first, then those that are chosen, as far as the partition. */
-export function nodesToUpdate(situation: Situation): readonly NodeState[] {
+function nodesToUpdate(situation: Situation): Choice {
   const { set, nodes, placement, settings } = situation;
   const byName = new Map(nodes.map((node) => [node.metadata.name ?? '', node]));
   const wanted = nodes.filter((node) => placement(node).shouldRun);
@@ -41,7 +44,20 @@ export function nodesToUpdate(situation: Situation): readonly NodeState[] {
   const selector = chosen && selectorOf(chosen);
   const next = selector ? rest.filter(({ name }) => selector.matches(byName.get(name)?.metadata.labels)) : rest;
   const limit = Math.max(0, states.length - partitionOf(set));
-  return [...states.filter(isUpdated), ...states.filter(isUpdating), ...next].slice(0, limit);
+  const due = [...states.filter(isUpdated), ...states.filter(isUpdating), ...next].slice(0, limit);
+  const isDue = new Set(due);
+  return { due, others: states.filter((state) => !isDue.has(state)) };
+}
+
+/**
+ * How many of the nodes that are not to be updated are to have a Pod, and have none that serves. OpenKruise does not count
+ * them (daemonset.md §5.7), and takes another down beside them.
+ */
+function unserved({ nodes, placement, minReadySeconds, now }: Situation, states: readonly NodeState[]): number {
+  const fitting = new Set(nodes.filter((node) => placement(node).shouldRun).map(({ metadata }) => metadata.name));
+  const isServing = (pod: Pod | undefined) => isStaying(pod) && isPodAvailable(pod, minReadySeconds, now);
+  return states.filter(({ name, newPod, oldPod }) => fitting.has(name) && !isServing(newPod) && !isServing(oldPod))
+    .length;
 }
 
 function isStaying(pod: Pod | undefined): pod is Pod {
