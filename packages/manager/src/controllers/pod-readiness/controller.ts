@@ -14,7 +14,8 @@ export const podReadinessController = defineController({
   component: 'pod-readiness-controller',
   for: pod,
   wakes: ({ type, object }) => type !== 'deleted' && lacksCondition(object),
-  workers: 3,
+  // Enough to be there before kubelets are: what they say of a Pod then says at once that it is ready.
+  workers: 64,
   observe: (caches, key) => caches.of(pod).get(key),
   decide,
 });
