@@ -7,6 +7,9 @@ import { fork } from 'node:child_process';
  */
 const collection = ['--max-semi-space-size=64', '--initial-heap-size=512', '--single-threaded-gc'];
 
+/** Errors are the air of these worlds, and nobody reads where they came from: a world that breaks is run again without this. */
+const errors = '--stack-trace-limit=0';
+
 /**
  * Has work done by processes of this very command, each started with these arguments; results come in the order they
  * are ready. Each process is sent a piece of work, answers with what came of it, and is sent the next.
@@ -20,7 +23,7 @@ export async function* inWorkers<W, R>(
   const done: { readonly work: W; readonly result: R }[] = [];
   let wake = Promise.withResolvers<void>();
   let failed: Error | undefined;
-  const execArgv = [...process.execArgv, ...collection];
+  const execArgv = [...process.execArgv, ...collection, errors];
   const workers = Array.from({ length: count }, () =>
     fork(process.argv[1]!, args, { serialization: 'advanced', execArgv }),
   );

@@ -41,8 +41,8 @@ export const fairWeather: Weather = {
   brokenWatches: 0,
 };
 
-/** The server as it is now; nobody, while it is down. */
-export type Server = { readonly life: Life; transportFor(): Transport } | undefined;
+/** A server, and the way to it. */
+export type Server = { readonly life: Life; readonly transport: Transport };
 
 /** How long a process waits for an answer. */
 const patienceMs = 10_000;
@@ -51,7 +51,8 @@ export type LinkOptions = {
   readonly life: Life;
   readonly random: Random;
   readonly weather: () => Weather;
-  readonly server: () => Server;
+  /** The server as it is now; nobody, while it is down. */
+  readonly server: () => Server | undefined;
 };
 
 /** A process's way to the server. */
@@ -78,7 +79,7 @@ export function link({ life, random, weather, server }: LinkOptions): Transport 
       });
     });
 
-  async function reach(): Promise<NonNullable<Server>> {
+  async function reach(): Promise<Server> {
     const { isCut, lostRequests } = weather();
     if (isCut || happens(lostRequests)) {
       await pass(patienceMs);
@@ -95,8 +96,8 @@ export function link({ life, random, weather, server }: LinkOptions): Transport 
 
   async function request(asked: ApiRequest): Promise<ApiAnswer> {
     asked.signal?.throwIfAborted();
-    const { life: serverLife, transportFor } = await reach();
-    const answer = await whileAlive(serverLife, settled(transportFor().request(asked)));
+    const { life: serverLife, transport } = await reach();
+    const answer = await whileAlive(serverLife, settled(transport.request(asked)));
     const { isCut, lostAnswers } = weather();
     if (isCut || happens(lostAnswers)) {
       await pass(patienceMs);
@@ -109,7 +110,7 @@ export function link({ life, random, weather, server }: LinkOptions): Transport 
   }
 
   async function* watch(asked: ApiRequest): AsyncGenerator<WatchEvent> {
-    const { life: serverLife, transportFor } = await reach();
+    const { life: serverLife, transport } = await reach();
     const stop = linkedController(...(asked.signal ? [asked.signal] : []));
     let wake = () => {};
     const queue: { readonly event: WatchEvent; readonly due: number }[] = [];
@@ -126,7 +127,7 @@ export function link({ life, random, weather, server }: LinkOptions): Transport 
     let due = 0;
     void (async () => {
       try {
-        for await (const event of transportFor().watch({ ...asked, signal: stop.signal })) {
+        for await (const event of transport.watch({ ...asked, signal: stop.signal })) {
           if (happens(weather().brokenWatches)) throw connectionReset();
           // What is late makes what comes after it late, too: a connection keeps the order.
           due = Math.max(due, clock.now() + latency() + weather().watchLagMs);

@@ -21,10 +21,11 @@ function fullSeed(): string {
   }
 }
 
-test('a world with every workload is the same in two processes, wherever they run', async () => {
+test('a world with every workload is the same in two processes, wherever they run and whatever ran before', async () => {
   const seed = fullSeed();
   const code = `
     const { run } = await import(${JSON.stringify(new URL('./run.ts', import.meta.url).href)});
+    await run({ seed: 'before', minutes: 0.2 });
     console.log((await run(${JSON.stringify({ seed, minutes })})).trace);
     process.exit();`;
   const elsewhere = { env: { ...process.env, TZ: 'Asia/Kathmandu', LANG: 'tr_TR.UTF-8' } };

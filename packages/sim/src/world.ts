@@ -122,8 +122,7 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
 
   async function startServer(): Promise<void> {
     const { life, random } = beginOf('apiserver');
-    disk ??= diskOn(await foundation());
-    const store = disk.open(life);
+    const store = disk!.open(life);
     const revision = await store.currentRevision();
     for (const listener of startListeners) listener(revision);
     const server = await startApiServer({
@@ -164,10 +163,12 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
   function startProgram({ name, run }: Program): void {
     const { life, random } = beginOf(name);
     const transportOf = (user: User): Transport => {
-      const server = (): Server => {
-        const found = current;
-        if (!found) return undefined;
-        return { life: found.life, transportFor: () => doorOf(found.server, user, name) };
+      let known: (Server & { readonly of: ApiServer }) | undefined;
+      const server = (): Server | undefined => {
+        if (!current) return undefined;
+        const { life: serverLife, server: of } = current;
+        if (known?.of !== of) known = { of, life: serverLife, transport: doorOf(of, user, name) };
+        return known;
       };
       const way = link({ life, random, weather: () => weathers.get(name) ?? fairWeather, server });
       return options.keepsEvents === false ? withoutEvents(way) : way;
@@ -209,6 +210,8 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
     clock,
     server: () => current?.server,
     async start() {
+      // It is laid once for all worlds: no time may pass meanwhile, or the first would differ from what it is later.
+      disk = diskOn(await foundation());
       await driven(clock, startServer());
       for (const program of programs) startProgram(program);
     },
