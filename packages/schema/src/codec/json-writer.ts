@@ -3,8 +3,9 @@ import { compareStrings } from '@kruise/values/go-syntax';
 import { type Node, resolve } from '../language.ts';
 import { shapeOf } from './object-shape.ts';
 
-// A key that JavaScript takes for an index and puts first. Found in a text too, such a match costs time, not truth.
-const indexLikeKey = /"(?:0|[1-9][0-9]{0,9})":/;
+// A key that JavaScript may take for an index and put first. Found in a text, or too long for one, such a match costs
+// time, not truth.
+const indexLikeKey = /"[0-9]+":/;
 
 /** The JSON text of a canonical value, to the byte as Go writes it. */
 export function writeJson(node: Node, value: unknown): string {
