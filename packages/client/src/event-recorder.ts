@@ -29,6 +29,8 @@ export type EventRecorder = {
   flush(): Promise<void>;
 };
 
+type Waiting = { readonly told: NewEvent; readonly correlated: Correlated };
+
 /** Events that wait to be written; what comes on top is dropped, as they are only for people to read. */
 const maxWaiting = 1000;
 const maxAttempts = 12;
@@ -44,10 +46,10 @@ export function createEventRecorder(
 ): EventRecorder {
   const background = inBackground(client);
   const correlate = createCorrelator(clock, { source: `${component}/${host}` });
-  const waiting: NewEvent[] = [];
+  const waiting: Waiting[] = [];
   let writing: Promise<void> | undefined;
 
-  async function write(told: NewEvent, correlated: Correlated): Promise<void> {
+  async function write({ told, correlated }: Waiting): Promise<void> {
     const { entry, message, count, firstAt, lastAt } = correlated;
     let stored: Event | undefined;
     if (entry.stored) {
@@ -80,12 +82,10 @@ export function createEventRecorder(
   let serials = 0;
   const serial = (at: number) => (BigInt(Math.floor(at)) * 1_000_000n + BigInt(serials++ % 1_000_000)).toString(16);
 
-  async function writeWithRetries(told: NewEvent): Promise<void> {
-    const correlated = correlate(told);
-    if (correlated === undefined) return;
+  async function writeWithRetries(next: Waiting): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        await write(told, correlated);
+        await write(next);
         return;
       } catch (error) {
         if (signal.aborted) return;
@@ -99,18 +99,21 @@ export function createEventRecorder(
   }
 
   async function writeAll(): Promise<void> {
-    for (let told = waiting.shift(); told && !signal.aborted; told = waiting.shift()) await writeWithRetries(told);
+    for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift()) await writeWithRetries(next);
     writing = undefined;
   }
 
   return {
     record(told) {
       if (signal.aborted) return;
+      // What is too much of one object must not take the place of what there is to tell of others.
+      const correlated = correlate(told);
+      if (correlated === undefined) return;
       if (waiting.length >= maxWaiting) {
         onError(new Error(`an event was dropped: ${told.reason} ${told.message}`));
         return;
       }
-      waiting.push(told);
+      waiting.push({ told, correlated });
       writing ??= writeAll();
     },
     flush: async () => writing,

@@ -134,6 +134,36 @@ test('an object that is told about without end is told about once in five minute
   await cluster.close();
 });
 
+test('what is too much of one object leaves room for others', async () => {
+  const cluster = await startCluster();
+  const { about, tell, recorder, errors } = await recording(cluster);
+  for (let index = 0; index < 5000; index++) tell(`number ${index}`);
+  tell('another', { about: { ...about, metadata: { ...about.metadata, uid: 'another' } } });
+  await recorder.flush();
+  assert.ok((await eventsOf(cluster)).some(({ message }) => message === 'another'));
+  assert.deepEqual(errors, []);
+  await cluster.close();
+});
+
+test('an event is of when it happened, not of when it was written', async () => {
+  const cluster = await startCluster();
+  let refusals = 1;
+  const { transport } = cluster.client;
+  const failing = createClient({
+    ...transport,
+    request: (request) =>
+      request.method === 'POST' && refusals-- > 0 ? Promise.reject(internalError('later')) : transport.request(request),
+  });
+  const { tell, recorder } = await recording(cluster, failing);
+  tell('first');
+  tell('second');
+  await cluster.pass(60);
+  await recorder.flush();
+  const times = (await eventsOf(cluster)).map(({ firstTimestamp }) => firstTimestamp);
+  assert.deepEqual(times, ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z']);
+  await cluster.close();
+});
+
 test('what goes wrong is told, however much went well before', async () => {
   const cluster = await startCluster();
   const { tell, recorder } = await recording(cluster);
@@ -169,8 +199,10 @@ test('a server that fails is asked again, and nobody waits for it', async () => 
 test('what is too much to be written is dropped and said', async () => {
   const cluster = await startCluster();
   const stuck = createClient({ ...cluster.client.transport, request: () => new Promise(() => {}) });
-  const { tell, errors } = await recording(cluster, stuck);
-  for (let index = 0; index < 1010; index++) tell(`number ${index}`);
+  const { about, tell, errors } = await recording(cluster, stuck);
+  for (let index = 0; index < 1010; index++) {
+    tell('all is well', { about: { ...about, metadata: { ...about.metadata, uid: `number ${index}` } } });
+  }
   assert.equal(errors.length, 9);
   await cluster.close();
 });
