@@ -126,7 +126,9 @@ export const daemonsDoNotCrowd: Invariant = {
         for (const each of [...byNode.values()].flat()) {
           const uid = each.metadata.uid ?? '';
           const others = (byNode.get(targetNodeOf(each)) ?? []).filter((other) => other !== each);
-          if (!known.has(uid) && others.some(isServing)) surging.add(uid);
+          // Whoever has outlived the one it came beside surges no more: the next is made beside it.
+          if (others.length === 0) surging.delete(uid);
+          else if (!known.has(uid) && others.some(isServing)) surging.add(uid);
           known.add(uid);
         }
         const crowded = [...byNode.values()].filter(
