@@ -225,8 +225,8 @@ export const mutants: readonly Mutant[] = [
       watching(inner, 'pods', (all) => everySoMany(all, 7, (event, earlier) => (earlier ? [event, earlier] : [event]))),
     ),
     about: job,
-    caughtBy: rest,
-    seed: 'm-11',
+    caughtBy: 'a Job counts no more successes than there were, and runs no more Pods at a time than it may',
+    seed: 'm-47',
   },
   {
     name: 'a disk says that writes are safe before they are',
