@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Pod, PodCondition } from '@kruise/api/core/pod';
 import { inPlaceUpdateReadyCondition, kruisePodReadyCondition } from '@kruise/api/kruise/well-known';
 import type { PatchAction } from '@kruise/client/actions';
-import { instantOf } from '@kruise/values/time';
+import { formatTime, instantOf } from '@kruise/values/time';
 import { decide } from '../controllers/pod-readiness/controller.ts';
 import { holdNotReady, releaseNotReady } from './pod-readiness.ts';
 
@@ -111,3 +111,18 @@ for (const { of, says } of [
     );
   });
 }
+
+test('a new Pod of a workload of Kruise is left to the scheduler first, but not for good', () => {
+  const pod = podHeldBy(undefined);
+  const owner = { apiVersion: 'apps.kruise.io/v1beta1', kind: 'CloneSet', name: 'web', uid: 'u', controller: true };
+  const gates = [kruisePodReadyCondition, inPlaceUpdateReadyCondition].map((conditionType) => ({ conditionType }));
+  const metadata = { ...pod.metadata, ownerReferences: [owner], creationTimestamp: formatTime(now) };
+  const made = (nodeName?: string): Pod => ({
+    ...pod,
+    metadata,
+    spec: { ...pod.spec!, readinessGates: gates, ...(nodeName ? { nodeName } : {}) },
+  });
+  assert.deepEqual(decide(made(), now), { actions: [], requeueAfterSeconds: 2 });
+  assert.equal(decide(made('node'), now).actions.length, 1);
+  assert.equal(decide(made(), now + 2000).actions.length, 1);
+});

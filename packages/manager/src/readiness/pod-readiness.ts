@@ -115,7 +115,8 @@ function gateFaults(type: string, statuses: ReadonlyMap<string, string>): readon
   return [`the status of pod readiness gate "${type}" is not "True", but ${status}`];
 }
 
-function writeConditions(
+/** Writes conditions of a Pod and leaves its others alone; at the version it was seen at, if that matters. */
+export function writeConditions(
   pod: Pod,
   conditions: readonly PodCondition[],
   { atVersion = false }: { readonly atVersion?: boolean } = {},

@@ -6,8 +6,8 @@ import { type Decision, defineController } from '@kruise/client/controller';
 import { findCondition } from '@kruise/machinery/conditions';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { groupOf } from '@kruise/schema/kind';
-import { formatTime, type Instant } from '@kruise/values/time';
-import { hasReadinessGate } from '../../readiness/pod-readiness.ts';
+import { formatTime, type Instant, parseTime } from '@kruise/values/time';
+import { hasReadinessGate, writeConditions } from '../../readiness/pod-readiness.ts';
 
 export const podReadinessController = defineController({
   name: 'pod-readiness-controller',
@@ -39,20 +39,23 @@ function isNewOfKruise(found: Pod): boolean {
   );
 }
 
+/** How long a new Pod is given to find a node. */
+const schedulingMs = 2000;
+
+function ageMsOf({ metadata }: Pod, now: Instant): number {
+  return metadata.creationTimestamp ? now - parseTime(metadata.creationTimestamp) : Number.POSITIVE_INFINITY;
+}
+
 export function decide(found: Pod, now: Instant): Decision<Pod['status']> {
   if (isBeingDeleted(found) || !lacksCondition(found)) return { actions: [] };
-  const types = [kruisePodReadyCondition, ...(isNewOfKruise(found) ? [inPlaceUpdateReadyCondition] : [])];
-  const conditions = types.map((type) => ({ type, status: 'True', lastTransitionTime: formatTime(now) }));
-  // Only these conditions: a thousand Pods that start at once are written by kubelets all the while.
-  return {
-    actions: [
-      {
-        type: 'patch',
-        object: found,
-        patch: { status: { conditions } },
-        patchType: 'strategic',
-        subresource: 'status',
-      },
-    ],
-  };
+  const isNew = isNewOfKruise(found);
+  // The scheduler is about to write it: until then nobody needs the word, and afterwards nobody is in the way.
+  if (isNew && !found.spec?.nodeName && ageMsOf(found, now) < schedulingMs) {
+    return { actions: [], requeueAfterSeconds: schedulingMs / 1000 };
+  }
+  const types = isNew ? [kruisePodReadyCondition, inPlaceUpdateReadyCondition] : [kruisePodReadyCondition];
+  const conditions = types.map((type) => ({ type, status: 'True', lastTransitionTime: formatTime(now) }) as const);
+  // Its workload may have begun an update meanwhile. Otherwise any version will do: of a thousand Pods that start at once
+  // kubelets write all the while.
+  return { actions: [writeConditions(found, conditions, { atVersion: isNew })] };
 }
