@@ -41,14 +41,12 @@ export const cloneSetsKeepToPartitions: Invariant = {
         // Where all are of one revision, there is nothing to keep back.
         if (updateRevision === undefined || currentRevision === updateRevision) continue;
         const hash = updateRevision.split('-').at(-1)!;
-        // Whoever is about to go may have one in its place already.
-        const pods = (active.get(uid) ?? []).filter((each) => isUntouched(each) && !isSpecifiedDelete(each));
-        const updated = pods.filter((each) =>
-          each.metadata.labels?.['controller-revision-hash']?.endsWith(hash),
-        ).length;
+        const present = (active.get(uid) ?? []).filter((each) => revisionOf(each)?.endsWith(hash));
+        // Whoever is about to go may have one in its place already, and may be kept after all.
+        const updated = present.filter((each) => isUntouched(each) && !isSpecifiedDelete(each)).length;
         // Whoever was of a revision before the set says that it goes to it has become so by what was asked for before.
         const id = `${uid} ${updateRevision}`;
-        const limit = limitOf(id, named.has(id) ? allowed : Math.max(allowed, allowedBefore), updated);
+        const limit = limitOf(id, named.has(id) ? allowed : Math.max(allowed, allowedBefore), present.length);
         named.add(id);
         if (updated > limit) return `${metadata.name} may update ${limit} and has updated ${updated}`;
       }
