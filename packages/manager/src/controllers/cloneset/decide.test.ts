@@ -182,6 +182,16 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     does: ['make a new Pod'],
   },
   {
+    is: 'keeps a marked Pod that takes traffic, though it is not Normal yet, while another is missing',
+    rolling: { maxUnavailable: 1 },
+    pods: [
+      pod('a', { image: 'app:v2' }),
+      pod('b', { image: 'app:v2', isReady: false }),
+      pod('c', { image: 'app:v2', isSpecified: true, state: 'PreparingNormal' }),
+    ],
+    does: ['c is Normal'],
+  },
+  {
     is: 'says when it may make no more at once',
     spec: { scaleStrategy: { maxUnavailable: 1 } },
     pods: [],

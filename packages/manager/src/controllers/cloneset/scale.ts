@@ -2,6 +2,7 @@
 import type { Pod } from '@kruise/api/core/pod';
 import { type Action, announced, create, record, remove } from '@kruise/client/actions';
 import { podTemplateOf } from '@kruise/machinery/controller-revision';
+import { isPodAvailable } from '@kruise/machinery/pods';
 import { stringify } from '@kruise/values/go-json';
 import { changeState, isHooked, lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import { instanceIdOf, newClaims, newInstanceIds, newPod } from './instances.ts';
@@ -124,11 +125,13 @@ function deletePods({ cloneSet, claims, now }: Situation, pods: readonly Pod[]):
 
 /**
  * Pods that are not available can go at any time, others as long as there are enough of them. In the reference it is Pods
- * that are not ready (cloneset.md §8.2): with a long minReadySeconds surplus Pods would stay as long.
+ * that are not ready (cloneset.md §8.2): with a long minReadySeconds surplus Pods would stay as long. A Pod that takes traffic
+ * serves, though nobody has come round to calling it Normal yet.
  */
-function withinLimit({ isAvailable }: Situation, pods: readonly Pod[], limit: number): readonly Pod[] {
+function withinLimit({ cloneSet, now }: Situation, pods: readonly Pod[], limit: number): readonly Pod[] {
+  const { minReadySeconds = 0 } = cloneSet.spec;
   let left = limit;
-  return pods.filter((pod) => !isAvailable(pod) || left-- > 0);
+  return pods.filter((pod) => !isPodAvailable(pod, minReadySeconds, now) || left-- > 0);
 }
 
 /** The Pods to remove: of the old revision as many as there are too many of it, the rest of the new one. */
