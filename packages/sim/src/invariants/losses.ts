@@ -5,7 +5,7 @@ import type { Scene } from './invariant.ts';
 import { isOfManager } from './kruise.ts';
 
 /** Who was cut off, and whose watch then takes its time to come back, hears of what happened after so long at most. */
-const unknownMs = 120_000;
+export const unknownMs = 120_000;
 
 /** Pods that have ended without kruise-manager's doing. */
 export type Losses = {

@@ -29,6 +29,7 @@ import {
   specsInForce,
 } from './kruise.ts';
 import { watchLosses } from './losses.ts';
+import { type UnfitNodes, watchUnfitNodes } from './unfit-nodes.ts';
 
 /** Who knew that a Pod was ready must have known it for so long, however late it sees. */
 const knownAfterMs = 10_000;
@@ -38,6 +39,7 @@ export const podsAreSpared: Invariant = {
   begin(scene) {
     let broken: string | undefined;
     const losses = watchLosses(scene);
+    const unfit = watchUnfitNodes();
     const specsOf = specsInForce<KruiseWorkload['spec']>();
     const ready = new Map<string, { readonly since: number; readonly seenAt: number }>();
     const proven = new Set<string>();
@@ -50,6 +52,7 @@ export const podsAreSpared: Invariant = {
     /** Remembers which Pods have been available, be it once. */
     const look = (view: View) => {
       losses.look(view);
+      unfit.look(view);
       const workloads = new Map(kruiseWorkloads(view).map((each) => [each.metadata.uid, each]));
       for (const each of view.list(pod)) {
         const uid = each.metadata.uid ?? '';
@@ -84,7 +87,7 @@ export const podsAreSpared: Invariant = {
         );
         const own = others.filter((each) => controllerOf(each)?.uid === workload.metadata.uid);
         const lacks = specsOf(workload).map((spec) =>
-          lackOf({ ...workload, spec } as KruiseWorkload, found, own, view),
+          lackOf({ ...workload, spec } as KruiseWorkload, found, own, { view, unfit }),
         );
         if (lacks.every((lack) => lack !== undefined)) broken ??= `${found.metadata.name}: ${lacks.join(', ')}`;
       };
@@ -120,9 +123,11 @@ function minReadySecondsOf(workload: KruiseWorkload): number {
   return (workload as StatefulSet).spec.updateStrategy?.rollingUpdate?.minReadySeconds ?? 0;
 }
 
+type Seen = { readonly view: View; readonly unfit: UnfitNodes };
+
 /** What a workload lacks when a Pod has gone, and these others are there; nothing if that is enough. */
-function lackOf(workload: KruiseWorkload, gone: Pod, others: readonly Pod[], view: View): string | undefined {
-  const { least, placeOf } = serviceOf(workload, view);
+function lackOf(workload: KruiseWorkload, gone: Pod, others: readonly Pod[], seen: Seen): string | undefined {
+  const { least, placeOf } = serviceOf(workload, seen);
   const places = new Set(others.map(placeOf).filter((place) => place !== undefined));
   const place = placeOf(gone);
   if (place === undefined || places.has(place) || places.size >= least) return undefined;
@@ -132,7 +137,7 @@ function lackOf(workload: KruiseWorkload, gone: Pod, others: readonly Pod[], vie
 /** How many places have to be served at least, and the place that a Pod serves, if it is one of these. */
 type Service = { readonly least: number; placeOf(pod: Pod): string | undefined };
 
-function serviceOf(workload: KruiseWorkload, view: View): Service {
+function serviceOf(workload: KruiseWorkload, { view, unfit }: Seen): Service {
   switch (workload.kind) {
     case 'CloneSet':
       return { least: leastOfCloneSet(workload as CloneSet), placeOf: ({ metadata }) => metadata.uid };
@@ -145,8 +150,17 @@ function serviceOf(workload: KruiseWorkload, view: View): Service {
       };
     }
     default: {
-      const { length } = view.list(node);
-      return { least: length - updateBudget(workload, length).maxUnavailable, placeOf: targetNodeOf };
+      const nodes = view.list(node);
+      const fit = nodes.filter(({ metadata }) => !unfit.has(metadata.name, view.now));
+      // Of those that may be taken for unfit it is not known whether they are.
+      const budgets = [nodes, fit].map(({ length }) => updateBudget(workload, length).maxUnavailable);
+      return {
+        least: fit.length - Math.max(...budgets),
+        placeOf(each) {
+          const name = targetNodeOf(each);
+          return unfit.has(name, view.now) ? undefined : name;
+        },
+      };
     }
   }
 }

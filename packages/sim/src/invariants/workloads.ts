@@ -3,7 +3,7 @@ import { deployment } from '@kruise/api/apps/deployment';
 import { replicaSet } from '@kruise/api/apps/replicaset';
 import { type StatefulSet, statefulSet } from '@kruise/api/apps/statefulset';
 import { job } from '@kruise/api/batch/job';
-import { pod } from '@kruise/api/core/pod';
+import { type Pod, pod } from '@kruise/api/core/pod';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
 import { daemonSet as advancedDaemonSet } from '@kruise/api/kruise/daemonset';
 import {
@@ -13,6 +13,7 @@ import {
 import type { ObjectMeta } from '@kruise/api/meta/object-meta';
 import { updateBudget } from '@kruise/controlplane/controllers/daemonset/situation';
 import { isConditionFalse } from '@kruise/machinery/conditions';
+import { targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodReady, readySince } from '@kruise/machinery/pods';
 import { maxUnavailableOf } from '@kruise/manager/controllers/statefulset/numbers';
@@ -21,6 +22,7 @@ import { scaleDown, scaleUp } from '@kruise/values/int-or-string';
 import { activeByOwner, ceiling, floor } from './amounts.ts';
 import type { Invariant } from './invariant.ts';
 import { numberOf, numbersOf, specsInForce } from './kruise.ts';
+import { watchUnfitNodes } from './unfit-nodes.ts';
 
 export const deploymentsStayLarge: Invariant = {
   name: 'the ReplicaSets of a Deployment want no fewer Pods together than it may be short of',
@@ -133,10 +135,13 @@ const knownAfterMs = 10_000;
 /** A workload takes no more Pods down that were ready than may be unavailable, as far as it updates them in place. */
 function staysAvailable<K extends Kind>(kind: K, mostOf: (spec: ObjectOf<K>) => number): Invariant['begin'] {
   return () => {
+    const unfit = watchUnfitNodes();
+    const isCounted = (each: Pod, now: number) => kind !== advancedDaemonSet || !unfit.has(targetNodeOf(each), now);
     const wasReady = new Map<string, boolean>();
     const taken = new Set<string>();
     const limitOf = ceiling();
     return (view) => {
+      unfit.look(view);
       const active = activeByOwner(view.list(pod));
       for (const workload of view.list(kind)) {
         // An object of a kind has what every object has.
@@ -150,7 +155,7 @@ function staysAvailable<K extends Kind>(kind: K, mostOf: (spec: ObjectOf<K>) => 
           const since = readySince(each);
           wasReady.set(uid, since !== undefined && view.now - since > knownAfterMs);
         }
-        const down = pods.filter((each) => taken.has(each.metadata.uid ?? '')).length;
+        const down = pods.filter((each) => taken.has(each.metadata.uid ?? '') && isCounted(each, view.now)).length;
         const limit = limitOf(metadata.uid ?? '', mostOf(workload), down);
         if (down > limit) return `${metadata.name} took down ${down} and may take ${limit}`;
       }

@@ -1,0 +1,36 @@
+import { node } from '@kruise/api/core/node';
+import type { View } from '../view.ts';
+import { unknownMs } from './losses.ts';
+
+const silent: readonly string[] = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
+
+/**
+ * Nodes that take no new Pods since they fell silent, or did so a moment ago. With a gate that all worlds have open, a
+ * DaemonSet of Kruise's counts neither on these nor on the Pods that still run there (daemonset.md §5.7).
+ */
+export type UnfitNodes = {
+  /** Looks at the cluster; to be called at every step. */
+  look(view: View): void;
+  /** Whether a node may be taken for unfit. */
+  has(name: string | undefined, now: number): boolean;
+};
+
+export function watchUnfitNodes(): UnfitNodes {
+  const wereFit = new Set<string>();
+  const unfitAt = new Map<string, number>();
+  return {
+    look(view) {
+      for (const { metadata, spec } of view.list(node)) {
+        const name = metadata.name ?? '';
+        const isUnfit = spec?.taints?.some(({ key, effect }) => effect === 'NoSchedule' && silent.includes(key ?? ''));
+        // One that has just joined is not ready yet, and has no Pods to lose.
+        if (!isUnfit) wereFit.add(name);
+        else if (wereFit.has(name)) unfitAt.set(name, view.now);
+      }
+    },
+    has(name, now) {
+      const at = name === undefined ? undefined : unfitAt.get(name);
+      return at !== undefined && now - at <= unknownMs;
+    },
+  };
+}
