@@ -106,6 +106,21 @@ test('patches of different objects go out together, those of one after the other
   assert.deepEqual((await carryOut(patches)).asked, ['PATCH a', 'PATCH b, PATCH c', 'PATCH c', 'PATCH d']);
 });
 
+test('patches of one object that follow each other go out beside those of others', async () => {
+  const patches = ['a', 'a', 'b', 'b', 'c', 'c'].map((name) => patch(podNamed(name), {}));
+  assert.deepEqual((await carryOut(patches)).asked, ['PATCH a', 'PATCH a', 'PATCH b, PATCH c', 'PATCH b, PATCH c']);
+});
+
+test('what follows a patch that failed is not tried, what goes out beside it is', async () => {
+  const patches = ['a', 'b', 'b', 'c', 'c', 'd'].map((name) => patch(podNamed(name), {}));
+  const { asked, outcome } = await carryOut(patches, ({ path, body }) => {
+    if (path.endsWith('/b')) throw internalError('no');
+    return body;
+  });
+  assert.deepEqual(asked, ['PATCH a', 'PATCH b, PATCH c', 'PATCH c']);
+  assert.equal(outcome.failures.length, 1);
+});
+
 test('a patch that hangs on another object goes before those that follow it', async () => {
   const owner = mapNamed('owner');
   const patches = ['a', 'b', 'c'].map((name) => patch(podNamed(name), {}));

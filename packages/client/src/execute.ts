@@ -1,6 +1,7 @@
 /**
  * Does what a controller decided, in order. Creations, removals or patches of one kind that follow each other go out
- * together, first one, then two, then four: where all would fail, as with a quota used up, few are tried.
+ * together, first one, then two, then four: where all would fail, as with a quota used up, few are tried. Patches of one
+ * object that follow each other go out one after the other, beside those of others.
  */
 import { generateName } from '@kruise/machinery/generated-names';
 import { isAlreadyExists, isConflict, isNotFound, StatusError } from '@kruise/machinery/status';
@@ -51,38 +52,46 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
   const written = new Map<string, KubernetesObject>();
   let isStale = false;
 
-  const attempt = async (action: ObjectAction): Promise<void> => {
+  /** Does one thing; says whether what depends on it may be done. */
+  const attempt = async (action: ObjectAction): Promise<boolean> => {
     try {
       const result = await perform(means, owner, action);
       if (result?.metadata.uid) written.set(result.metadata.uid, result);
       announce(means, action, result);
+      return true;
     } catch (error) {
       if (isOutdated(error, action)) {
         isStale ||= !action.isOptional;
-        return;
+        return action.isOptional === true;
       }
       if (!action.isOptional) failures.push({ action, error });
       if (!isNamespaceTerminating(error)) announce(means, action, undefined, error);
+      return action.isOptional === true;
     }
   };
 
-  const attemptEffect = async (action: EffectAction): Promise<void> => {
+  const attemptEffect = async (action: EffectAction): Promise<boolean> => {
     try {
       const run = means.effects[action.name];
       if (!run) throw new TypeError(`the controller has no effect ${action.name}`);
       await run(action.input, means.signal, means);
+      return true;
     } catch (error) {
       failures.push({ action, error });
+      return false;
     }
   };
-  const begin = (action: Action): void | Promise<void> => {
-    if (action.type === 'record') return means.record(action.event);
-    return action.type === 'effect' ? attemptEffect(action) : attempt(action);
+  const go = async (steps: readonly Action[]): Promise<void> => {
+    for (const [index, action] of steps.entries()) {
+      if (index > 0 && means.signal.aborted) return;
+      if (action.type === 'record') means.record(action.event);
+      else if (!(await (action.type === 'effect' ? attemptEffect(action) : attempt(action)))) return;
+    }
   };
 
   for (const batch of batchesOf(actions)) {
     if (means.signal.aborted || isStale || failures.length > 0) break;
-    await Promise.all(batch.map(begin));
+    await Promise.all(batch.map(go));
   }
   return { failures, isStale, written };
 }
@@ -90,23 +99,29 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
 /** More at once would only wait in the server, and beyond some hundred it would be sent away. */
 const largestBatch = 256;
 
-/** Actions that may go out together, in order. */
-function* batchesOf(actions: readonly Action[]): Generator<readonly Action[]> {
-  let batch: Action[] = [];
+/** Actions that may go out together, each with what is to follow it at once. */
+function* batchesOf(actions: readonly Action[]): Generator<readonly (readonly Action[])[]> {
+  let batch: Action[][] = [];
   let size = 1;
   const patched = new Set<Key>();
   for (const action of actions) {
-    const previous = batch[0];
+    const steps = batch.at(-1);
+    const previous = steps?.at(-1);
     const isAlike = previous === undefined || areAlike(previous, action);
-    const isRepeated = action.type === 'patch' && patched.has(keyOf(action.object));
+    const key = action.type === 'patch' ? keyOf(action.object) : undefined;
+    if (steps && isAlike && key !== undefined && key === keyOf((previous as ObjectAction).object)) {
+      steps.push(action);
+      continue;
+    }
+    const isRepeated = key !== undefined && patched.has(key);
     if (!isAlike || isRepeated || batch.length === size) {
       yield batch;
       size = isAlike && !isRepeated ? Math.min(size * 2, largestBatch) : 1;
       batch = [];
       patched.clear();
     }
-    batch.push(action);
-    if (action.type === 'patch') patched.add(keyOf(action.object));
+    batch.push([action]);
+    if (key !== undefined) patched.add(key);
   }
   if (batch.length > 0) yield batch;
 }
