@@ -143,10 +143,11 @@ if (hasTool('kubectl', 'what kubectl does with Pods that run')) {
           /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z line 5\n$/,
         ],
         ['a container of several', 'talker -c other', 'from the other\n'],
+        // kubectl asks for the logs of several containers in no fixed order.
         [
           'all containers, each by its name',
           'talker --all-containers --prefix --tail=1',
-          '[pod/talker/main] line 5\n[pod/talker/other] from the other\n',
+          /^(?=[\s\S]*\[pod\/talker\/main\] line 5\n)(?=[\s\S]*\[pod\/talker\/other\] from the other\n).+\n.+\n$/,
         ],
         [
           'all Pods of a label',
