@@ -113,61 +113,63 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
   const mounts = new Map<string, MountPoint>();
 
   type Place = {
-    readonly path: string;
     readonly entry: Entry | undefined;
     /** Where the entry is, or would be. */
     readonly parent: DirectoryEntry;
     readonly name: string;
     readonly isReadonly: boolean;
+    /** The directories on the way to it. */
+    readonly above: readonly Step[];
   };
+  type Step = { readonly directory: DirectoryEntry; readonly name: string; readonly isReadonly: boolean };
 
-  /** Walks to a path; the last step may find nothing, those before may not. */
-  function walk(path: string, followLast: boolean): Place {
+  /** Looks for a path. Only its last part may be missing, unless the directories above it are to be made. */
+  function seek(path: string, followLast: boolean, makesParents = false): Place | FileErrorCode {
     let links = 0;
     let pending = partsOf(path);
-    let parents: { readonly directory: DirectoryEntry; readonly name: string; readonly readonly: boolean }[] = [];
-    let here: { entry: Entry; readonly: boolean } = { entry: root, readonly: isReadonly };
+    let above: Step[] = [];
+    let here: Entry = root;
+    let readonly = isReadonly;
     let index = 0;
     while (index < pending.length) {
       const name = pending[index++] as string;
       if (name === '..') {
-        const above = parents.pop();
-        if (above) here = { entry: above.directory, readonly: above.readonly };
+        const last = above.pop();
+        if (last) [here, readonly] = [last.directory, last.isReadonly];
         continue;
       }
-      if (here.entry.type !== 'directory') throw new FileError('ENOTDIR', path);
-      const directory = here.entry;
+      if (here.type !== 'directory') return 'ENOTDIR';
+      const directory: DirectoryEntry = here;
       const isLast = index === pending.length;
-      const fullPath = mounts.size === 0 ? '' : `/${[...parents.map((parent) => parent.name), name].join('/')}`;
-      const point = mounts.get(fullPath);
-      const entry = point?.entry ?? directory.entries.get(name);
-      if (entry === undefined) {
-        if (!isLast) throw new FileError('ENOENT', path);
-        return { path: pathOf(parents, name), entry, parent: directory, name, isReadonly: here.readonly };
-      }
-      if (entry.type === 'symlink' && (!isLast || followLast)) {
-        if (++links > maxLinks) throw new FileError('ELOOP', path);
+      const point = mounts.size === 0 ? undefined : mounts.get(pathOf(above, name));
+      let entry = point?.entry ?? directory.entries.get(name);
+      if (entry?.type === 'symlink' && (!isLast || followLast)) {
+        if (++links > maxLinks) return 'ELOOP';
         pending = [...partsOf(entry.target), ...pending.slice(index)];
         index = 0;
-        if (entry.target.startsWith('/')) {
-          parents = [];
-          here = { entry: root, readonly: isReadonly };
-        }
+        if (entry.target.startsWith('/')) [above, here, readonly] = [[], root, isReadonly];
         continue;
       }
-      const readonly = point?.isReadonly ?? here.readonly;
-      if (isLast) return { path: pathOf(parents, name), entry, parent: directory, name, isReadonly: readonly };
-      parents.push({ directory, name, readonly: here.readonly });
-      here = { entry, readonly };
+      const isEntryReadonly: boolean = point?.isReadonly ?? readonly;
+      if (isLast) return { entry, parent: directory, name, isReadonly: isEntryReadonly, above };
+      if (entry === undefined) {
+        if (!makesParents) return 'ENOENT';
+        if (readonly) return 'EROFS';
+        entry = newDirectory(directoryMode);
+        add({ parent: directory, name }, entry);
+      }
+      above.push({ directory, name, isReadonly: readonly });
+      [here, readonly] = [entry, isEntryReadonly];
     }
     // The path ended at the root or with `..`.
-    return {
-      path: pathOf(parents.slice(0, -1), parents.at(-1)?.name ?? ''),
-      entry: here.entry,
-      parent: parents.at(-1)?.directory ?? root,
-      name: parents.at(-1)?.name ?? '',
-      isReadonly: here.readonly,
-    };
+    const last = above.pop();
+    return { entry: here, parent: last?.directory ?? root, name: last?.name ?? '', isReadonly: readonly, above };
+  }
+
+  function walk(path: string, followLast: boolean, makesParents = false): Place {
+    const place = seek(path, followLast, makesParents);
+    if (typeof place === 'string') throw new FileError(place, path);
+    return place;
   }
 
   function find(path: string, followLast = true): Entry {
@@ -193,13 +195,13 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
     space.usedBytes += bytes;
   }
 
-  function put({ parent, name }: Place, entry: Entry): void {
+  function put({ parent, name }: Pick<Place, 'parent' | 'name'>, entry: Entry): void {
     parent.entries.set(name, entry);
     parent.modifiedAt = now();
   }
 
   /** Puts something new in a place. Where the directory says so, it is the directory's group's. */
-  function add(place: Place, entry: Entry): void {
+  function add(place: Pick<Place, 'parent' | 'name'>, entry: Entry): void {
     const { mode, gid } = place.parent;
     if ((mode & setGroup) !== 0) {
       entry.gid = gid;
@@ -210,14 +212,7 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
 
   function makeDirectory(path: string, options: { readonly mode?: number; readonly parents?: boolean } = {}): void {
     const { mode = directoryMode, parents = false } = options;
-    if (parents) {
-      const parts = partsOf(path);
-      for (let count = 1; count < parts.length; count++) {
-        const above = `/${parts.slice(0, count).join('/')}`;
-        if (walk(above, true).entry === undefined) makeDirectory(above);
-      }
-    }
-    const place = walk(path, parents);
+    const place = walk(path, parents, parents);
     if (place.entry !== undefined) {
       if (parents && place.entry.type === 'directory') return;
       throw new FileError('EEXIST', path);
@@ -247,7 +242,7 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
   function remove(path: string): void {
     const place = writable(path, false);
     if (place.entry === undefined) throw new FileError('ENOENT', path);
-    if (place.entry === root || mounts.has(place.path)) throw new FileError('EBUSY', path);
+    if (place.entry === root || mounts.has(pathOf(place.above, place.name))) throw new FileError('EBUSY', path);
     space.usedBytes -= usageOf(place.entry).bytes;
     place.parent.entries.delete(place.name);
     place.parent.modifiedAt = now();
@@ -258,9 +253,10 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
     const goal = writable(to, false);
     const { entry } = source;
     if (entry === undefined) throw new FileError('ENOENT', from);
-    if (mounts.has(source.path) || mounts.has(goal.path)) throw new FileError('EBUSY', from);
+    const [sourcePath, goalPath] = [pathOf(source.above, source.name), pathOf(goal.above, goal.name)];
+    if (mounts.has(sourcePath) || mounts.has(goalPath)) throw new FileError('EBUSY', from);
     if (entry === goal.entry) return;
-    if (entry.type === 'directory' && `${goal.path}/`.startsWith(`${source.path}/`)) throw new FileError('EINVAL', to);
+    if (entry.type === 'directory' && `${goalPath}/`.startsWith(`${sourcePath}/`)) throw new FileError('EINVAL', to);
     if (goal.entry !== undefined) {
       if (goal.entry.type === 'directory') {
         if (entry.type !== 'directory') throw new FileError('EISDIR', to);
@@ -300,21 +296,13 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
   return {
     stat: (path) => statOf(find(path)),
     lstat(path) {
-      try {
-        const { entry } = walk(path, false);
-        return entry && statOf(entry);
-      } catch (error) {
-        if (error instanceof FileError && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return undefined;
-        throw error;
-      }
+      const place = seek(path, false);
+      if (place === 'ELOOP') throw new FileError(place, path);
+      return typeof place === 'string' || !place.entry ? undefined : statOf(place.entry);
     },
     exists(path) {
-      try {
-        return walk(path, true).entry !== undefined;
-      } catch (error) {
-        if (error instanceof FileError) return false;
-        throw error;
-      }
+      const place = seek(path, true);
+      return typeof place !== 'string' && place.entry !== undefined;
     },
     read(path) {
       const entry = find(path);
@@ -345,7 +333,7 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
     realPath(path) {
       const place = walk(path, true);
       if (place.entry === undefined) throw new FileError('ENOENT', path);
-      return place.path;
+      return pathOf(place.above, place.name);
     },
     entryAt: (path) => find(path),
     mount,
@@ -369,8 +357,10 @@ export function mayBeBelow(path: string, place: string): boolean {
   return parts.includes('..') || partsOf(place).every((part, index) => part === parts[index]);
 }
 
-function pathOf(parents: readonly { readonly name: string }[], name: string): string {
-  return `/${[...parents.map((parent) => parent.name), name].join('/')}`;
+function pathOf(above: readonly { readonly name: string }[], name: string): string {
+  let path = '';
+  for (const step of above) path += `/${step.name}`;
+  return `${path}/${name}`;
 }
 
 function partsOf(path: string): string[] {
