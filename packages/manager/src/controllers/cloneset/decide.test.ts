@@ -192,6 +192,16 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     does: ['c is Normal'],
   },
   {
+    is: 'lets a marked Pod that is down go alone, though another is marked, where no more can be spared',
+    rolling: { maxUnavailable: 1 },
+    pods: [
+      pod('a', { image: 'app:v2' }),
+      pod('b', { image: 'app:v2', isSpecified: true }),
+      pod('c', { image: 'app:v2', isSpecified: true, isReady: false }),
+    ],
+    does: ['delete c'],
+  },
+  {
     is: 'says when it may make no more at once',
     spec: { scaleStrategy: { maxUnavailable: 1 } },
     pods: [],

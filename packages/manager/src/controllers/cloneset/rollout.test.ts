@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSetRollingUpdate, CloneSetStatus } from '@kruise/api/kruise/cloneset';
-import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
+import { inPlaceUpdateReadyCondition, specifiedDeleteLabel } from '@kruise/api/kruise/well-known';
 import { findCondition } from '@kruise/machinery/conditions';
 import fc from 'fast-check';
 import { allFeatureGates, featureGates } from '../../feature-gates.ts';
@@ -36,6 +36,13 @@ function rolloutOf(replicas: number, rolling: CloneSetRollingUpdate): World {
 /** Returns how many things were done. */
 const step = (world: World) => act(world, settings).length;
 
+function markOne({ pods }: World, which: number): void {
+  const [name = '', pod] = [...pods][which % pods.size] ?? [];
+  if (!pod) return;
+  const { labels, ...metadata } = pod.metadata;
+  pods.set(name, { ...pod, metadata: { ...metadata, labels: { ...labels, [specifiedDeleteLabel]: 'true' } } });
+}
+
 const isReady = ({ status }: Pod) =>
   findCondition(status?.conditions, 'Ready')?.status === 'True' &&
   findCondition(status?.conditions, inPlaceUpdateReadyCondition)?.status === 'True';
@@ -47,6 +54,8 @@ const plan = fc
     maxUnavailable: fc.nat(3),
     maxSurge: fc.nat(3),
     podUpdatePolicy: fc.constantFrom('ReCreate' as const, 'InPlaceIfPossible' as const),
+    /** Which Pods somebody wants deleted, by number, and before which round. */
+    marks: fc.array(fc.record({ round: fc.nat(9), which: fc.nat(9) }), { maxLength: 4 }),
     /** Which Pods' kubelets come next, by number. */
     order: fc.array(fc.nat(9), { minLength: 10, maxLength: 40 }),
   })
@@ -54,7 +63,7 @@ const plan = fc
 
 test('an update keeps its budget at every step, and ends with as many new Pods as the partition leaves', () => {
   fc.assert(
-    fc.property(plan, ({ replicas, order, ...rolling }) => {
+    fc.property(plan, ({ replicas, marks, order, ...rolling }) => {
       const { partition, maxUnavailable, maxSurge } = rolling;
       const world = rolloutOf(replicas, rolling);
       const check = () => {
@@ -72,6 +81,7 @@ test('an update keeps its budget at every step, and ends with as many new Pods a
       let idle = 0;
       for (let round = 0; idle < 3; round++) {
         assert.ok(round < 400, 'it does not come to an end');
+        for (const { which } of marks.filter((mark) => mark.round === round)) markOne(world, which);
         const did = step(world);
         check();
         const names = [...world.pods.keys()];

@@ -36,7 +36,10 @@ export function scale(situation: Situation): Step {
   if (already.length > 0) return { actions: already, changesPods: true };
 
   const waiting = specified.filter((pod) => lifecycleStateOf(pod) !== 'PreparingDelete');
-  const chosen = deletePods(situation, withinLimit(situation, waiting, numbers.deleteReadyLimit));
+  // Marked Pods that are down go in any case, and the numbers do not count them as unavailable (cloneset.md §8.1): with each
+  // of them the reference lets one go that serves, however few are left.
+  const down = waiting.filter((pod) => !isServing(situation, pod)).length;
+  const chosen = deletePods(situation, withinLimit(situation, waiting, numbers.deleteReadyLimit - down));
   if (chosen.length > 0) return { actions: chosen, changesPods: true };
 
   // While Pods that somebody chose are on their way out, no others are chosen.
@@ -125,13 +128,16 @@ function deletePods({ cloneSet, claims, now }: Situation, pods: readonly Pod[]):
 
 /**
  * Pods that are not available can go at any time, others as long as there are enough of them. In the reference it is Pods
- * that are not ready (cloneset.md §8.2): with a long minReadySeconds surplus Pods would stay as long. A Pod that takes traffic
- * serves, though nobody has come round to calling it Normal yet.
+ * that are not ready (cloneset.md §8.2): with a long minReadySeconds surplus Pods would stay as long.
  */
-function withinLimit({ cloneSet, now }: Situation, pods: readonly Pod[], limit: number): readonly Pod[] {
-  const { minReadySeconds = 0 } = cloneSet.spec;
+function withinLimit(situation: Situation, pods: readonly Pod[], limit: number): readonly Pod[] {
   let left = limit;
-  return pods.filter((pod) => !isPodAvailable(pod, minReadySeconds, now) || left-- > 0);
+  return pods.filter((pod) => !isServing(situation, pod) || left-- > 0);
+}
+
+/** A Pod that takes traffic serves, though nobody has come round to calling it Normal yet. */
+function isServing({ cloneSet, now }: Situation, pod: Pod): boolean {
+  return isPodAvailable(pod, cloneSet.spec.minReadySeconds ?? 0, now);
 }
 
 /** The Pods to remove: of the old revision as many as there are too many of it, the rest of the new one. */
