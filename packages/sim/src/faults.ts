@@ -32,6 +32,11 @@ export function weatherOf(kind: FaultKind): Partial<Weather> | undefined {
   return kind in weathers ? weathers[kind as WeatherFault] : undefined;
 }
 
+/** How far a clock that is wrong is ahead. */
+export function clockErrorMs({ lastsMs }: Fault): number {
+  return lastsMs % 2 === 0 ? lastsMs : -lastsMs;
+}
+
 export const faultKinds: readonly FaultKind[] = [
   ...(Object.keys(weathers) as WeatherFault[]),
   'crashes',

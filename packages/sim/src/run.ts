@@ -8,7 +8,7 @@ import { pick, randomInteger, seededRandom } from '@kruise/values/random';
 import { counting, type Reached } from './coverage.ts';
 import type { createDisk } from './disk.ts';
 import { drainer } from './drainer.ts';
-import { drawFaults, type Fault, longestFaultMs, told, weatherOf } from './faults.ts';
+import { clockErrorMs, drawFaults, type Fault, longestFaultMs, told, weatherOf } from './faults.ts';
 import { worldStart } from './foundation.ts';
 import { unrest } from './invariants/at-rest.ts';
 import { invariants } from './invariants/catalogue.ts';
@@ -211,7 +211,7 @@ export function befall(world: World, machines: Machines, fault: Fault, tell: (li
     return;
   }
   if (kind === 'has a wrong clock') {
-    world.setClock(target, lastsMs % 2 === 0 ? lastsMs : -lastsMs);
+    world.setClock(target, clockErrorMs(fault));
     world.clock.setTimer(lastsMs, () => world.setClock(target, 0));
     return;
   }

@@ -6,6 +6,7 @@ import { type StatefulSet, statefulSet } from '@kruise/api/kruise/statefulset';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { wantedOrdinals } from '@kruise/manager/controllers/statefulset/ordinals';
 import { featureGates } from '@kruise/manager/feature-gates';
+import { clockErrorMs, type Fault } from '../faults.ts';
 import type { View } from '../view.ts';
 import type { Heard } from '../world.ts';
 
@@ -24,6 +25,12 @@ export function kruiseOwnerOf(view: View, pod: Parameters<typeof controllerOf>[0
 
 export function isOfManager({ user }: Heard): boolean {
   return user.username === 'system:serviceaccount:kruise-system:kruise-manager';
+}
+
+/** How far the clock of kruise-manager may be behind, by which Pods are so much younger than they are. */
+export function managerBehindMs(faults: readonly Fault[]): number {
+  const wrong = faults.filter(({ kind, target }) => kind === 'has a wrong clock' && target.startsWith('manager'));
+  return Math.max(0, ...wrong.map((fault) => -clockErrorMs(fault)));
 }
 
 /** What kruise-manager runs with where nothing else is said. */

@@ -24,6 +24,7 @@ import {
   type KruiseWorkload,
   kruiseOwnerOf,
   kruiseWorkloads,
+  managerBehindMs,
   numberOf,
   numbersOf,
   specsInForce,
@@ -68,6 +69,13 @@ export const podsAreSpared: Invariant = {
         else ready.set(uid, { since, seenAt: before?.seenAt ?? view.now });
       }
     };
+    // Pods that are not available yet cost nothing, in the reference too, and whether they are is said by the clock.
+    const behindMs = managerBehindMs(scene.faults);
+    const mayLookNew = (view: View, found: Pod) => {
+      const workload = kruiseOwnerOf(view, found);
+      const proofMs = workload ? minReadySecondsOf(workload) * 1000 : 0;
+      return proofMs > 0 && (readySince(found) ?? view.now) + proofMs > view.now - behindMs;
+    };
     const isStanding = (each: Pod) => proven.has(each.metadata.uid ?? '') && isPodActive(each) && !isTaken(each);
 
     scene.onRequest((heard) => {
@@ -76,7 +84,7 @@ export const podsAreSpared: Invariant = {
       if (!before || !found) return undefined;
       look(before);
       const { seenAt = before.now } = ready.get(found.metadata.uid ?? '') ?? {};
-      if (!isStanding(found) || before.now - seenAt < knownAfterMs) return undefined;
+      if (!isStanding(found) || before.now - seenAt < knownAfterMs || mayLookNew(before, found)) return undefined;
       return () => {
         const view = scene.view();
         const workload = view && kruiseOwnerOf(view, found);

@@ -21,7 +21,7 @@ import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import { scaleDown, scaleUp } from '@kruise/values/int-or-string';
 import { activeByOwner, ceiling, floor } from './amounts.ts';
 import type { Invariant } from './invariant.ts';
-import { numberOf, numbersOf, specsInForce } from './kruise.ts';
+import { managerBehindMs, numberOf, numbersOf, specsInForce } from './kruise.ts';
 import { watchUnfitNodes } from './unfit-nodes.ts';
 
 export const deploymentsStayLarge: Invariant = {
@@ -134,7 +134,8 @@ const knownAfterMs = 10_000;
 
 /** A workload takes no more Pods down that were ready than may be unavailable, as far as it updates them in place. */
 function staysAvailable<K extends Kind>(kind: K, mostOf: (spec: ObjectOf<K>) => number): Invariant['begin'] {
-  return () => {
+  return ({ faults }) => {
+    const behindMs = managerBehindMs(faults);
     const unfit = watchUnfitNodes();
     const isCounted = (each: Pod, now: number) => kind !== advancedDaemonSet || !unfit.has(targetNodeOf(each), now);
     const wasReady = new Map<string, boolean>();
@@ -153,7 +154,7 @@ function staysAvailable<K extends Kind>(kind: K, mostOf: (spec: ObjectOf<K>) => 
           if (isDrained && wasReady.get(uid)) taken.add(uid);
           else if (!isDrained) taken.delete(uid);
           const since = readySince(each);
-          wasReady.set(uid, since !== undefined && view.now - since > knownAfterMs);
+          wasReady.set(uid, since !== undefined && view.now - behindMs - since > knownAfterMs);
         }
         const down = pods.filter((each) => taken.has(each.metadata.uid ?? '') && isCounted(each, view.now)).length;
         const limit = limitOf(metadata.uid ?? '', mostOf(workload), down);
