@@ -57,18 +57,36 @@ type Entries = readonly ManagedFieldsEntry[];
  * controller are, have the same, and share the text; and most objects are written again soon after they were.
  */
 const recent = new Map<string, Entries>();
-const recentCount = 512;
+/** As many as a burst of writes may be about; the sets of fields in them are mostly the same. */
+const recentCount = 8192;
 const texts = new WeakMap<Entries, string>();
+const fieldTexts = new WeakMap<object, string>();
 
 function textOf(entries: Entries): string {
   const known = texts.get(entries);
   if (known !== undefined) return known;
-  const text = stringify(entries);
+  const text = `[${entries.map(entryText).join(',')}]`;
   const alike = recent.get(text);
   const shared = alike === undefined ? text : texts.get(alike)!;
   remember(shared, alike ?? entries);
   texts.set(entries, shared);
   return shared;
+}
+
+/** Of an entry the set of fields is nearly all there is, and changes the least. */
+function entryText({ fieldsV1, subresource, ...rest }: ManagedFieldsEntry): string {
+  const start = stringify(rest).slice(0, -1);
+  const fields = fieldsV1 == null ? '' : `,"fieldsV1":${fieldsText(fieldsV1)}`;
+  return `${start}${fields}${subresource === undefined ? '' : `,"subresource":${stringify(subresource)}`}}`;
+}
+
+function fieldsText(fields: object): string {
+  let text = fieldTexts.get(fields);
+  if (text === undefined) {
+    text = stringify(fields);
+    fieldTexts.set(fields, text);
+  }
+  return text;
 }
 
 function entriesOf(text: string): Entries {

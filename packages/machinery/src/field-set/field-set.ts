@@ -11,20 +11,20 @@
  * first, and nodes without any path below them are gone. `readFieldSet` makes any tree so.
  */
 import { isObject, type JsonObject } from '../json-value.ts';
+import { noChildren } from './children.ts';
 import {
   comparePathElements,
   isCanonicalElement,
   type PathElement,
   PathElementError,
   readPathElement,
-  sortPathElements,
 } from './path-element.ts';
 
 /** A canonical set of field paths. As the root of a set an empty tree is the empty set. */
 export type FieldSet = { readonly [element: PathElement]: FieldSet };
 
 /** The set without paths; below the root the same tree means a path that ends. */
-export const emptySet: FieldSet = Object.freeze({});
+export const emptySet: FieldSet = noChildren().node(true)!;
 
 const self = '.';
 type Tree = Record<PathElement, FieldSet>;
@@ -39,17 +39,6 @@ export function isEmpty(set: FieldSet): boolean {
 export function isMember(node: FieldSet): boolean {
   for (const first in node) return first === self;
   return true;
-}
-
-/** A node with these children, which is in the set itself or only on the way; `undefined` if it is neither. */
-export function nodeOf(
-  children: ReadonlyMap<PathElement, FieldSet> | undefined,
-  member: boolean,
-): FieldSet | undefined {
-  if (!children || children.size === 0) return member ? emptySet : undefined;
-  const node: Tree = member ? { [self]: emptySet } : {};
-  for (const element of sortPathElements([...children.keys()])) node[element] = children.get(element)!;
-  return node;
 }
 
 /** The set with these paths. */
@@ -249,6 +238,12 @@ function isCanonicalNode(node: JsonObject): boolean {
     last = element;
   }
   return last !== self;
+}
+
+function nodeOf(children: ReadonlyMap<PathElement, FieldSet>, member: boolean): FieldSet | undefined {
+  let gathered = noChildren();
+  for (const [element, child] of children) gathered = gathered.with(element, child);
+  return gathered.node(member);
 }
 
 type ReadNode = { readonly children: ReadonlyMap<PathElement, FieldSet>; readonly member: boolean };

@@ -17,9 +17,19 @@ import { isObject, type JsonObject } from '../json-value.ts';
 /** One step of a path, as `fieldsV1` writes it. */
 export type PathElement = string;
 
+/** Texts of steps that were lately asked for: one text for a field compares at once with itself. */
+const fieldElements = new Map<string, PathElement>();
+const maxFieldElements = 4096;
+
 /** The step to a field of a map. */
 export function fieldElement(name: string): PathElement {
-  return `f:${name}`;
+  let element = fieldElements.get(name);
+  if (element === undefined) {
+    element = `f:${name}`;
+    if (fieldElements.size >= maxFieldElements) fieldElements.clear();
+    fieldElements.set(name, element);
+  }
+  return element;
 }
 
 const plainText = /^[\w.\-/:]*$/;

@@ -3,7 +3,8 @@
  * shared between the two: what is the same object is not looked into.
  */
 import { fieldTypeOf, type ListMergeType, type MapMergeType, type MergeType } from '@kruise/schema/merge-type';
-import { emptySet, type FieldSet, isEmpty, nodeOf, recursiveDifference } from '../field-set/field-set.ts';
+import { type Children, noChildren } from '../field-set/children.ts';
+import { emptySet, type FieldSet, isEmpty, recursiveDifference } from '../field-set/field-set.ts';
 import { fieldElement, type PathElement } from '../field-set/path-element.ts';
 import { isObject, isSame, type JsonObject } from '../json-value.ts';
 import { itemsByElement, shapeOf } from './list-item.ts';
@@ -15,8 +16,9 @@ export type Comparison = { readonly added: FieldSet; readonly modified: FieldSet
 export function compare(before: JsonObject, after: JsonObject, type: MergeType): Comparison {
   const changes = new Changes();
   compareBoth(before, after, type, changes, '');
-  const root = changes.at('');
-  return { added: root.added ?? emptySet, modified: root.modified ?? emptySet, removed: root.removed ?? emptySet };
+  const { added, modified, removed } = changes;
+  const setOf = (children: Children | undefined) => children?.get('') ?? emptySet;
+  return { added: setOf(added), modified: setOf(modified), removed: setOf(removed) };
 }
 
 /** Whether nothing changed. */
@@ -34,42 +36,29 @@ export function withoutFields(comparison: Comparison, fields: FieldSet | undefin
   };
 }
 
-type Nodes = Map<PathElement, FieldSet>;
-
 /** What changed among the children of one node. */
 class Changes {
-  added: Nodes | undefined;
-  modified: Nodes | undefined;
-  removed: Nodes | undefined;
+  added: Children | undefined;
+  modified: Children | undefined;
+  removed: Children | undefined;
 
   add(element: PathElement, node: FieldSet): void {
-    this.added ??= new Map();
-    this.added.set(element, node);
+    this.added = (this.added ?? noChildren()).with(element, node);
   }
 
   modify(element: PathElement, node: FieldSet): void {
-    this.modified ??= new Map();
-    this.modified.set(element, node);
+    this.modified = (this.modified ?? noChildren()).with(element, node);
   }
 
   remove(element: PathElement, node: FieldSet): void {
-    this.removed ??= new Map();
-    this.removed.set(element, node);
-  }
-
-  at(element: PathElement): { readonly [change in 'added' | 'modified' | 'removed']: FieldSet | undefined } {
-    return {
-      added: this.added?.get(element),
-      modified: this.modified?.get(element),
-      removed: this.removed?.get(element),
-    };
+    this.removed = (this.removed ?? noChildren()).with(element, node);
   }
 
   /** Takes over what changed below a child. */
   take(element: PathElement, { added, modified, removed }: Changes): void {
-    if (added) this.add(element, nodeOf(added, false)!);
-    if (modified) this.modify(element, nodeOf(modified, false)!);
-    if (removed) this.remove(element, nodeOf(removed, false)!);
+    if (added) this.add(element, added.node(false)!);
+    if (modified) this.modify(element, modified.node(false)!);
+    if (removed) this.remove(element, removed.node(false)!);
   }
 }
 
@@ -180,26 +169,26 @@ function wholeOf(value: unknown, type: MergeType): FieldSet {
       return emptySet;
     case 'map':
       if (type.map!.isAtomic || !isObject(value)) return emptySet;
-      return nodeOf(wholeFields(value, type.map!), true)!;
+      return wholeFields(value, type.map!).node(true)!;
     case 'list':
       if (type.list!.relation === 'atomic' || !Array.isArray(value)) return emptySet;
-      return nodeOf(wholeItems(value, type.list!), true)!;
+      return wholeItems(value, type.list!).node(true)!;
   }
 }
 
-function wholeFields(value: JsonObject, map: MapMergeType): Nodes {
-  const nodes: Nodes = new Map();
+function wholeFields(value: JsonObject, map: MapMergeType): Children {
+  let nodes = noChildren();
   for (const name in value) {
     const type = fieldTypeOf(map, name);
-    if (type) nodes.set(fieldElement(name), wholeOf(value[name], type));
+    if (type) nodes = nodes.with(fieldElement(name), wholeOf(value[name], type));
   }
   return nodes;
 }
 
-function wholeItems(value: readonly unknown[], list: ListMergeType): Nodes {
-  const nodes: Nodes = new Map();
+function wholeItems(value: readonly unknown[], list: ListMergeType): Children {
+  let nodes = noChildren();
   for (const [element, items] of itemsByElement(list, value)) {
-    nodes.set(element, items.length > 1 ? emptySet : wholeOf(items[0], list.element));
+    nodes = nodes.with(element, items.length > 1 ? emptySet : wholeOf(items[0], list.element));
   }
   return nodes;
 }

@@ -4,8 +4,9 @@
  */
 import { formatTime, type Instant } from '@kruise/values/time';
 import { fieldPath } from '../field-set/field-path.ts';
-import { difference, emptySet, fieldSetOf, hasPath, isEmpty, union } from '../field-set/field-set.ts';
+import { difference, emptySet, type FieldSet, fieldSetOf, hasPath, isEmpty, union } from '../field-set/field-set.ts';
 import { isSame, type JsonObject, own } from '../json-value.ts';
+import type { Comparison } from './compare.ts';
 import { type Conflict, conflictsOf } from './conflict.ts';
 import { fieldsOfLastApplied, kubectl, withLastApplied } from './last-applied.ts';
 import { ListItemError } from './list-item.ts';
@@ -122,8 +123,8 @@ function managersAfter(
   before: Managers,
   { manager, subresource = '', now }: Request,
 ): Managers {
-  const { managers, taken } = updateManagers(kind, change, before);
-  const fields = difference(taken, untracked);
+  const { managers, comparison } = updateManagers(kind, change, before);
+  const fields = before.size === 0 ? takenAtFirst(comparison) : takenBy(comparison);
   if (!isEmpty(fields)) {
     const self = selfOf({ manager, operation: 'Update', apiVersion: kind.apiVersion, subresource });
     const identity = identityOf(self);
@@ -131,6 +132,23 @@ function managersAfter(
     managers.set(identity, { ...self, time: formatTime(now), fields: owned });
   }
   return capManagers(managers);
+}
+
+function takenBy({ added, modified }: Comparison): FieldSet {
+  return difference(union(modified, added), untracked);
+}
+
+// Objects made alike have the same fields, and then share the set of them.
+const atFirst = new WeakMap<FieldSet, { readonly modified: FieldSet; readonly taken: FieldSet }>();
+
+/** What whoever writes an object that nobody has any part in takes. */
+function takenAtFirst(comparison: Comparison): FieldSet {
+  const { added, modified } = comparison;
+  const known = atFirst.get(added);
+  if (known?.modified === modified) return known.taken;
+  const taken = takenBy(comparison);
+  atFirst.set(added, { modified, taken });
+  return taken;
 }
 
 function selfOf(self: Omit<Manager, 'time' | 'fields'>): Manager {

@@ -1,6 +1,7 @@
 import { fieldTypeOf, type ListMergeType, type MapMergeType, type MergeType } from '@kruise/schema/merge-type';
-import { emptySet, type FieldSet, nodeOf } from '../field-set/field-set.ts';
-import { fieldElement, type PathElement } from '../field-set/path-element.ts';
+import { type Children, noChildren } from '../field-set/children.ts';
+import { emptySet, type FieldSet } from '../field-set/field-set.ts';
+import { fieldElement } from '../field-set/path-element.ts';
 import { isObject, type JsonObject } from '../json-value.ts';
 import { itemsByElement, shapeOf } from './list-item.ts';
 
@@ -16,15 +17,15 @@ function visit(value: unknown, type: MergeType, member: boolean): FieldSet | und
       return emptySet;
     case 'list':
       if (type.list!.relation === 'atomic') return emptySet;
-      return nodeOf(Array.isArray(value) ? itemsOf(value, type.list!) : undefined, member);
+      return (Array.isArray(value) ? itemsOf(value, type.list!) : noChildren()).node(member);
     case 'map':
       if (type.map!.isAtomic) return emptySet;
-      return nodeOf(isObject(value) ? fieldsOf(value, type.map!) : undefined, member);
+      return (isObject(value) ? fieldsOf(value, type.map!) : noChildren()).node(member);
   }
 }
 
-function fieldsOf(value: JsonObject, map: MapMergeType): ReadonlyMap<PathElement, FieldSet> {
-  const children = new Map<PathElement, FieldSet>();
+function fieldsOf(value: JsonObject, map: MapMergeType): Children {
+  let children = noChildren();
   for (const name of Object.keys(value)) {
     const member = value[name];
     const type = fieldTypeOf(map, name);
@@ -32,7 +33,7 @@ function fieldsOf(value: JsonObject, map: MapMergeType): ReadonlyMap<PathElement
     // A named field is owned through what is in it; keys of maps, and what is empty, by themselves.
     const isOwned = member === null || (isObject(member) && isEmptyMap(member)) || !map.fields.has(name);
     const node = visit(member, type, isOwned);
-    if (node) children.set(fieldElement(name), node);
+    if (node) children = children.with(fieldElement(name), node);
   }
   return children;
 }
@@ -42,11 +43,11 @@ function isEmptyMap(value: JsonObject): boolean {
   return true;
 }
 
-function itemsOf(value: readonly unknown[], list: ListMergeType): ReadonlyMap<PathElement, FieldSet> {
-  const children = new Map<PathElement, FieldSet>();
+function itemsOf(value: readonly unknown[], list: ListMergeType): Children {
+  let children = noChildren();
   for (const [element, items] of itemsByElement(list, value)) {
     // Items with the same key have no fields of their own: nobody could say whose.
-    children.set(element, items.length > 1 ? emptySet : visit(items[0], list.element, true)!);
+    children = children.with(element, items.length > 1 ? emptySet : visit(items[0], list.element, true)!);
   }
   return children;
 }

@@ -62,6 +62,7 @@ function withoutTime({ time: _, ...entry }: ManagedFieldsEntry): object {
 }
 
 const maxManagerBytes = 128;
+const plain = /^[ -~]{0,128}$/;
 const printable = /^[ \p{L}\p{M}\p{N}\p{P}\p{S}]$/u;
 
 /** The manager a request is made by: the one it names, or else the start of its user agent, as far as that is printable. */
@@ -73,8 +74,11 @@ export function managerOf({
   readonly userAgent: string;
 }): string {
   if (fieldManager !== '') return fieldManager;
+  const slash = userAgent.indexOf('/');
+  const start = slash < 0 ? userAgent : userAgent.slice(0, slash);
+  if (plain.test(start)) return start;
   let name = '';
-  for (const character of userAgent.split('/', 1)[0]!) {
+  for (const character of start) {
     if (!printable.test(character)) continue;
     if (Buffer.byteLength(name + character) > maxManagerBytes) break;
     name += character;

@@ -25,12 +25,17 @@ export const noManagers: Managers = new Map();
  * says nothing of fields other versions have. It is written as Go writes it, because Kubernetes sorts by the text.
  */
 export function identityOf({ manager, operation, apiVersion, subresource }: Omit<Manager, 'time' | 'fields'>): string {
-  return stringify({
-    ...(manager === '' ? {} : { manager }),
-    operation,
-    ...(operation === 'Apply' || apiVersion === '' ? {} : { apiVersion }),
-    ...(subresource === '' ? {} : { subresource }),
-  });
+  let text = manager === '' ? '{' : `{"manager":${textOf(manager)},`;
+  text += `"operation":"${operation}"`;
+  if (operation === 'Update' && apiVersion !== '') text += `,"apiVersion":${textOf(apiVersion)}`;
+  if (subresource !== '') text += `,"subresource":${textOf(subresource)}`;
+  return `${text}}`;
+}
+
+const plainText = /^[\w.\-/:]*$/;
+
+function textOf(text: string): string {
+  return plainText.test(text) ? `"${text}"` : stringify(text);
 }
 
 /** Entries that cannot be read. */

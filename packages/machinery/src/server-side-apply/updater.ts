@@ -120,17 +120,16 @@ function without(fields: FieldSet, { added, modified, removed }: Comparison): Fi
   return difference(difference(difference(fields, added), modified), removed);
 }
 
-/** The owners after an update, and the fields whoever made it now owns because of it. */
+/** The owners after an update, and what changed: whoever made it now owns what came or has another value. */
 export function updateManagers(
   kind: TrackedKind,
   change: Change,
   managers: Managers,
-): { readonly managers: Draft; readonly taken: FieldSet } {
+): { readonly managers: Draft; readonly comparison: Comparison } {
   const draft = reconcileManagers(kind, change.before, managers);
   const comparisonAt = comparer(kind, change);
   takeFromOthers(draft, undefined, comparisonAt);
-  const { added, modified } = comparisonAt(kind.apiVersion)!;
-  return { managers: draft, taken: union(modified, added) };
+  return { managers: draft, comparison: comparisonAt(kind.apiVersion)! };
 }
 
 /** An apply, of and on objects without managedFields. */
