@@ -29,7 +29,10 @@ export type EventRecorder = {
   flush(): Promise<void>;
 };
 
-type Waiting = { readonly told: NewEvent; readonly correlated: Correlated };
+/** An event without the object it is about, of which it would keep a version alive that nobody else has any more. */
+type Told = Omit<NewEvent, 'about'> & { readonly regarding: Event['involvedObject'] };
+
+type Waiting = { readonly told: Told; readonly correlated: Correlated };
 
 /** Events that wait to be written; what comes on top is dropped, as they are only for people to read. */
 const maxWaiting = 1000;
@@ -113,7 +116,7 @@ export function createEventRecorder(
         onError(new Error(`an event was dropped: ${told.reason} ${told.message}`));
         return;
       }
-      waiting.push({ told, correlated });
+      waiting.push({ told: toldOf(told), correlated });
       writing ??= writeAll();
     },
     flush: async () => writing,
@@ -130,14 +133,18 @@ type Facts = {
   readonly id: string;
 };
 
-function eventOf({ about, fieldPath, type, reason }: NewEvent, facts: Facts): Event {
-  const { name = '', namespace = 'default' } = about.metadata;
+function toldOf({ about, fieldPath, ...event }: NewEvent): Told {
+  return { ...event, regarding: { ...referenceTo(about), ...(fieldPath === undefined ? {} : { fieldPath }) } };
+}
+
+function eventOf({ regarding, type, reason }: Told, facts: Facts): Event {
+  const { name = '', namespace = 'default' } = regarding;
   const { component, host } = facts;
   return {
     apiVersion: 'v1',
     kind: 'Event',
     metadata: { name: `${name}.${facts.id}`, namespace },
-    involvedObject: { ...referenceTo(about), ...(fieldPath === undefined ? {} : { fieldPath }) },
+    involvedObject: regarding,
     reason,
     message: facts.message,
     source: { component, ...(host === '' ? {} : { host }) },
