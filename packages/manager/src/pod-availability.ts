@@ -16,7 +16,11 @@ export function isRunningAndReady(pod: Pod): boolean {
 /** Whether a Pod has been ready for so long that it can be relied on, and waits in no hook. */
 export function isAvailable(pod: Pod, minReadySeconds: number, now: Instant): boolean {
   const state = lifecycleStateOf(pod);
-  if (state !== undefined && state !== 'Normal') return false;
+  return (state === undefined || state === 'Normal') && isServing(pod, minReadySeconds, now);
+}
+
+/** Whether a Pod has taken traffic for so long that it can be relied on, though nobody may have called it Normal yet. */
+export function isServing(pod: Pod, minReadySeconds: number, now: Instant): boolean {
   if (!isRunningAndReady(pod)) return false;
   if (minReadySeconds <= 0) return true;
   const since = readySince(pod);

@@ -2,9 +2,9 @@
 import type { Pod } from '@kruise/api/core/pod';
 import { type Action, announced, create, record, remove } from '@kruise/client/actions';
 import { podTemplateOf } from '@kruise/machinery/controller-revision';
-import { isPodAvailable } from '@kruise/machinery/pods';
 import { stringify } from '@kruise/values/go-json';
 import { changeState, isHooked, lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
+import { isServing } from '../../pod-availability.ts';
 import { instanceIdOf, newClaims, newInstanceIds, newPod } from './instances.ts';
 import { type Numbers, numbersOf, replicasOf } from './numbers.ts';
 import { inOrderOfSparing } from './ranking.ts';
@@ -38,7 +38,7 @@ export function scale(situation: Situation): Step {
   const waiting = specified.filter((pod) => lifecycleStateOf(pod) !== 'PreparingDelete');
   // Marked Pods that are down go in any case, and the numbers do not count them as unavailable (cloneset.md §8.1): with each
   // of them the reference lets one go that serves, however few are left.
-  const down = waiting.filter((pod) => !isServing(situation, pod)).length;
+  const down = waiting.filter((pod) => mayGoAnyTime(situation, pod)).length;
   const chosen = deletePods(situation, withinLimit(situation, waiting, numbers.deleteReadyLimit - down));
   if (chosen.length > 0) return { actions: chosen, changesPods: true };
 
@@ -132,12 +132,11 @@ function deletePods({ cloneSet, claims, now }: Situation, pods: readonly Pod[]):
  */
 function withinLimit(situation: Situation, pods: readonly Pod[], limit: number): readonly Pod[] {
   let left = limit;
-  return pods.filter((pod) => !isServing(situation, pod) || left-- > 0);
+  return pods.filter((pod) => mayGoAnyTime(situation, pod) || left-- > 0);
 }
 
-/** A Pod that takes traffic serves, though nobody has come round to calling it Normal yet. */
-function isServing({ cloneSet, now }: Situation, pod: Pod): boolean {
-  return isPodAvailable(pod, cloneSet.spec.minReadySeconds ?? 0, now);
+function mayGoAnyTime({ cloneSet, now }: Situation, pod: Pod): boolean {
+  return !isServing(pod, cloneSet.spec.minReadySeconds ?? 0, now);
 }
 
 /** The Pods to remove: of the old revision as many as there are too many of it, the rest of the new one. */
