@@ -117,6 +117,28 @@ test('a cluster role bound for the cluster holds in every namespace', async () =
   assert.equal((await ask(user('fred'), 'get', 'nodes', '', 'two')).verdict, 'no-opinion');
 });
 
+test('what holds for one object by its name holds for no other, whichever was asked for first', async () => {
+  const rules = [
+    { verbs: ['get'], apiGroups: [''], resources: ['secrets'], resourceNames: ['one'] },
+    { verbs: ['get'], apiGroups: [''], resources: ['services'] },
+  ];
+  await server.client.create(clusterRole, { metadata: { name: 'by-name' }, rules });
+  await server.client.create(clusterRoleBinding, {
+    metadata: { name: 'by-name' },
+    roleRef: { apiGroup, kind: 'ClusterRole', name: 'by-name' },
+    subjects: [{ kind: 'User', name: 'gil' }],
+  });
+  const verdict = async (plural: string, name: string) =>
+    (await ask(user('gil'), 'get', plural, 'default', name)).verdict;
+  for (let round = 0; round < 2; round++) {
+    assert.equal(await verdict('secrets', 'two'), 'no-opinion');
+    assert.equal(await verdict('secrets', 'one'), 'allow');
+    assert.equal(await verdict('secrets', ''), 'no-opinion');
+    assert.equal(await verdict('services', 'one'), 'allow');
+    assert.equal(await verdict('services', 'two'), 'allow');
+  }
+});
+
 test('masters may do everything, whatever the roles say', async () => {
   assert.deepEqual(await ask(user('root', 'system:masters'), 'anything', 'things', 'nowhere'), {
     verdict: 'allow',

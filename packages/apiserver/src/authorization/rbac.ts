@@ -37,10 +37,12 @@ export interface Rbac extends Authorizer {
 
 /** Decisions are the same until a role or binding changes; this many are remembered. */
 const rememberedDecisions = 8192;
+/** Stands where a rule names objects. */
+const dependsOnName = Symbol('depends on the name');
 
 export function createRbac(objects: RbacObjects): Rbac {
   const { roles, clusterRoles, roleBindings, clusterRoleBindings } = objects;
-  let decisions = new Map<string, Decision>();
+  let decisions = new Map<string, Decision | typeof dependsOnName>();
   let indexes = new Map<string, BindingIndex>();
   let decidedAt = -1;
 
@@ -99,12 +101,23 @@ export function createRbac(objects: RbacObjects): Rbac {
     return { grants: all(), missing };
   }
 
-  function decide(attributes: Attributes): Decision {
+  /** A decision, and whether it is the same for all objects of the sort. */
+  function decide(attributes: Attributes): { readonly decision: Decision; readonly isForAll: boolean } {
     const { grants, missing } = grantsOf(attributes.user, attributes.resource ? attributes.namespace : '');
+    let isForAll = true;
     for (const grant of grants) {
-      if (allows(grant.rule, attributes)) return { verdict: 'allow', reason: reasonOf(grant) };
+      const { rule } = grant;
+      const isByName = Boolean(rule.resourceNames?.length) && allows({ ...rule, resourceNames: [] }, attributes);
+      if (isByName) isForAll = false;
+      if (allows(rule, attributes)) return { decision: { verdict: 'allow', reason: reasonOf(grant) }, isForAll };
     }
-    return { verdict: 'no-opinion', reason: missing.length === 0 ? '' : `RBAC: ${inOneText(missing)}` };
+    const reason = missing.length === 0 ? '' : `RBAC: ${inOneText(missing)}`;
+    return { decision: { verdict: 'no-opinion', reason }, isForAll };
+  }
+
+  function remember(key: string, decision: Decision | typeof dependsOnName): void {
+    if (decisions.size >= rememberedDecisions) decisions.clear();
+    decisions.set(key, decision);
   }
 
   return {
@@ -113,24 +126,29 @@ export function createRbac(objects: RbacObjects): Rbac {
     authorize(attributes) {
       forgetWhatChanged();
       const key = keyOf(attributes);
-      let decision = decisions.get(key);
-      if (!decision) {
-        if (decisions.size >= rememberedDecisions) decisions.clear();
-        decision = decide(attributes);
-        decisions.set(key, decision);
-      }
+      let known = decisions.get(key);
+      if (known !== undefined && known !== dependsOnName) return known;
+      const namedKey = `${key}\0${attributes.resource ? attributes.name : ''}`;
+      if (known === dependsOnName) known = decisions.get(namedKey);
+      if (known !== undefined && known !== dependsOnName) return known;
+      const { decision, isForAll } = decide(attributes);
+      remember(key, isForAll ? decision : dependsOnName);
+      if (!isForAll) remember(namedKey, decision);
       return decision;
     },
   };
 }
 
-/** Group names come from certificates and tokens and may hold anything, so what parts them must not occur in text. */
+/**
+ * What a decision is remembered by; not by the name of an object, of which there are many. Group names come from
+ * certificates and tokens and may hold anything, so what parts them must not occur in text.
+ */
 function keyOf(attributes: Attributes): string {
   const { user, verb } = attributes;
   const who = `${user.username}\0${user.groups.join('\0')}\0\0${verb}`;
   if (!attributes.resource) return `${who}\0${attributes.path}`;
-  const { group, plural, subresource, namespace, name } = attributes;
-  return `${who}\0${group}\0${plural}\0${subresource}\0${namespace}\0${name}`;
+  const { group, plural, subresource, namespace } = attributes;
+  return `${who}\0${group}\0${plural}\0${subresource}\0${namespace}`;
 }
 
 /** That a role does not exist, in the words of the error for it. */
