@@ -37,14 +37,14 @@ clusterOptions(program.command('up'))
   .action(async (options) => {
     const { up } = await import('./commands/up.ts');
     // Everything has come to a stop; whatever still lingers keeps nobody waiting.
-    process.exit(await up({ ...options, command: 'up' }));
+    process.exit(await up(options));
   });
 
 clusterOptions(program.command('apiserver'))
   .description('Start the API server alone.')
   .action(async (options) => {
-    const { up } = await import('./commands/up.ts');
-    process.exit(await up({ ...options, command: 'apiserver' }));
+    const { apiserver } = await import('./commands/apiserver.ts');
+    process.exit(await apiserver(options));
   });
 
 schedulerFlags(program.command('scheduler'))

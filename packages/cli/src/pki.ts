@@ -1,10 +1,10 @@
 import { createPrivateKey, generateKeyPair as generateKeyPairCallback, X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Authority, authority, createAuthority, type KeyPair } from '@kruise/machinery/x509/certificate';
+import { isAddress } from '@kruise/values/address';
 import { writeWhole } from './data-directory.ts';
 
 /** The keys and certificates of a cluster. */
@@ -18,20 +18,18 @@ export type Pki = {
   /** What the server shows to kubelets. */
   readonly kubeletClient: KeyPair;
   readonly admin: KeyPair;
-  /** Signs the tokens of service accounts. */
-  readonly serviceAccountKey: string;
+  /** Signs the tokens of service accounts. Where there is none yet, it comes later than all the rest. */
+  readonly serviceAccountKey: Promise<string>;
 };
-
-const generateKeyPair = promisify(generateKeyPairCallback);
 
 const renewBeforeMs = 30 * 86_400_000;
 
 /** The certificates of a folder; what is missing, about to expire, or for other addresses is made anew. */
-export async function loadPki(folder: string, addresses: readonly string[], nowMs: number): Promise<Pki> {
+export function loadPki(folder: string, addresses: readonly string[], nowMs: number): Pki {
   const file = (name: string) => join(folder, name);
-  // An RSA key takes longer than all the rest; it is made beside it.
-  const accountFile = file('service-account.key');
-  const accountKey = existsSync(accountFile) ? undefined : generateKeyPair('rsa', { modulusLength: 2048 });
+  const serviceAccountKey = loadServiceAccountKey(file('service-account.key'));
+  // Whoever waits for it is told.
+  serviceAccountKey.catch(() => {});
   const read = (name: string): KeyPair | undefined =>
     existsSync(file(`${name}.crt`)) && existsSync(file(`${name}.key`))
       ? { certificate: readFileSync(file(`${name}.crt`), 'utf8'), key: readFileSync(file(`${name}.key`), 'utf8') }
@@ -58,7 +56,7 @@ export async function loadPki(folder: string, addresses: readonly string[], nowM
     if (Date.parse(certificate.validTo) < nowMs + renewBeforeMs) return false;
     if (!certificate.checkIssued(new X509Certificate(issuer.certificate))) return false;
     const isFor = (host: string) =>
-      (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host)) !== undefined;
+      (isAddress(host) ? certificate.checkIP(host) : certificate.checkHost(host)) !== undefined;
     return hosts.every(isFor);
   };
 
@@ -117,10 +115,16 @@ export async function loadPki(folder: string, addresses: readonly string[], nowM
         frontProxy.issue({ subject: { commonName: 'front-proxy-client' }, usages: ['client auth'], nowMs }),
       );
 
-  if (accountKey) {
-    const { privateKey } = await accountKey;
-    writeWhole(accountFile, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
-  }
-  const serviceAccountKey = readFileSync(accountFile, 'utf8');
   return { ca, frontProxy, frontProxyClient, server, kubeletClient, admin, serviceAccountKey };
+}
+
+const generateKeyPair = promisify(generateKeyPairCallback);
+
+/** An RSA key, because every program that checks tokens can: to find one takes up to a fifth of a second. */
+async function loadServiceAccountKey(path: string): Promise<string> {
+  if (existsSync(path)) return readFileSync(path, 'utf8');
+  const { privateKey } = await generateKeyPair('rsa', { modulusLength: 2048 });
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  writeWhole(path, pem);
+  return pem;
 }

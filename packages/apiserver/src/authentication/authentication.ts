@@ -1,11 +1,11 @@
-import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { KubeObject } from '../object.ts';
 import type { ResourceRegistry } from '../registry.ts';
 import { storedObjects } from '../storage/stored-objects.ts';
 import { bootstrapTokens } from './bootstrap-tokens.ts';
-import { type VerificationKey, verificationKey } from './jwt.ts';
+import { type VerificationKeys, verificationKey } from './jwt.ts';
 import { legacyTokens } from './legacy-tokens.ts';
 import { serviceAccountTokens, type TokenObjects } from './service-account-tokens.ts';
 import { staticTokens } from './static-tokens.ts';
@@ -15,8 +15,11 @@ import { createTokenIssuer, type TokenIssuer } from './token-issuer.ts';
 export type AuthenticationOptions = {
   /** The name of the server in the tokens it makes. */
   readonly issuer?: string | undefined;
-  /** The private key that signs the tokens of accounts, as PEM text; made up if there is none. */
-  readonly serviceAccountKey?: string | undefined;
+  /**
+   * The private key that signs the tokens of accounts, as PEM text; made up if there is none. To make one can take as
+   * long as to start a server, so it may come later: only tokens wait for it.
+   */
+  readonly serviceAccountKey?: string | Promise<string> | undefined;
   /** Tokens of a file, as CSV. */
   readonly staticTokens?: string | undefined;
 };
@@ -25,7 +28,7 @@ export type AuthenticationOptions = {
 export type Authentication = {
   readonly issuerUrl: string;
   readonly audiences: readonly string[];
-  readonly keys: readonly VerificationKey[];
+  readonly keys: VerificationKeys;
   readonly tokens: TokenAuthenticator;
   readonly issuer: TokenIssuer;
   readonly objects: TokenObjects;
@@ -46,12 +49,10 @@ export function createAuthentication(
     secrets: core('secrets'),
     nodes: core('nodes'),
   };
-  const { issuer: issuerUrl = defaultIssuer, serviceAccountKey } = options;
+  const { issuer: issuerUrl = defaultIssuer } = options;
   const audiences = [issuerUrl];
-  const key = serviceAccountKey
-    ? createPrivateKey(serviceAccountKey)
-    : generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
-  const keys = [verificationKey(key)];
+  const key = madeOnce(() => signingKey(options.serviceAccountKey));
+  const keys = madeOnce(async () => [verificationKey(await key())]);
   return {
     issuerUrl,
     audiences,
@@ -64,5 +65,19 @@ export function createAuthentication(
       legacyTokens(objects, { keys, audiences, onUse: options.onLegacyUse }),
       bootstrapTokens(objects.secrets, clock),
     ]),
+  };
+}
+
+async function signingKey(pem: AuthenticationOptions['serviceAccountKey']): Promise<KeyObject> {
+  return pem === undefined
+    ? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+    : createPrivateKey(await pem);
+}
+
+function madeOnce<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
   };
 }

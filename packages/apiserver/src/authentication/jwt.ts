@@ -13,6 +13,9 @@ export type DecodedJwt = {
 /** The public half of a key that signs tokens. */
 export type VerificationKey = { readonly id: string; readonly algorithm: Algorithm; readonly key: KeyObject };
 
+/** The keys that tokens are checked by, as soon as they are there. */
+export type VerificationKeys = () => Promise<readonly VerificationKey[]>;
+
 type Algorithm = 'RS256' | 'ES256';
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');

@@ -26,7 +26,7 @@ before(async () => {
       nodes: objects('nodes'),
     },
     {
-      keys: [verificationKey(privateKey)],
+      keys: async () => [verificationKey(privateKey)],
       audiences: ['api'],
       onUse: ({ metadata }) => used.push(metadata.name ?? ''),
     },

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { KubeObject } from '../object.ts';
 import { serviceAccountGroups, serviceAccountUsername } from '../service-account-user.ts';
 import { find } from '../storage/stored-objects.ts';
-import { type Claims, decodeJwt, isSignedBy, type VerificationKey } from './jwt.ts';
+import { type Claims, decodeJwt, isSignedBy, type VerificationKeys } from './jwt.ts';
 import type { TokenObjects } from './service-account-tokens.ts';
 import { InvalidToken, type TokenAuthenticator } from './token.ts';
 
@@ -25,7 +25,7 @@ export function legacyClaims(account: Pick<KubeObject, 'metadata'>, secret: Pick
 }
 
 export type LegacyTokenOptions = {
-  readonly keys: readonly VerificationKey[];
+  readonly keys: VerificationKeys;
   readonly audiences: readonly string[];
   /** Told of the Secret whose token is used. */
   readonly onUse: (secret: KubeObject) => void;
@@ -37,10 +37,10 @@ export function legacyTokens(
   { keys, audiences: implicit, onUse }: LegacyTokenOptions,
 ): TokenAuthenticator {
   return {
-    authenticate(token, wanted) {
+    async authenticate(token, wanted) {
       const decoded = decodeJwt(token);
       if (decoded?.claims.iss !== legacyIssuer) return undefined;
-      if (!isSignedBy(decoded, keys)) throw new InvalidToken('invalid signature');
+      if (!isSignedBy(decoded, await keys())) throw new InvalidToken('invalid signature');
       const audiences = implicit.filter((audience) => wanted.includes(audience));
       if (audiences.length === 0) throw new InvalidToken('token is for the API server alone');
 

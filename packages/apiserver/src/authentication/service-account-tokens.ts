@@ -2,7 +2,7 @@ import type { Clock } from '@kruise/values/clock';
 import { quoted } from '../authorization/rule.ts';
 import type { KubeObject } from '../object.ts';
 import { find, type StoredObjects } from '../storage/stored-objects.ts';
-import { decodeJwt, isSignedBy, type VerificationKey } from './jwt.ts';
+import { decodeJwt, isSignedBy, type VerificationKeys } from './jwt.ts';
 import { type ObjectIdentity, type ServiceAccountClaims, userOfClaims } from './service-account-claims.ts';
 import { InvalidToken, type TokenAuthenticator } from './token.ts';
 
@@ -16,7 +16,7 @@ export type TokenObjects = {
 
 export type ServiceAccountTokenOptions = {
   readonly issuers: readonly string[];
-  readonly keys: readonly VerificationKey[];
+  readonly keys: VerificationKeys;
   /** Who a token is meant for that does not say. */
   readonly audiences: readonly string[];
 };
@@ -34,12 +34,12 @@ export function serviceAccountTokens(
 ): TokenAuthenticator {
   const verified = new Map<string, ServiceAccountClaims>();
 
-  function claimsOf(token: string): ServiceAccountClaims | undefined {
+  async function claimsOf(token: string): Promise<ServiceAccountClaims | undefined> {
     const known = verified.get(token);
     if (known) return known;
     const decoded = decodeJwt(token);
     if (!decoded || !issuers.includes(String(decoded.claims.iss))) return undefined;
-    if (!isSignedBy(decoded, keys)) throw new InvalidToken('invalid signature');
+    if (!isSignedBy(decoded, await keys())) throw new InvalidToken('invalid signature');
     // Only the server has the key, so what it signed has the form the server gave it.
     const claims = decoded.claims as unknown as ServiceAccountClaims;
     if (verified.size >= rememberedTokens) verified.clear();
@@ -48,8 +48,8 @@ export function serviceAccountTokens(
   }
 
   return {
-    authenticate(token, wanted) {
-      const claims = claimsOf(token);
+    async authenticate(token, wanted) {
+      const claims = await claimsOf(token);
       if (!claims) return undefined;
       const meantFor = claims.aud?.length > 0 ? claims.aud : implicit;
       const audiences = meantFor.filter((audience) => wanted.includes(audience));

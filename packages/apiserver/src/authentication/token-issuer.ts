@@ -32,10 +32,10 @@ export interface TokenIssuer {
 export function createTokenIssuer(
   clock: Clock,
   random: Random,
-  { issuer, key }: { readonly issuer: string; readonly key: KeyObject },
+  { issuer, key }: { readonly issuer: string; readonly key: () => Promise<KeyObject> },
 ): TokenIssuer {
   return {
-    issue({ account, audiences, expirationSeconds, warnAfterSeconds, bound }) {
+    async issue({ account, audiences, expirationSeconds, warnAfterSeconds, bound }) {
       const now = Math.floor(clock.now() / 1000);
       const { namespace = '', name = '' } = account.metadata;
       const kubernetes: KubernetesClaims = {
@@ -56,7 +56,7 @@ export function createTokenIssuer(
         nbf: now,
         sub: serviceAccountUsername(namespace, name),
       };
-      return signJwt(claims, key);
+      return signJwt(claims, await key());
     },
   };
 }

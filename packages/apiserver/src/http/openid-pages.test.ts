@@ -7,7 +7,7 @@ import { openIdPages } from './openid-pages.ts';
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const keys = [verificationKey(privateKey)];
-const pages = openIdPages({ issuerUrl: 'https://issuer.example.com', keys }, () => '192.0.2.1:6443');
+const pages = openIdPages({ issuerUrl: 'https://issuer.example.com', keys: async () => keys }, () => '192.0.2.1:6443');
 
 /** What a page sends. */
 async function sent(path: string) {

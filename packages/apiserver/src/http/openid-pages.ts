@@ -12,24 +12,21 @@ export function openIdPages(
   { issuerUrl, keys }: Pick<Authentication, 'issuerUrl' | 'keys'>,
   address: () => string,
 ): ReadonlyMap<string, OpenIdPage> {
-  const keySet = JSON.stringify(jsonWebKeys(keys));
-  const algorithms = [...new Set(keys.map(({ algorithm }) => algorithm))];
   const page =
-    (type: string, textOf: () => string): OpenIdPage =>
+    (type: string, contentOf: () => Promise<object>): OpenIdPage =>
     async (exchange, _context, headers) => {
       checkForm(exchange.headers.accept, [type]);
-      await exchange.send(200, { ...headers, ...hour, 'content-type': type }, textOf());
+      await exchange.send(200, { ...headers, ...hour, 'content-type': type }, JSON.stringify(await contentOf()));
     };
-  const configuration = () =>
-    JSON.stringify({
-      issuer: issuerUrl,
-      jwks_uri: `https://${address()}/openid/v1/jwks`,
-      response_types_supported: ['id_token'],
-      subject_types_supported: ['public'],
-      id_token_signing_alg_values_supported: algorithms,
-    });
+  const configuration = async () => ({
+    issuer: issuerUrl,
+    jwks_uri: `https://${address()}/openid/v1/jwks`,
+    response_types_supported: ['id_token'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: [...new Set((await keys()).map(({ algorithm }) => algorithm))],
+  });
   return new Map([
     ['/.well-known/openid-configuration', page('application/json', configuration)],
-    ['/openid/v1/jwks', page('application/jwk-set+json', () => keySet)],
+    ['/openid/v1/jwks', page('application/jwk-set+json', async () => jsonWebKeys(await keys()))],
   ]);
 }

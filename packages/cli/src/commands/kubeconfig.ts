@@ -26,7 +26,7 @@ export async function printKubeconfig({ data, user, group = [] }: KubeconfigOpti
   }
   const [, server = ''] = /server: (\S+)/.exec(text) ?? [];
   const nowMs = systemClock.now();
-  const { ca } = await loadPki(pki, [], nowMs);
+  const { ca } = loadPki(pki, [], nowMs);
   const certificate = ca.issue({
     subject: { commonName: user, organizations: group },
     usages: ['client auth'],

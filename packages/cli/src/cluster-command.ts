@@ -1,0 +1,255 @@
+/**
+ * The life of a process that runs an API server, alone or with all that makes a cluster of it: the folder it keeps its
+ * state in, its certificates and store, how clients find it, and how it ends.
+ */
+import { spawn } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { styleText } from 'node:util';
+import { createInProcessServers, type InProcessServers } from '@kruise/apiserver/aggregation/in-process-servers';
+import { networkConnector } from '@kruise/apiserver/connect/node-connector';
+import { type ApiServer, type ServerParts, startApiServer } from '@kruise/apiserver/server';
+import type { Webhook } from '@kruise/client/webhook';
+import { createNodeDirectory, type NodeDirectory } from '@kruise/node/node-directory';
+import { systemClock, systemRandom } from '@kruise/values/system';
+import { type AuditOptions, openAudit } from './audit.ts';
+import {
+  beginOf,
+  createDataDirectory,
+  type DataDirectory,
+  dataDirectory,
+  isAlive,
+  type Running,
+  resetDataDirectory,
+  runningCluster,
+  writeWhole,
+} from './data-directory.ts';
+import { collectWhenIdle } from './idle-collection.ts';
+import { kubeconfigOf, kubeconfigText, mergeKubeconfig, usualKubeconfigFile } from './kubeconfig.ts';
+import { loadPki, type Pki } from './pki.ts';
+import { advertisedIp } from './server-address.ts';
+import { createSteps, type Steps } from './steps.ts';
+
+export type ClusterOptions = {
+  readonly data?: string;
+  readonly memory?: boolean;
+  readonly kubeconfig?: string;
+  readonly kubernetesPort?: string;
+  readonly bind: string;
+  readonly etcd?: string;
+  readonly tokenAuthFile?: string;
+  readonly serviceAccountIssuer?: string;
+  readonly reset?: boolean;
+  readonly detach?: boolean;
+} & AuditOptions;
+
+/** What a command is, besides an API server. */
+export type ClusterCommand = {
+  readonly name: Running['command'];
+  readonly converterOf?: ServerParts['converterOf'];
+  /** Starts the rest. Clients are answered already. */
+  startRest?(parts: ClusterParts): Promise<Rest>;
+  /** What to try first, for a person. */
+  readonly hint?: string;
+};
+
+/** What the rest of a cluster is built on. */
+export type ClusterParts = {
+  readonly directory: DataDirectory;
+  readonly server: ApiServer;
+  readonly pki: Pki;
+  /** Where the server is reached by Pods, and where it listens. */
+  readonly address: { readonly advertised: string; readonly port: number };
+  readonly nodeDirectory: NodeDirectory;
+  /** What the server calls without a socket; may be added to. */
+  readonly webhooks: Map<string, Webhook>;
+  readonly servers: InProcessServers;
+  readonly steps: Steps;
+};
+
+/** The rest of a cluster at work. */
+export type Rest = {
+  /** Where the process can be spoken to. */
+  readonly control: string;
+  stop(): Promise<void>;
+};
+
+/** How the process left behind by `--detach` is told what it is. */
+const detachedMark = 'KRUISE_DETACHED';
+
+/** Runs a cluster until it is told to stop, or leaves it running. Returns the code to exit with. */
+export async function runCluster(command: ClusterCommand, options: ClusterOptions): Promise<number> {
+  const directory = dataDirectory(options.data);
+  const running = runningCluster(directory);
+  if (running) {
+    console.error(`This cluster is running already, at ${running.server} (process ${running.pid}).`);
+    console.error(`Stop it with: kruise down --data ${directory.path}`);
+    return 1;
+  }
+  createDataDirectory(directory);
+  if (options.reset) {
+    resetDataDirectory(directory);
+    createDataDirectory(directory);
+  }
+  if (options.detach && !process.env[detachedMark]) return detach(directory, options);
+  return run(command, directory, options);
+}
+
+async function run(command: ClusterCommand, directory: DataDirectory, options: ClusterOptions): Promise<number> {
+  const steps = createSteps();
+  const begun = performance.now();
+  const audit = await openAudit(options, systemClock);
+  // The store's thread starts while keys are made.
+  const opening = openStore(directory, options);
+  opening.catch(() => {});
+  const advertised = advertisedIp(options.bind);
+  const pki = await steps.step('Certificates', () =>
+    loadPki(directory.pki, [options.bind, advertised], systemClock.now()),
+  );
+  const store = await steps.step(storeTitle(options), () => opening);
+  const nodeDirectory = createNodeDirectory(networkConnector(systemClock, pki.kubeletClient));
+  const webhooks = new Map<string, Webhook>();
+  const servers = createInProcessServers();
+  const server = await steps.step('API server', () =>
+    startApiServer({
+      store,
+      clock: systemClock,
+      random: systemRandom,
+      authentication: {
+        serviceAccountKey: pki.serviceAccountKey,
+        issuer: options.serviceAccountIssuer,
+        staticTokens: options.tokenAuthFile && readFileSync(options.tokenAuthFile, 'utf8'),
+      },
+      clientAuthority: pki.ca.certificate,
+      frontProxyAuthority: pki.frontProxy.certificate,
+      frontProxyClient: pki.frontProxyClient,
+      nodes: nodeDirectory,
+      ...(audit ? { audit } : {}),
+      ...(command.converterOf ? { converterOf: command.converterOf } : {}),
+      inProcessWebhooks: webhooks,
+      inProcessServers: servers,
+      onError: (error) => console.error(error),
+    }),
+  );
+  const { port } = await steps.step('HTTPS', () => listen(server, directory, { ...options, advertised }, pki));
+  const url = `https://${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${port}`;
+  const file = options.kubeconfig ?? usualKubeconfigFile();
+  const context = await mergeKubeconfig(file, 'kruise', url, pki);
+  writeWhole(directory.kubeconfig, kubeconfigText(kubeconfigOf('kruise', url, pki)));
+  const rest = await command.startRest?.({
+    directory,
+    server,
+    pki,
+    address: { advertised, port },
+    nodeDirectory,
+    webhooks,
+    servers,
+    steps,
+  });
+  await pki.serviceAccountKey;
+  const running: Running = {
+    pid: process.pid,
+    begun: beginOf(process.pid),
+    server: url,
+    startedAt: new Date().toISOString(),
+    command: command.name,
+    ...(rest ? { control: rest.control } : {}),
+  };
+  writeWhole(directory.running, JSON.stringify(running));
+
+  steps.say('');
+  steps.say(`Ready in ${Math.round(performance.now() - begun)} ms at ${url}`);
+  steps.say(`kubectl uses it: context ${styleText('bold', context)} in ${file}`);
+  if (command.hint) steps.say(command.hint);
+  if (!process.env[detachedMark]) steps.say('Stop with Ctrl-C. What it stores stays.');
+
+  const stopping = new AbortController();
+  collectWhenIdle(systemClock, stopping.signal);
+  await new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
+  });
+  stopping.abort();
+  await rest?.stop();
+  await server.close();
+  rmSync(directory.running, { force: true });
+  steps.say('Stopped.');
+  return 0;
+}
+
+function storeTitle({ memory, etcd }: ClusterOptions): string {
+  if (etcd) return `Store (etcd at ${etcd})`;
+  return memory ? 'Store (in memory)' : 'Store';
+}
+
+async function openStore(directory: DataDirectory, { memory, etcd }: ClusterOptions) {
+  if (etcd) {
+    const { openEtcdStore } = await import('@kruise/apiserver/store/etcd');
+    return openEtcdStore({ endpoints: etcd.split(','), clock: systemClock });
+  }
+  if (memory) {
+    const { createMemoryStore } = await import('@kruise/apiserver/store/memory');
+    return createMemoryStore({ clock: systemClock, acknowledge: setImmediate });
+  }
+  const { openSqliteStore } = await import('@kruise/apiserver/store/sqlite');
+  return openSqliteStore({ path: join(directory.store, 'kruise.db'), clock: systemClock });
+}
+
+/** Listens on the port of the last time, so that kubeconfigs stay true, or on any that is free. */
+async function listen(
+  server: ApiServer,
+  directory: DataDirectory,
+  options: ClusterOptions & { readonly advertised: string },
+  pki: Pki,
+) {
+  const https = {
+    host: options.bind,
+    certificate: pki.server.certificate,
+    key: pki.server.key,
+    advertisedIp: options.advertised,
+  };
+  if (options.kubernetesPort !== undefined)
+    return server.serveHttps({ ...https, port: Number(options.kubernetesPort) });
+  const port = lastPort(directory);
+  try {
+    return await server.serveHttps({ ...https, port });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    return server.serveHttps({ ...https, port: 0 });
+  }
+}
+
+function lastPort(directory: DataDirectory): number {
+  if (!existsSync(directory.kubeconfig)) return 0;
+  const match = /server: .*:(\d+)/.exec(readFileSync(directory.kubeconfig, 'utf8'));
+  return match ? Number(match[1]) : 0;
+}
+
+/** Starts another process that stays, and waits until it is ready. */
+async function detach(directory: DataDirectory, options: ClusterOptions): Promise<number> {
+  rmSync(directory.running, { force: true });
+  const log = openSync(directory.log, 'a', 0o600);
+  const args = process.argv.slice(2).filter((argument) => argument !== '--reset');
+  const child = spawn(process.execPath, [process.argv[1]!, ...args], {
+    detached: true,
+    stdio: ['ignore', log, log],
+    env: { ...process.env, [detachedMark]: '1' },
+  });
+  closeSync(log);
+  let exited = false;
+  child.once('exit', () => {
+    exited = true;
+  });
+  while (!runningCluster(directory)) {
+    if (exited || (child.pid !== undefined && !isAlive(child.pid))) {
+      console.error(`The cluster did not start. Its log, ${directory.log}, ends with:`);
+      console.error(readFileSync(directory.log, 'utf8').split('\n').slice(-20).join('\n'));
+      return 1;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  child.unref();
+  const { server } = runningCluster(directory)!;
+  console.log(`Ready at ${server}`);
+  console.log(`Stop it with: kruise down${options.data ? ` --data ${options.data}` : ''}`);
+  return 0;
+}
