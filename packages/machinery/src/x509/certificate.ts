@@ -7,7 +7,7 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import { isIP } from 'node:net';
+import { isAddress, parseAddress } from '@kruise/values/address';
 import * as der from './der.ts';
 
 /** Who a certificate is for: a user is a common name, its groups are organizations. */
@@ -122,23 +122,9 @@ function extension(id: string, critical: boolean, value: Buffer): Buffer {
 }
 
 function alternativeName(host: string): Buffer {
-  switch (isIP(host)) {
-    case 4:
-      return der.implicit(7, Buffer.from(host.split('.').map(Number)));
-    case 6:
-      return der.implicit(7, ipv6Bytes(host));
-    default:
-      return der.implicit(2, Buffer.from(host));
-  }
-}
-
-function ipv6Bytes(address: string): Buffer {
-  const [head = '', tail] = address.split('::');
-  const groups = (text: string) => (text === '' ? [] : text.split(':'));
-  const left = groups(head);
-  const right = tail === undefined ? [] : groups(tail);
-  const zeros = Array.from({ length: 8 - left.length - right.length }, () => '0');
-  return Buffer.from([...left, ...zeros, ...right].map((group) => group.padStart(4, '0')).join(''), 'hex');
+  if (!isAddress(host)) return der.implicit(2, Buffer.from(host));
+  const { family, bits } = parseAddress(host);
+  return der.implicit(7, Buffer.from(bits.toString(16).padStart(family === 4 ? 8 : 32, '0'), 'hex'));
 }
 
 type Body = {
