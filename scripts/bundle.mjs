@@ -36,16 +36,12 @@ async function bundle() {
   const { build } = await import('esbuild');
   rmSync(output, { recursive: true, force: true });
   mkdirSync(output, { recursive: true });
-  await build({
+  const settings = {
     absWorkingDir: root,
-    // The store's thread is started by its file, so it has one of its own.
-    entryPoints: ['packages/cli/src/main.ts', 'packages/apiserver/src/store/sqlite-thread.ts'],
     outdir: output,
     entryNames: '[name]',
-    chunkNames: '[name]-[hash]',
     outExtension: { '.js': '.mjs' },
     bundle: true,
-    splitting: true,
     format: 'esm',
     platform: 'node',
     target: 'node24',
@@ -57,10 +53,37 @@ async function bundle() {
     banner: {
       js: 'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);',
     },
-    plugins: [sparingHttp],
     logLevel: 'warning',
-  });
+  };
+  await Promise.all([
+    build({
+      ...settings,
+      // The store's thread is started by its file, so it has one of its own.
+      entryPoints: ['packages/cli/src/main.ts', 'packages/apiserver/src/store/sqlite-thread.ts'],
+      chunkNames: '[name]-[hash]',
+      splitting: true,
+      plugins: [sparingHttp, apart],
+    }),
+    build({
+      ...settings,
+      entryPoints: commandsApart.map((name) => `packages/cli/src/commands/${name}.ts`),
+      plugins: [sparingHttp],
+    }),
+  ]);
 }
+
+/** The commands people wait for. Each is one file: what it shares with others would come in a hundred. */
+const commandsApart = ['up', 'apiserver'];
+
+const apart = {
+  name: 'apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/commands\// }, ({ path }) => {
+      const name = commandsApart.find((each) => path === `./commands/${each}.ts`);
+      return name && { path: `./${name}.mjs`, external: true };
+    });
+  },
+};
 
 /**
  * Whoever imports `node:http` is given all it exports, a client for the web of a megabyte of source among it, though
