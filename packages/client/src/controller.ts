@@ -222,17 +222,17 @@ function asObject(object: unknown): KubernetesObject {
 
 /** The keys of the owners an object has, or had before the change, of a kind: what `owns` wakes. */
 export function ownersOf(kind: Kind, { object, previous }: Change<unknown>): readonly Key[] {
-  const keys = new Set<Key>();
-  for (const state of [object, previous]) {
-    if (state === undefined) continue;
-    const { metadata } = asObject(state);
-    const owner = controllerOf({ metadata: { ownerReferences: metadata.ownerReferences ?? [] } });
-    // Any version of the owner's kind is the same object.
-    if (owner?.kind !== kind.kind || groupOf(owner.apiVersion) !== kind.group) continue;
-    const namespace = kind.scope === 'Namespaced' && metadata.namespace ? { namespace: metadata.namespace } : {};
-    keys.add(keyFor({ name: owner.name, ...namespace }));
-  }
-  return [...keys];
+  const now = ownerOf(kind, asObject(object));
+  const before = previous === undefined ? undefined : ownerOf(kind, asObject(previous));
+  return [now, before === now ? undefined : before].filter((key) => key !== undefined);
+}
+
+function ownerOf(kind: Kind, object: KubernetesObject): Key | undefined {
+  const owner = controllerOf(object);
+  // Any version of the owner's kind is the same object.
+  if (owner?.kind !== kind.kind || groupOf(owner.apiVersion) !== kind.group) return undefined;
+  const { namespace } = object.metadata;
+  return keyFor({ name: owner.name, ...(kind.scope === 'Namespaced' && namespace ? { namespace } : {}) });
 }
 
 /** What controllers run with. */

@@ -78,7 +78,9 @@ async function bind(
     };
     const placed = withCondition(bound, { type: 'PodScheduled', status: 'True' }, timestamp(context));
     if (context.query.getAll('dryRun').length > 0) return;
-    const written = await storage.replace(seen, pods.serializer.canonical(placed as unknown as KubeObject));
+    // Of what was stored, nothing else has changed.
+    const known = new Set<unknown>([...Object.values(pod.metadata), ...Object.values(pod.spec ?? {})]);
+    const written = await storage.replace(seen, pods.serializer.canonical(placed as unknown as KubeObject, known));
     if (written.ok) return;
     seen = written.current;
   }

@@ -92,7 +92,7 @@ export async function openObjectStorage(
 
   async function put(key: string, expected: number, object: KubeObject, ttlSeconds?: number): Promise<Written> {
     const kept = split(withoutRevision(object));
-    const value = Buffer.from(wholeTexts(codec.encode(kept.object), kept).join(''));
+    const value = bytesOf(wholeTexts(codec.encode(kept.object), kept));
     written.set(value, kept);
     const result = await store.write({ key, expected, value, ...(ttlSeconds === undefined ? {} : { ttlSeconds }) });
     if (!result.ok) return { ok: false, current: result.current && cached(result.current) };
@@ -121,4 +121,12 @@ export async function openObjectStorage(
       return { items: entries.map(cached), more, count };
     },
   };
+}
+
+/** Texts as bytes, one after the other. */
+function bytesOf(texts: readonly string[]): Buffer {
+  const bytes = Buffer.allocUnsafe(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0));
+  let offset = 0;
+  for (const text of texts) offset += bytes.write(text, offset);
+  return bytes;
 }

@@ -2,7 +2,7 @@
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import { isSame } from '@kruise/machinery/json-value';
-import { podInfoOf } from './cluster/pod-info.ts';
+import { requestsOf } from './cluster/pod-info.ts';
 import { amountOf } from './cluster/resources.ts';
 
 export type EventResource =
@@ -64,8 +64,7 @@ export function podEvents(before: Pod, after: Pod): readonly ClusterEvent<Pod>[]
 /** Whether a Pod takes up less of some resource than before. */
 function isScaledDown(before: Pod, after: Pod): boolean {
   if (before.spec === after.spec && before.status?.containerStatuses === after.status?.containerStatuses) return false;
-  const had = podInfoOf(before).requests;
-  const has = podInfoOf(after).requests;
+  const [had, has] = [requestsOf(before), requestsOf(after)];
   return ['cpu', 'memory', 'ephemeral-storage', ...had.others.keys()].some(
     (name) => amountOf(had, name) > amountOf(has, name),
   );

@@ -61,7 +61,7 @@ export function podInfoOf(pod: Pod): PodInfo {
   // A Pod that was stored has a spec.
   const spec = pod.spec!;
   const { name = '', namespace = '', uid = '' } = metadata;
-  const requests = resourcesOf(podRequests(spec, { status }));
+  const requests = requestsOf(pod);
   const atLeast = asksForAll(spec) ? requests : resourcesOf(podRequests(spec, { status, missing: assumed }));
   return {
     pod,
@@ -79,6 +79,11 @@ export function podInfoOf(pod: Pod): PodInfo {
     claims: claimsOf(spec, namespace),
     ...affinityOf(spec, namespace),
   };
+}
+
+/** What a Pod takes up. */
+export function requestsOf({ spec, status }: Pod): Resources {
+  return resourcesOf(podRequests(spec!, { status }));
 }
 
 /** A Pod that asks for what it asked for before, with other labels or on its way out. */
