@@ -328,6 +328,14 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     does: ['c conditions', 'update c'],
   },
   {
+    is: 'updates a Pod that is drained, though the one that was made ahead of it has gone',
+    rolling: { ...inPlace, maxUnavailable: 0, maxSurge: 1 },
+    spec: { lifecycle: { inPlaceUpdate: hook } },
+    gates: { PreparingUpdateAsUpdate: true },
+    pods: [...news('a', 'b'), pod('c', { state: 'PreparingUpdate' })],
+    does: ['c conditions', 'update c'],
+  },
+  {
     is: 'asks the hook again when a newer template comes',
     rolling: { ...inPlace, maxUnavailable: 1 },
     spec: { lifecycle: { inPlaceUpdate: hook } },

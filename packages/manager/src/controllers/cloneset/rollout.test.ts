@@ -2,13 +2,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '@kruise/api/core/pod';
-import type { CloneSetRollingUpdate, CloneSetStatus } from '@kruise/api/kruise/cloneset';
+import type { CloneSet, CloneSetRollingUpdate, CloneSetStatus } from '@kruise/api/kruise/cloneset';
+import type { Lifecycle } from '@kruise/api/kruise/lifecycle';
 import { inPlaceUpdateReadyCondition, specifiedDeleteLabel } from '@kruise/api/kruise/well-known';
 import { findCondition } from '@kruise/machinery/conditions';
 import fc from 'fast-check';
 import { allFeatureGates, featureGates } from '../../feature-gates.ts';
+import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import { managerSettings } from '../../settings.ts';
-import { cloneSetOf, now, podOf, revisionOf } from './fixtures.ts';
+import { cloneSetOf, now, podOf, revisionOf, templateOf } from './fixtures.ts';
 import { act, tend, type World, worldOf } from './rehearsal.ts';
 
 const settings = managerSettings({
@@ -36,13 +38,6 @@ function rolloutOf(replicas: number, rolling: CloneSetRollingUpdate): World {
 /** Returns how many things were done. */
 const step = (world: World) => act(world, settings).length;
 
-function markOne({ pods }: World, which: number): void {
-  const [name = '', pod] = [...pods][which % pods.size] ?? [];
-  if (!pod) return;
-  const { labels, ...metadata } = pod.metadata;
-  pods.set(name, { ...pod, metadata: { ...metadata, labels: { ...labels, [specifiedDeleteLabel]: 'true' } } });
-}
-
 const isReady = ({ status }: Pod) =>
   findCondition(status?.conditions, 'Ready')?.status === 'True' &&
   findCondition(status?.conditions, inPlaceUpdateReadyCondition)?.status === 'True';
@@ -54,8 +49,6 @@ const plan = fc
     maxUnavailable: fc.nat(3),
     maxSurge: fc.nat(3),
     podUpdatePolicy: fc.constantFrom('ReCreate' as const, 'InPlaceIfPossible' as const),
-    /** Which Pods somebody wants deleted, by number, and before which round. */
-    marks: fc.array(fc.record({ round: fc.nat(9), which: fc.nat(9) }), { maxLength: 4 }),
     /** Which Pods' kubelets come next, by number. */
     order: fc.array(fc.nat(9), { minLength: 10, maxLength: 40 }),
   })
@@ -63,7 +56,7 @@ const plan = fc
 
 test('an update keeps its budget at every step, and ends with as many new Pods as the partition leaves', () => {
   fc.assert(
-    fc.property(plan, ({ replicas, marks, order, ...rolling }) => {
+    fc.property(plan, ({ replicas, order, ...rolling }) => {
       const { partition, maxUnavailable, maxSurge } = rolling;
       const world = rolloutOf(replicas, rolling);
       const check = () => {
@@ -81,7 +74,6 @@ test('an update keeps its budget at every step, and ends with as many new Pods a
       let idle = 0;
       for (let round = 0; idle < 3; round++) {
         assert.ok(round < 400, 'it does not come to an end');
-        for (const { which } of marks.filter((mark) => mark.round === round)) markOne(world, which);
         const did = step(world);
         check();
         const names = [...world.pods.keys()];
@@ -125,3 +117,88 @@ test('a new CloneSet comes up, and then has nothing more to do', () => {
     }),
   );
 });
+
+type Deed = {
+  readonly round: number;
+  readonly does: 'mark' | 'kill' | 'scale' | 'update' | 'hold back';
+  readonly by: number;
+};
+
+const deeds: fc.Arbitrary<readonly Deed[]> = fc.array(
+  fc.record({
+    round: fc.nat(25),
+    does: fc.constantFrom('mark', 'kill', 'scale', 'update', 'hold back'),
+    by: fc.nat(6),
+  }),
+  { maxLength: 8 },
+);
+
+/** What somebody does while it is rolled out. */
+function meddle(world: World, { does, by }: Deed): void {
+  const { cloneSet, pods } = world;
+  const [name = '', pod] = [...pods][by % pods.size] ?? [];
+  const change = (spec: Partial<CloneSet['spec']>) => {
+    world.cloneSet = { ...cloneSet, spec: { ...cloneSet.spec, ...spec } };
+  };
+  if (does === 'scale') change({ replicas: by });
+  else if (does === 'update') change({ template: hookedTemplate(`app:v${by}`) });
+  else if (does === 'hold back')
+    change({ updateStrategy: { rollingUpdate: { ...cloneSet.spec.updateStrategy?.rollingUpdate, partition: by } } });
+  else if (does === 'kill') pods.delete(name);
+  else if (pod) pods.set(name, { ...pod, metadata: { ...pod.metadata, labels: marked(pod) } });
+}
+
+const marked = ({ metadata }: Pod) => ({ ...metadata.labels, [specifiedDeleteLabel]: 'true' });
+
+const hold = { 'example.com/hold': 'yes' };
+const busy = { 'example.com/busy': 'yes' };
+const hooks = fc.constantFrom<Lifecycle>(
+  {},
+  { preDelete: { labelsHandler: hold } },
+  { inPlaceUpdate: { labelsHandler: busy } },
+  { preDelete: { labelsHandler: hold }, inPlaceUpdate: { labelsHandler: busy, markPodNotReady: true } },
+);
+
+function hookedTemplate(image: string): CloneSet['spec']['template'] {
+  const { metadata, ...template } = templateOf(image);
+  return { ...template, metadata: { labels: { ...metadata?.labels, ...hold, ...busy } } };
+}
+
+test('whatever is done meanwhile, no Pod is taken that cannot be spared, and all ends well', () => {
+  fc.assert(
+    fc.property(plan, deeds, hooks, ({ replicas, order, ...rolling }, meanwhile, lifecycle) => {
+      const world = rolloutOf(0, rolling);
+      const spec = { ...world.cloneSet.spec, replicas, lifecycle, template: hookedTemplate('app:v1') };
+      world.cloneSet = { ...world.cloneSet, spec };
+      let turn = 0;
+      for (let round = 0, idle = 0; idle < 3 || round <= 25; round++) {
+        assert.ok(round < 400, 'it does not come to an end');
+        for (const deed of meanwhile) if (deed.round === round) meddle(world, deed);
+        const least = (world.cloneSet.spec.replicas ?? 0) - rolling.maxUnavailable;
+        const before = [...world.pods.keys()].filter((name) => isInService(world.pods.get(name)));
+        const did = step(world);
+        const left = before.filter((name) => isInService(world.pods.get(name))).length;
+        assert.ok(left === before.length || left >= least, `${left} of ${before.length} are left, and ${least} needed`);
+        const names = [...world.pods.keys()];
+        const isTurn = (index: number) => did === 0 || index === (order[turn % order.length] ?? 0) % names.length;
+        for (const name of names.filter((_, index) => isTurn(index))) tend(world, name);
+        idle = did === 0 ? idle + 1 : 0;
+        turn++;
+      }
+      const { replicas: wanted = 0, updateStrategy, template } = world.cloneSet.spec;
+      const pods = [...world.pods.values()];
+      const updated = pods.filter((pod) => imageOf(pod) === imageOf(template)).length;
+      assert.equal(pods.filter(isInService).length, wanted);
+      assert.ok(updated >= wanted - Number(updateStrategy?.rollingUpdate?.partition));
+    }),
+    { numRuns: 150 },
+  );
+});
+
+const imageOf = ({ spec }: Pick<Pod, 'spec'> | CloneSet['spec']['template']) => spec?.containers[0]?.image;
+
+/** Whether a Pod takes traffic, and nobody has begun to take it out of service. */
+function isInService(pod: Pod | undefined): boolean {
+  const state = pod && lifecycleStateOf(pod);
+  return pod !== undefined && isReady(pod) && (state === 'Normal' || state === 'PreparingNormal');
+}

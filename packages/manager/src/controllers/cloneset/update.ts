@@ -125,8 +125,11 @@ function candidates(situation: Situation, rolling: CloneSetRollingUpdate, isForw
   const ranked = rankForDeletion(found, { heedsCost: false });
   const ordered = scattered(byPriority(ranked, rolling.priorityStrategy), rolling.scatterStrategy, pods);
   // Whoever is drained already is not left waiting.
-  const isBegun = (pod: Pod) => lifecycleStateOf(pod) === 'PreparingUpdate';
   return [...ordered.filter(isBegun), ...ordered.filter((pod) => !isBegun(pod))];
+}
+
+function isBegun(pod: Pod): boolean {
+  return lifecycleStateOf(pod) === 'PreparingUpdate';
 }
 
 /**
@@ -142,8 +145,10 @@ function withinLimit(
   const down = pods.filter((pod) => !isAvailable(pod));
   let unavailable = down.length;
   const atTarget = down.filter((pod) => revisionLabels.isAt(pod, nameOf(target))).length;
-  const accepted: Pod[] = [];
-  for (const pod of waiting) {
+  // Where others have gone since these were drained, no room may be left for them. They would stay down for good: with
+  // PreparingUpdateAsUpdate no Pod is made ahead of what counts as updated. The reference leaves them so.
+  const accepted = waiting.filter(isBegun);
+  for (const pod of waiting.slice(accepted.length)) {
     if (atTarget + accepted.length >= maxUnavailable) break;
     if (isAvailable(pod)) {
       if (unavailable >= maxUnavailable) break;
