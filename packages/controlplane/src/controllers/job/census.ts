@@ -38,7 +38,9 @@ export function takeCensus(job: Job, pods: readonly Pod[]): Census {
   const succeededPods = valid.filter(({ status: each }) => each?.phase === 'Succeeded');
   const failedPods = valid.filter((pod) => isFailed(job, pod));
   const isNew = (pod: Pod, known: ReadonlySet<string>) => isTracked(pod) && !known.has(pod.metadata.uid ?? '');
-  const newlySucceeded = succeededPods.filter((pod) => isNew(pod, uncounted.succeeded));
+  // One that was deleted is as good as failed, though it may come to a good end before it goes. Were it both, the Job would
+  // be complete, and a success short: as it is in the reference.
+  const newlySucceeded = succeededPods.filter((pod) => isNew(pod, uncounted.succeeded.union(uncounted.failed)));
   const newlyFailed = failedPods.filter((pod) => isNew(pod, uncounted.failed) && doesCount(job, pod));
 
   const base = {

@@ -557,6 +557,16 @@ test('a Pod in the list that is gone is counted', () => {
   assert.deepEqual([next.succeeded, next.failed, does], [2, 3, '']);
 });
 
+test('a Pod that was counted as failed when it was deleted is no success, though it ends well', () => {
+  const status = {
+    startTime: secondsAgo(60),
+    succeeded: 3,
+    uncountedTerminatedPods: { failed: ['succeeded-0'] },
+  };
+  const { status: next } = outcomeOf(jobOf({ completions: 4 }, status), ended('Succeeded', 1));
+  assert.deepEqual([next.succeeded, next.failed, conditionsOf(next)], [3, 1, []]);
+});
+
 test('no more than 500 Pods are counted at a time, and the end waits for the rest', () => {
   const { actions, status } = outcomeOf(jobOf({ completions: 600, parallelism: 600 }), ended('Succeeded', 600));
   assert.equal(actions.filter(({ type }) => type === 'patch').length, 500);
