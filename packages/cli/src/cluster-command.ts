@@ -2,31 +2,21 @@
  * The life of a process that runs an API server, alone or with all that makes a cluster of it: the folder it keeps its
  * state in, its certificates and store, how clients find it, and how it ends.
  */
-import { spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { createInProcessServers, type InProcessServers } from '@kruise/apiserver/aggregation/in-process-servers';
 import { networkConnector } from '@kruise/apiserver/connect/node-connector';
 import { type ApiServer, type ServerParts, startApiServer } from '@kruise/apiserver/server';
+import type { SqliteThread } from '@kruise/apiserver/store/sqlite-worker';
 import type { Webhook } from '@kruise/client/webhook';
 import { createNodeDirectory, type NodeDirectory } from '@kruise/node/node-directory';
 import { systemClock, systemRandom } from '@kruise/values/system';
 import { type AuditOptions, openAudit } from './audit.ts';
-import {
-  beginOf,
-  createDataDirectory,
-  type DataDirectory,
-  dataDirectory,
-  isAlive,
-  type Running,
-  resetDataDirectory,
-  runningCluster,
-  writeWhole,
-} from './data-directory.ts';
+import { beginOf, type DataDirectory, type Running, writeWhole } from './data-directory.ts';
 import { collectWhenIdle } from './idle-collection.ts';
 import { kubeconfigOf, kubeconfigText, mergeKubeconfig, usualKubeconfigFile } from './kubeconfig.ts';
 import { loadPki, type Pki } from './pki.ts';
+import type { Prepared } from './prepare.ts';
 import { advertisedIp } from './server-address.ts';
 import { createSteps, type Steps } from './steps.ts';
 
@@ -74,33 +64,16 @@ export type Rest = {
   stop(): Promise<void>;
 };
 
-/** How the process left behind by `--detach` is told what it is. */
-const detachedMark = 'KRUISE_DETACHED';
-
-/** Runs a cluster until it is told to stop, or leaves it running. Returns the code to exit with. */
-export async function runCluster(command: ClusterCommand, options: ClusterOptions): Promise<number> {
-  const directory = dataDirectory(options.data);
-  const running = runningCluster(directory);
-  if (running) {
-    console.error(`This cluster is running already, at ${running.server} (process ${running.pid}).`);
-    console.error(`Stop it with: kruise down --data ${directory.path}`);
-    return 1;
-  }
-  createDataDirectory(directory);
-  if (options.reset) {
-    resetDataDirectory(directory);
-    createDataDirectory(directory);
-  }
-  if (options.detach && !process.env[detachedMark]) return detach(directory, options);
-  return run(command, directory, options);
-}
-
-async function run(command: ClusterCommand, directory: DataDirectory, options: ClusterOptions): Promise<number> {
+/** Runs a cluster until it is told to stop. Returns the code to exit with. */
+export async function runCluster(
+  command: ClusterCommand,
+  options: ClusterOptions,
+  { directory, thread, isDetached }: Prepared,
+): Promise<number> {
   const steps = createSteps();
   const begun = performance.now();
   const audit = await openAudit(options, systemClock);
-  // The store's thread starts while keys are made.
-  const opening = openStore(directory, options);
+  const opening = openStore(options, directory, thread);
   opening.catch(() => {});
   const advertised = advertisedIp(options.bind);
   const pki = await steps.step('Certificates', () =>
@@ -161,7 +134,7 @@ async function run(command: ClusterCommand, directory: DataDirectory, options: C
   steps.say(`Ready in ${Math.round(performance.now() - begun)} ms at ${url}`);
   steps.say(`kubectl uses it: context ${styleText('bold', context)} in ${file}`);
   if (command.hint) steps.say(command.hint);
-  if (!process.env[detachedMark]) steps.say('Stop with Ctrl-C. What it stores stays.');
+  if (!isDetached) steps.say('Stop with Ctrl-C. What it stores stays.');
 
   const stopping = new AbortController();
   collectWhenIdle(systemClock, stopping.signal);
@@ -181,7 +154,7 @@ function storeTitle({ memory, etcd }: ClusterOptions): string {
   return memory ? 'Store (in memory)' : 'Store';
 }
 
-async function openStore(directory: DataDirectory, { memory, etcd }: ClusterOptions) {
+async function openStore({ memory, etcd }: ClusterOptions, directory: DataDirectory, thread?: SqliteThread) {
   if (etcd) {
     const { openEtcdStore } = await import('@kruise/apiserver/store/etcd');
     return openEtcdStore({ endpoints: etcd.split(','), clock: systemClock });
@@ -191,7 +164,7 @@ async function openStore(directory: DataDirectory, { memory, etcd }: ClusterOpti
     return createMemoryStore({ clock: systemClock, acknowledge: setImmediate });
   }
   const { openSqliteStore } = await import('@kruise/apiserver/store/sqlite');
-  return openSqliteStore({ path: join(directory.store, 'kruise.db'), clock: systemClock });
+  return openSqliteStore({ path: directory.database, clock: systemClock, thread });
 }
 
 /** Listens on the port of the last time, so that kubeconfigs stay true, or on any that is free. */
@@ -222,34 +195,4 @@ function lastPort(directory: DataDirectory): number {
   if (!existsSync(directory.kubeconfig)) return 0;
   const match = /server: .*:(\d+)/.exec(readFileSync(directory.kubeconfig, 'utf8'));
   return match ? Number(match[1]) : 0;
-}
-
-/** Starts another process that stays, and waits until it is ready. */
-async function detach(directory: DataDirectory, options: ClusterOptions): Promise<number> {
-  rmSync(directory.running, { force: true });
-  const log = openSync(directory.log, 'a', 0o600);
-  const args = process.argv.slice(2).filter((argument) => argument !== '--reset');
-  const child = spawn(process.execPath, [process.argv[1]!, ...args], {
-    detached: true,
-    stdio: ['ignore', log, log],
-    env: { ...process.env, [detachedMark]: '1' },
-  });
-  closeSync(log);
-  let exited = false;
-  child.once('exit', () => {
-    exited = true;
-  });
-  while (!runningCluster(directory)) {
-    if (exited || (child.pid !== undefined && !isAlive(child.pid))) {
-      console.error(`The cluster did not start. Its log, ${directory.log}, ends with:`);
-      console.error(readFileSync(directory.log, 'utf8').split('\n').slice(-20).join('\n'));
-      return 1;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  child.unref();
-  const { server } = runningCluster(directory)!;
-  console.log(`Ready at ${server}`);
-  console.log(`Stop it with: kruise down${options.data ? ` --data ${options.data}` : ''}`);
-  return 0;
 }

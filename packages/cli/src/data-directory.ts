@@ -7,6 +7,7 @@ export type DataDirectory = {
   readonly path: string;
   readonly pki: string;
   readonly store: string;
+  readonly database: string;
   readonly log: string;
   /** Says which process runs the cluster, and where it listens. */
   readonly running: string;
@@ -19,6 +20,7 @@ export function dataDirectory(given: string | undefined): DataDirectory {
     path,
     pki: join(path, 'pki'),
     store: join(path, 'store'),
+    database: join(path, 'store', 'kruise.db'),
     log: join(path, 'kruise.log'),
     running: join(path, 'running.json'),
     kubeconfig: join(path, 'kubeconfig'),

@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 import { componentNames } from '@kruise/cluster/component-names';
 import { Command, Option } from 'commander';
+import type { ClusterOptions } from './cluster-command.ts';
 import { daemonFlags } from './daemon-flags.ts';
 import { cloudControllerManagerFlags, controllerManagerFlags, schedulerFlags } from './flags.ts';
 import { kubeletFlags } from './kubelet-flags.ts';
 import { managerFlags } from './manager-flags.ts';
+import { type Prepared, prepare } from './prepare.ts';
 
 const program = new Command('kruise')
   .description('A Kubernetes-compatible cluster with Kruise built in, started in about a second.')
@@ -29,23 +31,27 @@ function clusterOptions(command: Command): Command {
     .option('--detach', 'return once the cluster is ready and leave it running');
 }
 
+/** Runs a command that is a server; to read its code takes as long as to start it, so other things begin before. */
+async function serve<Options extends ClusterOptions>(
+  options: Options,
+  load: () => Promise<(options: Options, prepared: Prepared) => Promise<number>>,
+): Promise<never> {
+  const prepared = await prepare(options);
+  const code = typeof prepared === 'number' ? prepared : await (await load())(options, prepared);
+  // Everything has come to a stop; whatever still lingers keeps nobody waiting.
+  process.exit(code);
+}
+
 clusterOptions(program.command('up'))
   .description('Start the cluster and write its kubeconfig.')
   .option('--nodes <count>', 'how many simulated nodes it has; none where someone else plays them', '3')
   .option('--without <component...>', `leave a component to someone else: ${componentNames.join(', ')}`)
   .option('--feature-gates <gates>', 'of kruise-manager and its nodes: Name=true,EventedPLEG=false')
-  .action(async (options) => {
-    const { up } = await import('./commands/up.ts');
-    // Everything has come to a stop; whatever still lingers keeps nobody waiting.
-    process.exit(await up(options));
-  });
+  .action((options) => serve(options, async () => (await import('./commands/up.ts')).up));
 
 clusterOptions(program.command('apiserver'))
   .description('Start the API server alone.')
-  .action(async (options) => {
-    const { apiserver } = await import('./commands/apiserver.ts');
-    process.exit(await apiserver(options));
-  });
+  .action((options) => serve(options, async () => (await import('./commands/apiserver.ts')).apiserver));
 
 schedulerFlags(program.command('scheduler'))
   .description('Run the scheduler of a cluster.')

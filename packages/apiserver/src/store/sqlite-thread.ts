@@ -3,10 +3,9 @@
  * reads values back. Whatever has arrived when a commit ends goes into the next one, so that batches grow with the load
  * and a lone write waits for nobody.
  */
-import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
 import type { Failure, FromThread, Record, Request, ThreadOptions, ToThread } from './sqlite-messages.ts';
 import { decodeRecords, encodeRecords, encodeValues } from './sqlite-messages.ts';
@@ -25,9 +24,7 @@ const discardBytes = 1024;
 /** Twice SQLite's own: an object of a few kilobytes then wastes less of its page, and a lone write still writes few. */
 const pageBytes = 8192;
 
-assert(parentPort, 'this module runs as a worker thread');
-const port = parentPort;
-const { path, maxSizeBytes } = workerData as ThreadOptions;
+const { path, maxSizeBytes, port } = workerData as ThreadOptions & { readonly port: MessagePort };
 
 /** SQLite's primary result codes that deserve better words than its own. */
 const explanations = new Map([

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
-import { dirname, extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import type { Clock } from '@kruise/values/clock';
 import { restoreHistory, type SavedVersion, type Version } from './history.ts';
 import type { Journal, JournalListener } from './journal.ts';
-import type { Failure, FromThread, Request, ThreadOptions, ToThread } from './sqlite-messages.ts';
+import type { Failure, FromThread, Request, ToThread } from './sqlite-messages.ts';
 import { decodeRecords, decodeValues, encodeRecords } from './sqlite-messages.ts';
+import { type SqliteThread, startSqliteThread } from './sqlite-worker.ts';
 import { type Store, StoreError } from './store.ts';
 import { createVersionedStore } from './versioned.ts';
 
@@ -16,6 +14,8 @@ export type SqliteStoreOptions = {
   readonly path: string;
   /** Writes that would let the database grow beyond this are refused. */
   readonly maxSizeBytes?: number;
+  /** The thread that has opened this very file already, if there is one. */
+  readonly thread?: SqliteThread | undefined;
 };
 
 /** Enough for watches that lag a little, and for conflicts, which mostly are with a recent write. */
@@ -28,15 +28,8 @@ const heldBytes = 4 * 2 ** 20;
 const maxMessages = 2;
 
 /** A store in a file, durable before it acknowledges. The database is worked by a thread of its own. */
-export async function openSqliteStore({ clock, path, maxSizeBytes }: SqliteStoreOptions): Promise<Store> {
-  try {
-    // Secrets are stored as they come: nobody else may look. SQLite's other files take after this one.
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    closeSync(openSync(path, 'a', 0o600));
-  } catch (error) {
-    throw new StoreError(`${path} cannot be made: ${(error as Error).message}`);
-  }
-  const thread = startThread({ path, maxSizeBytes });
+export async function openSqliteStore({ clock, path, maxSizeBytes, ...given }: SqliteStoreOptions): Promise<Store> {
+  const thread = listenTo(given.thread ?? startSqliteThread({ path, maxSizeBytes }));
   try {
     const { saved, compactRevision } = await thread.opened;
     const { history, superfluous } = restoreHistory(saved, compactRevision);
@@ -49,12 +42,7 @@ export async function openSqliteStore({ clock, path, maxSizeBytes }: SqliteStore
 
 type Saved = { readonly saved: readonly SavedVersion[]; readonly compactRevision: number };
 
-function startThread(options: ThreadOptions) {
-  // Source, bundle and package have the thread beside them, under the ending that each has.
-  const file = `./sqlite-thread${extname(import.meta.url)}`;
-  // Messages pass through the thread and leave nothing behind, so it needs little room for what is new.
-  const resourceLimits = { maxYoungGenerationSizeMb: 4 };
-  const worker = new Worker(new URL(file, import.meta.url), { workerData: options, name: 'store', resourceLimits });
+function listenTo({ worker, port }: SqliteThread) {
   const saved: SavedVersion[] = [];
   const opened = Promise.withResolvers<Saved>();
   const calls = new Map<number, PromiseWithResolvers<ArrayBuffer | undefined>>();
@@ -66,7 +54,7 @@ function startThread(options: ThreadOptions) {
   let lastingError: StoreError | undefined;
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
 
-  worker.on('message', (message: FromThread) => {
+  port.on('message', (message: FromThread) => {
     switch (message.type) {
       case 'saved':
         for (const { key, revision, createRevision, deleted, expiresAtMs } of decodeRecords(message.records)) {
@@ -116,7 +104,7 @@ function startThread(options: ThreadOptions) {
     if (lastingError) throw lastingError;
     const pending = Promise.withResolvers<ArrayBuffer | undefined>();
     calls.set(++lastCall, pending);
-    worker.postMessage({ type: 'call', call: lastCall, request } satisfies ToThread);
+    port.postMessage({ type: 'call', call: lastCall, request } satisfies ToThread);
     return pending.promise;
   }
 
@@ -125,7 +113,7 @@ function startThread(options: ThreadOptions) {
     const records = encodeRecords(unsent);
     sent.push(unsent.at(-1)!.revision);
     unsent = [];
-    worker.postMessage({ type: 'append', records } satisfies ToThread, [records]);
+    port.postMessage({ type: 'append', records } satisfies ToThread, [records]);
   }
 
   function acknowledge(revision: number): void {
@@ -156,7 +144,7 @@ function startThread(options: ThreadOptions) {
         await call({ type: 'discard', revisions: Float64Array.from(revisions) });
       },
       async close() {
-        worker.postMessage({ type: 'close' } satisfies ToThread);
+        port.postMessage({ type: 'close' } satisfies ToThread);
         await exited;
       },
     };

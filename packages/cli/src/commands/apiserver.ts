@@ -1,6 +1,7 @@
 import { type ClusterOptions, runCluster } from '../cluster-command.ts';
+import type { Prepared } from '../prepare.ts';
 
 /** An API server and nothing else. */
-export function apiserver(options: ClusterOptions): Promise<number> {
-  return runCluster({ name: 'apiserver' }, options);
+export function apiserver(options: ClusterOptions, prepared: Prepared): Promise<number> {
+  return runCluster({ name: 'apiserver' }, options, prepared);
 }

@@ -14,6 +14,7 @@ import { systemClock } from '@kruise/values/system';
 import { type ClusterOptions, type ClusterParts, type Rest, runCluster } from '../cluster-command.ts';
 import { answerAboutNodes, controlSocket, type ProcessState, serveControl } from '../control.ts';
 import { type KeptNodes, keptNodes } from '../kept-nodes.ts';
+import type { Prepared } from '../prepare.ts';
 import { localHost } from '../server-address.ts';
 
 export type UpOptions = ClusterOptions & {
@@ -31,7 +32,7 @@ type Plan = {
   readonly options: UpOptions;
 };
 
-export function up(options: UpOptions): Promise<number> {
+export function up(options: UpOptions, prepared: Prepared): Promise<number> {
   const plan: Plan = {
     without: componentsOf(options.without),
     gates: clusterGates(options.featureGates ?? ''),
@@ -47,6 +48,7 @@ export function up(options: UpOptions): Promise<number> {
       hint: 'Try: kubectl get nodes; kubectl create deployment web --image=nginx',
     },
     options,
+    prepared,
   );
 }
 
