@@ -1,7 +1,7 @@
 /**
  * Does what a controller decided, in order. Creations, removals or patches of one kind that follow each other go out
- * together, first one, then two, then four: where all would fail, as with a quota used up, few are tried. Patches of one
- * object that follow each other go out one after the other, beside those of others.
+ * beside each other, first one, then two, then four: where all would fail, as with a quota used up, few are tried.
+ * Patches of one object that follow each other go out one after the other, beside those of others.
  */
 import { generateName } from '@kruise/machinery/generated-names';
 import { isAlreadyExists, isConflict, isNotFound, StatusError } from '@kruise/machinery/status';
@@ -89,20 +89,36 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
     }
   };
 
+  const isOver = () => means.signal.aborted || isStale || failures.length > 0;
   for (const batch of batchesOf(actions)) {
-    if (means.signal.aborted || isStale || failures.length > 0) break;
-    await Promise.all(batch.map(go));
+    if (isOver()) break;
+    await sendOut(batch, go, isOver);
   }
   return { failures, isStale, written };
 }
 
 /** More at once would only wait in the server, and beyond some hundred it would be sent away. */
-const largestBatch = 256;
+const mostAtOnce = 256;
+
+/** Has all done beside each other: at first one, and one more at once for each that went well. */
+async function sendOut<T>(batch: readonly T[], go: (each: T) => Promise<void>, isOver: () => boolean): Promise<void> {
+  let next = 0;
+  let atOnce = 0;
+  async function takeTurns(): Promise<void> {
+    const joined: Promise<void>[] = [];
+    atOnce++;
+    while (next < batch.length && !isOver()) {
+      await go(batch[next++]!);
+      if (next < batch.length && atOnce < mostAtOnce && !isOver()) joined.push(takeTurns());
+    }
+    await Promise.all(joined);
+  }
+  await takeTurns();
+}
 
 /** Actions that may go out together, each with what is to follow it at once. */
 function* batchesOf(actions: readonly Action[]): Generator<readonly (readonly Action[])[]> {
   let batch: Action[][] = [];
-  let size = 1;
   const patched = new Set<Key>();
   for (const action of actions) {
     const steps = batch.at(-1);
@@ -114,9 +130,8 @@ function* batchesOf(actions: readonly Action[]): Generator<readonly (readonly Ac
       continue;
     }
     const isRepeated = key !== undefined && patched.has(key);
-    if (!isAlike || isRepeated || batch.length === size) {
+    if (!isAlike || isRepeated) {
       yield batch;
-      size = isAlike && !isRepeated ? Math.min(size * 2, largestBatch) : 1;
       batch = [];
       patched.clear();
     }
