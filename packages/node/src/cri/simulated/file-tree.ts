@@ -6,7 +6,9 @@ import type { Instant } from '@kruise/values/time';
 import type { FileStat } from '../runtime.ts';
 
 type Attributes = { mode: number; uid: number; gid: number; modifiedAt: Instant };
-export type FileEntry = Attributes & { readonly type: 'file'; content: Uint8Array };
+/** Text stays text, which many files may share; bytes of it would each be their own, in a buffer larger than they are. */
+type FileContent = string | Uint8Array;
+export type FileEntry = Attributes & { readonly type: 'file'; content: FileContent };
 export type DirectoryEntry = Attributes & { readonly type: 'directory'; readonly entries: Map<string, Entry> };
 type SymlinkEntry = Attributes & { readonly type: 'symlink'; readonly target: string };
 /** `/dev/null` and its like: reads give nothing, writes vanish. */
@@ -227,16 +229,16 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
     if (entry?.type === 'directory') throw new FileError('EISDIR', path);
     if (entry?.type === 'characterDevice') return;
     if (place.isReadonly) throw new FileError('EROFS', path);
-    const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+    const sizeBytes = sizeOf(content);
     if (entry?.type === 'file') {
-      take(append ? bytes.length : bytes.length - entry.content.length, path);
-      entry.content = append ? Buffer.concat([entry.content, bytes]) : bytes;
+      take(append ? sizeBytes : sizeBytes - sizeOf(entry.content), path);
+      entry.content = append ? Buffer.concat([bytesOf(entry.content), bytesOf(content)]) : content;
       entry.modifiedAt = now();
       if (mode !== undefined) entry.mode = mode;
       return;
     }
-    take(bytes.length, path);
-    add(place, { type: 'file', content: bytes, ...attributes(mode ?? fileMode) });
+    take(sizeBytes, path);
+    add(place, { type: 'file', content, ...attributes(mode ?? fileMode) });
   }
 
   function remove(path: string): void {
@@ -281,9 +283,7 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
       if (entry?.type === 'symlink') entry = find(above);
       if (entry === undefined) {
         const isFile = isLast && point.entry.type !== 'directory';
-        entry = isFile
-          ? { type: 'file', content: new Uint8Array(), ...attributes(fileMode) }
-          : newDirectory(directoryMode);
+        entry = isFile ? { type: 'file', content: '', ...attributes(fileMode) } : newDirectory(directoryMode);
         directory.entries.set(name, entry);
       }
       if (isLast) break;
@@ -307,7 +307,7 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
     read(path) {
       const entry = find(path);
       if (entry.type === 'directory') throw new FileError('EISDIR', path);
-      return entry.type === 'file' ? entry.content : new Uint8Array();
+      return entry.type === 'file' ? bytesOf(entry.content) : new Uint8Array();
     },
     write,
     makeDirectory,
@@ -367,11 +367,19 @@ function partsOf(path: string): string[] {
   return path.split('/').filter((part) => part !== '' && part !== '.');
 }
 
+function bytesOf(content: FileContent): Uint8Array {
+  return typeof content === 'string' ? Buffer.from(content) : content;
+}
+
+function sizeOf(content: FileContent): number {
+  return typeof content === 'string' ? Buffer.byteLength(content) : content.length;
+}
+
 function statOf(entry: Entry): FileStat {
   const { type, mode, uid, gid, modifiedAt } = entry;
   const sizeBytes =
     entry.type === 'file'
-      ? entry.content.length
+      ? sizeOf(entry.content)
       : entry.type === 'symlink'
         ? entry.target.length
         : entry.type === 'directory'
@@ -381,7 +389,7 @@ function statOf(entry: Entry): FileStat {
 }
 
 function usageOf(entry: Entry): { bytes: number; inodes: number } {
-  if (entry.type !== 'directory') return { bytes: entry.type === 'file' ? entry.content.length : 0, inodes: 1 };
+  if (entry.type !== 'directory') return { bytes: entry.type === 'file' ? sizeOf(entry.content) : 0, inodes: 1 };
   let [bytes, inodes] = [0, 1];
   for (const child of entry.entries.values()) {
     const usage = usageOf(child);

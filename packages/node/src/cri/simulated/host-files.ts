@@ -9,8 +9,8 @@ export function hostFiles(tree: FileTree): HostFiles {
     },
     async writeFile(path, content, { mode } = {}) {
       // The caller may use its buffer again.
-      const bytes = typeof content === 'string' ? content : Buffer.from(content);
-      tree.write(path, bytes, mode === undefined ? {} : { mode });
+      const kept = typeof content === 'string' ? content : new Uint8Array(content);
+      tree.write(path, kept, mode === undefined ? {} : { mode });
     },
     async readFile(path, { tailBytes } = {}) {
       const content = tree.read(path);
