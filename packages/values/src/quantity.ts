@@ -7,6 +7,7 @@
  * beyond: nearly every quantity in a cluster is small, and sums of them are on the scheduler's path.
  */
 import { ParseError } from './parse-error.ts';
+import { remembered } from './remembered.ts';
 
 /** How a quantity is written: `Ki Mi Gi…`, `m k M G…`, or `e3`. */
 export type QuantityFamily = 'BinarySI' | 'DecimalSI' | 'DecimalExponent';
@@ -66,10 +67,18 @@ const minInt64 = -(2n ** 63n);
 // added to 1. Nothing of use has more digits than this.
 const maxDigits = 4096;
 
+/** As long as anything that people write. */
+const maxRememberedLength = 24;
+
+const parsed = remembered(parse, { maxLength: maxRememberedLength });
+
 /** Reads a quantity. Throws `ParseError` with Kubernetes' own text. */
 export function parseQuantity(value: string | number | bigint): Quantity {
   const text = typeof value === 'string' ? value : String(value);
-  if (text === '0') return zeroQuantity;
+  return text === '0' ? zeroQuantity : parsed(text);
+}
+
+function parse(text: string): Quantity {
   if (text.length > maxDigits) throw new ParseError(numberWrong);
   const match = numberPart.exec(text);
   const suffix = text.slice(match?.[0].length);
@@ -207,22 +216,11 @@ function formatDecimal({ unscaled, scale, family }: Quantity): string {
   return `${number}${decimalSuffixes.get(suffix) ?? ''}`;
 }
 
-// A Pod names a handful of quantities, and a cluster's Pods name the same few again and again.
-const canonicalTexts = new Map<string, string>();
-const maxCanonicalTexts = 4096;
-const maxCanonicalTextLength = 24;
+const canonical = remembered((text) => formatQuantity(parseQuantity(text.trim())), { maxLength: maxRememberedLength });
 
 /** What a quantity reads back as after being stored: `0.5` is `500m`. Ignores space around it, as decoding does. */
 export function canonicalQuantity(value: string | number): string {
-  const text = typeof value === 'string' ? value : String(value);
-  const known = canonicalTexts.get(text);
-  if (known !== undefined) return known;
-  const canonical = formatQuantity(parseQuantity(text.trim()));
-  if (text.length <= maxCanonicalTextLength) {
-    if (canonicalTexts.size === maxCanonicalTexts) canonicalTexts.clear();
-    canonicalTexts.set(text, canonical);
-  }
-  return canonical;
+  return canonical(typeof value === 'string' ? value : String(value));
 }
 
 /**

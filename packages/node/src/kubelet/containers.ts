@@ -4,6 +4,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import { isSidecar } from '@kruise/api/core/pod-containers';
 import { deepHashOfBytes } from '@kruise/machinery/hash';
 import { stringify } from '@kruise/values/go-json';
+import { remembered } from '@kruise/values/remembered';
 
 /** What a container is to its Pod. */
 export type ContainerRole = 'init' | 'sidecar' | 'regular' | 'ephemeral';
@@ -50,5 +51,15 @@ const utf8 = new TextEncoder();
 
 /** Tells whether a running container is still what the Pod asks for. Name and image alone decide (cri.md §6). */
 export function containerHash({ name, image = '' }: Container): string {
-  return deepHashOfBytes(utf8.encode(stringify({ image, name }))).toString(16);
+  return hashOf(`${name} ${image}`);
 }
+
+const hashOf = remembered(
+  (key) => {
+    // There is no space in a name.
+    const end = key.indexOf(' ');
+    const json = stringify({ image: key.slice(end + 1), name: key.slice(0, end) });
+    return deepHashOfBytes(utf8.encode(json)).toString(16);
+  },
+  { maxLength: 256 },
+);
