@@ -67,6 +67,26 @@ describe('files', () => {
     assert.equal(textOf(files, '/a/b/../../../a/b/../x'), 'up');
     assert.deepEqual(files.list('/..'), ['a']);
   });
+
+  for (const path of ['/a/b', '//a///b', '/a/b/', './a/./b/.', 'a/b//./', '/./a/b/./.']) {
+    test(`${path} leads to /a/b`, () => {
+      const files = tree();
+      files.makeDirectory('/a');
+      files.write('/a/b', 'there');
+      assert.equal(textOf(files, path), 'there');
+      assert.equal(files.realPath(path), '/a/b');
+    });
+  }
+
+  test('a name may begin with dots', () => {
+    const files = tree();
+    for (const name of ['.a', '..a', '...', '.a.']) {
+      files.makeDirectory(`/${name}`);
+      files.write(`/${name}/x`, name);
+      assert.equal(textOf(files, `/${name}/x`), name);
+    }
+    assert.deepEqual(files.list('/'), ['...', '..a', '.a', '.a.']);
+  });
 });
 
 describe('links', () => {
@@ -83,6 +103,25 @@ describe('links', () => {
     files.rename('/v/..tmp', '/v/..data');
     assert.equal(textOf(files, '/v/key'), 'new');
     assert.equal(files.realPath('/v/key'), '/v/..2/key');
+  });
+
+  test('a link leads up from where it is, and what is missing beyond it is made', () => {
+    const files = tree();
+    files.makeDirectory('/a/b', { parents: true });
+    files.symlink('/a/b/up', '../..');
+    files.symlink('/a/b/root', '/');
+    files.symlink('/a/b/here', '.');
+    files.makeDirectory('/a/b/up/new/deep', { parents: true });
+    assert.deepEqual(files.list('/a/b/root'), ['a', 'new']);
+    assert.equal(files.realPath('/a/b/up/new/deep/..'), '/new');
+    assert.equal(files.realPath('/a/b/here/here/root/a/b/here'), '/a/b');
+  });
+
+  test('a directory does not move into itself by way of a link', () => {
+    const files = tree();
+    files.makeDirectory('/a/b', { parents: true });
+    files.symlink('/link', '/a/b');
+    assert.throws(() => files.rename('/a', '/link/c'), { code: 'EINVAL' });
   });
 
   test('removing a link leaves what it leads to', () => {

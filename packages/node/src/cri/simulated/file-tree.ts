@@ -99,17 +99,34 @@ export type FileTreeOptions = {
   readonly isReadonly?: boolean;
 };
 
+/** How a path is gone: whether a link at its end is followed, and whether directories that are missing are made. */
+type Gait = { readonly followLast: boolean; readonly makesParents?: boolean; readonly keepsWay?: boolean };
+const toTarget: Gait = { followLast: true };
+const toLink: Gait = { followLast: false };
+
 const maxLinks = 40;
 const directoryMode = 0o755;
 const fileMode = 0o644;
 const setGroup = 0o2000;
+const slash = 0x2f;
+const dot = 0x2e;
 
 export function createFileTree({ now, space, isReadonly = false }: FileTreeOptions): FileTree {
-  const attributes = (mode: number): Attributes => ({ mode, uid: 0, gid: 0, modifiedAt: now() });
   const newDirectory = (mode: number): DirectoryEntry => ({
     type: 'directory',
     entries: new Map(),
-    ...attributes(mode),
+    mode,
+    uid: 0,
+    gid: 0,
+    modifiedAt: now(),
+  });
+  const newFile = (content: FileContent, mode: number): FileEntry => ({
+    type: 'file',
+    content,
+    mode,
+    uid: 0,
+    gid: 0,
+    modifiedAt: now(),
   });
   const root = newDirectory(directoryMode);
   const mounts = new Map<string, MountPoint>();
@@ -120,21 +137,26 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
     readonly parent: DirectoryEntry;
     readonly name: string;
     readonly isReadonly: boolean;
-    /** The directories on the way to it. */
+    /** The directories on the way to it, if the way was to be kept. */
     readonly above: readonly Step[];
   };
   type Step = { readonly directory: DirectoryEntry; readonly name: string; readonly isReadonly: boolean };
 
   /** Looks for a path. Only its last part may be missing, unless the directories above it are to be made. */
-  function seek(path: string, followLast: boolean, makesParents = false): Place | FileErrorCode {
+  function seek(path: string, gait: Gait): Place | FileErrorCode {
+    const { followLast, makesParents = false } = gait;
+    // Few look back to where they came from, and there is nothing else on a node that is done as often as this.
+    const keepsWay = gait.keepsWay || mounts.size > 0 || goesUp(path);
     let links = 0;
-    let pending = partsOf(path);
+    let pending = path;
     let above: Step[] = [];
     let here: Entry = root;
     let readonly = isReadonly;
-    let index = 0;
-    while (index < pending.length) {
-      const name = pending[index++] as string;
+    let start = nextStart(pending, 0);
+    while (start < pending.length) {
+      const end = endOf(pending, start);
+      const name = pending.slice(start, end);
+      start = nextStart(pending, end);
       if (name === '..') {
         const last = above.pop();
         if (last) [here, readonly] = [last.directory, last.isReadonly];
@@ -142,13 +164,14 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
       }
       if (here.type !== 'directory') return 'ENOTDIR';
       const directory: DirectoryEntry = here;
-      const isLast = index === pending.length;
+      const isLast = start === pending.length;
       const point = mounts.size === 0 ? undefined : mounts.get(pathOf(above, name));
       let entry = point?.entry ?? directory.entries.get(name);
       if (entry?.type === 'symlink' && (!isLast || followLast)) {
         if (++links > maxLinks) return 'ELOOP';
-        pending = [...partsOf(entry.target), ...pending.slice(index)];
-        index = 0;
+        if (!keepsWay && goesUp(entry.target)) return seek(path, { ...gait, keepsWay: true });
+        pending = `${entry.target}/${pending.slice(start)}`;
+        start = nextStart(pending, 0);
         if (entry.target.startsWith('/')) [above, here, readonly] = [[], root, isReadonly];
         continue;
       }
@@ -160,28 +183,29 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
         entry = newDirectory(directoryMode);
         add({ parent: directory, name }, entry);
       }
-      above.push({ directory, name, isReadonly: readonly });
-      [here, readonly] = [entry, isEntryReadonly];
+      if (keepsWay) above.push({ directory, name, isReadonly: readonly });
+      here = entry;
+      readonly = isEntryReadonly;
     }
     // The path ended at the root or with `..`.
     const last = above.pop();
     return { entry: here, parent: last?.directory ?? root, name: last?.name ?? '', isReadonly: readonly, above };
   }
 
-  function walk(path: string, followLast: boolean, makesParents = false): Place {
-    const place = seek(path, followLast, makesParents);
+  function walk(path: string, gait: Gait): Place {
+    const place = seek(path, gait);
     if (typeof place === 'string') throw new FileError(place, path);
     return place;
   }
 
   function find(path: string, followLast = true): Entry {
-    const { entry } = walk(path, followLast);
+    const { entry } = walk(path, followLast ? toTarget : toLink);
     if (entry === undefined) throw new FileError('ENOENT', path);
     return entry;
   }
 
-  function writable(path: string, followLast: boolean): Place {
-    const place = walk(path, followLast);
+  function writable(path: string, gait: Gait): Place {
+    const place = walk(path, gait);
     if (place.isReadonly) throw new FileError('EROFS', path);
     return place;
   }
@@ -214,7 +238,7 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
 
   function makeDirectory(path: string, options: { readonly mode?: number; readonly parents?: boolean } = {}): void {
     const { mode = directoryMode, parents = false } = options;
-    const place = walk(path, parents, parents);
+    const place = walk(path, parents ? { followLast: true, makesParents: true } : toLink);
     if (place.entry !== undefined) {
       if (parents && place.entry.type === 'directory') return;
       throw new FileError('EEXIST', path);
@@ -224,7 +248,7 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
   }
 
   function write(path: string, content: string | Uint8Array, { mode, append = false }: WriteOptions = {}): void {
-    const place = walk(path, true);
+    const place = walk(path, toTarget);
     const { entry } = place;
     if (entry?.type === 'directory') throw new FileError('EISDIR', path);
     if (entry?.type === 'characterDevice') return;
@@ -238,27 +262,28 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
       return;
     }
     take(sizeBytes, path);
-    add(place, { type: 'file', content, ...attributes(mode ?? fileMode) });
+    add(place, newFile(content, mode ?? fileMode));
   }
 
   function remove(path: string): void {
-    const place = writable(path, false);
+    const place = writable(path, toLink);
     if (place.entry === undefined) throw new FileError('ENOENT', path);
-    if (place.entry === root || mounts.has(pathOf(place.above, place.name))) throw new FileError('EBUSY', path);
+    if (place.entry === root || isMountPoint(place)) throw new FileError('EBUSY', path);
     space.usedBytes -= usageOf(place.entry).bytes;
     place.parent.entries.delete(place.name);
     place.parent.modifiedAt = now();
   }
 
   function rename(from: string, to: string): void {
-    const source = writable(from, false);
-    const goal = writable(to, false);
+    const gait = { followLast: false, keepsWay: true };
+    const source = writable(from, gait);
+    const goal = writable(to, gait);
     const { entry } = source;
     if (entry === undefined) throw new FileError('ENOENT', from);
-    const [sourcePath, goalPath] = [pathOf(source.above, source.name), pathOf(goal.above, goal.name)];
-    if (mounts.has(sourcePath) || mounts.has(goalPath)) throw new FileError('EBUSY', from);
+    if (isMountPoint(source) || isMountPoint(goal)) throw new FileError('EBUSY', from);
     if (entry === goal.entry) return;
-    if (entry.type === 'directory' && `${goalPath}/`.startsWith(`${sourcePath}/`)) throw new FileError('EINVAL', to);
+    if (goal.parent === entry || goal.above.some(({ directory }) => directory === entry))
+      throw new FileError('EINVAL', to);
     if (goal.entry !== undefined) {
       if (goal.entry.type === 'directory') {
         if (entry.type !== 'directory') throw new FileError('EISDIR', to);
@@ -272,6 +297,10 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
     put(goal, entry);
   }
 
+  function isMountPoint({ above, name }: Place): boolean {
+    return mounts.size > 0 && mounts.has(pathOf(above, name));
+  }
+
   function mount(path: string, point: MountPoint): void {
     const parts = partsOf(path);
     // As runtimes do, a place is made for the mount where there is none, be the tree read-only or not.
@@ -283,7 +312,7 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
       if (entry?.type === 'symlink') entry = find(above);
       if (entry === undefined) {
         const isFile = isLast && point.entry.type !== 'directory';
-        entry = isFile ? { type: 'file', content: '', ...attributes(fileMode) } : newDirectory(directoryMode);
+        entry = isFile ? newFile('', fileMode) : newDirectory(directoryMode);
         directory.entries.set(name, entry);
       }
       if (isLast) break;
@@ -296,12 +325,12 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
   return {
     stat: (path) => statOf(find(path)),
     lstat(path) {
-      const place = seek(path, false);
+      const place = seek(path, toLink);
       if (place === 'ELOOP') throw new FileError(place, path);
       return typeof place === 'string' || !place.entry ? undefined : statOf(place.entry);
     },
     exists(path) {
-      const place = seek(path, true);
+      const place = seek(path, toTarget);
       return typeof place !== 'string' && place.entry !== undefined;
     },
     read(path) {
@@ -313,9 +342,9 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
     makeDirectory,
     list: (path) => [...directoryAt(path).entries.keys()].sort(),
     symlink(path, target) {
-      const place = writable(path, false);
+      const place = writable(path, toLink);
       if (place.entry !== undefined) throw new FileError('EEXIST', path);
-      add(place, { type: 'symlink', target, ...attributes(0o777) });
+      add(place, { type: 'symlink', target, mode: 0o777, uid: 0, gid: 0, modifiedAt: now() });
     },
     readLink(path) {
       const entry = find(path, false);
@@ -325,13 +354,13 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
     rename,
     remove,
     change(path, change) {
-      const { entry } = writable(path, true);
+      const { entry } = writable(path, toTarget);
       if (entry === undefined) throw new FileError('ENOENT', path);
       Object.assign(entry, change);
     },
     usage: (path) => usageOf(find(path, false)),
     realPath(path) {
-      const place = walk(path, true);
+      const place = walk(path, { followLast: true, keepsWay: true });
       if (place.entry === undefined) throw new FileError('ENOENT', path);
       return pathOf(place.above, place.name);
     },
@@ -361,6 +390,27 @@ function pathOf(above: readonly { readonly name: string }[], name: string): stri
   let path = '';
   for (const step of above) path += `/${step.name}`;
   return `${path}/${name}`;
+}
+
+/** Where the next part of a path begins that is more than a dot; its length if there is none. */
+function nextStart(path: string, from: number): number {
+  let start = from;
+  for (;;) {
+    while (path.charCodeAt(start) === slash) start++;
+    if (path.charCodeAt(start) !== dot) return start;
+    if (start + 1 < path.length && path.charCodeAt(start + 1) !== slash) return start;
+    start++;
+  }
+}
+
+function endOf(path: string, start: number): number {
+  const end = path.indexOf('/', start);
+  return end < 0 ? path.length : end;
+}
+
+/** Whether a path has two dots in it that lead up, and are not part of a name. */
+function goesUp(path: string): boolean {
+  return path.includes('..') && partsOf(path).includes('..');
 }
 
 function partsOf(path: string): string[] {

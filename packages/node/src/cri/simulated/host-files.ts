@@ -1,5 +1,5 @@
 import type { HostFiles } from '../runtime.ts';
-import { FileError, type FileTree } from './file-tree.ts';
+import type { FileTree } from './file-tree.ts';
 
 /** A node's files in memory, as its kubelet sees them. */
 export function hostFiles(tree: FileTree): HostFiles {
@@ -28,11 +28,7 @@ export function hostFiles(tree: FileTree): HostFiles {
       tree.rename(from, to);
     },
     async remove(path) {
-      try {
-        tree.remove(path);
-      } catch (error) {
-        if (!(error instanceof FileError && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))) throw error;
-      }
+      if (tree.lstat(path)) tree.remove(path);
     },
     async changeMode(path, mode) {
       tree.change(path, { mode });
