@@ -25,7 +25,6 @@ import { resizeContainers } from './resize-containers.ts';
 import { descriptionOf, isGone, rpcTextOf } from './runtime-error.ts';
 import { addressesOf, isHostNetwork, newestOf, nothingRuns, type RuntimePod } from './runtime-pod.ts';
 import { logDirectoryOf, logLinkOf, sandboxConfigOf } from './sandbox-config.ts';
-import type { Report } from './status-writer.ts';
 import { hasFilesOfMetadata, referencesOf } from './volume-content.ts';
 import type { MountedVolume } from './volumes.ts';
 
@@ -96,6 +95,8 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   /** Nobody but this worker makes sandboxes of the Pod, so they need not be looked for each time. */
   let sandboxIds: readonly string[] | undefined;
   let said: PodStatus | undefined;
+  /** Whether something has happened since. */
+  let isOutdated = false;
   let stage: Stage = 'starting';
   let isRemoved = false;
   let graceSeconds: number | undefined;
@@ -106,8 +107,9 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   /** When the last pass was over. */
   let passedAt = Number.NEGATIVE_INFINITY;
   let cancelLook: (() => void) | undefined;
-  /** What is to be told, and the time by which it is. */
-  let untold: Report | undefined;
+  /** Whether there is something to tell, and until when that may wait. */
+  let isUntold = false;
+  let heldUntil = Number.NEGATIVE_INFINITY;
   let cancelHold: (() => void) | undefined;
   const containerStarts = createContainerStarts(node);
   let probes: PodProbes = noProbes;
@@ -187,44 +189,61 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     say();
   }
 
-  function say(): PodStatus {
+  /** Has others know how the Pod is now. What that is is made out when it is told, for by then there may be more. */
+  function say(): void {
+    isOutdated = true;
+    publish();
+  }
+
+  /** What there is to be said of the Pod now. */
+  function status(): PodStatus {
     const previous = said ?? pod.status ?? {};
-    const status = podStatusOf({
+    if (!isOutdated) return previous;
+    isOutdated = false;
+    const found = podStatusOf({
       pod: given(),
       runtimePod: containerStarts.settled(runtimePod),
       previous,
       failures: containerStarts.failures,
       probes,
       runtimeName: node.runtimeName(),
-      resourcesOf: (container, found) => node.allocations.statusOf(uid, container, found),
+      resourcesOf: (container, running) => node.allocations.statusOf(uid, container, running),
       resizeClaims,
       isEnding: stage === 'terminated' || stage === 'finished',
       hostIPs: node.hostIPs(),
       now: clock.now(),
     });
-    publish(stage === 'finished' ? finishedStatus(pod, status) : status);
-    return said!;
-  }
-
-  function publish(status: PodStatus): void {
-    if (status.phase === 'Running' && said?.phase === 'Pending') {
+    if (found.phase === 'Running' && said?.phase === 'Pending') {
       node.metrics.podRuns((clock.now() - seenAt) / 1000);
     }
-    said = status;
-    const couldRun = stage !== 'terminated' && stage !== 'finished';
-    // A Pod all of whose containers have ended is about to be cleared away; then all of it is told at once.
-    if (couldRun && isFinal(status.phase) && !runtimePod.containers.some(({ state }) => state === 'running')) return;
-    untold = { status, couldRun, isFinished: stage === 'finished' };
-    cancelHold?.();
-    if (isBusy || probes.areFirstUnderWay()) cancelHold = clock.setTimer(holdMs, tell);
+    said = stage === 'finished' ? finishedStatus(pod, found) : found;
+    return said;
+  }
+
+  function publish(): void {
+    isUntold = true;
+    if (isBusy || probes.areFirstUnderWay()) {
+      heldUntil = clock.now() + holdMs;
+      cancelHold ??= clock.setTimer(holdMs, endHold);
+    } else tell();
+  }
+
+  function endHold(): void {
+    const left = heldUntil - clock.now();
+    if (left > 0) cancelHold = clock.setTimer(left, endHold);
     else tell();
   }
 
   function tell(): void {
     cancelHold?.();
     cancelHold = undefined;
-    if (untold) node.statuses.report(pod, untold);
-    untold = undefined;
+    if (!isUntold) return;
+    const couldRun = stage !== 'terminated' && stage !== 'finished';
+    const now = status();
+    // A Pod all of whose containers have ended is about to be cleared away; then all of it is told at once.
+    if (couldRun && isFinal(now.phase) && !runtimePod.containers.some(({ state }) => state === 'running')) return;
+    isUntold = false;
+    node.statuses.report(pod, { status: now, couldRun, isFinished: stage === 'finished' });
   }
 
   // --- Bringing the Pod up, and keeping it so ---
@@ -247,8 +266,8 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     }
     resize();
     await observe();
-    if (isFinal(said?.phase)) return becomeFinal();
-    const deadline = deadlineOf(pod, said ?? {});
+    if (isFinal(status().phase)) return becomeFinal();
+    const deadline = deadlineOf(pod, status());
     if (deadline !== undefined) node.wakeAt(uid, deadline);
 
     const fault = isHostNetwork(pod) ? undefined : node.networkFault();
@@ -268,7 +287,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
 
   /** What has come to an end by itself is cleared away like what was ended. */
   function becomeFinal(): void {
-    if (said?.reason === 'DeadlineExceeded' && !isDeadlineTold) {
+    if (status().reason === 'DeadlineExceeded' && !isDeadlineTold) {
       isDeadlineTold = true;
       node.record(pod, 'Normal', 'DeadlineExceeded', deadlineMessage);
     }
@@ -396,10 +415,9 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   // --- Ending it ---
 
   function end({ graceSeconds: wanted, verdict }: Ending): void {
-    if (verdict && said) said = verdict(said);
-    else if (verdict) said = verdict(pod.status ?? {});
+    if (verdict) said = verdict(status());
     if (stage === 'terminated' || stage === 'finished' || stage === 'gone') {
-      if (verdict && said) publish(said);
+      if (verdict) publish();
       wake();
       return;
     }
@@ -457,6 +475,8 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     for (const each of runtimePod.containers) await runtime.files.remove(logLinkOf(pod, each, node.settings));
     await runtime.files.remove(logDirectoryOf(pod, node.settings));
     node.statuses.forget(uid);
+    // Nobody is left to be told anything.
+    isUntold = false;
     stage = 'gone';
     announceGone();
   }
@@ -466,7 +486,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     ended,
     gone,
     pod: () => pod,
-    status: () => said ?? pod.status ?? {},
+    status,
     runtimePod: () => runtimePod,
     volumes: mounting.mounted,
     isActive: () => stage === 'starting' || stage === 'syncing' || stage === 'terminating',
@@ -475,13 +495,14 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
       node.metrics.rejected(reason);
       node.record(pod, 'Warning', reason, message);
       stage = 'finished';
-      publish({
+      said = {
         ...pod.status,
         phase: 'Failed',
         reason,
         message: `Pod was rejected: ${message}`,
         startTime: pod.status?.startTime ?? formatTime(clock.now()),
-      });
+      };
+      publish();
     },
     update(next) {
       const before = pod;
