@@ -16,11 +16,11 @@ import {
   worldOf,
 } from './container.ts';
 import type { StoredImage } from './image-store.ts';
+import { matchesId } from './inventory.ts';
 import type { NodeState } from './node-state.ts';
 import { missingProgram } from './programs/find-program.ts';
 import { scriptedProgram } from './programs/scripted.ts';
 import { runtimeError } from './runtime-error.ts';
-import { selectsContainer } from './selection.ts';
 
 type ContainerCalls = Pick<
   RuntimeService,
@@ -133,12 +133,13 @@ export function containerCalls(node: NodeState): ContainerCalls {
         log: undefined,
         files: undefined,
         world: undefined,
+        told: undefined,
         attached: new Set(),
         stdin: config.stdin ? createAttachableInput({ endsWithFirst: config.stdinOnce ?? false }) : closedInput,
         onExit: new Set(),
         cancelTimers: [],
       };
-      containers.set(container.id, container);
+      containers.add(container);
       sandbox.containers.add(container);
       emit(sandbox, container.id, 'CONTAINER_CREATED_EVENT');
       return { containerId: container.id };
@@ -191,10 +192,12 @@ export function containerCalls(node: NodeState): ContainerCalls {
     },
 
     async listContainers({ filter = {} }) {
-      const found = [...containers.values()].filter(
-        (container) =>
-          selectsContainer(filter, container) && (filter.state === undefined || container.state === filter.state),
-      );
+      const found = containers
+        .select(filter)
+        .filter(
+          ({ sandbox, state }) =>
+            matchesId(filter.podSandboxId, sandbox.id) && (filter.state === undefined || state === filter.state),
+        );
       return { containers: found.map(containerMessage) };
     },
 

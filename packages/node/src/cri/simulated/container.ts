@@ -44,6 +44,8 @@ export type SimulatedContainer = {
   /** Made when something looks at them. */
   files: ContainerFiles | undefined;
   world: ContainerWorld | undefined;
+  /** What was last told of it. */
+  told: ContainerStatus | undefined;
   /** Who is attached: what the first process writes goes to them as well. */
   readonly attached: Set<{ stdout?: Output; stderr?: Output }>;
   readonly stdin: AttachableInput;
@@ -379,7 +381,26 @@ export function containerMessage(container: SimulatedContainer): Container {
   };
 }
 
+/** Asked for again and again, and seldom another. */
 export function containerStatus(container: SimulatedContainer): ContainerStatus {
+  const { told } = container;
+  if (!told || !isTrueOf(container, told)) container.told = newStatus(container);
+  return container.told!;
+}
+
+function isTrueOf(container: SimulatedContainer, told: ContainerStatus): boolean {
+  return (
+    told.state === container.state &&
+    told.startedAt === container.startedAt &&
+    told.finishedAt === container.finishedAt &&
+    told.exitCode === container.exitCode &&
+    told.reason === container.reason &&
+    told.message === container.message &&
+    told.resources?.linux === container.resources
+  );
+}
+
+function newStatus(container: SimulatedContainer): ContainerStatus {
   const { sandbox, config, startedAt, finishedAt, exitCode, reason, message, resources } = container;
   const { podSandboxId: _, ...shared } = containerMessage(container);
   const { uid, gid } = userOf(container);

@@ -15,6 +15,7 @@ import { createContainerLog } from './container-log.ts';
 import { createEventStream, type EventStream } from './event-stream.ts';
 import { createFileTree, type FileTree, type Space } from './file-tree.ts';
 import { createImageStore, type ImageStore } from './image-store.ts';
+import { createInventory, type Inventory } from './inventory.ts';
 import { containerNotFound, sandboxNotFound } from './runtime-error.ts';
 import { type SimulatedSandbox, sandboxStatus } from './sandbox.ts';
 import type { SandboxNetwork } from './sandbox-network.ts';
@@ -22,8 +23,8 @@ import { createScripting, type Scripting } from './scripting.ts';
 
 export type NodeState = {
   readonly clock: Clock;
-  readonly sandboxes: Map<string, SimulatedSandbox>;
-  readonly containers: Map<string, SimulatedContainer>;
+  readonly sandboxes: Inventory<SimulatedSandbox>;
+  readonly containers: Inventory<SimulatedContainer>;
   readonly images: ImageStore;
   readonly files: FileTree;
   readonly space: Space;
@@ -60,8 +61,8 @@ export function createNodeState(options: NodeStateOptions): NodeState {
   files.makeDirectory('/etc', { parents: true });
   files.write('/etc/hosts', '127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n', {});
   const events = createEventStream();
-  const sandboxes = new Map<string, SimulatedSandbox>();
-  const containers = new Map<string, SimulatedContainer>();
+  const sandboxes = createInventory<SimulatedSandbox>();
+  const containers = createInventory<SimulatedContainer>();
   let lastTimestamp = 0n;
 
   const host: ContainerHost = {
@@ -134,7 +135,7 @@ export function createNodeState(options: NodeStateOptions): NodeState {
 
   function removeContainer(container: SimulatedContainer): void {
     signal(container, host, 'SIGKILL');
-    containers.delete(container.id);
+    containers.remove(container);
     container.sandbox.containers.delete(container);
     container.files?.release();
     container.log?.end();

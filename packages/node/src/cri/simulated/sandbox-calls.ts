@@ -1,10 +1,10 @@
 /** CRI's calls about sandboxes. */
+import type { PodSandboxConfig } from '../messages.ts';
 import type { RuntimeService } from '../runtime.ts';
 import { containerStatus } from './container.ts';
 import type { NodeState } from './node-state.ts';
 import { runtimeError } from './runtime-error.ts';
 import { type SimulatedSandbox, sandboxMessage, sandboxStatus } from './sandbox.ts';
-import { matchesId, matchesLabels } from './selection.ts';
 
 type SandboxCalls = Pick<
   RuntimeService,
@@ -18,8 +18,23 @@ type SandboxCalls = Pick<
 
 export function sandboxCalls(node: NodeState): SandboxCalls {
   const { sandboxes, scripting, sandboxNetwork, host, newId, sandboxOf, stopSandbox, removeContainer, emit } = node;
-  /** Names of sandboxes that are being made: whoever asks for one again meanwhile is to wait. */
-  const underWay = new Set<string>();
+  /** Names that are taken, by Pod: of sandboxes there are, and of those that are being made. */
+  const reserved = new Map<string, Set<string>>();
+
+  function reserve(uid: string, name: string): void {
+    const names = reserved.get(uid);
+    if (names?.has(name)) {
+      throw runtimeError('UNKNOWN', `failed to reserve sandbox name "${name}": name "${name}" is reserved`);
+    }
+    if (names) names.add(name);
+    else reserved.set(uid, new Set([name]));
+  }
+
+  function release(uid: string, name: string): void {
+    const names = reserved.get(uid);
+    names?.delete(name);
+    if (names?.size === 0) reserved.delete(uid);
+  }
 
   async function setUp(sandbox: SimulatedSandbox, abortSignal: AbortSignal | undefined): Promise<void> {
     const { metadata, annotations } = sandbox.config;
@@ -31,7 +46,7 @@ export function sandboxCalls(node: NodeState): SandboxCalls {
     }
     sandboxNetwork.connect(sandbox);
     sandbox.state = 'SANDBOX_READY';
-    sandboxes.set(sandbox.id, sandbox);
+    sandboxes.add(sandbox);
     emit(sandbox, sandbox.id, 'CONTAINER_CREATED_EVENT');
     emit(sandbox, sandbox.id, 'CONTAINER_STARTED_EVENT');
   }
@@ -45,11 +60,7 @@ export function sandboxCalls(node: NodeState): SandboxCalls {
           `failed to get sandbox runtime: no runtime for "${runtimeHandler}" is configured`,
         );
       }
-      const name = `${metadata.name}_${metadata.namespace}_${metadata.uid}_${metadata.attempt}`;
-      const isTaken = [...sandboxes.values()].some(({ config: other }) => sameSandbox(other.metadata, metadata));
-      if (isTaken || underWay.has(name)) {
-        throw runtimeError('UNKNOWN', `failed to reserve sandbox name "${name}": name "${name}" is reserved`);
-      }
+      reserve(metadata.uid, nameOf(metadata));
       const sandbox: SimulatedSandbox = {
         id: newId(),
         config,
@@ -61,11 +72,11 @@ export function sandboxCalls(node: NodeState): SandboxCalls {
         containers: new Set(),
         releasePorts: undefined,
       };
-      underWay.add(name);
       try {
         await setUp(sandbox, abortSignal);
-      } finally {
-        underWay.delete(name);
+      } catch (error) {
+        release(metadata.uid, nameOf(metadata));
+        throw error;
       }
       return { podSandboxId: sandbox.id };
     },
@@ -80,9 +91,10 @@ export function sandboxCalls(node: NodeState): SandboxCalls {
       if (!sandbox) return;
       stopSandbox(sandbox);
       for (const container of sandbox.containers) removeContainer(container);
-      sandboxes.delete(podSandboxId);
-      const isLast = ![...sandboxes.values()].some(({ config }) => config.metadata.uid === sandbox.config.metadata.uid);
-      if (isLast) scripting.forget(sandbox.config.metadata.uid);
+      sandboxes.remove(sandbox);
+      const { metadata } = sandbox.config;
+      release(metadata.uid, nameOf(metadata));
+      if (!reserved.has(metadata.uid)) scripting.forget(metadata.uid);
       emit(sandbox, sandbox.id, 'CONTAINER_DELETED_EVENT');
     },
 
@@ -97,13 +109,9 @@ export function sandboxCalls(node: NodeState): SandboxCalls {
     },
 
     async listPodSandbox({ filter = {} }) {
-      const { id, state, labelSelector } = filter;
-      const items = [...sandboxes.values()].filter(
-        (sandbox) =>
-          matchesId(id, sandbox.id) &&
-          (state === undefined || sandbox.state === state) &&
-          matchesLabels(labelSelector, sandbox.config.labels),
-      );
+      const found = sandboxes.select(filter);
+      const { state } = filter;
+      const items = state === undefined ? found : found.filter((sandbox) => sandbox.state === state);
       return { items: items.map(sandboxMessage) };
     },
 
@@ -113,18 +121,6 @@ export function sandboxCalls(node: NodeState): SandboxCalls {
   };
 }
 
-type SandboxIdentity = {
-  readonly name: string;
-  readonly namespace: string;
-  readonly uid: string;
-  readonly attempt: number;
-};
-
-function sameSandbox(one: SandboxIdentity, other: SandboxIdentity): boolean {
-  return (
-    one.uid === other.uid &&
-    one.attempt === other.attempt &&
-    one.name === other.name &&
-    one.namespace === other.namespace
-  );
+function nameOf({ name, namespace, uid, attempt }: PodSandboxConfig['metadata']): string {
+  return `${name}_${namespace}_${uid}_${attempt}`;
 }

@@ -6,13 +6,13 @@ import { containerCalls } from './container-calls.ts';
 import { attach, exec, execSync, portForward } from './exec.ts';
 import { hostFiles } from './host-files.ts';
 import { createImageService } from './image-service.ts';
+import { matchesId } from './inventory.ts';
 import { createSimulatedNetwork, type SimulatedNetwork } from './network.ts';
 import { createNodeState } from './node-state.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { runtimeError } from './runtime-error.ts';
 import { sandboxCalls } from './sandbox-calls.ts';
 import { createSandboxNetwork } from './sandbox-network.ts';
-import { matchesId, matchesLabels, selectsContainer } from './selection.ts';
 import { containerStats, sandboxStats } from './stats.ts';
 
 export type SimulatedRuntimeOptions = {
@@ -127,9 +127,9 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): NodeRu
     },
     async listContainerStats({ filter = {} }) {
       const sampledAt = timestamp();
-      const running = [...containers.values()].filter(
-        (container) => container.state === 'CONTAINER_RUNNING' && selectsContainer(filter, container),
-      );
+      const running = containers
+        .select(filter)
+        .filter(({ state, sandbox }) => state === 'CONTAINER_RUNNING' && matchesId(filter.podSandboxId, sandbox.id));
       return { stats: running.map((container) => containerStats(container, sampledAt)) };
     },
     async podSandboxStats({ podSandboxId }) {
@@ -137,12 +137,7 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): NodeRu
     },
     async listPodSandboxStats({ filter = {} }) {
       const sampledAt = timestamp();
-      const ready = [...sandboxes.values()].filter(
-        (sandbox) =>
-          sandbox.state === 'SANDBOX_READY' &&
-          matchesId(filter.id, sandbox.id) &&
-          matchesLabels(filter.labelSelector, sandbox.config.labels),
-      );
+      const ready = sandboxes.select(filter).filter(({ state }) => state === 'SANDBOX_READY');
       return { stats: ready.map((sandbox) => sandboxStats(sandbox, sampledAt)) };
     },
     async listMetricDescriptors() {
