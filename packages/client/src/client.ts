@@ -115,9 +115,14 @@ export interface Client {
 /** The path of a kind's objects, or of one of them. */
 export function pathOf(kind: Kind, { name, namespace }: Partial<Reference>, subresource?: string): string {
   const root = kind.group === '' ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;
-  const place = kind.scope === 'Namespaced' && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : '';
-  const one = name === undefined ? '' : `/${encodeURIComponent(name)}`;
+  const place = kind.scope === 'Namespaced' && namespace ? `/namespaces/${encoded(namespace)}` : '';
+  const one = name === undefined ? '' : `/${encoded(name)}`;
   return `${root}${place}/${kind.plural}${one}${subresource ? `/${subresource}` : ''}`;
+}
+
+/** Nearly all names may stand in a path as they are, which is found out sooner than what would become of them. */
+function encoded(name: string): string {
+  return /^[\w.-]*$/.test(name) ? name : encodeURIComponent(name);
 }
 
 /** How a client reads, and how much its requests matter. */

@@ -6,6 +6,7 @@ import type { Clock } from '@kruise/values/clock';
 import type { Instant } from '@kruise/values/time';
 import type { NewEvent } from './actions.ts';
 import type { Reference } from './client.ts';
+import type { KubernetesObject } from './object-key.ts';
 import { type TokenBucket, tokenBucket } from './rate-limiter.ts';
 
 /** What is to be written of an event. */
@@ -19,49 +20,50 @@ export type Correlated = {
 };
 
 type Entry = { stored?: Reference; count: number; readonly firstAt: Instant };
-type Group = { messages: Set<string>; lastAt: Instant };
+/** Events of an object that differ only in what they say. */
+type Group = { messages: string[]; lastAt: Instant };
+/** What is remembered of an object. */
+type Subject = {
+  readonly groups: LeastRecent<Group>;
+  readonly entries: LeastRecent<Entry>;
+  readonly buckets: { [T in NewEvent['type']]?: TokenBucket };
+};
 
 const maxAlike = 10;
 const alikeMs = 600_000;
 const spamBurst = 25;
 const spamPerSecond = 1 / 300;
-/** How many of each are remembered: those heard of longest ago are forgotten first. */
-const maxRemembered = 4096;
+/** How many objects are remembered, and how many events of each: those heard of longest ago are forgotten first. */
+const maxObjects = 1024;
+const maxEvents = 64;
 
 /** Says what is to be written of each event; undefined where nothing is. */
-export function createCorrelator(
-  clock: Clock,
-  { source }: { readonly source: string },
-): (event: NewEvent) => Correlated | undefined {
-  const entries = leastRecent<Entry>(maxRemembered);
-  const groups = leastRecent<Group>(maxRemembered);
-  const buckets = leastRecent<TokenBucket>(maxRemembered);
+export function createCorrelator(clock: Clock): (event: NewEvent) => Correlated | undefined {
+  const subjects = leastRecent<Subject>(maxObjects);
 
   return ({ about, fieldPath = '', type, reason, message }) => {
     const now = clock.now();
-    const { namespace = '', name = '', uid = '' } = about.metadata;
-    const object = [source, about.apiVersion, about.kind, namespace, name, uid].join('\n');
+    const { groups, entries, buckets } = subjects.get(keyOf(about), () => ({
+      groups: leastRecent(maxEvents),
+      entries: leastRecent(maxEvents),
+      buckets: {},
+    }));
 
-    const alike = [object, type, reason].join('\n');
-    let group = groups.get(alike);
-    if (!group || now - group.lastAt > alikeMs) group = { messages: new Set(), lastAt: now };
+    const alike = `${type} ${reason}`;
+    const group = groups.get(alike, () => ({ messages: [], lastAt: now }));
+    if (now - group.lastAt > alikeMs) group.messages = [];
     group.lastAt = now;
-    groups.set(alike, group);
-    group.messages.add(message);
-    const isMany = group.messages.size >= maxAlike;
     // Those that were told one by one before stay so.
-    if (isMany) group.messages.delete(message);
+    const isKnown = group.messages.includes(message);
+    const isMany = !isKnown && group.messages.length === maxAlike - 1;
+    if (!isKnown && !isMany) group.messages.push(message);
 
-    const id = isMany ? alike : [alike, fieldPath, message].join('\n');
-    const entry = entries.get(id) ?? { count: 0, firstAt: now };
+    const entry = entries.get(isMany ? alike : `${alike} ${fieldPath} ${message}`, () => ({ count: 0, firstAt: now }));
     entry.count++;
-    entries.set(id, entry);
 
     // Warnings are counted apart: what goes wrong must not go under in what goes well.
-    const kind = [object, type].join('\n');
-    const bucket = buckets.get(kind) ?? tokenBucket(clock, { perSecond: spamPerSecond, burst: spamBurst });
-    buckets.set(kind, bucket);
-    if (!bucket.tryTake()) return undefined;
+    buckets[type] ??= tokenBucket(clock, { perSecond: spamPerSecond, burst: spamBurst });
+    if (!buckets[type].tryTake()) return undefined;
     return {
       message: isMany ? `(combined from similar events): ${message}` : message,
       count: entry.count,
@@ -72,15 +74,26 @@ export function createCorrelator(
   };
 }
 
-/** A map that forgets what has not been set for longest when it is full. */
-function leastRecent<T>(capacity: number): { get(key: string): T | undefined; set(key: string, value: T): void } {
+/** No two objects have the same uid; what has none is told apart by its name. */
+function keyOf({ apiVersion, kind, metadata }: KubernetesObject): string {
+  const { namespace = '', name = '', uid } = metadata;
+  return uid || `${apiVersion} ${kind} ${namespace}/${name}`;
+}
+
+/** What is remembered of each key; what has not been asked for for longest is forgotten when there is too much. */
+type LeastRecent<T> = { get(key: string, make: () => T): T };
+
+function leastRecent<T>(capacity: number): LeastRecent<T> {
   const map = new Map<string, T>();
   return {
-    get: (key) => map.get(key),
-    set(key, value) {
-      map.delete(key);
-      map.set(key, value);
-      if (map.size > capacity) map.delete(map.keys().next().value!);
+    get(key, make) {
+      let found = map.get(key);
+      if (found === undefined) {
+        found = make();
+        if (map.size === capacity) map.delete(map.keys().next().value!);
+      } else map.delete(key);
+      map.set(key, found);
+      return found;
     },
   };
 }

@@ -9,7 +9,9 @@ import type { Random } from '@kruise/values/random';
 import { formatTime } from '@kruise/values/time';
 import type { NewEvent } from './actions.ts';
 import { type Client, inBackground } from './client.ts';
+import { createDeque } from './deque.ts';
 import { type Correlated, createCorrelator } from './event-correlator.ts';
+import { isNamespaceTerminating } from './execute.ts';
 import type { KubernetesObject } from './object-key.ts';
 
 /** Who records. */
@@ -48,8 +50,8 @@ export function createEventRecorder(
   signal: AbortSignal,
 ): EventRecorder {
   const background = inBackground(client);
-  const correlate = createCorrelator(clock, { source: `${component}/${host}` });
-  const waiting: Waiting[] = [];
+  const correlate = createCorrelator(clock);
+  const waiting = createDeque<Waiting>();
   let writing: Promise<void> | undefined;
 
   async function write({ told, correlated }: Waiting): Promise<void> {
@@ -91,7 +93,8 @@ export function createEventRecorder(
         await write(next);
         return;
       } catch (error) {
-        if (signal.aborted) return;
+        // Whoever deletes a namespace does not want to know what becomes of what is in it.
+        if (signal.aborted || isNamespaceTerminating(error)) return;
         // The server has understood and refused; asking again changes nothing.
         if (error instanceof StatusError && error.code < 500 && error.code !== 429) return onError(error);
         if (attempt === maxAttempts) return onError(error);
@@ -112,7 +115,7 @@ export function createEventRecorder(
       // What is too much of one object must not take the place of what there is to tell of others.
       const correlated = correlate(told);
       if (correlated === undefined) return;
-      if (waiting.length >= maxWaiting) {
+      if (waiting.size >= maxWaiting) {
         onError(new Error(`an event was dropped: ${told.reason} ${told.message}`));
         return;
       }

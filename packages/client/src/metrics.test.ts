@@ -61,10 +61,21 @@ test('a gauge looked up at reading is as it is then', () => {
 test('what is no more is told of no more', () => {
   const metrics = createMetrics();
   const gauge = metrics.gauge('rooms', 'Rooms.', ['house']);
-  for (const house of ['a', 'b']) gauge.of(house).set(1);
-  gauge.remove('a');
-  assert.doesNotMatch(metrics.text(), /house="a"/);
-  assert.match(metrics.text(), /house="b"/);
+  const [a, b] = [['a'], ['b']];
+  for (const house of [a, b]) gauge.hold(house).set(1);
+  gauge.letGo(a);
+  assert.deepEqual(metrics.text().split('\n').slice(2, -1), ['rooms{house="b"} 1']);
+});
+
+test('of two of one name the older is told of until it is no more', () => {
+  const metrics = createMetrics();
+  const gauge = metrics.gauge('rooms', 'Rooms.', ['house']);
+  const [older, newer] = [['a'], ['a']];
+  gauge.hold(older).set(1);
+  gauge.hold(newer).set(2);
+  assert.deepEqual(metrics.text().split('\n').slice(2, -1), ['rooms{house="a"} 1']);
+  gauge.letGo(older);
+  assert.deepEqual(metrics.text().split('\n').slice(2, -1), ['rooms{house="a"} 2']);
 });
 
 test('a name is taken once', () => {

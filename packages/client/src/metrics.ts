@@ -21,8 +21,12 @@ export type MetricFormat = 'prometheus' | 'openmetrics';
 export type Metric<S> = {
   /** The series of these label values, in the order the labels were declared. */
   of(...values: readonly string[]): S;
-  /** Forgets the series of these label values, of something that is no more. */
-  remove(...values: readonly string[]): void;
+  /**
+   * A series of something that comes and goes, which is there until it is let go of by the same array. Its labels are
+   * put into words only for those who read them.
+   */
+  hold(values: readonly string[]): S;
+  letGo(values: readonly string[]): void;
   /** Forgets all series. */
   clear(): void;
 };
@@ -39,7 +43,9 @@ type Family = {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
-  readonly series: ReadonlyMap<string, Series>;
+  readonly labels: readonly string[];
+  /** By their labels, in words or yet to be put into words. */
+  readonly series: ReadonlyMap<string | readonly string[], Series>;
 };
 
 /** A registry with nothing in it yet. */
@@ -55,17 +61,21 @@ export function createMetrics(): MetricRegistry {
     make: () => S,
   ): Metric<S> {
     if (families.has(name)) throw new Error(`the metric ${name} exists already`);
-    const series = new Map<string, S>();
-    families.set(name, { name, help, type, series });
-    const keyOf = (values: readonly string[]) => (labels.length === 0 ? '' : labelText(labels, values));
+    const series = new Map<string | readonly string[], S>();
+    families.set(name, { name, help, type, labels, series });
     return {
       of(...values) {
-        const written = keyOf(values);
+        const written = labels.length === 0 ? '' : labelText(labels, values);
         let found = series.get(written);
         if (!found) series.set(written, (found = make()));
         return found;
       },
-      remove: (...values) => void series.delete(keyOf(values)),
+      hold(values) {
+        const made = make();
+        series.set(values, made);
+        return made;
+      },
+      letGo: (values) => void series.delete(values),
       clear: () => series.clear(),
     };
   }
@@ -88,13 +98,19 @@ export function createMetrics(): MetricRegistry {
   };
 }
 
-function writeFamily(lines: string[], { name, help, type, series }: Family, format: MetricFormat): void {
+function writeFamily(lines: string[], { name, help, type, labels, series }: Family, format: MetricFormat): void {
   if (series.size === 0) return;
   // OpenMetrics names the family of a counter without the suffix that its numbers have.
   const named = format === 'openmetrics' && type === 'counter' ? name.replace(/_total$/, '') : name;
   lines.push(`# HELP ${named} ${escaped(help)}`, `# TYPE ${named} ${type}`);
   const counted = format === 'openmetrics' && type === 'counter' ? `${named}_total` : name;
-  for (const [labels, each] of series) each.write(lines, counted, labels);
+  const told = new Set<string>();
+  for (const [key, each] of series) {
+    const words = typeof key === 'string' ? key : labelText(labels, key);
+    // Two of one name may be there at once, of which one is on its way out.
+    if (!told.has(words)) each.write(lines, counted, words);
+    told.add(words);
+  }
 }
 
 function createNumber(): Counter & Gauge & Series {
@@ -108,7 +124,7 @@ function createNumber(): Counter & Gauge & Series {
 }
 
 function createHistogram(buckets: readonly number[]): Histogram & Series {
-  const counts = new Float64Array(buckets.length + 1);
+  const counts = new Array<number>(buckets.length + 1).fill(0);
   let sum = 0;
   return {
     observe(value) {

@@ -5,7 +5,7 @@ import { namespace } from '@kruise/api/core/namespace';
 import type { NewEvent } from '@kruise/client/actions';
 import { createClient } from '@kruise/client/client';
 import { createEventRecorder } from '@kruise/client/event-recorder';
-import { internalError } from '@kruise/machinery/status';
+import { failure, internalError, StatusError } from '@kruise/machinery/status';
 import { type Cluster, startCluster } from './cluster.ts';
 
 async function recording(cluster: Cluster, client = cluster.client) {
@@ -193,6 +193,46 @@ test('a server that fails is asked again, and nobody waits for it', async () => 
     [['patience', 1]],
   );
   assert.deepEqual(errors, []);
+  await cluster.close();
+});
+
+test('what is refused is said, unless it is for its namespace being deleted', async () => {
+  const cluster = await startCluster();
+  const refusals = [
+    failure({ code: 403, reason: 'Forbidden', message: 'no' }),
+    failure({
+      code: 403,
+      reason: 'Forbidden',
+      message: 'ending',
+      details: { causes: [{ reason: 'NamespaceTerminating' }] },
+    }),
+  ];
+  const refusing = createClient({
+    ...cluster.client.transport,
+    request: async () => {
+      throw new StatusError(refusals.shift()!);
+    },
+  });
+  const { tell, recorder, errors } = await recording(cluster, refusing);
+  tell('one');
+  tell('other');
+  await recorder.flush();
+  assert.deepEqual(
+    errors.map((error) => (error as Error).message),
+    ['no'],
+  );
+  await cluster.close();
+});
+
+test('events of objects that have no uid are told apart by their names', async () => {
+  const cluster = await startCluster();
+  const { about, tell, recorder } = await recording(cluster);
+  for (const name of ['one', 'other']) tell('here', { about: { ...about, metadata: { name } } });
+  await recorder.flush();
+  assert.deepEqual((await eventsOf(cluster)).map(({ involvedObject, count }) => [involvedObject.name, count]).sort(), [
+    ['one', 1],
+    ['other', 1],
+  ]);
   await cluster.close();
 });
 

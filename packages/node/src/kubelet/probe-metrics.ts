@@ -1,6 +1,6 @@
 /** How often containers are checked, what comes of it and how long it takes: what `/metrics/probes` shows. */
 import type { Pod } from '@kruise/api/core/pod';
-import { createMetrics, type MetricRegistry } from '@kruise/client/metrics';
+import { type Counter, createMetrics, type Histogram, type Metric, type MetricRegistry } from '@kruise/client/metrics';
 import type { ProbeType } from './probe-state.ts';
 
 /** The numbers of one probe of one container. */
@@ -38,17 +38,25 @@ export function createProbeMetrics(): ProbeMetrics {
     registry,
     of({ metadata }, container, type) {
       const { name: pod = '', namespace = '', uid = '' } = metadata;
-      const countOf = (result: string) => [container, namespace, pod, uid, type, result] as const;
-      const duration = [container, namespace, pod, type] as const;
+      const held: { readonly metric: Metric<unknown>; readonly labels: readonly string[] }[] = [];
+      const hold = <S>(metric: Metric<S>, labels: readonly string[]): S => {
+        held.push({ metric, labels });
+        return metric.hold(labels);
+      };
+      const counters: { -readonly [R in keyof typeof resultNames]?: Counter } = {};
+      let duration: Histogram | undefined;
       return {
         checked(outcome, durationSeconds) {
-          counts.of(...countOf(resultNames[outcome ?? 'unknown'])).increase();
+          const result = outcome ?? 'unknown';
+          counters[result] ??= hold(counts, [container, namespace, pod, uid, type, resultNames[result]]);
+          counters[result].increase();
           // How long a failure takes is its timeout, which is known.
-          if (outcome === 'success') durations.of(...duration).observe(durationSeconds);
+          if (outcome !== 'success') return;
+          duration ??= hold(durations, [container, namespace, pod, type]);
+          duration.observe(durationSeconds);
         },
         forget() {
-          for (const result of Object.values(resultNames)) counts.remove(...countOf(result));
-          durations.remove(...duration);
+          for (const { metric, labels } of held) metric.letGo(labels);
         },
       };
     },
