@@ -7,11 +7,13 @@ import { endpoints } from '@kruise/api/core/endpoints';
 import { namespace } from '@kruise/api/core/namespace';
 import { service } from '@kruise/api/core/service';
 import { endpointSlice } from '@kruise/api/discovery/endpointslice';
+import { validateObjectMeta } from '@kruise/api/meta/object-meta.validate';
 import { clusterRole } from '@kruise/api/rbac/clusterrole';
 import { clusterRoleBinding } from '@kruise/api/rbac/clusterrolebinding';
 import { createClient } from '@kruise/client/client';
 import { seededRandom } from '@kruise/values/random';
 import { virtualClock } from '@kruise/values/virtual-clock';
+import { ownRequest } from '../custom/own-request.ts';
 import { inProcessTransport } from '../in-process.ts';
 import { startApiServer } from '../server.ts';
 import { createMemoryStore } from '../store/memory.ts';
@@ -45,6 +47,21 @@ test('a new cluster has its namespaces, and an API service for each version', as
   const services = await names(apiService);
   assert.ok(services.includes('v1.') && services.includes('v2.autoscaling'));
   assert.ok(!services.includes('v1.apiregistration.k8s.io'));
+});
+
+test('all a new cluster has is right', async () => {
+  const { core } = await start(createMemoryStore({ clock }));
+  const faults = [...core.resources.all()].flatMap((resource) => {
+    const { kind, storage, strategy } = resource;
+    const context = ownRequest(core, resource, 'create', { apiVersion: '', kind: '', metadata: {} });
+    return storage.cache
+      .list({ keyPrefix: storage.prefix })
+      .flatMap(({ object }) => [
+        ...strategy.validate(object, context),
+        ...validateObjectMeta(object.metadata, { namespaced: kind.scope === 'Namespaced' }),
+      ]);
+  });
+  assert.deepEqual(faults, []);
 });
 
 test('a second start finds nothing to do', async () => {

@@ -27,13 +27,14 @@ export type BootstrapOptions = Trust & {
 export async function bootstrap(core: Core, options: BootstrapOptions): Promise<void> {
   const now = formatTime(core.clock.now());
   const writer = createWriter(core, 'kube-apiserver');
+  const usual = createWriter(core, 'kube-apiserver', { isProven: true });
   await core.feed.caughtUp();
-  await Promise.all(namespaces().map((object) => createMissing(writer, object)));
+  await Promise.all(namespaces().map((object) => createMissing(usual, object)));
   await Promise.all([
-    ...defaultPolicy().map((object) => keepPolicy(writer, object)),
+    ...defaultPolicy().map((object) => keepPolicy(usual, object)),
     ...keepFlowControl(core),
-    ...priorityClasses().map((object) => createMissing(writer, object)),
-    ...builtinVersions().map((version) => createMissing(writer, apiService(version, 'onstart'))),
+    ...priorityClasses().map((object) => createMissing(usual, object)),
+    ...builtinVersions().map((version) => createMissing(usual, apiService(version, 'onstart'))),
     keepData(writer, extensionAuthentication(options)),
     createMissing(writer, tokenTracking(now.slice(0, 10))),
     keepServiceCidr(core, writer, options.serviceRanges, now),
@@ -64,7 +65,7 @@ async function keepPolicy(writer: Writer, object: KubeObject): Promise<void> {
 }
 
 function keepFlowControl(core: Core): Promise<void>[] {
-  const writer = createWriter(core, 'api-priority-and-fairness-config-producer-v1');
+  const writer = createWriter(core, 'api-priority-and-fairness-config-producer-v1', { isProven: true });
   return defaultFlowControl().map(async (object) => {
     const existing = writer.current(object);
     if (!existing) return void (await createMissing(writer, object));
