@@ -1,24 +1,27 @@
-import { objectMeta } from '@kruise/api/meta/object-meta';
+import { type ManagedFieldsEntry, objectMeta } from '@kruise/api/meta/object-meta';
 import { codecOf, WrittenList } from '@kruise/schema/codec';
 import { envelopeAround } from '@kruise/schema/protobuf-envelope';
+import type { ManagedFields } from '../managed-fields.ts';
 import type { KubeObject } from '../object.ts';
 import type { Found } from '../resource.ts';
 
 /**
- * Managed fields as protobuf, by their text. To read and rewrite them takes longer than all the rest of an object, and
- * objects that were made alike in the same second have the same.
+ * Entries of managed fields as protobuf. To write them takes longer than all the rest of an object, and objects that
+ * were made alike in the same second have the same.
  */
-const written = new Map<string, WrittenList>();
-const keptLists = 512;
+const written = new WeakMap<ManagedFieldsEntry, Uint8Array>();
 
-function writtenManagedFields(text: string): WrittenList {
-  let list = written.get(text);
-  if (!list) {
-    list = new WrittenList(codecOf(objectMeta).listToProtobuf('managedFields', JSON.parse(text)));
-    if (written.size >= keptLists) written.delete(written.keys().next().value!);
-    written.set(text, list);
+function writtenManagedFields(entries: ManagedFields): WrittenList {
+  return new WrittenList(Buffer.concat(entries.map(writtenEntry)));
+}
+
+function writtenEntry(entry: ManagedFieldsEntry): Uint8Array {
+  let bytes = written.get(entry);
+  if (!bytes) {
+    bytes = codecOf(objectMeta).listToProtobuf('managedFields', [entry]);
+    written.set(entry, bytes);
   }
-  return list;
+  return bytes;
 }
 
 /** An object whole, for the protobuf writer alone. */

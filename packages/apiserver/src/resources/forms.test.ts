@@ -40,8 +40,11 @@ test('who writes the status of an autoscaler in the old version owns the annotat
   const options = { type: 'merge', subresource: 'status' } as const;
   await client.patch(horizontalPodAutoscalerV1, { name: 'b', namespace }, { status }, options);
   const { storage } = server.core.resources.find('autoscaling', 'v1', 'horizontalpodautoscalers')!;
-  const { managedFields = '' } = storage.cache.get(storage.keyOf(namespace, 'b'))!;
-  assert.match(managedFields, /f:autoscaling\.alpha\.kubernetes\.io\/current-metrics.*"subresource":"status"/);
+  const { managedFields } = storage.cache.get(storage.keyOf(namespace, 'b'))!;
+  assert.match(
+    JSON.stringify(managedFields),
+    /f:autoscaling\.alpha\.kubernetes\.io\/current-metrics.*"subresource":"status"/,
+  );
 });
 
 test('an event of one group is one of the other', async () => {

@@ -67,8 +67,10 @@ function readEntry(entry: ManagedFieldsEntry, index: number): [string, Manager] 
   if (fieldsType !== 'FieldsV1') {
     throw new ManagedFieldsError(`invalid fieldsType ${quote(fieldsType)} in managed fields entry ${index}`);
   }
-  const read = { manager, operation, apiVersion, subresource } as const;
-  return [identityOf(read), { ...read, time: time ?? undefined, fields: readFields(entry) }];
+  const owner = { manager, operation, apiVersion, subresource } as const;
+  const read: Manager = { ...owner, time: time ?? undefined, fields: readFields(entry) };
+  if (isWrittenSo(entry, read)) written.set(read, entry);
+  return [identityOf(owner), read];
 }
 
 function readFields(entry: ManagedFieldsEntry): FieldSet {
@@ -98,7 +100,18 @@ export function writeManagers(managers: Managers): readonly ManagedFieldsEntry[]
   return entries;
 }
 
-function writeEntry({ manager, operation, apiVersion, subresource, time, fields }: Manager): ManagedFieldsEntry {
+// Most owners are what they were before a write, and so are their entries, which many objects may share.
+const written = new WeakMap<Manager, ManagedFieldsEntry>();
+
+/** Whether an entry is the very one that would be written for the owner it was read as. */
+function isWrittenSo(entry: ManagedFieldsEntry, { time, fields }: Manager): boolean {
+  return entry.fieldsV1 === fields && entry.time === time && entry.manager !== '' && entry.subresource !== '';
+}
+
+function writeEntry(owner: Manager): ManagedFieldsEntry {
+  const known = written.get(owner);
+  if (known) return known;
+  const { manager, operation, apiVersion, subresource, time, fields } = owner;
   return {
     ...(manager === '' ? {} : { manager }),
     operation,

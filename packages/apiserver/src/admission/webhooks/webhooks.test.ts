@@ -402,7 +402,7 @@ test('a webhook that garbles who manages what changes nothing about that', async
     /^\.metadata\.managedFields was in an invalid state after admission; .*operation must be/,
   );
   const { storage } = server.core.resources.find('', 'v1', 'configmaps')!;
-  assert.match(storage.cache.get(storage.keyOf('default', 'c'))?.managedFields ?? '', /"f:data"/);
+  assert.match(JSON.stringify(storage.cache.get(storage.keyOf('default', 'c'))?.managedFields), /"f:data"/);
 });
 
 test('the older review is answered in kind', async () => {
