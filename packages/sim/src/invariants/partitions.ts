@@ -33,15 +33,18 @@ export const cloneSetsKeepToPartitions: Invariant = {
         const { uid = '', generation } = metadata;
         const { currentRevision, updateRevision, observedGeneration } = status ?? {};
         const replicas = spec.replicas ?? 1;
-        const kept = scaleUp(spec.updateStrategy?.rollingUpdate?.partition ?? 0, replicas);
-        const wanted = Math.max(0, replicas - kept);
+        const { partition = 0, maxSurge = 0 } = spec.updateStrategy?.rollingUpdate ?? {};
+        const own = active.get(uid) ?? [];
+        // Those that have yet to go after it was scaled in are updated as others are: what is kept is counted in old ones.
+        const surplus = Math.max(0, own.length - replicas - scaleUp(maxSurge, replicas));
+        const wanted = Math.max(0, replicas - scaleUp(partition, replicas)) + surplus;
         const allowedBefore = heardOf.get(uid) ?? replicas;
         const allowed = observedGeneration === generation ? wanted : Math.max(wanted, allowedBefore);
         heardOf.set(uid, allowed);
         // Where all are of one revision, there is nothing to keep back.
         if (updateRevision === undefined || currentRevision === updateRevision) continue;
         const hash = updateRevision.split('-').at(-1)!;
-        const present = (active.get(uid) ?? []).filter((each) => revisionOf(each)?.endsWith(hash));
+        const present = own.filter((each) => revisionOf(each)?.endsWith(hash));
         // Whoever is about to go may have one in its place already, and may be kept after all.
         const updated = present.filter((each) => isUntouched(each) && !isSpecifiedDelete(each)).length;
         // Whoever was of a revision before the set says that it goes to it has become so by what was asked for before.

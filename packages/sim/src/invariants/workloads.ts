@@ -133,7 +133,10 @@ export const jobsCountWhatWas: Invariant = {
 const knownAfterMs = 10_000;
 
 /** A workload takes no more Pods down that were ready than may be unavailable, as far as it updates them in place. */
-function staysAvailable<K extends Kind>(kind: K, mostOf: (spec: ObjectOf<K>) => number): Invariant['begin'] {
+function staysAvailable<K extends Kind>(
+  kind: K,
+  mostOf: (workload: ObjectOf<K>, pods: number) => number,
+): Invariant['begin'] {
   return ({ faults }) => {
     const behindMs = managerBehindMs(faults);
     const unfit = watchUnfitNodes();
@@ -157,7 +160,7 @@ function staysAvailable<K extends Kind>(kind: K, mostOf: (spec: ObjectOf<K>) => 
           wasReady.set(uid, since !== undefined && view.now - behindMs - since > knownAfterMs);
         }
         const down = pods.filter((each) => taken.has(each.metadata.uid ?? '') && isCounted(each, view.now)).length;
-        const limit = limitOf(metadata.uid ?? '', mostOf(workload), down);
+        const limit = limitOf(metadata.uid ?? '', mostOf(workload, pods.length), down);
         if (down > limit) return `${metadata.name} took down ${down} and may take ${limit}`;
       }
       return undefined;
@@ -167,11 +170,13 @@ function staysAvailable<K extends Kind>(kind: K, mostOf: (spec: ObjectOf<K>) => 
 
 export const cloneSetsStayAvailable: Invariant = {
   name: 'a CloneSet takes no more ready Pods down to update them in place than may be unavailable',
-  begin: staysAvailable(cloneSet, ({ spec }) => {
+  begin: staysAvailable(cloneSet, ({ spec }, pods) => {
     const replicas = spec.replicas ?? 1;
     const { maxUnavailable = '20%', maxSurge = 0 } = spec.updateStrategy?.rollingUpdate ?? {};
     const surge = scaleUp(maxSurge, replicas);
-    return surge > 0 ? scaleDown(maxUnavailable, replicas) + surge : Math.max(1, scaleUp(maxUnavailable, replicas));
+    const missing = (surge > 0 ? scaleDown : scaleUp)(maxUnavailable, replicas);
+    // Nobody misses those that are there beyond the replicas, be it that they have yet to go (cloneset.md §8.1).
+    return Math.max(1, missing + Math.max(surge, pods - replicas));
   }),
 };
 
