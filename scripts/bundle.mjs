@@ -40,6 +40,8 @@ async function bundle() {
     absWorkingDir: root,
     outdir: output,
     entryNames: '[name]',
+    chunkNames: '[name]-[hash]',
+    splitting: true,
     outExtension: { '.js': '.mjs' },
     bundle: true,
     format: 'esm',
@@ -60,8 +62,6 @@ async function bundle() {
       ...settings,
       // The store's thread is started by its file, so it has one of its own.
       entryPoints: ['packages/cli/src/main.ts', 'packages/apiserver/src/store/sqlite-thread.ts'],
-      chunkNames: '[name]-[hash]',
-      splitting: true,
       plugins: [sparingHttp, apart],
     }),
     build({
@@ -72,7 +72,10 @@ async function bundle() {
   ]);
 }
 
-/** The commands people wait for. Each is one file: what it shares with others would come in a hundred. */
+/**
+ * The commands people wait for, of a few files: those that all commands share something with are a hundred, each of them
+ * looked for, read and looked up in the compile cache by itself.
+ */
 const commandsApart = ['up', 'apiserver'];
 
 const apart = {

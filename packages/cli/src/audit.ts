@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { AuditLog } from '@kruise/apiserver/audit/audit';
+import { type AuditLog, createAuditLog } from '@kruise/apiserver/audit/audit';
+import { openLogFile } from '@kruise/apiserver/audit/log-file';
+import { readPolicy } from '@kruise/apiserver/audit/policy';
+import { parseYaml } from '@kruise/schema/yaml-text';
 import type { Clock } from '@kruise/values/clock';
 
 export type AuditOptions = {
@@ -10,15 +13,9 @@ export type AuditOptions = {
 };
 
 /** The audit log that the options ask for, if they do. */
-export async function openAudit(options: AuditOptions, clock: Clock): Promise<AuditLog | undefined> {
+export function openAudit(options: AuditOptions, clock: Clock): AuditLog | undefined {
   const { auditPolicyFile, auditLogPath = '-', auditLogMaxsize = '100', auditLogMaxbackup = '10' } = options;
   if (auditPolicyFile === undefined) return undefined;
-  const [{ createAuditLog }, { readPolicy }, { openLogFile }, { parseYaml }] = await Promise.all([
-    import('@kruise/apiserver/audit/audit'),
-    import('@kruise/apiserver/audit/policy'),
-    import('@kruise/apiserver/audit/log-file'),
-    import('@kruise/schema/yaml-text'),
-  ]);
   const policy = readPolicy(parseYaml(readFileSync(auditPolicyFile, 'utf8')));
   if (auditLogPath === '-') return createAuditLog(policy, (line) => process.stdout.write(`${line}\n`));
   const sink = openLogFile({

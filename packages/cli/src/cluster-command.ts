@@ -7,6 +7,8 @@ import { styleText } from 'node:util';
 import { createInProcessServers, type InProcessServers } from '@kruise/apiserver/aggregation/in-process-servers';
 import { networkConnector } from '@kruise/apiserver/connect/node-connector';
 import { type ApiServer, type ServerParts, startApiServer } from '@kruise/apiserver/server';
+import { createMemoryStore } from '@kruise/apiserver/store/memory';
+import { openSqliteStore } from '@kruise/apiserver/store/sqlite';
 import type { SqliteThread } from '@kruise/apiserver/store/sqlite-worker';
 import type { Webhook } from '@kruise/client/webhook';
 import { createNodeDirectory, type NodeDirectory } from '@kruise/node/node-directory';
@@ -72,7 +74,7 @@ export async function runCluster(
 ): Promise<number> {
   const steps = createSteps();
   const begun = performance.now();
-  const audit = await openAudit(options, systemClock);
+  const audit = openAudit(options, systemClock);
   const opening = openStore(options, directory, thread);
   opening.catch(() => {});
   const advertised = advertisedIp(options.bind);
@@ -160,10 +162,8 @@ async function openStore({ memory, etcd }: ClusterOptions, directory: DataDirect
     return openEtcdStore({ endpoints: etcd.split(','), clock: systemClock });
   }
   if (memory) {
-    const { createMemoryStore } = await import('@kruise/apiserver/store/memory');
     return createMemoryStore({ clock: systemClock, acknowledge: setImmediate });
   }
-  const { openSqliteStore } = await import('@kruise/apiserver/store/sqlite');
   return openSqliteStore({ path: directory.database, clock: systemClock, thread });
 }
 

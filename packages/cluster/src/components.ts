@@ -14,9 +14,23 @@ import { type Caches, createCaches } from '@kruise/client/informer';
 import { type Log, withFields } from '@kruise/client/log';
 import { runControllers } from '@kruise/client/manager';
 import type { Webhook } from '@kruise/client/webhook';
+import { runCloudControllerManager } from '@kruise/controlplane/cloud/cloud-controller-manager';
+import { localProvider } from '@kruise/controlplane/cloud/local/provider';
+import { runControllerManager } from '@kruise/controlplane/controllers/controller-manager';
 import type { ControllerSettings } from '@kruise/controlplane/controllers/settings';
+import { localStorageControllers } from '@kruise/controlplane/local-storage/controller';
+import { installLocalStorage, localStorageAccount } from '@kruise/controlplane/local-storage/manifests';
+import { runScheduler } from '@kruise/controlplane/scheduler/scheduler';
+import { startDaemon } from '@kruise/daemon/daemon';
+import { daemonAccount, grantDaemonRights, grantManagerRights, managerAccount } from '@kruise/manager/bootstrap/rights';
+import { runManager } from '@kruise/manager/manager';
+import { managerSettings } from '@kruise/manager/settings';
+import { createFigures } from '@kruise/node/metrics-server/figures';
+import { installMetrics, metricsService } from '@kruise/node/metrics-server/manifests';
+import { metricsApi } from '@kruise/node/metrics-server/metrics-api';
 import type { NodeDirectory } from '@kruise/node/node-directory';
 import type { Nodes, NodesOptions } from '@kruise/node/nodes';
+import { startNodes } from '@kruise/node/nodes';
 import type { ComponentName } from './component-names.ts';
 import { type ClusterGates, clusterGates } from './feature-gates.ts';
 
@@ -74,15 +88,12 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   if (has('controller-manager') || has('cloud-controller-manager')) {
     await step('Controllers', async () => {
       if (has('controller-manager')) {
-        const { runControllerManager } = await import('@kruise/controlplane/controllers/controller-manager');
         const client = clientOf(core, component('system:kube-controller-manager'));
         running.push(
           runControllerManager({ ...shared('controller-manager'), ...accounts, client, settings }, stopping.signal),
         );
       }
       if (has('cloud-controller-manager')) {
-        const { runCloudControllerManager } = await import('@kruise/controlplane/cloud/cloud-controller-manager');
-        const { localProvider } = await import('@kruise/controlplane/cloud/local/provider');
         const client = clientOf(core, serviceAccount('kube-system', 'cloud-controller-manager'));
         const provider = localProvider({ addressRanges: loadBalancerRanges });
         running.push(
@@ -96,16 +107,12 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   }
   if (has('scheduler')) {
     await step('Scheduler', async () => {
-      const { runScheduler } = await import('@kruise/controlplane/scheduler/scheduler');
       const client = clientOf(core, component('system:kube-scheduler'));
       running.push(runScheduler({ ...shared('scheduler'), client, host }, stopping.signal));
     });
   }
   if (has('manager')) {
     await step('kruise-manager', async () => {
-      const { runManager } = await import('@kruise/manager/manager');
-      const { managerSettings } = await import('@kruise/manager/settings');
-      const { grantManagerRights, managerAccount } = await import('@kruise/manager/bootstrap/rights');
       // The daemons of nodes are there as soon as the nodes are.
       const managing = managerSettings({ gates: gates.kruise, nodeImageCreationDelayMs: 0 });
       await grantManagerRights(clientOf(core, serverItself), managing.namespace);
@@ -124,8 +131,6 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
       running.push(managed);
     });
   }
-
-  const { startNodes } = await import('@kruise/node/nodes');
   const daemon = has('daemon') ? await step('kruise-daemon', startDaemonOfNodes) : undefined;
   const nodes = startNodes(
     {
@@ -145,8 +150,6 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
 
   /** kruise-daemon, once for all nodes of this process. */
   async function startDaemonOfNodes(): Promise<NonNullable<NodesOptions['accompany']>> {
-    const { startDaemon } = await import('@kruise/daemon/daemon');
-    const { daemonAccount, grantDaemonRights } = await import('@kruise/manager/bootstrap/rights');
     await grantDaemonRights(clientOf(core, serverItself), kruiseNamespace);
     const client = clientOf(core, serviceAccount(kruiseNamespace, daemonAccount));
     const daemon = startDaemon({ ...shared('daemon'), client, gates: gates.kruise }, stopping.signal);
@@ -155,16 +158,11 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   }
 
   async function startMetrics(): Promise<void> {
-    const { createFigures } = await import('@kruise/node/metrics-server/figures');
-    const { metricsApi } = await import('@kruise/node/metrics-server/metrics-api');
-    const { installMetrics, metricsService } = await import('@kruise/node/metrics-server/manifests');
     servers.add(metricsService, metricsApi({ caches, clock, figures: createFigures(options.nodes.directory, clock) }));
     await installMetrics(clientOf(core, serverItself));
   }
 
   async function startLocalStorage(): Promise<void> {
-    const { localStorageControllers } = await import('@kruise/controlplane/local-storage/controller');
-    const { installLocalStorage, localStorageAccount } = await import('@kruise/controlplane/local-storage/manifests');
     await installLocalStorage(clientOf(core, serverItself));
     const controllers = localStorageControllers({
       removeDirectory: async ({ node, path }) => nodes.get(node)?.runtime.files.remove(path),

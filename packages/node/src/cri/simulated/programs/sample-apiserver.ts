@@ -35,20 +35,15 @@ export async function sampleApiServer(context: ProgramContext): Promise<number> 
     return 1;
   }
   // Most simulations never need one.
-  const { startApiServer } = await import('@kruise/apiserver/server');
-  const { createMemoryStore } = await import('@kruise/apiserver/store/memory');
-  const { installDefinitions } = await import('@kruise/apiserver/custom/install');
-  const server = await startApiServer({
-    store: createMemoryStore({ clock }),
+  const { startServerOf } = await import('./sample-server.ts');
+  const server = await startServerOf(definitions, {
     clock,
     random,
     frontProxyAuthority,
     authorizer: delegated(context),
-    admission: [],
     onError: (error) => void log(context, String(error)),
   });
   try {
-    await installDefinitions(server.core, definitions);
     const port = portOf(context, 'secure-port', 443);
     const { accept } = server.serveConnections({ ...pair, address: `${network.address}:${port}` });
     await log(context, `Serving securely on [::]:${port}`);

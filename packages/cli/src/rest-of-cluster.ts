@@ -1,0 +1,104 @@
+import { createWriteStream } from 'node:fs';
+import { connect } from 'node:net';
+import { hostname } from 'node:os';
+import type { Core } from '@kruise/apiserver/core';
+import { inProcessTransport } from '@kruise/apiserver/in-process';
+import { serverItself } from '@kruise/apiserver/user';
+import { createClient } from '@kruise/client/client';
+import { jsonLog } from '@kruise/client/log';
+import { type ComponentName, componentNames } from '@kruise/cluster/component-names';
+import { type Components, startComponents } from '@kruise/cluster/components';
+import type { ClusterGates } from '@kruise/cluster/feature-gates';
+import { installKruiseKinds } from '@kruise/cluster/kruise-kinds';
+import { systemClock } from '@kruise/values/system';
+import type { ClusterParts, Rest } from './cluster-command.ts';
+import { answerAboutNodes, controlSocket, type ProcessState, serveControl } from './control.ts';
+import { type KeptNodes, keptNodes } from './kept-nodes.ts';
+import { localHost } from './server-address.ts';
+
+/** What the rest of a cluster is to be. */
+export type Plan = {
+  readonly without: readonly ComponentName[];
+  readonly gates: ClusterGates;
+  readonly nodes: number;
+  readonly bind: string;
+  readonly isInMemory: boolean;
+  /** Whether there may be other API servers on the same store. */
+  readonly isShared: boolean;
+};
+
+/** Starts what makes a cluster of an API server: Kruise's kinds, the components and the nodes. */
+export async function startRest({ without, gates, nodes, ...plan }: Plan, parts: ClusterParts): Promise<Rest> {
+  const { directory, server, pki, address, nodeDirectory, webhooks, servers, steps } = parts;
+  await steps.step('Kruise kinds', () => installKruiseKinds(server.core));
+  const kept = keptNodes(directory, { isKept: !plan.isInMemory });
+  const logFile = createWriteStream(directory.log, { flags: 'a', mode: 0o600 });
+  const components = await startComponents({
+    core: server.core,
+    log: jsonLog(systemClock.now, (line) => logFile.write(line)),
+    host: hostname(),
+    webhooks,
+    servers,
+    nodes: {
+      count: nodes,
+      more: kept.all(),
+      directory: nodeDirectory,
+      outside: ({ host, port }) =>
+        host === address.advertised && port === address.port ? () => connect(port, localHost(plan.bind)) : undefined,
+    },
+    gates,
+    settings: {
+      rootAuthorities: pki.ca.certificate,
+      signer: pki.ca,
+      serviceAccountKey: await pki.serviceAccountKey,
+      // A part of 256 addresses each for 4,096 nodes.
+      clusterRanges: ['10.240.0.0/12'],
+      serviceRanges: ['10.96.0.0/16'],
+      // Behind an etcd there may be other API servers, which have to hear of a deletion first.
+      ...(plan.isShared ? {} : { namespaceDeletionDelaySeconds: 0 }),
+    },
+    without,
+    step: steps.step,
+  });
+  const control = await openControl(parts, { components, kept, without });
+  return {
+    control: control.socket,
+    async stop() {
+      control.close();
+      await components.stop();
+      await new Promise<void>((resolve) => logFile.end(resolve));
+    },
+  };
+}
+
+type Started = {
+  readonly components: Components;
+  readonly kept: KeptNodes;
+  readonly without: readonly ComponentName[];
+};
+
+/** Lets other commands ask how the cluster is doing, and change its nodes. */
+async function openControl({ directory, server }: ClusterParts, { components, kept, without }: Started) {
+  const socket = controlSocket(directory);
+  const client = createClient(inProcessTransport(server.core, serverItself, 'kruise'));
+  const keeping = { nodes: components.nodes, kept, client };
+  const { close } = await serveControl(socket, async (question) => {
+    if (question.ask !== 'status') return answerAboutNodes(keeping, question);
+    const { user, system } = process.cpuUsage();
+    const state: ProcessState = {
+      components: ['apiserver', ...componentNames.filter((name) => !without.includes(name))],
+      nodes: components.nodes.list().length,
+      objects: countObjects(server.core),
+      memoryBytes: process.memoryUsage.rss(),
+      processorSeconds: (user + system) / 1e6,
+    };
+    return state;
+  });
+  return { socket, close };
+}
+
+/** How many objects are stored; one that is served in several versions counts once. */
+function countObjects({ resources }: Core): number {
+  const caches = new Set([...resources.all()].map(({ storage }) => storage.cache));
+  return [...caches].reduce((sum, { size }) => sum + size, 0);
+}
