@@ -427,6 +427,12 @@ const inPlaceUpdates: Row[] = [
     did: `${drain} web-0 ~web-0:v2`,
   },
   {
+    name: 'in place, a Pod that is let go does not wait for those before it',
+    spec: { ...parallel, ...rolling(inPlace), lifecycle: { inPlaceUpdate: hook }, replicas: 2 },
+    pods: [podOf(0, { state: 'PreparingUpdate' }), podOf(1)],
+    did: `${drain} web-0 ~web-0:v2`,
+  },
+  {
     name: 'in place, a Pod that is still held waits',
     spec: { ...parallel, ...rolling(inPlace), lifecycle: { inPlaceUpdate: hook }, replicas: 1 },
     pods: [podOf(0, { state: 'PreparingUpdate', labels: held })],

@@ -5,9 +5,11 @@ import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import type { StatefulSet } from '@kruise/api/kruise/statefulset';
+import { inPlaceUpdateReadyCondition, specifiedDeleteLabel } from '@kruise/api/kruise/well-known';
 import { isPodReady } from '@kruise/machinery/pods';
 import fc from 'fast-check';
 import { allFeatureGates, featureGates } from '../../feature-gates.ts';
+import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import { managerSettings } from '../../settings.ts';
 import { carryOut, type Objects, objectsOf, put, run } from '../../testing/world.ts';
 import { decide } from './decide.ts';
@@ -159,3 +161,108 @@ test('whatever numbers are wanted next, they are what there is in the end', () =
     { numRuns: 30 },
   );
 });
+
+type Deed = {
+  readonly round: number;
+  readonly does: 'mark' | 'kill' | 'scale' | 'update' | 'hold back';
+  readonly by: number;
+};
+
+const deeds: fc.Arbitrary<readonly Deed[]> = fc.array(
+  fc.record({
+    round: fc.nat(25),
+    does: fc.constantFrom('mark', 'kill', 'scale', 'update', 'hold back'),
+    by: fc.nat(6),
+  }),
+  { maxLength: 8 },
+);
+
+/** What somebody does while it is rolled out. */
+function meddle(world: World, { does, by }: Deed): void {
+  const { set, objects } = world;
+  const pods = podsIn(world);
+  const pod = pods[by % pods.length];
+  const { updateStrategy } = set.spec;
+  const change = (spec: Partial<StatefulSet['spec']>) => {
+    world.set = { ...set, spec: { ...set.spec, ...spec } };
+  };
+  if (does === 'scale') change({ replicas: by });
+  else if (does === 'update') change({ template: hookedTemplate(`app:v${by}`) });
+  else if (does === 'hold back') {
+    const rollingUpdate = { ...updateStrategy?.rollingUpdate, partition: by };
+    change({ updateStrategy: { ...updateStrategy, rollingUpdate } });
+  } else if (pod && does === 'kill') objects.delete(`Pod/${pod.metadata.name}`);
+  else if (pod) put(objects, labelled(pod, { [specifiedDeleteLabel]: 'true' }));
+}
+
+function labelled(pod: Pod, labels: { readonly [key: string]: string }): Pod {
+  return { ...pod, metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, ...labels } } };
+}
+
+const hold = { 'example.com/hold': 'yes' };
+const busy = { 'example.com/busy': 'yes' };
+
+function hookedTemplate(image: string): StatefulSet['spec']['template'] {
+  const { metadata, ...template } = templateOf(image);
+  return { ...template, metadata: { labels: { ...metadata?.labels, ...hold, ...busy } } };
+}
+
+/** What kubelets, hooks and whoever says the first word on a gate make of a Pod. */
+function tended(pod: Pod, now: number): Pod {
+  const { conditions = [] } = pod.status ?? {};
+  const isGated = conditions.some(({ type }) => type === inPlaceUpdateReadyCondition);
+  const gate = { type: inPlaceUpdateReadyCondition, status: 'True' as const };
+  const opened = isGated ? pod : { ...pod, status: { ...pod.status, conditions: [...conditions, gate] } };
+  switch (lifecycleStateOf(pod)) {
+    case 'PreparingDelete':
+      return run(labelled(opened, { 'example.com/hold': 'no' }), now);
+    case 'PreparingUpdate':
+      return run(labelled(opened, { 'example.com/busy': 'no' }), now);
+    case 'Updated':
+      return run(labelled(opened, busy), now);
+    default:
+      return run(opened, now);
+  }
+}
+
+test('whatever is done meanwhile, no Pod is taken that cannot be spared, and all ends well', () => {
+  fc.assert(
+    fc.property(plan, deeds, fc.boolean(), (drawn, meanwhile, isHeld) => {
+      const world = worldOf({ ...drawn, hasClaims: false });
+      const inPlaceUpdate = { labelsHandler: busy, markPodNotReady: isHeld };
+      // In order, a Pod that is held back stops the very update that would let it go on.
+      const held = drawn.podManagementPolicy === 'Parallel' ? { inPlaceUpdate } : {};
+      const lifecycle = { preDelete: { labelsHandler: hold }, ...held };
+      world.set = { ...world.set, spec: { ...world.set.spec, lifecycle, template: hookedTemplate('app:v2') } };
+      const luck = drawn.luck[Symbol.iterator]();
+      const inService = () => {
+        const wanted = new Set(wantedOrdinals(world.set, settings.gates).map((ordinal) => `web-${ordinal}`));
+        return podsIn(world).filter((pod) => wanted.has(pod.metadata.name ?? '') && isInService(pod));
+      };
+      for (let round = 0, idle = 0; idle < 3 || round <= 25; round++) {
+        assert.ok(round < 400, 'it does not come to an end');
+        for (const deed of meanwhile) if (deed.round === round) meddle(world, deed);
+        const before = new Set(inService().map(({ metadata }) => metadata.uid));
+        const least = (world.set.spec.replicas ?? 0) - maxUnavailableOf(world.set);
+        const done = step(world);
+        const left = inService().filter(({ metadata }) => before.has(metadata.uid)).length;
+        assert.ok(left === before.size || left >= least, `${left} of ${before.size} are left, and ${least} needed`);
+        const changed = podsIn(world).filter((pod) => JSON.stringify(tended(pod, world.time)) !== JSON.stringify(pod));
+        for (const pod of changed) if (luck.next().value % 3 !== 0) put(world.objects, tended(pod, world.time));
+        idle = done === 0 && changed.length === 0 ? idle + 1 : 0;
+      }
+      const { replicas = 0, updateStrategy, template } = world.set.spec;
+      const imageOf = ({ spec }: Pick<Pod, 'spec'> | typeof template) => spec?.containers[0]?.image;
+      const pods = inService();
+      const updated = pods.filter((pod) => imageOf(pod) === imageOf(template)).length;
+      assert.deepEqual([pods.length, podsIn(world).length], [replicas, replicas]);
+      assert.ok(updated >= replicas - Number(updateStrategy?.rollingUpdate?.partition));
+    }),
+    { numRuns: 80 },
+  );
+});
+
+/** Whether a Pod takes traffic, and nobody has begun to take it out of service. */
+function isInService(pod: Pod): boolean {
+  return isPodReady(pod) && (lifecycleStateOf(pod) ?? 'Normal') === 'Normal';
+}

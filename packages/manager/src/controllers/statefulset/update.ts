@@ -4,6 +4,7 @@ import { type Action, isBeingDeleted } from '@kruise/client/actions';
 import { attemptUpdate } from '../../inplace/attempt.ts';
 import { updateObstacle } from '../../inplace/completion.ts';
 import { updateSpecOf } from '../../inplace/update-spec.ts';
+import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import { isSpecifiedDelete } from '../../specified-delete.ts';
 import { byPriority } from '../../update-order/priority.ts';
 import { maxUnavailableOf, partitionOf } from './numbers.ts';
@@ -43,7 +44,7 @@ export function rollOut(situation: Situation): Rollout {
     if (isDeletion(deletion)) outgoing.add(slot.pod);
   }
 
-  for (const slot of candidates(situation)) {
+  for (const slot of begunFirst(candidates(situation))) {
     const task = taskFor(situation, slot);
     if (task === 'none') continue;
     // In order, nobody is passed over.
@@ -89,6 +90,15 @@ export function candidates(situation: Situation): readonly Slot[] {
   const waiting = descending.filter((slot) => !isAhead(slot)).map(({ pod }) => pod);
   const ranked = byPriority(waiting, unorderedUpdate.priorityStrategy).map((pod) => bySlot.get(pod)!);
   return [...descending.filter(isAhead), ...ranked].slice(0, count);
+}
+
+/**
+ * Whoever is drained already goes on. A newer template may have made those before it old again, and there is no room for
+ * them until it is done; in the reference it waits for them, for good.
+ */
+function begunFirst(slots: readonly Slot[]): readonly Slot[] {
+  const isBegun = ({ pod }: Slot) => lifecycleStateOf(pod) === 'PreparingUpdate';
+  return [...slots.filter(isBegun), ...slots.filter((slot) => !isBegun(slot))];
 }
 
 /** What a number still lacks: larger claims, time for them to become so, or another revision. */
