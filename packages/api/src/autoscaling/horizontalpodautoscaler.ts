@@ -127,7 +127,8 @@ export const hpaScalingRules = s.object('io.k8s.api.autoscaling.v2.HPAScalingRul
     s.string({ goType: 'v2.ScalingPolicySelect' }),
     'Which policy holds: Max (the default) the one that goes furthest, Min the one that goes least far, Disabled none at all.',
   ),
-  policies: s.optional(
+  // Who gives none at all is refused; who says nothing gets the usual ones.
+  policies: s.pointer(
     2,
     s.atomicList(hpaScalingPolicy),
     'How far to go. Default upwards 4 Pods or 100% in 15 seconds, downwards 100% in 15 seconds.',

@@ -14,6 +14,12 @@ const withSpec = (spec: Json) => make({ spec: { ...sound, ...spec } });
 describe('an autoscaler', () => {
   faultsAre(withSpec, validateHorizontalPodAutoscaler, [
     ['scales by the use of CPU', {}, []],
+    ['has the usual policies where nothing is said of them', { behavior: { scaleUp: {} } }, []],
+    [
+      'has a policy where policies are given',
+      { behavior: { scaleUp: { policies: [] } } },
+      ['spec.behavior.scaleUp.policies: Required value: must specify at least one Policy'],
+    ],
     [
       'keeps one Pod',
       { minReplicas: 0 },

@@ -240,7 +240,7 @@ function settler(plan: FieldPlan): Canonicalize {
     canonical ??= canonicalizerOf(plan.node);
     return canonical(value, walk);
   };
-  if (!plan.omitEmpty && plan.node.type === 'list' && plan.field.number !== undefined) {
+  if ((plan.pointer || !plan.omitEmpty) && plan.node.type === 'list' && plan.field.number !== undefined) {
     return (value, walk) => {
       if (value == null) return absent();
       const list = present(value, walk) as readonly unknown[];
