@@ -1,3 +1,4 @@
+import { sharing } from '@kruise/machinery/sharing';
 import type { Feed } from '../cache/feed.ts';
 import { loadObjectCache, type ObjectCache } from '../cache/object-cache.ts';
 import {
@@ -83,15 +84,21 @@ export async function openObjectStorage(
   // and using it means that nobody ever holds a second copy.
   const written = new WeakMap<Uint8Array, Unversioned>();
 
-  const decode = (value: Uint8Array): Unversioned => written.get(value) ?? split(codec.decode(value));
+  const likeSibling = createSiblings();
+
+  function decode(value: Uint8Array): Unversioned {
+    const known = written.get(value);
+    if (known) return known;
+    const { object, managedFields } = split(codec.decode(value));
+    return { object: likeSibling(object), managedFields };
+  }
 
   function cached({ key, value, modRevision }: Entry): Cached {
     const { object, managedFields } = decode(value);
     return { key, object: feed.held(withRevision(object, modRevision)), managedFields, revision: modRevision };
   }
 
-  async function put(key: string, expected: number, object: KubeObject, ttlSeconds?: number): Promise<Written> {
-    const kept = split(withoutRevision(object));
+  async function put(key: string, expected: number, kept: Unversioned, ttlSeconds?: number): Promise<Written> {
     const value = bytesOf(wholeTexts(codec.encode(kept.object), kept));
     written.set(value, kept);
     const result = await store.write({ key, expected, value, ...(ttlSeconds === undefined ? {} : { ttlSeconds }) });
@@ -109,8 +116,14 @@ export async function openObjectStorage(
     cache,
     prefix,
     keyOf: (namespace, name) => (namespace === undefined ? `${prefix}${name}` : `${prefix}${namespace}/${name}`),
-    create: (key, object, ttlSeconds) => put(key, 0, object, ttlSeconds),
-    replace: (seen, object, ttlSeconds) => put(seen.key, seen.revision, object, ttlSeconds),
+    create(key, created, ttlSeconds) {
+      const { object, managedFields } = split(withoutRevision(created));
+      return put(key, 0, { object: likeSibling(object), managedFields }, ttlSeconds);
+    },
+    replace(seen, updated, ttlSeconds) {
+      const { object, managedFields } = split(withoutRevision(updated));
+      return put(seen.key, seen.revision, { object: sharing(object, seen.object), managedFields }, ttlSeconds);
+    },
     async remove(seen) {
       const result = await store.write({ key: seen.key, expected: seen.revision, delete: true });
       if (result.ok) return { ok: true, revision: result.revision };
@@ -120,6 +133,26 @@ export async function openObjectStorage(
       const { entries, more, count } = await store.range({ prefix: keyPrefix, ...range });
       return { items: entries.map(cached), more, count };
     },
+  };
+}
+
+/** How many owners' objects are remembered; those of one are mostly made one after the other. */
+const maxOwners = 64;
+
+/**
+ * Has objects of one owner, which are made from one template, share what the template says with the one made before.
+ * Of a Pod that is most of it.
+ */
+function createSiblings(): (object: KubeObject) => KubeObject {
+  const lastOfOwner = new Map<string, KubeObject>();
+  return (object) => {
+    const { namespace = '', ownerReferences = [] } = object.metadata;
+    const owner = ownerReferences[0]?.uid ?? namespace;
+    const sibling = lastOfOwner.get(owner);
+    if (!sibling && lastOfOwner.size >= maxOwners) lastOfOwner.delete(lastOfOwner.keys().next().value!);
+    const alike = sibling ? sharing(object, sibling) : object;
+    lastOfOwner.set(owner, alike);
+    return alike;
   };
 }
 
