@@ -34,10 +34,10 @@ export type Watcher = {
 };
 
 /**
- * How many changes are kept for watchers that resume. A watcher that resumes from further back reads the store's own
- * history, so this only has to cover the usual reconnect.
+ * How many changes are kept for watchers that resume, or twice as many. A watcher that resumes from further back reads
+ * the store's own history, so this only has to cover the usual reconnect, and each keeps a version alive.
  */
-const rememberedChanges = 1024;
+const rememberedChanges = 256;
 
 /** Loads a resource and keeps it current. */
 export async function loadObjectCache(
