@@ -7,7 +7,7 @@ import { serverItself } from '@kruise/apiserver/user';
 import { createClient } from '@kruise/client/client';
 import { jsonLog } from '@kruise/client/log';
 import { type ComponentName, componentNames } from '@kruise/cluster/component-names';
-import { type Components, startComponents } from '@kruise/cluster/components';
+import { announceManager, type Components, startComponents } from '@kruise/cluster/components';
 import type { ClusterGates } from '@kruise/cluster/feature-gates';
 import { installKruiseKinds } from '@kruise/cluster/kruise-kinds';
 import { systemClock } from '@kruise/values/system';
@@ -30,7 +30,10 @@ export type Plan = {
 /** Starts what makes a cluster of an API server: Kruise's kinds, the components and the nodes. */
 export async function startRest({ without, gates, nodes, ...plan }: Plan, parts: ClusterParts): Promise<Rest> {
   const { directory, server, pki, address, nodeDirectory, webhooks, servers, steps } = parts;
-  await steps.step('Kruise kinds', () => installKruiseKinds(server.core));
+  await steps.step('Kruise kinds', async () => {
+    if (!without.includes('manager')) await announceManager(server.core, gates);
+    await installKruiseKinds(server.core);
+  });
   const kept = keptNodes(directory, { isKept: !plan.isInMemory });
   const logFile = createWriteStream(directory.log, { flags: 'a', mode: 0o600 });
   const components = await startComponents({

@@ -46,13 +46,13 @@ test('a whole cluster in one process runs workloads, everyone with no more than 
     },
   });
   assert.deepEqual(started, [
-    'Controllers',
-    'Scheduler',
     'kruise-manager',
+    'Controllers',
     'kruise-daemon',
     'Metrics',
     'Local storage',
     '2 nodes',
+    'Scheduler',
   ]);
 
   const { client } = server;

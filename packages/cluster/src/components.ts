@@ -24,7 +24,8 @@ import { runScheduler } from '@kruise/controlplane/scheduler/scheduler';
 import { startDaemon } from '@kruise/daemon/daemon';
 import { daemonAccount, grantDaemonRights, grantManagerRights, managerAccount } from '@kruise/manager/bootstrap/rights';
 import { runManager } from '@kruise/manager/manager';
-import { managerSettings } from '@kruise/manager/settings';
+import { type ManagerSettings, managerSettings } from '@kruise/manager/settings';
+import { installConfigurations } from '@kruise/manager/webhooks/configurations';
 import { createFigures } from '@kruise/node/metrics-server/figures';
 import { installMetrics, metricsService } from '@kruise/node/metrics-server/manifests';
 import { metricsApi } from '@kruise/node/metrics-server/metrics-api';
@@ -85,6 +86,25 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   const step = options.step ?? ((_title, work) => work());
   const has = (name: ComponentName) => !without.includes(name);
 
+  if (has('manager')) {
+    await step('kruise-manager', async () => {
+      const managing = managingOf(gates);
+      await grantManagerRights(clientOf(core, serverItself), managing.namespace);
+      const serving = Promise.withResolvers<void>();
+      const managed = runManager(
+        {
+          ...shared('manager'),
+          client: clientOf(core, serviceAccount(managing.namespace, managerAccount)),
+          settings: managing,
+          inProcessWebhooks: webhooks,
+          onServing: serving.resolve,
+        },
+        stopping.signal,
+      );
+      await Promise.race([serving.promise, managed]);
+      running.push(managed);
+    });
+  }
   if (has('controller-manager') || has('cloud-controller-manager')) {
     await step('Controllers', async () => {
       if (has('controller-manager')) {
@@ -105,32 +125,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
       }
     });
   }
-  if (has('scheduler')) {
-    await step('Scheduler', async () => {
-      const client = clientOf(core, component('system:kube-scheduler'));
-      running.push(runScheduler({ ...shared('scheduler'), client, host }, stopping.signal));
-    });
-  }
-  if (has('manager')) {
-    await step('kruise-manager', async () => {
-      // The daemons of nodes are there as soon as the nodes are.
-      const managing = managerSettings({ gates: gates.kruise, nodeImageCreationDelayMs: 0 });
-      await grantManagerRights(clientOf(core, serverItself), managing.namespace);
-      const serving = Promise.withResolvers<void>();
-      const managed = runManager(
-        {
-          ...shared('manager'),
-          client: clientOf(core, serviceAccount(managing.namespace, managerAccount)),
-          settings: managing,
-          inProcessWebhooks: webhooks,
-          onServing: serving.resolve,
-        },
-        stopping.signal,
-      );
-      await Promise.race([serving.promise, managed]);
-      running.push(managed);
-    });
-  }
+
   const daemon = has('daemon') ? await step('kruise-daemon', startDaemonOfNodes) : undefined;
   const nodes = startNodes(
     {
@@ -147,6 +142,13 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   if (has('local-storage')) await step('Local storage', () => startLocalStorage());
   const count = nodes.list().length;
   if (count > 0) await step(count === 1 ? 'A node' : `${count} nodes`, () => nodes.registered);
+  // Whoever finds no node at first is tried again a second later, so nodes come first.
+  if (has('scheduler')) {
+    await step('Scheduler', async () => {
+      const client = clientOf(core, component('system:kube-scheduler'));
+      running.push(runScheduler({ ...shared('scheduler'), client, host }, stopping.signal));
+    });
+  }
 
   /** kruise-daemon, once for all nodes of this process. */
   async function startDaemonOfNodes(): Promise<NonNullable<NodesOptions['accompany']>> {
@@ -180,6 +182,20 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
       served.abort();
     },
   };
+}
+
+/** How kruise-manager is to work in one process with the nodes. */
+function managingOf({ kruise }: ClusterGates): ManagerSettings {
+  // The daemons of nodes are there as soon as the nodes are.
+  return managerSettings({ gates: kruise, nodeImageCreationDelayMs: 0 });
+}
+
+/**
+ * Tells an API server that kruise-manager is to be asked, before it is there: until then objects of its kinds are
+ * refused, as in any cluster, rather than taken without their defaults.
+ */
+export function announceManager(core: Core, gates: ClusterGates): Promise<void> {
+  return installConfigurations(clientOf(core, serverItself), managingOf(gates));
 }
 
 function clientOf(core: Core, user: User): Client {
