@@ -47,7 +47,6 @@ const unheeded = [
   '--controller-cache-sync-timeout <duration>',
   '--leader-election-resource-lock <type>',
   '--allow-privileged [yes]',
-  '--assign-bcj-pods-by-scheduler [yes]',
   '--ws-enabled-versioned-status <kinds>',
 ] as const;
 
@@ -74,6 +73,7 @@ export function managerFlags(command: Command): Command {
     .option('--rate-limiter-bucket-size <count>', 'and at once', '100')
     .option('--cloneset-scaling-exclude-preparing-delete [yes]', 'Pods about to be deleted are no replicas', 'false')
     .option('--assign-pods-by-scheduler [yes]', 'the scheduler places Pods of DaemonSets', 'true')
+    .option('--assign-bcj-pods-by-scheduler [yes]', 'the scheduler places Pods of BroadcastJobs', 'true')
     .option('--nodeimage-creation-delay <duration>', 'how long a node is ready before it is told of images', '30s')
     .option('--default-ttlseconds-for-always-nodeimage <seconds>', 'how much longer than jobs nodes remember', '300');
   for (const name of workerFlags) command.option(`--${name}-workers <count>`, `${name}s worked on at a time`, '3');

@@ -14,6 +14,8 @@ export type ManagerSettings = {
   readonly cloneSetExcludesPreparingDelete: boolean;
   /** The Pods of DaemonSets are placed by the scheduler, not put on their nodes. */
   readonly daemonSetsUseScheduler: boolean;
+  /** So are those of BroadcastJobs. */
+  readonly broadcastJobsUseScheduler: boolean;
   /** The namespace whose Secrets the daemons of nodes may read. */
   readonly daemonConfigNamespace: string;
   /** A node has been ready for so long before it is given a NodeImage. */
@@ -34,6 +36,7 @@ export function managerSettings(settings: Partial<ManagerSettings> = {}): Manage
     resizesBySubresource: true,
     cloneSetExcludesPreparingDelete: false,
     daemonSetsUseScheduler: true,
+    broadcastJobsUseScheduler: true,
     daemonConfigNamespace,
     nodeImageCreationDelayMs: 30_000,
     alwaysNodeImageTtlSeconds: 300,

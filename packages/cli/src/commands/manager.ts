@@ -39,6 +39,7 @@ export async function manager(flags: Flags): Promise<number> {
       resizesBySubresource: resizesBySubresource((version as { readonly gitVersion?: string }).gitVersion ?? ''),
       cloneSetExcludesPreparingDelete: isOn('clonesetScalingExcludePreparingDelete'),
       daemonSetsUseScheduler: isOn('assignPodsByScheduler'),
+      broadcastJobsUseScheduler: isOn('assignBcjPodsByScheduler'),
       daemonConfigNamespace: environment.daemonConfigNamespace,
       nodeImageCreationDelayMs: durationMs('nodeimageCreationDelay'),
       alwaysNodeImageTtlSeconds: ttlSecondsOf(text('defaultTtlsecondsForAlwaysNodeimage')),

@@ -1,3 +1,5 @@
+import { advancedCronJob } from '@kruise/api/kruise/advancedcronjob';
+import { broadcastJob } from '@kruise/api/kruise/broadcastjob';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
 import { daemonSet } from '@kruise/api/kruise/daemonset';
 import { imageListPullJob } from '@kruise/api/kruise/imagelistpulljob';
@@ -9,6 +11,8 @@ import { statefulSet } from '@kruise/api/kruise/statefulset';
 import type { Controller, Runnable } from '@kruise/client/controller';
 import type { Kind } from '@kruise/schema/kind';
 import type { ManagerSettings } from '../settings.ts';
+import { advancedCronJobController } from './advancedcronjob/controller.ts';
+import { broadcastJobController } from './broadcastjob/controller.ts';
 import { cloneSetController } from './cloneset/controller.ts';
 import { containerLaunchPriorityController } from './container-launch-priority/controller.ts';
 import { daemonSetController } from './daemonset/controller.ts';
@@ -33,6 +37,12 @@ export type CatalogueEntry = {
 
 /** Every controller there is, in the order they are started. */
 export const controllerCatalogue: readonly CatalogueEntry[] = [
+  {
+    name: 'advancedcronjob-controller',
+    kind: advancedCronJob,
+    make: (settings) => [advancedCronJobController(settings)],
+  },
+  { name: 'broadcastjob-controller', kind: broadcastJob, make: (settings) => [broadcastJobController(settings)] },
   { name: 'cloneset-controller', kind: cloneSet, make: (settings) => [cloneSetController(settings)] },
   { name: 'container-launch-priority-controller', make: () => [containerLaunchPriorityController] },
   { name: 'daemonset-controller', kind: daemonSet, make: (settings) => [daemonSetController(settings)] },

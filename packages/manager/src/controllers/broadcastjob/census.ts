@@ -1,0 +1,83 @@
+/** Which Pod of a job is on which node, how far each is, and what nodes are left (jobs.md §1.8). */
+import type { Node } from '@kruise/api/core/node';
+import type { Pod } from '@kruise/api/core/pod';
+import type { BroadcastJob } from '@kruise/api/kruise/broadcastjob';
+import { isBeingDeleted } from '@kruise/client/actions';
+import { targetNodeOf } from '@kruise/machinery/daemon-pods';
+import { isPodActive } from '@kruise/machinery/pods';
+import { fitnessOf } from './fitness.ts';
+import { hasOwnLabels } from './pods.ts';
+
+export type Observed = {
+  readonly job: BroadcastJob;
+  /** The Pods it controls. */
+  readonly pods: readonly Pod[];
+  readonly nodes: readonly Node[];
+};
+
+export type Census = {
+  readonly active: readonly Pod[];
+  readonly succeeded: readonly Pod[];
+  readonly failed: readonly Pod[];
+  /** How many nodes are to have a Pod, or have one. */
+  readonly desired: number;
+  /** The nodes that are yet to have one. */
+  readonly bare: readonly string[];
+  /** Pods on nodes that they do not fit any more. */
+  readonly misplaced: readonly Pod[];
+  /** Whether there are nodes, and what runs on each has ended. */
+  readonly isDone: boolean;
+  /** Pods on a node that has one already. */
+  readonly doubles: readonly Pod[];
+};
+
+export function takeCensus({ job, pods: controlled, nodes }: Observed): Census {
+  const pods = controlled.filter((pod) => hasOwnLabels(job, pod));
+  const byNode = new Map<string, Pod>();
+  const doubles: Pod[] = [];
+  for (const pod of pods) {
+    const name = targetNodeOf(pod) ?? '';
+    if (byNode.has(name)) doubles.push(pod);
+    byNode.set(name, pod);
+  }
+  const fitsTemplate = fitnessOf(job.spec.template.spec ?? { containers: [] });
+  const bare: string[] = [];
+  const misplaced: Pod[] = [];
+  const placed: Pod[] = [];
+  for (const node of nodes) {
+    const { name = '' } = node.metadata;
+    const pod = byNode.get(name);
+    if (!pod) {
+      if (fitsTemplate(node)) bare.push(name);
+    } else if (isBeingDeleted(pod) || fitnessOf(pod.spec!)(node)) {
+      placed.push(pod);
+    } else {
+      misplaced.push(pod);
+    }
+  }
+  return {
+    active: pods.filter((pod) => stateOf(job, pod) === 'active'),
+    succeeded: pods.filter((pod) => stateOf(job, pod) === 'succeeded'),
+    failed: pods.filter((pod) => stateOf(job, pod) === 'failed'),
+    desired: placed.length + bare.length,
+    bare,
+    misplaced,
+    isDone: placed.length > 0 && bare.length === 0 && !placed.some(isPodActive),
+    doubles,
+  };
+}
+
+/** How far a Pod is. One that is on its way out before it has ended counts nowhere. */
+function stateOf({ spec }: BroadcastJob, pod: Pod): 'active' | 'succeeded' | 'failed' | undefined {
+  if (pod.status?.phase === 'Succeeded') return 'succeeded';
+  if (pod.status?.phase === 'Failed') return 'failed';
+  if (isBeingDeleted(pod)) return undefined;
+  const hasGivenUp =
+    pod.spec?.restartPolicy === 'OnFailure' && restartsOf(pod) > (spec.failurePolicy?.restartLimit ?? 0);
+  return hasGivenUp ? 'failed' : 'active';
+}
+
+function restartsOf({ status }: Pod): number {
+  const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  return statuses.reduce((sum, { restartCount }) => sum + restartCount, 0);
+}

@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Node } from '@kruise/api/core/node';
+import type { Pod } from '@kruise/api/core/pod';
+import type { BroadcastJob, BroadcastJobStatus } from '@kruise/api/kruise/broadcastjob';
+import type { CreateAction } from '@kruise/client/actions';
+import type { Outcome } from '@kruise/client/execute';
+import { inFewWords } from '@kruise/controlplane/testing/in-words';
+import { targetNodeOf } from '@kruise/machinery/daemon-pods';
+import { formatTime } from '@kruise/values/time';
+import { decide } from './decide.ts';
+import { jobOf, nodeOf, nodesNamed, now, podOn } from './fixtures.ts';
+
+const settings = { broadcastJobsUseScheduler: true };
+
+/** What is done, and the status if all of it can be done. */
+function decided(job: BroadcastJob, nodes: readonly Node[], pods: readonly Pod[] = []) {
+  const { actions, status, told = [], requeueAfterSeconds } = decide({ job, nodes, pods }, settings, now);
+  const made = actions
+    .filter((action) => action.type === 'create')
+    .map(({ object }, index) => [`${index}`, object] as const);
+  const outcome: Outcome = { failures: [], isStale: false, written: new Map(made) };
+  const result = (typeof status === 'function' ? status(outcome) : status) as BroadcastJobStatus | undefined;
+  const { phase, active, succeeded, failed, desired } = result ?? {};
+  return {
+    does: inFewWords(actions),
+    figures: result && `${phase}: ${active} of ${desired}, ${succeeded} ok, ${failed} failed`,
+    ends: result?.conditions?.map(({ type, message }) => `${type}: ${message}`) ?? [],
+    told: told.map(({ reason, message }) => `${reason}: ${message}`),
+    actions,
+    status: result,
+    requeueAfterSeconds,
+  };
+}
+
+const running = jobOf({}, {});
+const continuing = jobOf({ failurePolicy: { type: 'Continue' } }, {});
+
+const cases: readonly {
+  readonly is: string;
+  readonly job: BroadcastJob;
+  readonly nodes: readonly Node[];
+  readonly pods?: readonly Pod[];
+  readonly does: string;
+  readonly figures: string | undefined;
+  readonly ends?: readonly string[];
+}[] = [
+  {
+    is: 'makes a Pod for each node at once',
+    job: jobOf({ parallelism: 20 }),
+    nodes: nodesNamed('a b c d e f g h i j'),
+    does: 'create job- ×10',
+    figures: 'running: 10 of 10, 0 ok, 0 failed',
+  },
+  {
+    is: 'makes no more than may run at once',
+    job: jobOf({ parallelism: 2 }),
+    nodes: nodesNamed('a b c'),
+    pods: [podOn(running, 'a', 'Running')],
+    does: 'create job-',
+    figures: 'running: 2 of 3, 0 ok, 0 failed',
+  },
+  {
+    is: 'takes a percentage of the nodes, rounded up',
+    job: jobOf({ parallelism: '40%' }),
+    nodes: nodesNamed('a b c d e'),
+    pods: [podOn(running, 'a', 'Running')],
+    does: 'create job-',
+    figures: 'running: 2 of 5, 0 ok, 0 failed',
+  },
+  {
+    is: 'complains where more run than may',
+    job: jobOf({ parallelism: 1 }),
+    nodes: nodesNamed('a b c'),
+    pods: [podOn(running, 'a', 'Running'), podOn(running, 'b', 'Running')],
+    does: 'tell TooManyActivePods',
+    figures: 'running: 2 of 3, 0 ok, 0 failed',
+  },
+  {
+    is: 'leaves out nodes that take no Pods',
+    job: jobOf(),
+    nodes: [nodeOf('a'), nodeOf('b', { unschedulable: true })],
+    does: 'create job-',
+    figures: 'running: 1 of 1, 0 ok, 0 failed',
+  },
+  {
+    is: 'waits where no node fits',
+    job: jobOf(),
+    nodes: [],
+    does: '',
+    figures: 'running: 0 of 0, 0 ok, 0 failed',
+  },
+  {
+    is: 'fails with the first Pod that fails',
+    job: running,
+    nodes: nodesNamed('a b c'),
+    pods: [podOn(running, 'a', 'Succeeded'), podOn(running, 'b', 'Succeeded'), podOn(running, 'c', 'Failed')],
+    does: 'tell failed pod is found',
+    figures: 'failed: 0 of 3, 2 ok, 1 failed',
+    ends: ['Failed: failure policy is FailurePolicyTypeFailFast and failed pod is found'],
+  },
+  {
+    is: 'stops the others when one fails',
+    job: running,
+    nodes: nodesNamed('a b c'),
+    pods: [podOn(running, 'a', 'Failed'), podOn(running, 'b', 'Running'), podOn(running, 'c', 'Pending')],
+    does: 'tell failed pod is found, delete b, delete c',
+    figures: 'failed: 0 of 3, 0 ok, 3 failed',
+    ends: ['Failed: failure policy is FailurePolicyTypeFailFast and failed pod is found'],
+  },
+  {
+    is: 'goes on after a failure if told so',
+    job: continuing,
+    nodes: nodesNamed('a b c'),
+    pods: [podOn(continuing, 'a', 'Succeeded'), podOn(continuing, 'b', 'Failed')],
+    does: 'create job-',
+    figures: 'running: 1 of 3, 1 ok, 1 failed',
+  },
+  {
+    is: 'pauses after a failure if told so',
+    job: jobOf({ failurePolicy: { type: 'Pause' } }, {}),
+    nodes: nodesNamed('a b c'),
+    pods: [podOn(running, 'a', 'Succeeded'), podOn(running, 'b', 'Failed')],
+    does: 'tell Paused',
+    figures: 'paused: 0 of 3, 1 ok, 1 failed',
+  },
+  {
+    is: 'makes none while paused',
+    job: jobOf({ paused: true }),
+    nodes: nodesNamed('a b c d'),
+    pods: [podOn(running, 'a', 'Running')],
+    does: '',
+    figures: 'paused: 1 of 4, 0 ok, 0 failed',
+  },
+  {
+    is: 'says that it goes on',
+    job: jobOf({}, { phase: 'paused' }),
+    nodes: nodesNamed('a'),
+    does: 'tell Continue, create job-',
+    figures: 'running: 1 of 1, 0 ok, 0 failed',
+  },
+  {
+    is: 'is over when all have ended',
+    job: continuing,
+    nodes: nodesNamed('a b'),
+    pods: [podOn(continuing, 'a', 'Succeeded'), podOn(continuing, 'b', 'Failed')],
+    does: '',
+    figures: 'completed: 0 of 2, 1 ok, 1 failed',
+    ends: ['Complete: Job completed, 1 pods succeeded, 1 pods failed'],
+  },
+  {
+    is: 'goes on for ever if told so',
+    job: jobOf({ completionPolicy: { type: 'Never' } }, {}),
+    nodes: nodesNamed('a'),
+    pods: [podOn(running, 'a', 'Succeeded')],
+    does: '',
+    figures: 'running: 0 of 1, 1 ok, 0 failed',
+  },
+  {
+    is: 'does nothing more once it has failed, though it has no end',
+    job: jobOf({ completionPolicy: { type: 'Never' } }, { phase: 'failed' }),
+    nodes: nodesNamed('a b'),
+    pods: [podOn(running, 'a', 'Failed')],
+    does: '',
+    figures: 'failed: 0 of 2, 0 ok, 1 failed',
+  },
+  {
+    is: 'takes its Pod off a node that it fits no longer, ended or not',
+    job: running,
+    nodes: [nodeOf('a', { unschedulable: true }), nodeOf('b')],
+    pods: [podOn(running, 'a', 'Running'), podOn(running, 'b', 'Running')],
+    does: 'delete a',
+    figures: 'running: 1 of 1, 0 ok, 0 failed',
+  },
+  {
+    is: 'complains about a second Pod on a node',
+    job: running,
+    nodes: nodesNamed('a'),
+    pods: [
+      podOn(running, 'a', 'Running'),
+      { ...podOn(running, 'a', 'Running'), metadata: { ...podOn(running, 'a', '').metadata, name: 'second' } },
+    ],
+    does: 'tell DuplicatePodCreatedOnSameNode',
+    figures: 'running: 2 of 1, 0 ok, 0 failed',
+  },
+  {
+    is: 'counts a Pod that restarts too often as failed',
+    job: jobOf({ failurePolicy: { type: 'Continue', restartLimit: 1 } }, {}, { restartPolicy: 'OnFailure' }),
+    nodes: nodesNamed('a b'),
+    pods: [
+      podOn(jobOf({}, {}, { restartPolicy: 'OnFailure' }), 'a', 'Running', 2),
+      podOn(jobOf({}, {}, { restartPolicy: 'OnFailure' }), 'b', 'Running', 1),
+    ],
+    does: '',
+    figures: 'running: 1 of 2, 0 ok, 1 failed',
+  },
+  {
+    is: 'fails past its deadline',
+    job: jobOf({ completionPolicy: { type: 'Always', activeDeadlineSeconds: 0 } }, {}),
+    nodes: nodesNamed('a b'),
+    pods: [podOn(running, 'a', 'Running'), podOn(running, 'b', 'Running')],
+    does: 'delete a, delete b',
+    figures: 'failed: 0 of 2, 0 ok, 2 failed',
+    ends: ['Failed: Job default/job was active longer than specified deadline'],
+  },
+  {
+    is: 'looks at no Pods without its labels',
+    job: running,
+    nodes: nodesNamed('a'),
+    pods: [{ ...podOn(running, 'a', 'Running'), metadata: { name: 'a', labels: { app: 'all' } } }],
+    does: 'create job-',
+    figures: 'running: 1 of 1, 0 ok, 0 failed',
+  },
+];
+
+for (const { is, job, nodes, pods, does, figures, ends = [] } of cases) {
+  test(`a job ${is}`, () => {
+    const result = decided(job, nodes, pods);
+    assert.deepEqual([result.does, result.figures, result.ends], [does, figures, ends]);
+  });
+}
+
+test('a Pod is pinned to its node, or put there', () => {
+  const job = jobOf({}, undefined, {
+    affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } },
+  });
+  const made = (usesScheduler: boolean) => {
+    const { actions } = decide(
+      { job, nodes: nodesNamed('a'), pods: [] },
+      { broadcastJobsUseScheduler: usesScheduler },
+      now,
+    );
+    return (actions[0] as CreateAction).object as Pod;
+  };
+  assert.equal(made(true).spec?.nodeName, undefined);
+  assert.equal(targetNodeOf(made(true)), 'a');
+  assert.deepEqual(made(true).spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution, []);
+  assert.equal(made(false).spec?.nodeName, 'a');
+  assert.deepEqual(made(true).metadata.labels, {
+    app: 'all',
+    'broadcastjob-name': 'job',
+    'broadcastjob-controller-uid': 'job-uid',
+  });
+});
+
+test('a failure is told when it is found, and with what came of it', () => {
+  const { actions, told } = decided(running, nodesNamed('a b'), [
+    podOn(running, 'a', 'Failed'),
+    podOn(running, 'b', 'Running'),
+  ]);
+  const [first] = actions.flatMap((action) => (action.type === 'record' ? [action.event.message] : []));
+  const why = 'failure policy is FailurePolicyTypeFailFast and failed pod is found';
+  assert.equal(first, `${why}: 0 pods succeeded, 1 pods failed`);
+  assert.deepEqual(told, [`failed pod is found: ${why}: 0 pods succeeded, 2 pods failed`]);
+});
+
+test('a job that could not stop all its Pods has not failed yet', () => {
+  const pods = [podOn(running, 'a', 'Failed'), podOn(running, 'b', 'Running')];
+  const { actions, status } = decide({ job: running, nodes: nodesNamed('a b'), pods }, settings, now);
+  const outcome: Outcome = { failures: [{ action: actions[1]!, error: 'no' }], isStale: false, written: new Map() };
+  assert.equal((status as (outcome: Outcome) => BroadcastJobStatus)(outcome).phase, 'running');
+});
+
+test('a job with a deadline looks again when it is over', () => {
+  const job = jobOf(
+    { completionPolicy: { type: 'Always', activeDeadlineSeconds: 30 } },
+    { startTime: formatTime(now - 10_000) },
+  );
+  assert.equal(decided(job, nodesNamed('a')).requeueAfterSeconds, 20);
+});
+
+test('a job that is over goes after its time, and not before', () => {
+  const over = (secondsAgo: number, ttlSecondsAfterFinished?: number) =>
+    decided(
+      jobOf(
+        {
+          completionPolicy: {
+            type: 'Always',
+            ...(ttlSecondsAfterFinished === undefined ? {} : { ttlSecondsAfterFinished }),
+          },
+        },
+        {
+          phase: 'completed',
+          completionTime: formatTime(now - secondsAgo * 1000),
+          conditions: [{ type: 'Complete', status: 'True' }],
+        },
+      ),
+      nodesNamed('a'),
+    );
+  assert.deepEqual([over(5).does, over(5).requeueAfterSeconds], ['', undefined]);
+  assert.deepEqual([over(5, 30).does, over(5, 30).requeueAfterSeconds], ['', 25]);
+  assert.equal(over(30, 30).does, 'delete job');
+});
+
+test('what cannot be read as a number of Pods is refused', () => {
+  assert.throws(() => decided(jobOf({ parallelism: 'many' }), nodesNamed('a')), /not a percentage/);
+});

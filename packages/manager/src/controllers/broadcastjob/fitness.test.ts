@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Node } from '@kruise/api/core/node';
+import type { PodSpec } from '@kruise/api/core/pod-spec';
+import { fitnessOf } from './fitness.ts';
+import { nodeOf } from './fixtures.ts';
+
+const container = { name: 'main', image: 'app:v1' };
+const asking = (requests: { [name: string]: string }): Partial<PodSpec> => ({
+  containers: [{ ...container, resources: { requests } }],
+});
+const tainted = (effect: 'NoSchedule' | 'NoExecute' | 'PreferNoSchedule') =>
+  nodeOf('a', { taints: [{ key: 'special', effect }] });
+
+const cases: readonly [is: string, spec: Partial<PodSpec>, node: Node, fits: boolean][] = [
+  ['any node', {}, nodeOf('a'), true],
+  ['the node it names', { nodeName: 'a' }, nodeOf('a'), true],
+  ['no other than it names', { nodeName: 'b' }, nodeOf('a'), false],
+  ['a node by its labels', { nodeSelector: { name: 'a' } }, nodeOf('a'), true],
+  ['no node with other labels', { nodeSelector: { name: 'b' } }, nodeOf('a'), false],
+  ['no tainted node', {}, tainted('NoSchedule'), false],
+  ['no node that drives Pods away', {}, tainted('NoExecute'), false],
+  ['a node that would rather not', {}, tainted('PreferNoSchedule'), true],
+  [
+    'a tainted node it tolerates',
+    { tolerations: [{ key: 'special', operator: 'Exists' }] },
+    tainted('NoSchedule'),
+    true,
+  ],
+  ['no cordoned node', {}, nodeOf('a', { unschedulable: true }), false],
+  [
+    'a cordoned node it tolerates',
+    { tolerations: [{ operator: 'Exists' }] },
+    nodeOf('a', { unschedulable: true }),
+    true,
+  ],
+  ['a node with just enough', asking({ cpu: '4' }), nodeOf('a'), true],
+  ['no node with less than it asks for', asking({ cpu: '4001m' }), nodeOf('a'), false],
+  ['no node without what it asks for', asking({ 'example.com/gpu': '1' }), nodeOf('a'), false],
+  ['a node without what it asks nothing of', asking({ 'example.com/gpu': '0' }), nodeOf('a'), true],
+  ['no node that takes no Pods', {}, nodeOf('a', {}, { pods: '0' }), false],
+];
+for (const [is, spec, node, fits] of cases) {
+  test(`a Pod fits ${is}`, () => assert.equal(fitnessOf({ containers: [container], ...spec })(node), fits));
+}
+
+test('a node that has said nothing yet fits no Pod', () => {
+  const { status: _, ...node } = nodeOf('a');
+  assert.equal(fitnessOf({ containers: [container] })(node), false);
+});
