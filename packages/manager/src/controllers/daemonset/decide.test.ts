@@ -4,7 +4,11 @@ import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type { DaemonSet, RollingUpdateDaemonSet } from '@kruise/api/kruise/daemonset';
-import { inPlaceUpdateReadyCondition, lifecycleStateLabel } from '@kruise/api/kruise/well-known';
+import {
+  inPlaceUpdateReadyCondition,
+  inPlaceUpdateStateAnnotation,
+  lifecycleStateLabel,
+} from '@kruise/api/kruise/well-known';
 import type { Action } from '@kruise/client/actions';
 import { podTemplateData } from '@kruise/machinery/controller-revision';
 import { targetNodeOf } from '@kruise/machinery/daemon-pods';
@@ -74,6 +78,8 @@ type Traits = {
   readonly phase?: NonNullable<Pod['status']>['phase'];
   readonly state?: string;
   readonly isGated?: boolean;
+  /** Whether it is being changed in place, which its kubelet need not know. */
+  readonly isChanging?: boolean;
   readonly isLeaving?: boolean;
   readonly labels?: { readonly [key: string]: string };
 };
@@ -83,6 +89,12 @@ function podOf(node: string, traits: Traits = {}): Pod {
   const { image = 'old', isReady = true, phase = 'Running', readyForSeconds = 60 } = traits;
   const name = image === 'new' ? `${node}'` : node;
   const lastTransitionTime = formatTime(now - readyForSeconds * 1000);
+  const gate = { type: inPlaceUpdateReadyCondition, status: traits.isChanging ? 'False' : 'True' } as const;
+  const change = {
+    revision: image,
+    updateTimestamp: formatTime(now),
+    lastContainerStatuses: { main: { imageID: 'old' } },
+  };
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -96,6 +108,7 @@ function podOf(node: string, traits: Traits = {}): Pod {
         ...(traits.state ? { [lifecycleStateLabel]: traits.state } : {}),
         ...traits.labels,
       },
+      ...(traits.isChanging ? { annotations: { [inPlaceUpdateStateAnnotation]: JSON.stringify(change) } } : {}),
       ...(traits.isLeaving ? { deletionTimestamp: formatTime(now) } : {}),
       ownerReferences: [controllerReference(setOf())],
     },
@@ -107,7 +120,7 @@ function podOf(node: string, traits: Traits = {}): Pod {
     status: {
       phase,
       conditions: [
-        ...(traits.isGated ? [{ type: inPlaceUpdateReadyCondition, status: 'True' as const, lastTransitionTime }] : []),
+        ...(traits.isGated ? [{ ...gate, lastTransitionTime }] : []),
         { type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime },
       ],
     },
@@ -335,6 +348,13 @@ const rows: Row[] = [
     nodes: nodesOf('a'),
     pods: podsOn('a', { isGated: true }),
     did: 'a conditions ~a',
+  },
+  {
+    name: 'a Pod that is being changed does not serve, though its kubelet calls it ready',
+    spec: rolling({ rollingUpdateType: 'InPlaceIfPossible', maxUnavailable: 1 }),
+    nodes: nodesOf('a b'),
+    pods: [...podsOn('a', { isGated: true }), ...podsOn('b', { image: 'new', isGated: true, isChanging: true })],
+    did: '',
   },
   {
     name: 'a Pod without the gate is replaced',

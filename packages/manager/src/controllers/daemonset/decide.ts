@@ -19,22 +19,20 @@ import { tend } from '@kruise/controlplane/controllers/daemonset/tend';
 import { restBetweenLooks } from '@kruise/controlplane/controllers/pace';
 import { createPod, deletePod } from '@kruise/controlplane/controllers/pod-control';
 import { claimsOf } from '@kruise/machinery/claims';
-import { findCondition } from '@kruise/machinery/conditions';
 import { placementOf } from '@kruise/machinery/daemon-pods';
 import { isSame } from '@kruise/machinery/json-value';
 import { selectorOf } from '@kruise/machinery/label-selector';
-import { isPodAvailable, secondsUntilAvailable } from '@kruise/machinery/pods';
+import { secondsUntilAvailable } from '@kruise/machinery/pods';
 import { compareStrings } from '@kruise/values/go-syntax';
 import type { Instant } from '@kruise/values/time';
 import { refreshUpdate } from '../../inplace/update.ts';
 import { changeState, forgetHolds, isHooked } from '../../lifecycle/lifecycle.ts';
-import { hasReadinessGate } from '../../readiness/pod-readiness.ts';
 import { literalLabels } from '../../revision/pod-revision.ts';
 import type { ManagerSettings } from '../../settings.ts';
 import { updateInPlace } from './in-place.ts';
 import { burstOf, progressiveLimit } from './numbers.ts';
 import { preDownloadImages } from './pre-download.ts';
-import { isPreDeleting, type Situation } from './situation.ts';
+import { isAvailable, isPreDeleting, type Situation } from './situation.ts';
 import { updateStep } from './update.ts';
 
 export type Observed = Pick<Situation, 'set' | 'nodes' | 'imagePullJobs'> & {
@@ -203,10 +201,9 @@ function gated(set: DaemonSet): DaemonSet {
 }
 
 function statusOf(situation: Situation, collisionCount: number | undefined): DaemonSetStatus {
-  const { set, hash, minReadySeconds, now } = situation;
-  const isAvailable = (pod: Pod) => isPodAvailable(pod, minReadySeconds, now) && !isBeingUpdated(pod);
+  const { set, hash } = situation;
   const { generation } = set.metadata;
-  const { numberAvailable, numberUnavailable, ...counts } = countNodes(situation, isAvailable);
+  const { numberAvailable, numberUnavailable, ...counts } = countNodes(situation, (pod) => isAvailable(pod, situation));
   const { numberAvailable: _, numberUnavailable: _former, ...former } = set.status ?? {};
   return {
     ...former,
@@ -217,9 +214,4 @@ function statusOf(situation: Situation, collisionCount: number | undefined): Dae
     ...(collisionCount === undefined ? {} : { collisionCount }),
     updateRevision: hash,
   };
-}
-
-function isBeingUpdated(pod: Pod): boolean {
-  const gate = findCondition(pod.status?.conditions, inPlaceUpdateReadyCondition);
-  return hasReadinessGate(pod, inPlaceUpdateReadyCondition) && gate !== undefined && gate.status !== 'True';
 }

@@ -3,10 +3,9 @@ import type { Pod } from '@kruise/api/core/pod';
 import { type NodeState, statesOf } from '@kruise/controlplane/controllers/daemonset/rolling-update';
 import { updateBudget } from '@kruise/controlplane/controllers/daemonset/situation';
 import { selectorOf } from '@kruise/machinery/label-selector';
-import { isPodAvailable } from '@kruise/machinery/pods';
 import { compareStrings } from '@kruise/values/go-syntax';
 import { partitionOf } from './numbers.ts';
-import { isPreDeleting, type Situation } from './situation.ts';
+import { isAvailable, isPreDeleting, type Situation } from './situation.ts';
 
 /** Old Pods that are to make room for new ones, and nodes that are to have a new one beside the old. */
 export type UpdateStep = {
@@ -53,9 +52,10 @@ function nodesToUpdate(situation: Situation): Choice {
  * How many of the nodes that are not to be updated are to have a Pod, and have none that serves. OpenKruise does not count
  * them (daemonset.md §5.7), and takes another down beside them.
  */
-function unserved({ nodes, placement, minReadySeconds, now }: Situation, states: readonly NodeState[]): number {
+function unserved(situation: Situation, states: readonly NodeState[]): number {
+  const { nodes, placement } = situation;
   const fitting = new Set(nodes.filter((node) => placement(node).shouldRun).map(({ metadata }) => metadata.name));
-  const isServing = (pod: Pod | undefined) => isStaying(pod) && isPodAvailable(pod, minReadySeconds, now);
+  const isServing = (pod: Pod | undefined) => isStaying(pod) && isAvailable(pod, situation);
   return states.filter(({ name, newPod, oldPod }) => fitting.has(name) && !isServing(newPod) && !isServing(oldPod))
     .length;
 }
@@ -69,15 +69,13 @@ function isStaying(pod: Pod | undefined): pod is Pod {
  * OpenKruise does not count (daemonset.md §5.7), and so takes as many more down.
  */
 function replace(situation: Situation, states: readonly NodeState[], maxUnavailable: number): UpdateStep {
-  const { minReadySeconds, now } = situation;
-  const isAvailable = (pod: Pod) => isPodAvailable(pod, minReadySeconds, now);
   const broken: Pod[] = [];
   const candidates: Pod[] = [];
   let unavailable = 0;
   for (const { newPod, oldPod, isCrowded } of states) {
     if (isCrowded || isStaying(oldPod) === isStaying(newPod)) unavailable++;
-    else if (newPod) unavailable += Number(!isAvailable(newPod)) + Number(isPreDeleting(newPod));
-    else if (!isAvailable(oldPod!)) broken.push(oldPod!);
+    else if (newPod) unavailable += Number(!isAvailable(newPod, situation)) + Number(isPreDeleting(newPod));
+    else if (!isAvailable(oldPod!, situation)) broken.push(oldPod!);
     else candidates.push(oldPod!);
   }
   const room = Math.max(0, maxUnavailable - unavailable - broken.length);
@@ -86,8 +84,7 @@ function replace(situation: Situation, states: readonly NodeState[], maxUnavaila
 
 /** Starts new Pods beside old ones, and stops an old one when the new one is available. */
 function surge(situation: Situation, states: readonly NodeState[], maxSurge: number): UpdateStep {
-  const { nodes, placement, minReadySeconds, now } = situation;
-  const isAvailable = (pod: Pod) => isPodAvailable(pod, minReadySeconds, now);
+  const { nodes, placement } = situation;
   const fitting = new Set(nodes.filter((node) => placement(node).shouldRun).map(({ metadata }) => metadata.name));
   const starts: string[] = [];
   const candidates: string[] = [];
@@ -98,8 +95,8 @@ function surge(situation: Situation, states: readonly NodeState[], maxSurge: num
     else if (!isStaying(oldPod)) continue;
     else if (!newPod) {
       // No new Pod could start on a node that old ones are merely left on.
-      if (fitting.has(name)) (isAvailable(oldPod) ? candidates : starts).push(name);
-    } else if (isAvailable(newPod) && !isPreDeleting(newPod)) stops.push(oldPod);
+      if (fitting.has(name)) (isAvailable(oldPod, situation) ? candidates : starts).push(name);
+    } else if (isAvailable(newPod, situation) && !isPreDeleting(newPod)) stops.push(oldPod);
     else surging++;
   }
   const room = Math.max(0, maxSurge - surging);
