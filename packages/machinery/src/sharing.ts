@@ -1,5 +1,5 @@
 /** Values that are alike, held once. */
-import { isObject, type JsonObject, own, put } from './json-value.ts';
+import { isObject, type JsonObject } from './json-value.ts';
 
 /**
  * A JSON value, with those of its parts that a known value has in the same place being that value's own. What comes of
@@ -25,25 +25,37 @@ function sharedList(value: readonly unknown[], known: readonly unknown[]): reado
   let isSame = value.length === known.length;
   let made: unknown[] | undefined;
   for (let index = 0; index < value.length; index++) {
-    const part = shared(value[index], known[index]);
-    if (part !== known[index]) isSame = false;
-    if (part !== value[index]) (made ??= [...value])[index] = part;
+    const [before, part] = [known[index], value[index]];
+    if (part === before) continue;
+    const held = shared(part, before);
+    if (held !== before) isSame = false;
+    if (held !== part) (made ??= [...value])[index] = held;
   }
   return isSame ? known : (made ?? value);
 }
 
 function sharedObject(value: JsonObject, known: JsonObject): JsonObject {
-  const knownNames = Object.keys(known);
   let count = 0;
   let isSame = true;
   let made: Record<string, unknown> | undefined;
   for (const name in value) {
-    // Whoever writes objects out does so in the order they have.
-    if (knownNames[count++] !== name) isSame = false;
-    const before = own(known, name);
-    const part = shared(value[name], before);
-    if (part !== before) isSame = false;
-    if (part !== value[name]) put((made ??= { ...value }), name, part);
+    count++;
+    // Nothing else that objects have without being given it is JSON.
+    const before = name === '__proto__' ? undefined : known[name];
+    const part = value[name];
+    if (part === before) continue;
+    const held = shared(part, before);
+    if (held !== before) isSame = false;
+    if (held !== part) (made ??= { ...value })[name] = held;
   }
-  return isSame && count === knownNames.length ? known : (made ?? value);
+  return isSame && hasSameOrder(value, known, count) ? known : (made ?? value);
+}
+
+/** Whoever writes objects out does so in the order they have. */
+function hasSameOrder(value: JsonObject, known: JsonObject, count: number): boolean {
+  const names = Object.keys(known);
+  if (names.length !== count) return false;
+  let index = 0;
+  for (const name in value) if (names[index++] !== name) return false;
+  return true;
 }
