@@ -3,8 +3,8 @@ import type { Container } from '@kruise/api/core/container';
 import type { ContainerStatus, PodStatus } from '@kruise/api/core/pod';
 import { isSidecar } from '@kruise/api/core/pod-containers';
 import type { PodSpec } from '@kruise/api/core/pod-spec';
-import { addQuantities, type Quantity, quantitySign } from '@kruise/values/quantity';
-import { type Amounts, addAmounts, amountsOf, maxAmounts } from './resource-list.ts';
+import { addQuantities, parseQuantity, type Quantity, quantitySign } from '@kruise/values/quantity';
+import { type Amounts, addAmounts, amountsOf, maxAmounts, type ResourceList } from './resource-list.ts';
 
 /** How the resources of a Pod are to be counted. */
 export type PodResourcesOptions = {
@@ -24,7 +24,8 @@ export function podRequests(
   { overhead = true, status, missing }: PodResourcesOptions = {},
 ): Map<string, Quantity> {
   const requests = ofContainers(spec, 'requests', status, missing);
-  return overhead ? addAmounts(requests, amountsOf(spec.overhead)) : requests;
+  if (overhead) addList(requests, spec.overhead);
+  return requests;
 }
 
 /** What a Pod may not exceed. */
@@ -45,17 +46,20 @@ function ofContainers(
   missing?: Amounts,
 ): Map<string, Quantity> {
   const counted = (amounts: Amounts): Amounts => (missing ? new Map([...missing, ...amounts]) : amounts);
-  let total: Map<string, Quantity> = new Map();
+  const total = new Map<string, Quantity>();
   for (const container of spec.containers ?? []) {
-    total = addAmounts(total, counted(ofContainer(container, field, status)));
+    // Nearly always there is nothing else to be heeded, and nothing to be made for it.
+    if (!missing && !status) addList(total, container.resources?.[field]);
+    else addTo(total, counted(ofContainer(container, field, status)));
   }
+  if (!spec.initContainers?.length) return total;
   let sidecars: Amounts = new Map();
   let largest: Amounts = new Map();
-  for (const container of spec.initContainers ?? []) {
+  for (const container of spec.initContainers) {
     // Sidecars run beside everything that starts after them.
     if (isSidecar(container)) {
       const own = counted(ofContainer(container, field, status));
-      total = addAmounts(total, own);
+      addTo(total, own);
       sidecars = addAmounts(sidecars, own);
       largest = maxAmounts(largest, sidecars);
     } else {
@@ -63,6 +67,19 @@ function ofContainers(
     }
   }
   return maxAmounts(total, largest);
+}
+
+function addTo(total: Map<string, Quantity>, amounts: Amounts): void {
+  for (const [name, amount] of amounts) addOne(total, name, amount);
+}
+
+function addList(total: Map<string, Quantity>, list: ResourceList | null | undefined): void {
+  for (const name in list) addOne(total, name, parseQuantity(list[name]!));
+}
+
+function addOne(total: Map<string, Quantity>, name: string, amount: Quantity): void {
+  const already = total.get(name);
+  total.set(name, already === undefined ? amount : addQuantities(already, amount));
 }
 
 function ofContainer({ name, resources }: Container, field: Field, status: PodStatus | undefined): Amounts {

@@ -184,7 +184,9 @@ function diffMapLists(before: readonly unknown[], after: readonly unknown[], fie
   const element = field.type.list?.element ?? field.type;
   const changed: JsonObject[] = [];
   const deleted: JsonObject[] = [];
-  for (const [left, right] of pairs(before, after, (item) => keyOf(item, mergeKey))) {
+  const isOrdered = isSameOrder(before, after, mergeKey);
+  const pairs = isOrdered ? inOrder(before, after, mergeKey) : undefined;
+  for (const [left, right] of pairs ?? paired(before, after, (item) => keyOf(item, mergeKey))) {
     if (left && right) {
       const inner = diffMaps(left as JsonObject, right as JsonObject, element, what, field.retainsKeys);
       if (hasFields(inner)) changed.push({ ...inner, [mergeKey]: keyOf(right, mergeKey) });
@@ -194,10 +196,11 @@ function diffMapLists(before: readonly unknown[], after: readonly unknown[], fie
       deleted.push({ [directive]: 'delete', [mergeKey]: keyOf(left, mergeKey) });
     }
   }
-  const places = positionsOf(after, mergeKey);
-  changed.sort((a, b) => places.get(a[mergeKey])! - places.get(b[mergeKey])!);
+  if (!pairs && changed.length > 1) {
+    const places = positionsOf(after, mergeKey);
+    changed.sort((a, b) => places.get(a[mergeKey])! - places.get(b[mergeKey])!);
+  }
   const items = [...changed, ...deleted];
-  const isOrdered = isSameOrder(before, after, mergeKey);
   const isTold = what.order && (items.length > 0 || (what.additions && !isOrdered));
   return { items, deleted: [], order: isTold ? after.map((item) => ({ [mergeKey]: keyOf(item, mergeKey) })) : [] };
 }
@@ -210,7 +213,7 @@ function isSameOrder(before: readonly unknown[], after: readonly unknown[], merg
 function diffScalarLists(before: readonly unknown[], after: readonly unknown[], what: What): ListDiff {
   const added: unknown[] = [];
   const deleted = new Set<unknown>();
-  for (const [left, right] of pairs(before, after, (item) => item)) {
+  for (const [left, right] of paired(before, after, (item) => item)) {
     if (left === undefined && what.additions) added.push(right);
     else if (right === undefined && what.removals) deleted.add(left);
   }
@@ -223,29 +226,42 @@ function diffScalarLists(before: readonly unknown[], after: readonly unknown[], 
   return { items: added, deleted: [...deleted], order: isTold ? after : [] };
 }
 
+type Pair = readonly [left: unknown, right: unknown];
+
+/** The items of two lists that have the same keys in the same order, each beside the other; not where keys come twice. */
+function inOrder(before: readonly unknown[], after: readonly unknown[], mergeKey: string): readonly Pair[] | undefined {
+  const keys = new Set(after.map((item) => formatValue(keyOf(item, mergeKey))));
+  return keys.size < after.length ? undefined : after.map((right, index) => [before[index], right]);
+}
+
 /** The items of two lists with the same key, each beside the other, by the text of the key. */
-function* pairs(
+function paired(
   before: readonly unknown[],
   after: readonly unknown[],
   key: (item: unknown) => unknown,
-): Generator<readonly [left: unknown, right: unknown]> {
+): readonly Pair[] {
   const text = (item: unknown) => formatValue(key(item));
-  const [left, right] = [byText(before, text), byText(after, text)];
+  const [left, right] = [sortedByText(before, text), sortedByText(after, text)];
+  const pairs: Pair[] = [];
   let [l, r] = [0, 0];
   while (l < left.length || r < right.length) {
-    const order = l === left.length ? 1 : r === right.length ? -1 : compareStrings(text(left[l]), text(right[r]));
-    yield [order <= 0 ? left[l] : undefined, order >= 0 ? right[r] : undefined];
+    const order = l === left.length ? 1 : r === right.length ? -1 : compareStrings(left[l]!.text, right[r]!.text);
+    pairs.push([order <= 0 ? left[l]!.item : undefined, order >= 0 ? right[r]!.item : undefined]);
     if (order <= 0) l++;
     if (order >= 0) r++;
   }
+  return pairs;
 }
 
 /** Of items with the same text the last comes first: where keys come twice, which is a fault, Kubernetes pairs them so. */
-function byText(list: readonly unknown[], text: (item: unknown) => string = formatValue): readonly unknown[] {
+function sortedByText(list: readonly unknown[], text: (item: unknown) => string) {
   return list
     .map((item, index) => ({ item, index, text: text(item) }))
-    .sort((a, b) => compareStrings(a.text, b.text) || b.index - a.index)
-    .map(({ item }) => item);
+    .sort((a, b) => compareStrings(a.text, b.text) || b.index - a.index);
+}
+
+function byText(list: readonly unknown[]): readonly unknown[] {
+  return sortedByText(list, formatValue).map(({ item }) => item);
 }
 
 /** Whether two patches set something in common to different values. */
