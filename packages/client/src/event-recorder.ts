@@ -136,8 +136,8 @@ type Facts = {
   readonly id: string;
 };
 
-function toldOf({ about, fieldPath, ...event }: NewEvent): Told {
-  return { ...event, regarding: { ...referenceTo(about), ...(fieldPath === undefined ? {} : { fieldPath }) } };
+function toldOf({ about, fieldPath, type, reason, message }: NewEvent): Told {
+  return { regarding: referenceTo(about, fieldPath), type, reason, message };
 }
 
 function eventOf({ regarding, type, reason }: Told, facts: Facts): Event {
@@ -160,14 +160,16 @@ function eventOf({ regarding, type, reason }: Told, facts: Facts): Event {
   };
 }
 
-function referenceTo({ apiVersion, kind, metadata }: KubernetesObject): Event['involvedObject'] {
+type Regarding = Event['involvedObject'];
+
+function referenceTo({ apiVersion, kind, metadata }: KubernetesObject, fieldPath: string | undefined): Regarding {
   const { namespace, name, uid, resourceVersion } = metadata;
-  return {
-    kind,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(name === undefined ? {} : { name }),
-    ...(uid === undefined ? {} : { uid }),
-    apiVersion,
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
-  };
+  const reference: { -readonly [F in keyof Regarding]: Regarding[F] } = { kind };
+  if (namespace !== undefined) reference.namespace = namespace;
+  if (name !== undefined) reference.name = name;
+  if (uid !== undefined) reference.uid = uid;
+  reference.apiVersion = apiVersion;
+  if (resourceVersion !== undefined) reference.resourceVersion = resourceVersion;
+  if (fieldPath !== undefined) reference.fieldPath = fieldPath;
+  return reference;
 }
