@@ -39,8 +39,20 @@ type ContainerCalls = Pick<
 const turnsToEnd = 100;
 
 export function containerCalls(node: NodeState): ContainerCalls {
-  const { clock, containers, images, files, scripting, host, newId, sandboxOf, containerOf, removeContainer, emit } =
-    node;
+  const {
+    clock,
+    sandboxes,
+    containers,
+    images,
+    files,
+    scripting,
+    host,
+    newId,
+    sandboxOf,
+    containerOf,
+    removeContainer,
+    emit,
+  } = node;
 
   async function stopContainer(
     container: SimulatedContainer,
@@ -165,7 +177,8 @@ export function containerCalls(node: NodeState): ContainerCalls {
       const world = worldOf(container, host);
       const [name = ''] = argvOf(container);
       const directory = workingDirectoryOf(container);
-      const program = scripted ?? world.findProgram(name, environmentOf(container), directory);
+      const environment = environmentOf(container);
+      const program = scripted ?? world.findProgram(name, environment, directory);
       if (!program) {
         container.world = undefined;
         throw failStart(
@@ -174,7 +187,7 @@ export function containerCalls(node: NodeState): ContainerCalls {
         );
       }
       container.world = undefined;
-      run(container, host, program);
+      run(container, host, program, environment);
       emit(sandbox, containerId, 'CONTAINER_STARTED_EVENT');
       // What ends at once has ended by the time anyone looks: nobody takes it for something that runs.
       const runs = () => container.state === 'CONTAINER_RUNNING';
@@ -192,12 +205,10 @@ export function containerCalls(node: NodeState): ContainerCalls {
     },
 
     async listContainers({ filter = {} }) {
+      const { podSandboxId, state } = filter;
       const found = containers
-        .select(filter)
-        .filter(
-          ({ sandbox, state }) =>
-            matchesId(filter.podSandboxId, sandbox.id) && (filter.state === undefined || state === filter.state),
-        );
+        .select(filter, sandboxes.get(podSandboxId ?? '')?.containers)
+        .filter((each) => matchesId(podSandboxId, each.sandbox.id) && (state === undefined || each.state === state));
       return { containers: found.map(containerMessage) };
     },
 

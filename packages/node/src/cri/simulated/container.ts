@@ -80,7 +80,9 @@ export function workingDirectoryOf({ config, image }: Pick<SimulatedContainer, '
 }
 
 export function environmentOf({ config, image, sandbox }: SimulatedContainer): ReadonlyMap<string, string> {
-  const environment = new Map(Object.entries({ ...defaultEnvironment, ...image.definition?.environment }));
+  const environment = new Map<string, string>();
+  for (const [name, value] of Object.entries(defaultEnvironment)) environment.set(name, value);
+  for (const [name, value] of Object.entries(image.definition?.environment ?? {})) environment.set(name, value);
   environment.set('HOSTNAME', sandbox.config.hostname ?? '');
   environment.set('HOME', '/root');
   if (config.tty) environment.set('TERM', 'xterm');
@@ -97,7 +99,12 @@ export function stopSignalOf({ config, image }: SimulatedContainer): SignalName 
 }
 
 /** Runs a program as the container's first process. */
-export function run(container: SimulatedContainer, host: ContainerHost, program: Program): void {
+export function run(
+  container: SimulatedContainer,
+  host: ContainerHost,
+  program: Program,
+  environment: ReadonlyMap<string, string>,
+): void {
   const { config, script } = container;
   container.startedAt = host.timestamp();
   container.state = 'CONTAINER_RUNNING';
@@ -107,7 +114,7 @@ export function run(container: SimulatedContainer, host: ContainerHost, program:
   const terminal = config.tty ? openTerminal(process, container.stdin, output) : undefined;
   const context: ProgramContext = {
     argv,
-    environment: environmentOf(container),
+    environment,
     directory: workingDirectoryOf(container),
     stdin: terminal?.input ?? container.stdin,
     stdout: terminal?.output ?? output,

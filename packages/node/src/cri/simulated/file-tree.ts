@@ -382,8 +382,14 @@ export function absolutePath(path: string, workingDirectory: string): string {
 
 /** Whether a path leads to a place or below it. Of one that goes up on its way that is not known without the files. */
 export function mayBeBelow(path: string, place: string): boolean {
-  const parts = partsOf(path);
-  return parts.includes('..') || partsOf(place).every((part, index) => part === parts[index]);
+  if (goesUp(path)) return true;
+  let [at, start] = [nextStart(path, 0), nextStart(place, 0)];
+  while (start < place.length) {
+    const [end, placeEnd] = [endOf(path, at), endOf(place, start)];
+    if (path.slice(at, end) !== place.slice(start, placeEnd)) return false;
+    [at, start] = [nextStart(path, end), nextStart(place, placeEnd)];
+  }
+  return true;
 }
 
 function pathOf(above: readonly { readonly name: string }[], name: string): string {

@@ -9,7 +9,8 @@ export type Selection = { readonly id?: string; readonly labelSelector?: StringM
 export type Inventory<T extends Item> = {
   get(id: string): T | undefined;
   values(): Iterable<T>;
-  select(selection: Selection): T[];
+  /** Those that are asked for, of all or of some. */
+  select(selection: Selection, among?: Iterable<T>): T[];
   add(item: T): void;
   remove(item: T): void;
 };
@@ -23,10 +24,10 @@ export function createInventory<T extends Item>(): Inventory<T> {
   return {
     get: (id) => byId.get(id),
     values: () => byId.values(),
-    select({ id, labelSelector }) {
+    select({ id, labelSelector }, among) {
       const pod = labelSelector?.[podLabel];
       const found: T[] = [];
-      for (const item of (pod ? byPod.get(pod) : byId.values()) ?? []) {
+      for (const item of among ?? (pod ? byPod.get(pod) : byId.values()) ?? []) {
         if (matchesId(id, item.id) && matchesLabels(labelSelector, item.config.labels)) found.push(item);
       }
       return found;

@@ -231,16 +231,24 @@ function isName(host: string): boolean {
   return !/^[\d.]+$|:/.test(host);
 }
 
+const nothing = new Uint8Array();
+
 function served(request: PeerRequest, clientAddress: string): ServedRequest {
-  const [path = '/', query = ''] = request.path.split('?', 2);
-  const headers: Record<string, string> = {};
-  for (const [name, value] of request.headers ?? []) headers[name.toLowerCase()] = value;
+  const mark = request.path.indexOf('?');
+  const path = mark < 0 ? request.path : request.path.slice(0, mark);
   return {
     method: request.method ?? 'GET',
     path: path === '' ? '/' : path,
-    query: new URLSearchParams(query),
-    headers,
-    body: request.body ?? new Uint8Array(),
+    // Most servers look at neither.
+    get query() {
+      return new URLSearchParams(mark < 0 ? '' : request.path.slice(mark + 1));
+    },
+    get headers() {
+      const headers: Record<string, string> = {};
+      for (const [name, value] of request.headers ?? []) headers[name.toLowerCase()] = value;
+      return headers;
+    },
+    body: request.body ?? nothing,
     clientAddress,
   };
 }

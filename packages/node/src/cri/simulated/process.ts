@@ -76,6 +76,9 @@ export type ProcessOptions = {
 const burstSteps = 200;
 const burstMs = 100;
 
+/** Where it was made says nothing about who was killed, and to find that out takes longer than all the rest. */
+const killed = new ProcessKilled();
+
 type Wait = { cancel: (() => void) | undefined; readonly reject: (error: unknown) => void };
 
 export function createProcess(options: ProcessOptions): Process {
@@ -100,7 +103,7 @@ class SimulatedProcess implements Process {
   wait<T>(
     start: (resolve: (value: T) => void, reject: (error: unknown) => void) => (() => void) | undefined,
   ): Promise<T> {
-    if (!this.isAlive) return Promise.reject(new ProcessKilled());
+    if (!this.isAlive) return Promise.reject(killed);
     return new Promise((resolve, reject) => {
       this.#waits ??= new Set();
       const pending = this.#waits;
@@ -150,7 +153,7 @@ class SimulatedProcess implements Process {
   exit(exitCode: number): void {
     if (!this.isAlive) return;
     this.isAlive = false;
-    this.#endWaits(new ProcessKilled());
+    this.#endWaits(killed);
     this.#options.onExit(exitCode);
   }
 

@@ -37,9 +37,12 @@ export function serverProgram({
   };
 }
 
+const well = textAnswer(200, 'ok');
+const welcoming: Listener = { http: () => well, health: () => 'SERVING' };
+
 /** Whoever comes is told that all is well, by HTTP or gRPC. */
 function answersAll(): Listener {
-  return { http: () => textAnswer(200, 'ok'), health: () => 'SERVING' };
+  return welcoming;
 }
 
 /** Takes connections, and says nothing. */
