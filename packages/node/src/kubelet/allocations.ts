@@ -162,6 +162,7 @@ function find(pod: Pod, name: string): Container | undefined {
 
 /** A Pod with the resources another state of it has; the Pod itself where they are the same. */
 function withResourcesOf(pod: Pod, other: Pod): Pod {
+  if (pod.spec === other.spec) return pod;
   if (allOf(pod).every(({ name, resources }) => isSame(resources ?? {}, find(other, name)?.resources ?? {})))
     return pod;
   const restored = (container: Container): Container => {
@@ -185,6 +186,7 @@ function withContainers(pod: Pod, change: (container: Container) => Container): 
 /** A Pod with what it was given when it ran before: its status is where a kubelet that starts again finds that. */
 export function withGivenResources(pod: Pod): Pod {
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+  if (!statuses.some(({ allocatedResources }) => allocatedResources)) return pod;
   const given = (container: Container): Container => {
     const { allocatedResources, resources } = statuses.find(({ name }) => name === container.name) ?? {};
     if (!allocatedResources) return container;

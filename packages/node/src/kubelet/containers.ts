@@ -14,11 +14,11 @@ export type PodContainer = { readonly container: Container; readonly role: Conta
 
 /** All containers of a Pod: init containers and sidecars as they start, then regular, then ephemeral ones. */
 export function containersOf({ spec }: Pod): readonly PodContainer[] {
-  return [
-    ...(spec?.initContainers ?? []).map((container) => ({ container, role: roleOfInit(container) })),
-    ...(spec?.containers ?? []).map((container) => ({ container, role: 'regular' as const })),
-    ...(spec?.ephemeralContainers ?? []).map((each) => ({ container: asContainer(each), role: 'ephemeral' as const })),
-  ];
+  const all: PodContainer[] = [];
+  for (const container of spec?.initContainers ?? []) all.push({ container, role: roleOfInit(container) });
+  for (const container of spec?.containers ?? []) all.push({ container, role: 'regular' });
+  for (const each of spec?.ephemeralContainers ?? []) all.push({ container: asContainer(each), role: 'ephemeral' });
+  return all;
 }
 
 /** The container of a name. */

@@ -213,7 +213,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
       hostIPs: node.hostIPs(),
       now: clock.now(),
     });
-    if (found.phase === 'Running' && said?.phase === 'Pending') {
+    if (found.phase === 'Running' && previous.phase === 'Pending') {
       node.metrics.podRuns((clock.now() - seenAt) / 1000);
     }
     said = stage === 'finished' ? finishedStatus(pod, found) : found;
@@ -266,9 +266,11 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     }
     resize();
     await observe();
-    if (isFinal(status().phase)) return becomeFinal();
-    const deadline = deadlineOf(pod, status());
-    if (deadline !== undefined) node.wakeAt(uid, deadline);
+    if (!goesOn()) {
+      if (isFinal(status().phase)) return becomeFinal();
+      const deadline = deadlineOf(pod, status());
+      if (deadline !== undefined) node.wakeAt(uid, deadline);
+    }
 
     const fault = isHostNetwork(pod) ? undefined : node.networkFault();
     if (fault !== undefined) {
@@ -283,6 +285,13 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     if (!mounted) return;
     signal.throwIfAborted();
     await carryOut(actions, mounted, signal);
+  }
+
+  /** Whether the Pod was not over when last looked at, and cannot be now: all its containers are started again. */
+  function goesOn(): boolean {
+    const { restartPolicy = 'Always', activeDeadlineSeconds } = pod.spec ?? {};
+    if (!said || isFinal(said.phase) || isFinal(pod.status?.phase)) return false;
+    return restartPolicy === 'Always' && activeDeadlineSeconds == null;
   }
 
   /** What has come to an end by itself is cleared away like what was ended. */
@@ -362,7 +371,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
       await readOrTell('FailedPodSandBoxStatus', 'Unable to get pod sandbox status');
     }
     const podIPs = isHostNetwork(pod) ? node.hostIPs() : addressesOf(runtimePod);
-    const { initContainerStatuses = [], containerStatuses = [] } = said ?? {};
+    const { initContainerStatuses = [], containerStatuses = [] } = status();
     const scene = {
       pod: given(),
       statuses: [...initContainerStatuses, ...containerStatuses],

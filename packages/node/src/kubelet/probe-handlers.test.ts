@@ -80,6 +80,25 @@ test('a probe asks as it is told to', async () => {
   ]);
 });
 
+for (const [asked, path] of [
+  ['healthz', '/healthz'],
+  ['/a/b-c/d.e~f/', '/a/b-c/d.e~f/'],
+  ['/a b', '/a%20b'],
+  ['/a/./b/../c', '/a/c'],
+  ['/.well-known/live', '/.well-known/live'],
+  ['/live?verbose#part', '/live?verbose'],
+]) {
+  test(`a probe of ${asked} asks for ${path}`, async () => {
+    let found = '';
+    const request = async (each: HttpRequest) => {
+      found = each.path;
+      return answer(200);
+    };
+    await outcome(nodeWith({ request }), { httpGet: { port: 80, path: asked! } });
+    assert.equal(found, path);
+  });
+}
+
 test('what cannot be reached is a failure in the words of Go', async () => {
   const refused = 'dial tcp 10.0.0.1:80: connect: connection refused';
   assert.equal(await outcome(nodeWith({}), { httpGet: { port: 80 } }), `failure: Get "http://10.0.0.1/": ${refused}`);

@@ -63,7 +63,7 @@ async function probeExec(
 }
 
 function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.subarray(0, maxOutputBytes)).toString();
+  return Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, maxOutputBytes)).toString();
 }
 
 const maxRedirects = 10;
@@ -75,33 +75,33 @@ async function probeHttp(
   seconds: number,
   target: Target,
 ): Promise<ProbeOutcome> {
-  const first = requestOf(action, target);
-  const headers = probeHeaders(action, '*/*');
-  let url = first;
+  const first = locationOf(action, target);
+  const headers = probeHeaders(action);
+  let location = first;
   try {
     for (let redirects = 0; ; redirects++) {
       const answer = await within(clock, seconds, (signal) =>
-        network.request({ ...locationOf(url), headers, maxBodyBytes: maxOutputBytes }, { signal }),
+        network.request({ ...location, headers, maxBodyBytes: maxOutputBytes }, { signal }),
       );
-      const next = answer && redirectOf(answer, url);
+      const next = answer && redirectOf(answer, location);
       if (!answer) {
-        const output = `Get ${JSON.stringify(url.href)}: context deadline exceeded (Client.Timeout exceeded while awaiting headers)`;
+        const output = `Get ${JSON.stringify(urlOf(location).href)}: context deadline exceeded (Client.Timeout exceeded while awaiting headers)`;
         return { result: 'failure', output };
       }
       if (!next) return judged(answer);
-      if (next.hostname !== first.hostname) {
+      if (next.host !== first.host) {
         return { result: 'warning', output: `Probe terminated redirects, Response body: ${textOf(answer.body)}` };
       }
       if (redirects === maxRedirects) {
         return {
           result: 'failure',
-          output: `Get ${JSON.stringify(next.href)}: stopped after ${maxRedirects} redirects`,
+          output: `Get ${JSON.stringify(urlOf(next).href)}: stopped after ${maxRedirects} redirects`,
         };
       }
-      url = next;
+      location = next;
     }
   } catch (error) {
-    return { result: 'failure', output: `Get ${JSON.stringify(url.href)}: ${descriptionOf(error)}` };
+    return { result: 'failure', output: `Get ${JSON.stringify(urlOf(location).href)}: ${descriptionOf(error)}` };
   }
 }
 
@@ -112,41 +112,64 @@ function judged({ status, body }: HttpAnswer): ProbeOutcome {
   return { result: 'success', output: textOf(body) };
 }
 
-function redirectOf({ status, headers }: HttpAnswer, from: URL): URL | undefined {
+function redirectOf({ status, headers }: HttpAnswer, from: Location): Location | undefined {
   const { location } = headers;
-  return status >= 300 && status < 400 && location ? new URL(location, from) : undefined;
+  return status >= 300 && status < 400 && location ? placeOf(new URL(location, urlOf(from))) : undefined;
 }
 
-function requestOf({ scheme, host, port, path = '/' }: HTTPGetAction, { container, podIP }: Target): URL {
-  const name = host || podIP;
-  const address = name.includes(':') ? `[${name}]` : name;
-  const base = `${(scheme ?? 'HTTP').toLowerCase()}://${address}:${portOf(port, container)}`;
-  return new URL(path.startsWith('/') ? path : `/${path}`, base);
+/** What a URL says that is fit to be asked for. */
+type Location = {
+  readonly scheme: 'http' | 'https';
+  readonly host: string;
+  readonly port: number;
+  readonly path: string;
+};
+
+const plainAddress = /^\d+\.\d+\.\d+\.\d+$/;
+const plainPath = /^(\/[\w~-][\w~.-]*)*\/?$/;
+
+function locationOf(action: HTTPGetAction, { container, podIP }: Target): Location {
+  const host = action.host || podIP;
+  const port = portOf(action.port, container);
+  const { path: asked = '/' } = action;
+  const path = asked.startsWith('/') ? asked : `/${asked}`;
+  const scheme = action.scheme === 'HTTPS' ? 'https' : 'http';
+  const location = { scheme, host, port, path } as const;
+  // Most are written as they are asked for; a URL, which knows how others are, takes longer to make than all the rest.
+  return plainAddress.test(host) && plainPath.test(path) ? location : placeOf(urlOf(location));
 }
 
-function locationOf(url: URL) {
+function urlOf({ scheme, host, port, path }: Location): URL {
+  return new URL(path, `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`);
+}
+
+function placeOf(url: URL): Location {
   const scheme = url.protocol === 'https:' ? 'https' : 'http';
-  const host = url.hostname.replace(/^\[|\]$/g, '');
   return {
     scheme,
-    host,
+    host: url.hostname.replace(/^\[|\]$/g, ''),
     port: url.port === '' ? (scheme === 'https' ? 443 : 80) : Number(url.port),
     path: url.pathname + url.search,
-  } as const;
+  };
 }
 
+type Headers = readonly (readonly [name: string, value: string])[];
+
+const usual: Headers = [
+  ['User-Agent', userAgent],
+  ['Accept', '*/*'],
+];
+const usualOnly: Headers = [...usual, ['Connection', 'close']];
+
 /** The headers that were asked for, and those every probe has; an empty one takes the usual one away. */
-function probeHeaders({ httpHeaders = [] }: HTTPGetAction, accept: string): [string, string][] {
+function probeHeaders({ httpHeaders = [] }: HTTPGetAction): Headers {
+  if (httpHeaders.length === 0) return usualOnly;
   const given = new Set(httpHeaders.map(({ name }) => name.toLowerCase()));
-  const usual: [string, string][] = [
-    ['User-Agent', userAgent],
-    ['Accept', accept],
-  ];
   return [
     ...usual.filter(([name]) => !given.has(name.toLowerCase())),
     ...httpHeaders
       .filter(({ name, value }) => value !== '' || !/^(user-agent|accept)$/i.test(name))
-      .map(({ name, value }): [string, string] => [name, value]),
+      .map(({ name, value }) => [name, value] as const),
     ['Connection', 'close'],
   ];
 }
@@ -190,25 +213,25 @@ async function probeGrpc(
 }
 
 /** What comes within so many seconds; undefined if nothing does. */
-async function within<T>(
-  clock: Clock,
-  seconds: number,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T | undefined> {
+function within<T>(clock: Clock, seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
   const limit = new AbortController();
-  const late = Promise.withResolvers<undefined>();
+  const { promise, resolve, reject } = Promise.withResolvers<T | undefined>();
   const cancel = clock.setTimer(seconds * 1000, () => {
     limit.abort();
-    late.resolve(undefined);
+    resolve(undefined);
   });
-  const result = work(limit.signal);
   // Whoever is told to stop may say so too late for anyone to listen.
-  result.catch(() => {});
-  try {
-    return await Promise.race([result, late.promise]);
-  } finally {
-    cancel();
-  }
+  work(limit.signal).then(
+    (result) => {
+      cancel();
+      resolve(result);
+    },
+    (error: unknown) => {
+      cancel();
+      reject(error);
+    },
+  );
+  return promise;
 }
 
 /** The number of a port that is given by number or by name. */
@@ -258,18 +281,17 @@ async function askHook(
   target: HookTarget,
   signal: AbortSignal,
 ): Promise<void> {
-  const headers = probeHeaders(action, '*/*').map(([name, value]): [string, string] =>
-    value === userAgent ? [name, 'kube-lifecycle/1.33'] : [name, value],
+  const headers = probeHeaders(action).map(
+    ([name, value]) => [name, value === userAgent ? 'kube-lifecycle/1.33' : value] as const,
   );
-  const url = requestOf(action, target);
-  const location = locationOf(url);
+  const location = locationOf(action, target);
   try {
     await network.request({ ...location, headers }, { signal });
   } catch (error) {
     if (location.scheme !== 'https' || !speaksPlainly(error)) throw error;
     const plain = headers.filter(([name]) => name.toLowerCase() !== 'authorization');
     await network.request({ ...location, scheme: 'http', headers: plain }, { signal });
-    const message = `request to HTTPS lifecycle hook ${url.host} got HTTP response, retry with HTTP succeeded`;
+    const message = `request to HTTPS lifecycle hook ${urlOf(location).host} got HTTP response, retry with HTTP succeeded`;
     target.warn('LifecycleHTTPFallback', message);
   }
 }

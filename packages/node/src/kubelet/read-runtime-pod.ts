@@ -35,7 +35,10 @@ export async function readRuntimePod(
   }
   const containers: RuntimeContainer[] = [];
   for (const { sandboxId, status } of found.sort(newestFirst)) {
-    containers.push(await containerOf(runtime, sandboxId, status, known));
+    const before = known.containers.find(({ id }) => id === status.id);
+    if (before?.state === 'exited') containers.push(before);
+    else if (status.state !== 'CONTAINER_EXITED') containers.push(containerOf(sandboxId, status, status.message));
+    else containers.push(containerOf(sandboxId, status, await lastWordsOf(runtime, status)));
   }
   return { sandboxes: sandboxes.sort(newestFirst).map(sandboxOf), containers };
 }
@@ -70,28 +73,20 @@ const states = {
   CONTAINER_UNKNOWN: 'unknown',
 } as const;
 
-async function containerOf(
-  runtime: NodeRuntime,
-  sandboxId: string,
-  status: ContainerStatus,
-  known: RuntimePod,
-): Promise<RuntimeContainer> {
-  const state = states[status.state];
-  const before = known.containers.find(({ id }) => id === status.id);
-  if (before?.state === 'exited') return before;
+function containerOf(sandboxId: string, status: ContainerStatus, message: string): RuntimeContainer {
   const resources = actualResourcesOf(status.resources?.linux);
   const user = status.user?.linux;
   return {
     id: status.id,
     name: status.metadata.name,
     sandboxId,
-    state,
+    state: states[status.state],
     createdAt: instantOfNanoseconds(status.createdAt),
     startedAt: instantOfNanoseconds(status.startedAt),
     finishedAt: instantOfNanoseconds(status.finishedAt),
     exitCode: status.exitCode,
     reason: status.reason,
-    message: state === 'exited' ? await lastWordsOf(runtime, status) : status.message,
+    message,
     ...originOf(status.annotations),
     image: imageNameOf(status.image),
     imageRef: status.imageRef,

@@ -81,8 +81,13 @@ export function hasFilesOfMetadata({ spec }: Pod): boolean {
 /** The files a volume is to have now. Throws where something is missing that must not be. */
 export async function contentOf(pod: Pod, volume: Volume, facts: NodeFacts, sources: ContentSources): Promise<Content> {
   const { configMap, secret, downwardAPI, projected } = volume;
-  const group = new Map<string, ContentFile>();
-  const mode = configMap?.defaultMode ?? secret?.defaultMode ?? downwardAPI?.defaultMode ?? projected?.defaultMode;
+  const group: Group = new Map();
+  const mode =
+    configMap?.defaultMode ??
+    secret?.defaultMode ??
+    downwardAPI?.defaultMode ??
+    projected?.defaultMode ??
+    defaultFileMode;
   const parts: Sources = projected
     ? (projected.sources ?? [])
     : [
@@ -100,35 +105,56 @@ export async function contentOf(pod: Pod, volume: Volume, facts: NodeFacts, sour
           ...(downwardAPI ? { downwardAPI: { ...(downwardAPI.items ? { items: downwardAPI.items } : {}) } } : {}),
         },
       ];
-  for (const part of parts) await addPart(group, pod, part, mode ?? defaultFileMode, facts, sources);
+  for (const part of parts) {
+    const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle } = part;
+    if (configMap) addConfigMap(group, configMap, await sources.configMap(configMap.name ?? ''), mode);
+    if (secret) addSecret(group, secret, await sources.secret(secret.name ?? ''), mode);
+    if (downwardAPI) addFields(group, pod, downwardAPI, mode, facts);
+    if (serviceAccountToken) {
+      const { audience = '', expirationSeconds } = serviceAccountToken;
+      const token = await sources.token({ audience, expirationSeconds: expirationSeconds ?? 3600 });
+      addToken(group, pod, serviceAccountToken.path, token, mode);
+    }
+    if (clusterTrustBundle) throw new Error('ClusterTrustBundle projection is not supported in static kubelet mode');
+  }
   return group;
 }
 
-async function addPart(
-  group: Map<string, ContentFile>,
+type Group = Map<string, ContentFile>;
+type Part = Sources[number];
+
+function addConfigMap(
+  group: Group,
+  { name = '', items, optional }: NonNullable<Part['configMap']>,
+  found: ConfigMap | undefined,
+  mode: number,
+): void {
+  if (!found && !optional) throw new Error(`configmap ${JSON.stringify(name)} not found`);
+  const data: { [key: string]: string | Uint8Array } = { ...found?.data };
+  for (const [key, value] of Object.entries(found?.binaryData ?? {})) data[key] = Buffer.from(value, 'base64');
+  addKeys(group, data, items, mode, optional ?? false);
+}
+
+function addSecret(
+  group: Group,
+  { name = '', items, optional }: NonNullable<Part['secret']>,
+  found: Secret | undefined,
+  mode: number,
+): void {
+  if (!found && !optional) throw new Error(`secret ${JSON.stringify(name)} not found`);
+  const data: { [key: string]: Uint8Array } = {};
+  for (const [key, value] of Object.entries(found?.data ?? {})) data[key] = Buffer.from(value, 'base64');
+  addKeys(group, data, items, mode, optional ?? false);
+}
+
+function addFields(
+  group: Group,
   pod: Pod,
-  { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle }: Sources[number],
+  { items = [] }: NonNullable<Part['downwardAPI']>,
   mode: number,
   facts: NodeFacts,
-  sources: ContentSources,
-): Promise<void> {
-  if (configMap) {
-    const { name = '', items, optional } = configMap;
-    const found = await sources.configMap(name);
-    if (!found && !optional) throw new Error(`configmap ${JSON.stringify(name)} not found`);
-    const data: { [key: string]: string | Uint8Array } = { ...found?.data };
-    for (const [key, value] of Object.entries(found?.binaryData ?? {})) data[key] = Buffer.from(value, 'base64');
-    addKeys(group, data, items, mode, optional ?? false);
-  }
-  if (secret) {
-    const { name = '', items, optional } = secret;
-    const found = await sources.secret(name);
-    if (!found && !optional) throw new Error(`secret ${JSON.stringify(name)} not found`);
-    const data: { [key: string]: Uint8Array } = {};
-    for (const [key, value] of Object.entries(found?.data ?? {})) data[key] = Buffer.from(value, 'base64');
-    addKeys(group, data, items, mode, optional ?? false);
-  }
-  for (const { path, fieldRef, resourceFieldRef, mode: own } of downwardAPI?.items ?? []) {
+): void {
+  for (const { path, fieldRef, resourceFieldRef, mode: own } of items) {
     const container = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])].find(
       ({ name }) => name === resourceFieldRef?.containerName,
     );
@@ -139,19 +165,17 @@ async function addPart(
         : '';
     group.set(path, { data, mode: own ?? mode });
   }
-  if (serviceAccountToken) {
-    const { audience = '', expirationSeconds, path } = serviceAccountToken;
-    const data = await sources.token({ audience, expirationSeconds: expirationSeconds ?? 3600 });
-    const owner = userOf(pod);
-    // Nobody but the container's own user, or the group that is given the volume, need read it.
-    const isForSome = owner !== undefined || pod.spec?.securityContext?.fsGroup != null;
-    group.set(path, { data, mode: isForSome ? 0o600 : mode, owner });
-  }
-  if (clusterTrustBundle) throw new Error('ClusterTrustBundle projection is not supported in static kubelet mode');
+}
+
+function addToken(group: Group, pod: Pod, path: string, data: string, mode: number): void {
+  const owner = userOf(pod);
+  // Nobody but the container's own user, or the group that is given the volume, need read it.
+  const isForSome = owner !== undefined || pod.spec?.securityContext?.fsGroup != null;
+  group.set(path, { data, mode: isForSome ? 0o600 : mode, owner });
 }
 
 function addKeys(
-  group: Map<string, ContentFile>,
+  group: Group,
   data: { readonly [key: string]: string | Uint8Array },
   items: Items | undefined,
   mode: number,

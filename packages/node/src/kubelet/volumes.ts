@@ -224,9 +224,13 @@ async function writeAtomically(
     if (owner !== undefined) await files.changeOwner(`${path}/${folder}/${name}`, { uid: owner });
   }
   if (group != null) await giveToGroup(files, path, { group, isReadOnly: true });
-  if (there.includes('..data_tmp')) await files.remove(`${path}/..data_tmp`);
-  await files.symlink(`${path}/..data_tmp`, { target: folder });
-  await files.rename(`${path}/..data_tmp`, `${path}/..data`);
+  // Where there was nothing there is nothing to take the place of.
+  if (there.length === 0) await files.symlink(`${path}/..data`, { target: folder });
+  else {
+    if (there.includes('..data_tmp')) await files.remove(`${path}/..data_tmp`);
+    await files.symlink(`${path}/..data_tmp`, { target: folder });
+    await files.rename(`${path}/..data_tmp`, `${path}/..data`);
+  }
   const shown = new Set(there.filter((name) => !name.startsWith('..')));
   const names = new Set([...content.keys()].map((name) => name.split('/')[0]!));
   for (const name of names) if (!shown.has(name)) await files.symlink(`${path}/${name}`, { target: `..data/${name}` });
