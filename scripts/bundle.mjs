@@ -1,5 +1,6 @@
 // Puts the kruise command into a few files: a start from source reads a thousand. Plain JavaScript, because it runs on
 // whatever Node the machine has.
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +8,8 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const output = join(root, '.cache', 'bundle');
 const main = join(output, 'main.mjs');
+const work = join(root, '.cache', 'bundling');
+const pinned = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
 
 /** The bundled command, made anew if a source has changed since. */
 export async function bundledCommand() {
@@ -69,7 +72,24 @@ async function bundle() {
       entryPoints: commandsApart.map((name) => `packages/cli/src/commands/${name}.ts`),
       plugins: [sparingHttp],
     }),
+    build({
+      ...settings,
+      entryPoints: ['scripts/foundation.ts'],
+      outdir: work,
+      splitting: false,
+      sourcemap: false,
+    }),
   ]);
+  layFoundation();
+}
+
+/** Makes what the first start of every cluster stores, so that it need not. */
+function layFoundation() {
+  const made = spawnSync(pinned, [join(work, 'foundation.mjs'), join(output, 'foundation.json')], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    shell: process.platform === 'win32',
+  });
+  if (made.status !== 0) throw new Error('the bundle was made, but does not run');
 }
 
 /**

@@ -6,6 +6,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { createInProcessServers, type InProcessServers } from '@kruise/apiserver/aggregation/in-process-servers';
 import { networkConnector } from '@kruise/apiserver/connect/node-connector';
+import { type Foundation, layFoundation } from '@kruise/apiserver/foundation';
 import { type ApiServer, type ServerParts, startApiServer } from '@kruise/apiserver/server';
 import { createMemoryStore } from '@kruise/apiserver/store/memory';
 import { openSqliteStore } from '@kruise/apiserver/store/sqlite';
@@ -81,7 +82,11 @@ export async function runCluster(
   const pki = await steps.step('Certificates', () =>
     loadPki(directory.pki, [options.bind, advertised], systemClock.now()),
   );
-  const store = await steps.step(storeTitle(options), () => opening);
+  const store = await steps.step(storeTitle(options), async () => {
+    const opened = await opening;
+    await layFoundation(opened, systemClock, systemRandom, foundationAtHand);
+    return opened;
+  });
   const nodeDirectory = createNodeDirectory(networkConnector(systemClock, pki.kubeletClient));
   const webhooks = new Map<string, Webhook>();
   const servers = createInProcessServers();
@@ -149,6 +154,12 @@ export async function runCluster(
   rmSync(directory.running, { force: true });
   steps.say('Stopped.');
   return 0;
+}
+
+/** What a bundle has beside it. A start from source has nothing, and makes everything anew. */
+function foundationAtHand(): Foundation {
+  const file = new URL('./foundation.json', import.meta.url);
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
 }
 
 function storeTitle({ memory, etcd }: ClusterOptions): string {

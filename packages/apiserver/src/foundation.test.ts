@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { seededRandom } from '@kruise/values/random';
+import { virtualClock } from '@kruise/values/virtual-clock';
+import { type Foundation, layFoundation, makeFoundation } from './foundation.ts';
+import { startApiServer } from './server.ts';
+import { createMemoryStore } from './store/memory.ts';
+
+const clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'));
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+let foundation: Foundation;
+before(async () => {
+  foundation = await makeFoundation(turn);
+});
+
+/** All that is stored once a server has started on a foundation, by key. */
+async function storedOn(laid: Foundation) {
+  const store = createMemoryStore({ clock });
+  await layFoundation(store, clock, seededRandom('laying'), () => laid);
+  const laidRevision = await store.currentRevision();
+  const onError = (error: unknown) => assert.ifError(error);
+  const server = await startApiServer({ store, clock, random: seededRandom('start'), onError });
+  for (let seen = 0; seen !== (await store.currentRevision()); ) {
+    seen = await store.currentRevision();
+    await turn();
+    await server.core.feed.caughtUp();
+  }
+  const { entries } = await store.range({ prefix: '/' });
+  const objects = entries.map(({ key, value }) => [key, JSON.parse(Buffer.from(value).toString())] as const);
+  const writes = (await store.currentRevision()) - laidRevision;
+  await server.close();
+  return { objects: new Map(objects), writes };
+}
+
+const withoutUid = (object: { readonly metadata: object }) => ({
+  ...object,
+  metadata: { ...object.metadata, uid: undefined },
+});
+
+test('a cluster on a foundation is as any other', async () => {
+  const [laid, plain] = [await storedOn(foundation), await storedOn({})];
+  assert.ok(plain.objects.size > 150);
+  assert.deepEqual([...laid.objects.keys()], [...plain.objects.keys()]);
+  for (const [key, object] of plain.objects) {
+    assert.deepEqual(withoutUid(laid.objects.get(key)), withoutUid(object), key);
+  }
+});
+
+test('every object has a uid of its own', async () => {
+  const { objects } = await storedOn(foundation);
+  const uids = new Set([...objects.values()].map(({ metadata }) => metadata.uid));
+  assert.equal(uids.size, objects.size);
+  for (const uid of uids) assert.match(uid, /^[0-9a-f-]{36}$/);
+});
+
+test('a start on a foundation writes no more than what is the cluster’s own', async () => {
+  const { writes } = await storedOn(foundation);
+  assert.equal(writes, 2);
+});
+
+test('where something is stored nothing is laid', async () => {
+  const store = createMemoryStore({ clock });
+  await store.write({ key: '/registry/namespaces/mine', expected: 0, value: Buffer.from('{}') });
+  await layFoundation(store, clock, seededRandom('test'), () => assert.fail('it is not even read'));
+  assert.equal((await store.range({ prefix: '/' })).entries.length, 1);
+});
