@@ -13,6 +13,7 @@ import { daemonSet as advancedDaemonSet } from '@kruise/api/kruise/daemonset';
 import { statefulSet as advancedStatefulSet } from '@kruise/api/kruise/statefulset';
 import { podDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
 import { isConditionTrue } from '@kruise/machinery/conditions';
+import { podRevisionLabel } from '@kruise/machinery/controller-revision';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodActive, isPodReady } from '@kruise/machinery/pods';
 import { scaleDown, scaleUp } from '@kruise/values/int-or-string';
@@ -68,27 +69,33 @@ export function* unrest(view: View): Generator<string> {
     const wanted = spec?.replicas ?? 1;
     const own = ownedBy(metadata.uid).filter(isPodActive);
     yield* compare(`StatefulSet ${metadata.name}`, wanted, own, imageOf, spec?.template.spec?.containers[0]?.image);
-    const { replicas, readyReplicas, updatedReplicas } = status ?? {};
-    yield* figures(`StatefulSet ${metadata.name}`, wanted, { replicas, readyReplicas, updatedReplicas });
+    const { replicas, readyReplicas, updatedReplicas, availableReplicas } = status ?? {};
+    yield* figures(`StatefulSet ${metadata.name}`, wanted, {
+      replicas,
+      readyReplicas,
+      updatedReplicas,
+      availableReplicas,
+    });
+    if (status?.observedGeneration !== metadata.generation) yield `StatefulSet ${metadata.name} was not looked at`;
   }
   for (const { spec, status, metadata } of view.list(cloneSet)) {
     const what = `CloneSet ${metadata.name}`;
     const wanted = spec.replicas ?? 1;
     const own = ownedBy(metadata.uid).filter(isPodActive);
     yield* compare(what, wanted, own);
-    const { replicas, readyReplicas } = status ?? {};
-    yield* figures(what, wanted, { replicas, readyReplicas });
+    const { replicas, readyReplicas, availableReplicas } = status ?? {};
+    yield* figures(what, wanted, { replicas, readyReplicas, availableReplicas });
     if (status?.observedGeneration !== metadata.generation) yield `${what} was not looked at`;
     const kept = scaleUp(spec.updateStrategy?.rollingUpdate?.partition ?? 0, wanted);
     const image = spec.template.spec?.containers[0]?.image;
     const updated = own.filter((each) => imageOf(each) === image).length;
     if (updated < wanted - kept) yield `${what} is to update ${wanted - kept} Pods and has updated ${updated}`;
     const isHalfDone = status?.currentRevision !== status?.updateRevision;
-    const hash = status?.updateRevision?.split('-').at(-1);
-    const newest = own.filter((each) => each.metadata.labels?.['controller-revision-hash']?.endsWith(hash!)).length;
+    const newest = countOf(own, status?.updateRevision);
     if (isHalfDone && newest > Math.max(0, wanted - kept))
       yield `${what} is to keep ${kept} Pods and has updated ${newest}`;
-    yield* figures(what, newest, { updatedReplicas: status?.updatedReplicas });
+    const { updatedReplicas, updatedReadyReplicas, updatedAvailableReplicas } = status ?? {};
+    yield* figures(what, newest, { updatedReplicas, updatedReadyReplicas, updatedAvailableReplicas });
   }
   for (const { spec, status, metadata } of view.list(advancedStatefulSet)) {
     const what = `Kruise's StatefulSet ${metadata.name}`;
@@ -98,8 +105,9 @@ export function* unrest(view: View): Generator<string> {
     for (const name of names) {
       if (!own.some((each) => each.metadata.name === name)) yield `${what} lacks ${name}`;
     }
-    const { replicas, readyReplicas } = status ?? {};
-    yield* figures(what, names.length, { replicas, readyReplicas });
+    const { replicas, readyReplicas, availableReplicas, updatedReplicas } = status ?? {};
+    yield* figures(what, names.length, { replicas, readyReplicas, availableReplicas });
+    yield* figures(what, countOf(own, status?.updateRevision), { updatedReplicas });
     if (status?.observedGeneration !== metadata.generation) yield `${what} was not looked at`;
     const due = names.length - (spec.updateStrategy?.rollingUpdate?.partition ?? 0);
     yield* progress(what, due, own.map(imageOf), spec.template.spec?.containers[0]?.image);
@@ -109,8 +117,10 @@ export function* unrest(view: View): Generator<string> {
     const wanted = view.list(node).length;
     const own = ownedBy(metadata.uid).filter(isPodActive);
     yield* compare(what, wanted, own);
-    const { desiredNumberScheduled, numberAvailable } = status ?? {};
-    yield* figures(what, wanted, { desiredNumberScheduled, numberAvailable });
+    const { desiredNumberScheduled, numberAvailable, numberReady, updatedNumberScheduled } = status ?? {};
+    yield* figures(what, wanted, { desiredNumberScheduled, numberAvailable, numberReady });
+    yield* figures(what, countOf(own, status?.updateRevision), { updatedNumberScheduled });
+    if (status?.observedGeneration !== metadata.generation) yield `${what} was not looked at`;
     const due = wanted - scaleDown(spec.updateStrategy?.rollingUpdate?.partition ?? 0, wanted);
     yield* progress(what, due, own.map(imageOf), spec.template.spec?.containers[0]?.image);
   }
@@ -123,6 +133,7 @@ export function* unrest(view: View): Generator<string> {
       numberAvailable: status?.numberAvailable,
       updatedNumberScheduled: status?.updatedNumberScheduled,
     });
+    if (status?.observedGeneration !== metadata.generation) yield `DaemonSet ${metadata.name} was not looked at`;
   }
   for (const { metadata, status } of view.list(podDisruptionBudget)) {
     const own = pods.filter((each) => each.metadata.labels?.['app'] === metadata.name && isPodActive(each));
@@ -151,6 +162,12 @@ export function* unrest(view: View): Generator<string> {
       yield `Job ${metadata.name} wants ${spec?.completions} successes and counts ${status?.succeeded}`;
     }
   }
+}
+
+/** How many Pods are of a revision, whether they are labelled with its name or with the hash at its end. */
+function countOf(pods: readonly Pod[], revision: string | undefined): number {
+  const hash = revision?.split('-').at(-1);
+  return pods.filter(({ metadata }) => metadata.labels?.[podRevisionLabel]?.split('-').at(-1) === hash).length;
 }
 
 /** What is partly updated keeps what it is told to, and no more. */
