@@ -108,6 +108,21 @@ export function* validateEphemeralContainers(surroundings: Surroundings, path: s
   }
 }
 
+/** Ephemeral containers that are to be added to Pods of which nothing is known yet, their volumes least of all. */
+export function* validateAddedContainers(containers: readonly EphemeralContainer[], path: string): Generator<Cause> {
+  const nowhere = { spec: { containers: [] }, volumes: new Map(), claimNames: new Set<string>() };
+  const names = new Set<string>();
+  for (const [index, container] of containers.entries()) {
+    const at = `${path}[${index}]`;
+    const { volumeMounts: _, volumeDevices: __, ...rest } = container;
+    yield* validateContainer(rest, nowhere, at);
+    yield* validateImage(container, at);
+    if (names.has(container.name)) yield duplicate(`${at}.name`, container.name);
+    names.add(container.name);
+    yield* validateEphemeralFields(container, at);
+  }
+}
+
 const notEphemeral = 'cannot be set for an Ephemeral Container';
 const notEphemeralFields = [
   'ports',

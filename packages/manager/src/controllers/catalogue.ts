@@ -2,6 +2,7 @@ import { advancedCronJob } from '@kruise/api/kruise/advancedcronjob';
 import { broadcastJob } from '@kruise/api/kruise/broadcastjob';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
 import { daemonSet } from '@kruise/api/kruise/daemonset';
+import { ephemeralJob } from '@kruise/api/kruise/ephemeraljob';
 import { imageListPullJob } from '@kruise/api/kruise/imagelistpulljob';
 import { imagePullJob } from '@kruise/api/kruise/imagepulljob';
 import { nodeImage } from '@kruise/api/kruise/nodeimage';
@@ -16,6 +17,7 @@ import { broadcastJobController } from './broadcastjob/controller.ts';
 import { cloneSetController } from './cloneset/controller.ts';
 import { containerLaunchPriorityController } from './container-launch-priority/controller.ts';
 import { daemonSetController } from './daemonset/controller.ts';
+import { ephemeralJobController } from './ephemeraljob/controller.ts';
 import { imageListPullJobController } from './imagelistpulljob/controller.ts';
 import { imagePullJobController } from './imagepulljob/controller.ts';
 import { nodeImageController } from './nodeimage/controller.ts';
@@ -46,6 +48,7 @@ export const controllerCatalogue: readonly CatalogueEntry[] = [
   { name: 'cloneset-controller', kind: cloneSet, make: (settings) => [cloneSetController(settings)] },
   { name: 'container-launch-priority-controller', make: () => [containerLaunchPriorityController] },
   { name: 'daemonset-controller', kind: daemonSet, make: (settings) => [daemonSetController(settings)] },
+  { name: 'ephemeraljob-controller', kind: ephemeralJob, make: (settings) => [ephemeralJobController(settings)] },
   {
     name: 'imagelistpulljob-controller',
     kind: imageListPullJob,

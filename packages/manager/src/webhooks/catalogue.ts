@@ -12,6 +12,7 @@ import { broadcastJobDefaulting, broadcastJobValidating } from './broadcastjob/w
 import { cloneSetDefaulting, cloneSetValidating } from './cloneset/webhooks.ts';
 import type { WebhookContext } from './context.ts';
 import { daemonSetDefaulting, daemonSetValidating } from './daemonset/webhooks.ts';
+import { ephemeralJobValidating } from './ephemeraljob/webhooks.ts';
 import { imageListPullJobDefaulting, imageListPullJobValidating } from './imagelistpulljob/webhooks.ts';
 import { imagePullJobDefaulting, imagePullJobValidating } from './imagepulljob/webhooks.ts';
 import { nodeImageDefaulting, nodeImageValidating } from './nodeimage/webhooks.ts';
@@ -95,6 +96,16 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
   ...ofKind('broadcastjob', broadcastJobDefaulting, broadcastJobValidating),
   ...ofKind('cloneset', cloneSetDefaulting, cloneSetValidating, { guardsDeletion: true }),
   ...ofKind('daemonset', daemonSetDefaulting, daemonSetValidating),
+  {
+    name: 'vephemeraljobs.kb.io',
+    type: 'validating',
+    path: '/validate-apps-kruise-io-v1alpha1-ephemeraljob',
+    group: 'apps.kruise.io',
+    versions: ['v1alpha1'],
+    resource: 'ephemeraljobs',
+    operations: ['CREATE', 'UPDATE'],
+    make: ephemeralJobValidating,
+  },
   ...ofKind('imagelistpulljob', imageListPullJobDefaulting, imageListPullJobValidating, { called: '-v1beta1' }),
   ...ofKind('imagepulljob', imagePullJobDefaulting, imagePullJobValidating, { called: '-v1beta1' }),
   ...ofKind('nodeimage', nodeImageDefaulting, nodeImageValidating),

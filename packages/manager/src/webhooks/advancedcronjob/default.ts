@@ -8,9 +8,9 @@ import { templateAsWritten, withTemplateDefaults } from '../pod-template.default
 
 const jobTemplates = codecOf(jobTemplateSpec);
 
-/** What an AdvancedCronJob is taken to mean where it says nothing (jobs.md §2.4). */
+/** What an AdvancedCronJob is taken to mean where it says nothing (jobs.md §2.4). Its status is nothing that it says. */
 export function defaultAdvancedCronJob(
-  cronJob: AdvancedCronJob,
+  { status: _, ...cronJob }: AdvancedCronJob,
   old: AdvancedCronJob | undefined,
   gates: FeatureGates,
 ): AdvancedCronJob {

@@ -6,8 +6,12 @@ import { withTemplateDefaults } from '../pod-template.default.ts';
 /** As many at once as there are nodes. */
 const unlimited = 2147483647;
 
-/** What a BroadcastJob is taken to mean where it says nothing (jobs.md §1.4). */
-export function defaultBroadcastJob(job: BroadcastJob, old: BroadcastJob | undefined, gates: FeatureGates) {
+/** What a BroadcastJob is taken to mean where it says nothing (jobs.md §1.4). Its status is nothing that it says. */
+export function defaultBroadcastJob(
+  { status: _, ...job }: BroadcastJob,
+  old: BroadcastJob | undefined,
+  gates: FeatureGates,
+): BroadcastJob {
   const { template, completionPolicy, failurePolicy, parallelism = unlimited } = job.spec;
   const isTemplateNew = !old || !isSame(template, old.spec.template);
   return {

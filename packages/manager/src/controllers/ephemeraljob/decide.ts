@@ -1,0 +1,71 @@
+/** Adds containers to Pods, as many at a time as may be, until all have ended (jobs.md §3.7). */
+import type { Pod } from '@kruise/api/core/pod';
+import type { EphemeralJob, EphemeralJobStatus } from '@kruise/api/kruise/ephemeraljob';
+import { ephemeralContainersCleanupFinalizer } from '@kruise/api/kruise/well-known';
+import {
+  addFinalizer,
+  announced,
+  hasFinalizer,
+  isBeingDeleted,
+  type PatchAction,
+  remove,
+  removeFinalizer,
+} from '@kruise/client/actions';
+import type { Decision } from '@kruise/client/controller';
+import { type Instant, parseTime } from '@kruise/values/time';
+import { hasEnded, msUntilDeadline, statusOf } from './status.ts';
+import { isUntouched, ownContainers, targetsOf } from './targets.ts';
+
+export type Observed = {
+  readonly job: EphemeralJob;
+  /** The Pods its selector finds. */
+  readonly pods: readonly Pod[];
+};
+
+type Decided = Decision<EphemeralJobStatus>;
+
+export function decide({ job, pods }: Observed, now: Instant): Decided {
+  const isHeld = hasFinalizer(job, ephemeralContainersCleanupFinalizer);
+  // What was added cannot be taken out again, so there is nothing to wait for.
+  if (isBeingDeleted(job))
+    return { actions: isHeld ? [removeFinalizer(job, ephemeralContainersCleanupFinalizer)] : [] };
+  const { completionTime } = job.status ?? {};
+  if (completionTime != null) return afterwards(job, parseTime(completionTime), now);
+
+  const hold = isHeld ? [] : [addFinalizer(job, ephemeralContainersCleanupFinalizer)];
+  const targets = targetsOf(job, pods);
+  const status = statusOf(job, targets, now);
+  if (status.phase === 'Paused' || status.completionTime !== undefined) return { actions: hold, status };
+  const untilDeadlineMs = msUntilDeadline(job, status.startTime!, now);
+  return {
+    actions: [...hold, ...addContainers(job, targets)],
+    status,
+    ...(untilDeadlineMs === Number.POSITIVE_INFINITY ? {} : { requeueAfterSeconds: untilDeadlineMs / 1000 }),
+  };
+}
+
+const usualTtlSeconds = 1800;
+
+function afterwards(job: EphemeralJob, completedAt: Instant, now: Instant): Decided {
+  const leftMs = completedAt + (job.spec.ttlSecondsAfterFinished ?? usualTtlSeconds) * 1000 - now;
+  return leftMs > 0 ? { actions: [], requeueAfterSeconds: leftMs / 1000 } : { actions: [remove(job)] };
+}
+
+/** To as many Pods as may have them at work, less those where they are, whether they have started yet or not. */
+function addContainers(job: EphemeralJob, targets: readonly Pod[]): readonly PatchAction[] {
+  const containers = ownContainers(job);
+  if (containers.length === 0) return [];
+  const [untouched, touched] = [true, false].map((is) => targets.filter((pod) => isUntouched(job, pod) === is));
+  const atWork = touched!.filter((pod) => !hasEnded(job, pod)).length;
+  return untouched!.slice(0, Math.max(0, (job.spec.parallelism ?? 1) - atWork)).map((pod) => {
+    const patch: PatchAction = {
+      type: 'patch',
+      object: pod,
+      patch: { spec: { ephemeralContainers: containers } },
+      patchType: 'strategic',
+      subresource: 'ephemeralcontainers',
+    };
+    const message = `failed to create ephemeral container in pod ${pod.metadata.namespace}/${pod.metadata.name}: {error}`;
+    return announced(patch, { about: job, failed: { reason: 'CreateFailed', message } });
+  });
+}

@@ -1,0 +1,18 @@
+import { ephemeralContainer } from '@kruise/api/core/container';
+import { validateAddedContainers } from '@kruise/api/core/container.validate';
+import type { EphemeralJob } from '@kruise/api/kruise/ephemeraljob';
+import type { Webhook } from '@kruise/client/webhook';
+import { codecOf } from '@kruise/schema/codec';
+import { handler, refuse, refuseFaults } from '../context.ts';
+
+const containers = codecOf(ephemeralContainer);
+
+/** What an EphemeralJob must be to be taken in (jobs.md §3.4): its containers are all that is looked at. */
+export function ephemeralJobValidating(): Webhook {
+  return handler<EphemeralJob>(({ object }) => {
+    const given: unknown = object?.spec.template.ephemeralContainers ?? [];
+    if (!Array.isArray(given)) return refuse(400, 'spec.template.ephemeralContainers is not a list');
+    const read = given.map((container) => containers.fromJson(container));
+    return refuseFaults(validateAddedContainers(read, 'ephemeralContainers'), 400);
+  });
+}
