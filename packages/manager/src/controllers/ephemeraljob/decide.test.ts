@@ -195,7 +195,7 @@ test('containers are added with a mark of whose they are', () => {
 
 test('a job is held until it is deleted, and let go at once then', () => {
   const { finalizers: _, ...metadata } = jobOf().metadata;
-  assert.deepEqual(decided({ ...jobOf(), metadata }, []).does, ['patch look']);
+  assert.deepEqual(decided({ ...jobOf(), metadata }, []).does, ['update look']);
   const leaving = { ...jobOf(), metadata: { ...jobOf().metadata, deletionTimestamp: formatTime(now) } };
   assert.deepEqual(decided(leaving, [podOf('a')]).does, ['patch look']);
 });

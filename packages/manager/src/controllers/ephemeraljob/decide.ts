@@ -1,17 +1,20 @@
 /** Adds containers to Pods, as many at a time as may be, until all have ended (jobs.md §3.7). */
+import { ephemeralContainer } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import type { EphemeralJob, EphemeralJobStatus } from '@kruise/api/kruise/ephemeraljob';
 import { ephemeralContainersCleanupFinalizer } from '@kruise/api/kruise/well-known';
 import {
-  addFinalizer,
   announced,
   hasFinalizer,
   isBeingDeleted,
   type PatchAction,
   remove,
   removeFinalizer,
+  update,
+  withFinalizer,
 } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
+import { codecOf } from '@kruise/schema/codec';
 import { type Instant, parseTime } from '@kruise/values/time';
 import { hasEnded, msUntilDeadline, statusOf } from './status.ts';
 import { isUntouched, ownContainers, targetsOf } from './targets.ts';
@@ -32,7 +35,7 @@ export function decide({ job, pods }: Observed, now: Instant): Decided {
   const { completionTime } = job.status ?? {};
   if (completionTime != null) return afterwards(job, parseTime(completionTime), now);
 
-  const hold = isHeld ? [] : [addFinalizer(job, ephemeralContainersCleanupFinalizer)];
+  const hold = isHeld ? [] : [update(withFinalizer(asWritten(job), ephemeralContainersCleanupFinalizer))];
   const targets = targetsOf(job, pods);
   const status = statusOf(job, targets, now);
   if (status.phase === 'Paused' || status.completionTime !== undefined) return { actions: hold, status };
@@ -44,6 +47,14 @@ export function decide({ job, pods }: Observed, now: Instant): Decided {
   };
 }
 
+const containers = codecOf(ephemeralContainer);
+
+/** The job with its containers as Go writes them, which is how the reference takes it in hand: users see a new generation. */
+function asWritten({ spec, ...job }: EphemeralJob): EphemeralJob {
+  const ephemeralContainers = (spec.template.ephemeralContainers ?? []).map((each) => containers.fromJson(each));
+  return { ...job, spec: { ...spec, template: { ...spec.template, ephemeralContainers } } };
+}
+
 const usualTtlSeconds = 1800;
 
 function afterwards(job: EphemeralJob, completedAt: Instant, now: Instant): Decided {
@@ -53,15 +64,15 @@ function afterwards(job: EphemeralJob, completedAt: Instant, now: Instant): Deci
 
 /** To as many Pods as may have them at work, less those where they are, whether they have started yet or not. */
 function addContainers(job: EphemeralJob, targets: readonly Pod[]): readonly PatchAction[] {
-  const containers = ownContainers(job);
-  if (containers.length === 0) return [];
+  const added = ownContainers(job);
+  if (added.length === 0) return [];
   const [untouched, touched] = [true, false].map((is) => targets.filter((pod) => isUntouched(job, pod) === is));
   const atWork = touched!.filter((pod) => !hasEnded(job, pod)).length;
   return untouched!.slice(0, Math.max(0, (job.spec.parallelism ?? 1) - atWork)).map((pod) => {
     const patch: PatchAction = {
       type: 'patch',
       object: pod,
-      patch: { spec: { ephemeralContainers: containers } },
+      patch: { spec: { ephemeralContainers: added } },
       patchType: 'strategic',
       subresource: 'ephemeralcontainers',
     };
