@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { isSame } from './json-value.ts';
-import { sharing } from './sharing.ts';
+import { createSharing, sharing } from './sharing.ts';
 
 const known = { name: 'web', env: [{ name: 'a' }, { name: 'b' }], ports: { http: 80 } };
 
@@ -47,4 +47,19 @@ test('says what the value says, whatever is known', () => {
       assert.ok(isSame(made, value));
     }),
   );
+});
+
+test('values under one key share with the one before, under others they do not', () => {
+  const share = createSharing<object>(2);
+  const first = share('a', { labels: { app: 'web' } });
+  assert.notEqual(share('b', { labels: { app: 'web' } }), first);
+  assert.equal(share('a', { labels: { app: 'web' } }), first);
+});
+
+test('the key that came first is forgotten when there are too many', () => {
+  const share = createSharing<object>(2);
+  const first = share('a', { x: 1 });
+  share('b', { x: 2 });
+  share('c', { x: 3 });
+  assert.notEqual(share('a', { x: 1 }), first);
 });

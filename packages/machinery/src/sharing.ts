@@ -15,6 +15,21 @@ export function sharing<T>(value: T, known: unknown): T {
   return shared(value, known) as T;
 }
 
+/**
+ * Has each value share what it can with the one before it under the same key. Of keys as many are remembered as are
+ * said to come in turn.
+ */
+export function createSharing<T>(maxKeys: number): (key: string, value: T) => T {
+  const last = new Map<string, T>();
+  return (key, value) => {
+    const known = last.get(key);
+    if (known === undefined && last.size >= maxKeys) last.delete(last.keys().next().value!);
+    const held = known === undefined ? value : sharing(value, known);
+    last.set(key, held);
+    return held;
+  };
+}
+
 function shared(value: unknown, known: unknown): unknown {
   if (value === known) return known;
   if (Array.isArray(value)) return Array.isArray(known) ? sharedList(value, known) : value;

@@ -1,4 +1,4 @@
-import { sharing } from '@kruise/machinery/sharing';
+import { createSharing, sharing } from '@kruise/machinery/sharing';
 import type { Feed } from '../cache/feed.ts';
 import { loadObjectCache, type ObjectCache } from '../cache/object-cache.ts';
 import {
@@ -84,7 +84,8 @@ export async function openObjectStorage(
   // and using it means that nobody ever holds a second copy.
   const written = new WeakMap<Uint8Array, Unversioned>();
 
-  const likeSibling = createSiblings();
+  const share = createSharing<KubeObject>(maxOwners);
+  const likeSibling = (object: KubeObject) => share(ownerOf(object), object);
 
   function decode(value: Uint8Array): Unversioned {
     const known = written.get(value);
@@ -139,21 +140,9 @@ export async function openObjectStorage(
 /** How many owners' objects are remembered; those of one are mostly made one after the other. */
 const maxOwners = 64;
 
-/**
- * Has objects of one owner, which are made from one template, share what the template says with the one made before.
- * Of a Pod that is most of it.
- */
-function createSiblings(): (object: KubeObject) => KubeObject {
-  const lastOfOwner = new Map<string, KubeObject>();
-  return (object) => {
-    const { namespace = '', ownerReferences = [] } = object.metadata;
-    const owner = ownerReferences[0]?.uid ?? namespace;
-    const sibling = lastOfOwner.get(owner);
-    if (!sibling && lastOfOwner.size >= maxOwners) lastOfOwner.delete(lastOfOwner.keys().next().value!);
-    const alike = sibling ? sharing(object, sibling) : object;
-    lastOfOwner.set(owner, alike);
-    return alike;
-  };
+/** Objects of one owner are made from one template: of a Pod that is most of it. */
+function ownerOf({ metadata }: KubeObject): string {
+  return metadata.ownerReferences?.[0]?.uid ?? metadata.namespace ?? '';
 }
 
 /** Texts as bytes, one after the other. */
