@@ -1,4 +1,6 @@
 /** CRI's calls about containers. */
+import { createSharing } from '@kruise/machinery/sharing';
+import type { ContainerConfig } from '../messages.ts';
 import type { RuntimeService } from '../runtime.ts';
 import { closedInput, createAttachableInput } from './attachable-input.ts';
 import {
@@ -35,6 +37,8 @@ type ContainerCalls = Pick<
   | 'checkpointContainer'
 >;
 
+/** Of how many images a container is remembered that others like it are compared with. */
+const maxImages = 64;
 /** How many turns a program is given to end before it counts as one that runs. */
 const turnsToEnd = 100;
 
@@ -53,6 +57,9 @@ export function containerCalls(node: NodeState): ContainerCalls {
     removeContainer,
     emit,
   } = node;
+
+  // Containers of one image are mostly told the same, but for who they are.
+  const shareConfig = createSharing<ContainerConfig>(maxImages);
 
   async function stopContainer(
     container: SimulatedContainer,
@@ -127,7 +134,7 @@ export function containerCalls(node: NodeState): ContainerCalls {
       const container: SimulatedContainer = {
         id: newId(),
         sandbox,
-        config,
+        config: shareConfig(config.image.image, config),
         image: stored.image,
         imageName: shownName(stored, config.image?.userSpecifiedImage ?? ''),
         imageRef: stored.digests[0] ?? stored.image.id,

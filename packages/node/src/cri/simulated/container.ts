@@ -308,13 +308,11 @@ class World implements ContainerWorld {
   }
 
   get network() {
-    const container = this.#container;
-    const { clock } = this.#host;
-    this.#network ??= {
-      ...this.#host.peerOf(container.sandbox),
-      listen: (port, listener) => listen(container, clock, port, listener),
-    };
+    this.#network ??= this.#host.peerOf(this.#container.sandbox);
     return this.#network;
+  }
+  listen(port: number, listener: Listener): () => void {
+    return listen(this.#container, this.#host.clock, port, listener);
   }
 
   findProgram(name: string, environment: ReadonlyMap<string, string>, directory: string): Program | undefined {

@@ -53,6 +53,8 @@ export type Process = {
     start: (resolve: (value: T) => void, reject: (error: unknown) => void) => (() => void) | undefined,
   ): Promise<T>;
   sleep(delayMs: number): Promise<void>;
+  /** Waits for one of some signals, and gives what is said for it. */
+  waitForSignal<T>(meanings: SignalMeanings<T>): Promise<T>;
   /** Counts a step of work; now and then a step takes time, so that an endless loop ends no world. */
   step(): Promise<void> | undefined;
   /** Has a signal handled, or with undefined left to its default again. */
@@ -79,6 +81,9 @@ const burstMs = 100;
 /** Where it was made says nothing about who was killed, and to find that out takes longer than all the rest. */
 const killed = new ProcessKilled();
 
+/** What signals mean to whoever waits for them. */
+export type SignalMeanings<T> = { readonly [S in SignalName]?: T };
+
 type Wait = { cancel: (() => void) | undefined; readonly reject: (error: unknown) => void };
 
 export function createProcess(options: ProcessOptions): Process {
@@ -94,6 +99,8 @@ class SimulatedProcess implements Process {
   // Made when needed: most processes wait once and handle nothing.
   #waits: Set<Wait> | undefined;
   #handlers: Map<SignalName, (() => void) | 'ignore'> | undefined;
+  // Most servers do this and nothing else, so it takes no functions.
+  #awaited: { readonly meanings: SignalMeanings<unknown>; readonly resolve: (meaning: unknown) => void } | undefined;
 
   constructor(options: ProcessOptions) {
     this.pid = options.pid;
@@ -124,6 +131,14 @@ class SimulatedProcess implements Process {
     return this.wait<void>((resolve) => this.#options.clock.setTimer(delayMs, () => resolve()));
   }
 
+  waitForSignal<T>(meanings: SignalMeanings<T>): Promise<T> {
+    return this.wait<T>((resolve) => {
+      // It is given nothing but what these signals mean.
+      this.#awaited = { meanings, resolve: resolve as (meaning: unknown) => void };
+      return undefined;
+    });
+  }
+
   step(): Promise<void> | undefined {
     return ++this.#steps % burstSteps === 0 ? this.sleep(burstMs) : undefined;
   }
@@ -139,6 +154,10 @@ class SimulatedProcess implements Process {
     if (handler === 'ignore') return;
     if (handler) {
       handler();
+      return;
+    }
+    if (signal !== 'SIGKILL' && this.#awaited && signal in this.#awaited.meanings) {
+      this.#awaited.resolve(this.#awaited.meanings[signal]);
       return;
     }
     // The kernel spares the first process of a namespace every signal it does not handle, save SIGKILL.

@@ -34,7 +34,9 @@ export type ContainerWorld = {
   readonly user: { readonly uid: number; readonly gid: number };
   /** Whether it may do as it likes with its node, and whether a program may run as its owner rather than its caller. */
   readonly privileges: { readonly isPrivileged: boolean; readonly mayEscalate: boolean };
-  readonly network: NetworkPeer & { listen(port: number, listener: Listener): () => void };
+  readonly network: NetworkPeer;
+  /** Answers on a port until it is released or the container ends. */
+  listen(port: number, listener: Listener): () => void;
   /** The kernel's settings for the Pod, as far as it made any. */
   readonly sysctls: Readonly<Record<string, string>>;
   /** The ports the Pod says the container listens on. */

@@ -112,7 +112,7 @@ async function listen(context: ProgramContext, port: number): Promise<number> {
 /** The first to come to a port. Nobody else is let in. */
 export function accept({ container, process }: ProgramContext, port: number): Promise<Duplex> {
   return process.wait<Duplex>((resolve) => {
-    const release = container.network.listen(port, {
+    const release = container.listen(port, {
       connection(accepted) {
         release();
         resolve(accepted);

@@ -56,12 +56,11 @@ export async function netexec(context: ProgramContext): Promise<number> {
       }
     };
     const port = portOf(context, 'http-port', 8080);
-    container.network.listen(port, {
+    container.listen(port, {
       http: (request) => answer(override === undefined ? request : overridden(request, override)),
     });
     const udpPort = portOf(context, 'udp-port', 8081);
-    if (udpPort > 0)
-      container.network.listen(udpPort, { datagram: (message, client) => said(context, message, client) });
+    if (udpPort > 0) container.listen(udpPort, { datagram: (message, client) => said(context, message, client) });
     void log(`Started HTTP server on port ${port}`);
     return undefined;
   });

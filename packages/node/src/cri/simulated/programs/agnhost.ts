@@ -22,8 +22,9 @@ const subcommands: Readonly<Record<string, Program>> = {
   netexec,
   'serve-hostname': (context) => {
     const port = portOf(context, 'port', 9376);
-    const { network, hostname } = context.container;
-    if (isSet(context, 'udp')) network.listen(port, { datagram: () => hostname });
+    const { container } = context;
+    const { hostname } = container;
+    if (isSet(context, 'udp')) container.listen(port, { datagram: () => hostname });
     return serverProgram({
       ports: [port],
       stops: { SIGTERM: 0, SIGINT: 2 },
@@ -118,7 +119,7 @@ function porter(context: ProgramContext): number | Promise<number> {
     const [, tls, port] = /^SERVE_(TLS_)?PORT_(\d+)$/.exec(name) ?? [];
     if (port === undefined) continue;
     if (tls) certificate ??= localCertificate(container.clock.now());
-    container.network.listen(Number(port), {
+    container.listen(Number(port), {
       ...(tls && certificate && { certificate }),
       http: ({ method }) =>
         isJson

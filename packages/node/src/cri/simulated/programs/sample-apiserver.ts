@@ -49,7 +49,7 @@ export async function sampleApiServer(context: ProgramContext): Promise<number> 
     await log(context, `Serving securely on [::]:${port}`);
     return await process.wait<number>((resolve) => {
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.handle(signal, () => resolve(0));
-      return network.listen(port, { connection: accept });
+      return container.listen(port, { connection: accept });
     });
   } finally {
     await server.close();

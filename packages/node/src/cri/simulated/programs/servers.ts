@@ -27,13 +27,8 @@ export function serverProgram({
     const { process, container } = context;
     if (greeting !== undefined) void writeText(context.stdout, `${greeting}\n`);
     const listens = listener(context);
-    for (const port of new Set([...ports, ...container.declaredPorts])) container.network.listen(port, listens);
-    return process.wait<number>((resolve) => {
-      for (const [signal, exitCode] of Object.entries(stops)) {
-        process.handle(signal as SignalName, () => resolve(exitCode));
-      }
-      return undefined;
-    });
+    for (const port of new Set([...ports, ...container.declaredPorts])) container.listen(port, listens);
+    return process.waitForSignal(stops);
   };
 }
 
