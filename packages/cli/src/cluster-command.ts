@@ -3,6 +3,7 @@
  * state in, its certificates and store, how clients find it, and how it ends.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { styleText } from 'node:util';
 import { createInProcessServers, type InProcessServers } from '@kruise/apiserver/aggregation/in-process-servers';
 import { networkConnector } from '@kruise/apiserver/connect/node-connector';
@@ -143,6 +144,8 @@ export async function runCluster(
   if (command.hint) steps.say(command.hint);
   if (!isDetached) steps.say('Stop with Ctrl-C. What it stores stays.');
 
+  // So that the next start has it, however this one ends.
+  flushCompileCache();
   const stopping = new AbortController();
   collectWhenIdle(systemClock, stopping.signal);
   await new Promise<void>((resolve) => {

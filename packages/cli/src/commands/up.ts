@@ -14,7 +14,7 @@ export type UpOptions = ClusterOptions & {
 };
 
 /** How long a client takes to ask its first question, about. */
-const politeMs = 10;
+const politeMs = 20;
 
 export function up(options: UpOptions, prepared: Prepared): Promise<number> {
   const plan: Plan = {
