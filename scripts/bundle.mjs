@@ -1,14 +1,14 @@
 // Puts the kruise command into a few files: a start from source reads a thousand. Plain JavaScript, because it runs on
 // whatever Node the machine has.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const output = join(root, '.cache', 'bundle');
 const main = join(output, 'main.mjs');
-const work = join(root, '.cache', 'bundling');
+const draft = join(root, '.cache', `bundle-${process.pid}`);
 const pinned = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
 
 /** The bundled command, made anew if a source has changed since. */
@@ -37,11 +37,11 @@ function isFresh() {
 async function bundle() {
   console.error('Bundling the kruise command …');
   const { build } = await import('esbuild');
-  rmSync(output, { recursive: true, force: true });
-  mkdirSync(output, { recursive: true });
+  rmSync(draft, { recursive: true, force: true });
+  mkdirSync(draft, { recursive: true });
   const settings = {
     absWorkingDir: root,
-    outdir: output,
+    outdir: draft,
     entryNames: '[name]',
     chunkNames: '[name]-[hash]',
     splitting: true,
@@ -75,21 +75,37 @@ async function bundle() {
     build({
       ...settings,
       entryPoints: ['scripts/foundation.ts'],
-      outdir: work,
       splitting: false,
-      sourcemap: false,
     }),
   ]);
-  layFoundation();
+  makeFoundation();
+  putInPlace();
 }
 
 /** Makes what the first start of every cluster stores, so that it need not. */
-function layFoundation() {
-  const made = spawnSync(pinned, [join(work, 'foundation.mjs'), join(output, 'foundation.json')], {
+function makeFoundation() {
+  const made = spawnSync(pinned, [join(draft, 'foundation.mjs'), join(draft, 'foundation.json')], {
     stdio: ['ignore', 'inherit', 'inherit'],
     shell: process.platform === 'win32',
   });
   if (made.status !== 0) throw new Error('the bundle was made, but does not run');
+}
+
+/** Whoever runs the bundle that was there, or makes one at the same time, finds a whole one at any moment. */
+function putInPlace() {
+  const former = `${draft}-former`;
+  try {
+    renameSync(output, former);
+  } catch {
+    // There was none, or someone else has just taken it away.
+  }
+  try {
+    renameSync(draft, output);
+  } catch (error) {
+    // Someone else's, of the same sources, has got there first.
+    if (!existsSync(main)) throw error;
+  }
+  for (const folder of [draft, former]) rmSync(folder, { recursive: true, force: true });
 }
 
 /**
