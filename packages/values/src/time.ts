@@ -32,20 +32,22 @@ export function parseMicroTime(text: string): Instant {
   return toInstant(parse(text, 'microseconds'));
 }
 
-// What happens in a second is written with the same time again and again, and kept in thousands of objects.
-let lastSecond = Number.NaN;
-let lastText = '';
+// What happens in a second is written with the same time again and again, and kept in thousands of objects; what is
+// told of it, some seconds later.
+const texts = new Map<number, string>();
+const maxTexts = 64;
 
 /** The whole second an instant is in: `2024-02-29T12:00:00Z`. */
 export function formatTime(instant: Instant): string {
   const second = Math.floor(instant / 1000);
-  if (second !== lastSecond) {
-    // Joined, it is one piece. A text put together with `+` stays in pieces, and one such text has V8 write the JSON of a
-    // whole object in the slow way.
-    lastText = [formatSecond(second), 'Z'].join('');
-    lastSecond = second;
-  }
-  return lastText;
+  const known = texts.get(second);
+  if (known !== undefined) return known;
+  // Joined, it is one piece. A text put together with `+` stays in pieces, and one such text has V8 write the JSON of a
+  // whole object in the slow way.
+  const text = [formatSecond(second), 'Z'].join('');
+  if (texts.size === maxTexts) texts.clear();
+  texts.set(second, text);
+  return text;
 }
 
 /** An instant to the microsecond: `2024-02-29T12:00:00.123456Z`. */
