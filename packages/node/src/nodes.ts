@@ -11,6 +11,7 @@ import { type Caches, createCaches } from '@kruise/client/informer';
 import { type Log, silentLog } from '@kruise/client/log';
 import { addressAt, formatAddress, parsePrefix } from '@kruise/values/address';
 import type { Clock } from '@kruise/values/clock';
+import { linkedController } from '@kruise/values/linked-controller';
 import type { Random } from '@kruise/values/random';
 import type { NodeRuntime } from './cri/runtime.ts';
 import { createSimulatedNetwork, type Outside } from './cri/simulated/network.ts';
@@ -191,8 +192,9 @@ export function startNodes(options: NodesOptions, signal: AbortSignal): Nodes {
   async function boot(entry: Entry): Promise<void> {
     const { node, options: given } = entry;
     const { name, address, runtime } = node;
-    entry.stop = new AbortController();
-    const until = AbortSignal.any([signal, entry.stop.signal]);
+    // Asked all the time whether it is aborted, which a signal of several others has to ask each of them.
+    entry.stop = linkedController(signal);
+    const until = entry.stop.signal;
     const { name: _name, address: _address, podRange: _podRange, ...wanted } = given;
     const kubelet = createKubelet(
       {

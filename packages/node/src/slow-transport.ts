@@ -6,10 +6,10 @@ import { after, type Clock } from '@kruise/values/clock';
 export function slowed(client: Client, clock: Clock, delayMs: () => number): Client {
   const { transport } = client;
   return createClient({
-    async request(request) {
+    request(request) {
       const delay = delayMs();
-      if (delay > 0) await after(clock, delay, request.signal);
-      return transport.request(request);
+      if (delay <= 0) return transport.request(request);
+      return after(clock, delay, request.signal).then(() => transport.request(request));
     },
     async *watch(request) {
       for await (const event of transport.watch(request)) {

@@ -117,9 +117,10 @@ export async function killPod(
 /** When it is each sidecar's turn: when all regular containers and all sidecars after it have ended. */
 function turnsOf({ spec }: Pod, endOf: (name: string) => Promise<void> | undefined): Map<string, Promise<void>> {
   const turns = new Map<string, Promise<void>>();
+  if (!spec?.initContainers?.some(isSidecar)) return turns;
   const before: Promise<void>[] = [];
-  for (const { name } of spec?.containers ?? []) before.push(endOf(name) ?? Promise.resolve());
-  for (const container of (spec?.initContainers ?? []).toReversed()) {
+  for (const { name } of spec.containers ?? []) before.push(endOf(name) ?? Promise.resolve());
+  for (const container of spec.initContainers.toReversed()) {
     if (!isSidecar(container)) continue;
     turns.set(
       container.name,

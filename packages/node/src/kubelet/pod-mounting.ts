@@ -11,6 +11,8 @@ type Mounted = ReadonlyMap<string, MountedVolume>;
 export type PodMounting = {
   /** Those that are there, by their names. */
   mounted(): Mounted;
+  /** Something that volumes are made of may have changed. */
+  outdate(): void;
   /** Where volumes are, once all are there; undefined if some cannot be had, which is told and tried again. */
   ensure(pod: Pod, facts: NodeFacts): Promise<Mounted | undefined>;
   /** Removes all that the Pod had of the node. */
@@ -20,6 +22,8 @@ export type PodMounting = {
 const none: Mounted = new Map();
 const firstRetryMs = 500;
 const longestRetryMs = 122_000;
+/** What was looked at so recently, and has not been heard of since, is as it was: a Pod that starts is passed over twice. */
+const freshMs = 1000;
 
 /** The volumes of a Pod, of which none is there yet. */
 export function createPodMounting(node: NodeContext, uid: string): PodMounting {
@@ -28,6 +32,8 @@ export function createPodMounting(node: NodeContext, uid: string): PodMounting {
   // Most Pods never need these.
   let volumes: PodVolumes | undefined;
   let failureCount = 0;
+  let changes = 0;
+  let freshUntil = Number.NEGATIVE_INFINITY;
 
   const make = () =>
     createPodVolumes({
@@ -59,11 +65,18 @@ export function createPodMounting(node: NodeContext, uid: string): PodMounting {
 
   return {
     mounted: () => volumes?.mounted ?? none,
+    outdate() {
+      changes++;
+      freshUntil = Number.NEGATIVE_INFINITY;
+    },
     async ensure(pod, facts) {
       if (!pod.spec?.volumes || pod.spec.volumes.length === 0) return none;
+      if (volumes && clock.now() < freshUntil) return volumes.mounted;
       volumes ??= make();
       try {
+        const known = changes;
         const mounted = await volumes.mount(pod, facts);
+        if (known === changes) freshUntil = clock.now() + freshMs;
         claimWait.reset();
         failureCount = 0;
         return mounted;

@@ -262,7 +262,10 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
           onChange: probeChanged,
         });
       }
-      node.sources.hold(uid, referencesOf(pod), wake);
+      node.sources.hold(uid, referencesOf(pod), () => {
+        mounting.outdate();
+        wake();
+      });
     }
     resize();
     await observe();
@@ -516,6 +519,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     update(next) {
       const before = pod;
       pod = next;
+      mounting.outdate();
       node.statuses.seen(next);
       if (next.metadata.deletionTimestamp != null) {
         const grace = next.metadata.deletionGracePeriodSeconds;

@@ -1,4 +1,5 @@
 /** Starts one container of a Pod, from its image to its postStart hook (kubelet.md §4). */
+import type { ConfigMap } from '@kruise/api/core/configmap';
 import type { Container } from '@kruise/api/core/container';
 import type { ContainerStatus, Pod } from '@kruise/api/core/pod';
 import type { Secret } from '@kruise/api/core/secret';
@@ -171,10 +172,10 @@ async function environmentFor(node: NodeContext, pod: Pod, container: Container,
     if (valueFrom?.configMapKeyRef?.name) configMaps.add(valueFrom.configMapKeyRef.name);
     if (valueFrom?.secretKeyRef?.name) secrets.add(valueFrom.secretKeyRef.name);
   }
-  const all = async <T>(names: Iterable<string>, get: (name: string) => Promise<T>) =>
-    new Map(await Promise.all([...names].map(async (name) => [name, await get(name)] as const)));
-  const foundMaps = await all(configMaps, (name) => sources.configMap(namespace, name));
-  const foundSecrets = await all(secrets, (name) => sources.secret(namespace, name));
+  const foundMaps = new Map<string, ConfigMap | undefined>();
+  for (const name of configMaps) foundMaps.set(name, await sources.configMap(namespace, name));
+  const foundSecrets = new Map<string, Secret | undefined>();
+  for (const name of secrets) foundSecrets.set(name, await sources.secret(namespace, name));
   return environmentOf(pod, container, facts, {
     configMap: (name) => foundMaps.get(name),
     secret: (name) => foundSecrets.get(name),

@@ -9,7 +9,7 @@ import { createDelays } from '@kruise/client/delays';
 import type { Log } from '@kruise/client/log';
 import { isAtLeast } from '@kruise/client/object-key';
 import { findCondition } from '@kruise/machinery/conditions';
-import type { JsonObject } from '@kruise/machinery/json-value';
+import { isSame, type JsonObject } from '@kruise/machinery/json-value';
 import { isConflict, isNotFound } from '@kruise/machinery/status';
 import { createTwoWayMergePatch } from '@kruise/machinery/strategic-merge-diff';
 import { mergeTypeOf } from '@kruise/schema/merge-type';
@@ -40,7 +40,13 @@ export type StatusWriter = {
   settled(): Promise<void>;
 };
 
-type Entry = { pod: Pod; report: Report; isBeingWritten: boolean };
+type Entry = {
+  pod: Pod;
+  report: Report;
+  isBeingWritten: boolean;
+  /** Someone else was writing when it was last to be written. */
+  isRefused: boolean;
+};
 
 const mergeType = mergeTypeOf(podStatus);
 const retryMs = 10_000;
@@ -74,11 +80,13 @@ export function createStatusWriter(client: Client, clock: Clock, log: Log, signa
     const entry = entries.get(uid);
     if (!entry) return;
     entry.isBeingWritten = true;
+    entry.isRefused = false;
     try {
       await write(uid, entry);
     } catch (error) {
       // What someone else changed or deleted meanwhile is seen soon.
-      if (signal.aborted || isNotFound(error) || isConflict(error)) return;
+      entry.isRefused = isConflict(error);
+      if (signal.aborted || isNotFound(error) || entry.isRefused) return;
       log.warn(
         { pod: `${entry.pod.metadata.namespace}/${entry.pod.metadata.name}`, error },
         'a status was not written',
@@ -125,7 +133,7 @@ export function createStatusWriter(client: Client, clock: Clock, log: Log, signa
     report(pod, report) {
       const uid = pod.metadata.uid ?? '';
       const entry = entries.get(uid);
-      if (!entry) entries.set(uid, { pod, report, isBeingWritten: false });
+      if (!entry) entries.set(uid, { pod, report, isBeingWritten: false, isRefused: false });
       else {
         if (isNewer(pod, entry.pod)) entry.pod = pod;
         entry.report = report;
@@ -141,7 +149,7 @@ export function createStatusWriter(client: Client, clock: Clock, log: Log, signa
       entry.pod = pod;
       if (isDeleting && entry.report.isFinished) touch(uid);
       // What is being written comes back before it is answered for, as a rule.
-      else if (!entry.isBeingWritten && pod.status !== before.status) correctLater(uid, entry);
+      else if (!entry.isBeingWritten && (entry.isRefused || !hasSameOwnWords(before, pod))) correctLater(uid, entry);
     },
     forget(uid) {
       entries.delete(uid);
@@ -154,6 +162,15 @@ export function createStatusWriter(client: Client, clock: Clock, log: Log, signa
 /** What was written comes back as it was answered: that is no news. */
 function isNewer({ metadata: one }: Pod, { metadata: other }: Pod): boolean {
   return one.resourceVersion !== other.resourceVersion && isAtLeast(one.resourceVersion, other.resourceVersion ?? '');
+}
+
+/** Whether nothing has changed of what is a kubelet's to say. What others say besides is theirs. */
+function hasSameOwnWords({ status: one = {} }: Pod, { status: other = {} }: Pod): boolean {
+  if (one === other) return true;
+  const { conditions: ofOne = [], ...restOfOne } = one;
+  const { conditions: ofOther = [], ...restOfOther } = other;
+  const own = ({ type }: PodCondition) => isKubeletCondition(type);
+  return isSame(restOfOne, restOfOther) && isSame(ofOne.filter(own), ofOther.filter(own));
 }
 
 function differs({ status = {} }: Pod, report: Report, now: number): boolean {

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ConfigMap } from '@kruise/api/core/configmap';
+import { seededRandom } from '@kruise/values/random';
+import { virtualClock } from '@kruise/values/virtual-clock';
+import { createSimulatedRuntime } from '../cri/simulated/simulated-runtime.ts';
+import { aPod } from './fixtures.ts';
+import type { NodeContext } from './node-context.ts';
+import { createPodMounting } from './pod-mounting.ts';
+
+const pod = aPod({ volumes: [{ name: 'config', configMap: { name: 'settings' } }] });
+const facts = { podIPs: [], hostIPs: [], allocatable: {} };
+
+function mountingOf(answer: () => string | Promise<string>) {
+  const clock = virtualClock();
+  const runtime = createSimulatedRuntime({
+    clock,
+    random: seededRandom('mounting'),
+    nodeAddress: '172.18.0.2',
+    podCidr: '10.244.0.0/24',
+  });
+  let asked = 0;
+  const configMap = async (): Promise<ConfigMap> => {
+    asked++;
+    return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { key: await answer() } };
+  };
+  // Of a node no more is needed than this.
+  const node = { clock, runtime, settings: { rootDirectory: '/kubelet' }, sources: { configMap } } as unknown;
+  const mounting = createPodMounting(node as NodeContext, 'uid');
+  const shown = async () => {
+    const path = (await mounting.ensure(pod, facts))?.get('config')?.path ?? '';
+    return Buffer.from(await runtime.files.readFile(`${path}/key`)).toString();
+  };
+  return { clock, mounting, shown, asked: () => asked };
+}
+
+test('what was looked at just now is not looked at again', async () => {
+  const { clock, shown, asked } = mountingOf(() => 'a');
+  for (const ms of [0, 999]) {
+    clock.advance(ms);
+    assert.equal(await shown(), 'a');
+    assert.equal(asked(), 1);
+  }
+  clock.advance(1);
+  await shown();
+  assert.equal(asked(), 2);
+});
+
+test('what may have changed is looked at at once', async () => {
+  let now = 'a';
+  const { mounting, shown } = mountingOf(() => now);
+  assert.equal(await shown(), 'a');
+  now = 'b';
+  mounting.outdate();
+  assert.equal(await shown(), 'b');
+});
+
+test('what changes while it is looked at is looked at again', async () => {
+  const first = Promise.withResolvers<string>();
+  let isFirst = true;
+  const { mounting, shown } = mountingOf(() => {
+    if (!isFirst) return 'b';
+    isFirst = false;
+    return first.promise;
+  });
+  const before = shown();
+  mounting.outdate();
+  first.resolve('a');
+  assert.equal(await before, 'a');
+  assert.equal(await shown(), 'b');
+});
