@@ -18,8 +18,10 @@ export type SqliteStoreOptions = {
   readonly thread?: SqliteThread | undefined;
 };
 
-/** Enough for watches that lag a little, and for conflicts, which mostly are with a recent write. */
+/** Enough for watches that lag a little. */
 const heldBytes = 4 * 2 ** 20;
+/** Enough for conflicts, which mostly are with a recent write. */
+const seenBytes = 2 ** 19;
 
 /**
  * How many messages are under way to the thread: one that it is writing and one to go on with at once. What comes
@@ -33,7 +35,14 @@ export async function openSqliteStore({ clock, path, maxSizeBytes, ...given }: S
   try {
     const { saved, compactRevision } = await thread.opened;
     const { history, superfluous } = restoreHistory(saved, compactRevision);
-    return createVersionedStore({ clock, history, superfluous, heldBytes, openJournal: thread.openJournal });
+    return createVersionedStore({
+      clock,
+      history,
+      superfluous,
+      heldBytes,
+      seenBytes,
+      openJournal: thread.openJournal,
+    });
   } catch (error) {
     await thread.terminate();
     throw error instanceof StoreError ? error : new StoreError(`${path} is damaged: ${(error as Error).message}`);

@@ -31,6 +31,8 @@ export type VersionedStoreOptions = {
   readonly openJournal: (listener: JournalListener) => Journal;
   /** How many bytes of the newest values stay in memory; the others are read from the journal when asked for. */
   readonly heldBytes: number;
+  /** How many of them stay once every watch has gone past them; all, unless told. What goes soon is collected at once. */
+  readonly seenBytes?: number;
 };
 
 /** One read of the journal: small enough that the writes queued behind it hardly notice. */
@@ -56,7 +58,7 @@ type Watcher = {
 };
 
 export function createVersionedStore(options: VersionedStoreOptions): Store {
-  const { clock, history, superfluous = [], openJournal, heldBytes } = options;
+  const { clock, history, superfluous = [], openJournal, heldBytes, seenBytes = heldBytes } = options;
   let acknowledged = history.head();
   let isOpen = true;
   const batches: WriteBatch[] = [];
@@ -121,13 +123,22 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
     return batches.find(({ versions }) => versions.at(-1)!.revision >= revision)!.durable.promise;
   }
 
-  /** Lets go of the values written before a revision, and of as many more as are over the bound. */
+  /** Lets go of the values written before a revision, and of as many more as are over the bounds. */
   function releaseValues({ before }: { before: number }): void {
-    for (; oldestHeld <= acknowledged && (heldSoFar > heldBytes || oldestHeld < before); oldestHeld++) {
+    const seen = seenByAll();
+    const mayGo = () => oldestHeld < before || heldSoFar > heldBytes || (heldSoFar > seenBytes && oldestHeld <= seen);
+    for (; oldestHeld <= acknowledged && mayGo(); oldestHeld++) {
       const version = history.writtenAt(oldestHeld);
       heldSoFar -= version.value?.length ?? 0;
       version.value = undefined;
     }
+  }
+
+  /** The revision that every watch has gone past. */
+  function seenByAll(): number {
+    let seen = acknowledged;
+    for (const { position } of watchers) seen = Math.min(seen, position);
+    return seen;
   }
 
   function hasChange(prefix: string, { after, upTo }: { after: number; upTo: number }): boolean {
