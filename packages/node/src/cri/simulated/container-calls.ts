@@ -39,8 +39,9 @@ type ContainerCalls = Pick<
 
 /** Of how many images a container is remembered that others like it are compared with. */
 const maxImages = 64;
-/** How many turns a program is given to end before it counts as one that runs. */
+/** How many turns a program is given to end before it counts as one that runs, and how many once all of it waits. */
 const turnsToEnd = 100;
+const turnsToWait = 16;
 
 export function containerCalls(node: NodeState): ContainerCalls {
   const {
@@ -198,7 +199,10 @@ export function containerCalls(node: NodeState): ContainerCalls {
       emit(sandbox, containerId, 'CONTAINER_STARTED_EVENT');
       // What ends at once has ended by the time anyone looks: nobody takes it for something that runs.
       const runs = () => container.state === 'CONTAINER_RUNNING';
-      for (let turn = 0; turn < turnsToEnd && runs(); turn++) await undefined;
+      for (let turn = 0, waited = 0; turn < turnsToEnd && waited < turnsToWait && runs(); turn++) {
+        await undefined;
+        waited = isWaiting(container) ? waited + 1 : 0;
+      }
     },
 
     async stopContainer({ containerId, timeout = 0 }, { signal: abortSignal } = {}) {
@@ -261,6 +265,11 @@ export function containerCalls(node: NodeState): ContainerCalls {
       );
     },
   };
+}
+
+function isWaiting({ processes }: SimulatedContainer): boolean {
+  for (const { process } of processes.values()) if (!process.isWaiting) return false;
+  return true;
 }
 
 /** The name a container's status shows: the tag it was asked for by, where the image has several, or else any tag. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createFileTree, type FileTree, type FileTreeOptions } from './file-tree.ts';
+import { createFileTree, type FileTree, type FileTreeOptions, mayBeBelow } from './file-tree.ts';
 
 function tree(options: Partial<FileTreeOptions> = {}): FileTree {
   return createFileTree({ now: () => 0, space: { usedBytes: 0, limitBytes: 1000 }, ...options });
@@ -195,4 +195,25 @@ describe('mounts', () => {
     container.mount('/data', { entry: host.entryAt('/v'), isReadonly: false });
     assert.throws(() => container.remove('/data'), { code: 'EBUSY' });
   });
+});
+
+describe('places', () => {
+  const rows: readonly (readonly [path: string, place: string, may: boolean])[] = [
+    ['/usr/bin/server', '/usr/bin/server', true],
+    ['/usr/bin/server', '/usr', true],
+    ['/usr/bin/server', '/', true],
+    ['/usr/bin/server', '/usr/', true],
+    ['/usr//bin/./server', '/usr/bin', true],
+    ['/usr/bin/server', '/usr/b', false],
+    ['/usr/bin', '/usr/bin/server', false],
+    ['/etc', '/usr', false],
+    ['/etc/../usr/bin', '/usr', true],
+    ['/etc/..data', '/usr', false],
+    ['/etc/..data/key', '/etc/..data', true],
+  ];
+  for (const [path, place, may] of rows) {
+    test(`${path} ${may ? 'may be' : 'is not'} below ${place}`, () => {
+      assert.equal(mayBeBelow(path, place), may);
+    });
+  }
 });

@@ -382,14 +382,9 @@ export function absolutePath(path: string, workingDirectory: string): string {
 
 /** Whether a path leads to a place or below it. Of one that goes up on its way that is not known without the files. */
 export function mayBeBelow(path: string, place: string): boolean {
-  if (goesUp(path)) return true;
-  let [at, start] = [nextStart(path, 0), nextStart(place, 0)];
-  while (start < place.length) {
-    const [end, placeEnd] = [endOf(path, at), endOf(place, start)];
-    if (path.slice(at, end) !== place.slice(start, placeEnd)) return false;
-    [at, start] = [nextStart(path, end), nextStart(place, placeEnd)];
-  }
-  return true;
+  if (isPlain(path) && isPlain(place)) return path === place || path.startsWith(`${place}/`);
+  const parts = partsOf(path);
+  return parts.includes('..') || partsOf(place).every((part, index) => part === parts[index]);
 }
 
 function pathOf(above: readonly { readonly name: string }[], name: string): string {
@@ -412,6 +407,11 @@ function nextStart(path: string, from: number): number {
 function endOf(path: string, start: number): number {
   const end = path.indexOf('/', start);
   return end < 0 ? path.length : end;
+}
+
+/** Whether a path says where it leads and nothing else: no empty parts, nor any that begin with a dot. */
+function isPlain(path: string): boolean {
+  return path.startsWith('/') && !path.endsWith('/') && !path.includes('//') && !path.includes('/.');
 }
 
 /** Whether a path has two dots in it that lead up, and are not part of a name. */

@@ -48,6 +48,8 @@ export class ProcessKilled extends Error {
 export type Process = {
   readonly pid: number;
   readonly isAlive: boolean;
+  /** Whether it waits for something. */
+  readonly isWaiting: boolean;
   /** Waits for something that can be called off. Rejects with `ProcessKilled` if the process ends before. */
   wait<T>(
     start: (resolve: (value: T) => void, reject: (error: unknown) => void) => (() => void) | undefined,
@@ -125,6 +127,10 @@ class SimulatedProcess implements Process {
         },
       );
     });
+  }
+
+  get isWaiting(): boolean {
+    return this.#waits !== undefined && this.#waits.size > 0;
   }
 
   sleep(delayMs: number): Promise<void> {

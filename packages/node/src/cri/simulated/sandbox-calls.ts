@@ -70,6 +70,7 @@ export function sandboxCalls(node: NodeState): SandboxCalls {
         addresses: [],
         interfaces: [],
         containers: new Set(),
+        told: undefined,
         releasePorts: undefined,
       };
       try {

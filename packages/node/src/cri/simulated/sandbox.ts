@@ -15,6 +15,8 @@ export type SimulatedSandbox = {
   /** One an address: its own, or the node's. */
   interfaces: readonly NetworkInterface[];
   readonly containers: Set<SimulatedContainer>;
+  /** What was last told of it, and with which addresses. */
+  told: { readonly status: PodSandboxStatus; readonly addresses: readonly string[] } | undefined;
   /** Ends what is forwarded from the node's ports. */
   releasePorts: (() => void) | undefined;
 };
@@ -40,7 +42,16 @@ export function sandboxMessage(sandbox: SimulatedSandbox): PodSandbox {
   };
 }
 
+/** Asked for again and again, and seldom another. */
 export function sandboxStatus(sandbox: SimulatedSandbox): PodSandboxStatus {
+  const { told, state, addresses } = sandbox;
+  if (told?.status.state !== state || told.addresses !== addresses) {
+    sandbox.told = { status: newStatus(sandbox), addresses };
+  }
+  return sandbox.told!.status;
+}
+
+function newStatus(sandbox: SimulatedSandbox): PodSandboxStatus {
   const { config, addresses } = sandbox;
   const [ip = '', ...others] = addresses;
   const options = namespaceOptions(config);
