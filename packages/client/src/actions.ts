@@ -23,6 +23,8 @@ export type Details = {
   readonly announcement?: Announcement;
   /** Whatever becomes of it, what comes after it is done: its failure is told, and forgotten. */
   readonly isOptional?: boolean;
+  /** What comes after it is done though it fails; its failure is told, and has all of it tried again. */
+  readonly isIndependent?: boolean;
   /** Is done only if this object, asked for anew, is there with its uid and not being deleted. */
   readonly confirm?: KubernetesObject;
   /** Is done only if this object, asked for anew, is not there: none of its name, or one with another uid. */
@@ -127,6 +129,11 @@ export function announced<A extends ObjectAction>(action: A, announcement: Annou
 /** The action, whose failure does no harm: what is there already, or gone already, is none at all. */
 export function optional<A extends ObjectAction>(action: A): A {
   return { ...action, isOptional: true };
+}
+
+/** The action, whose failure keeps no other from being done: `copies.map(create).map(independent)`. */
+export function independent<A extends ObjectAction>(action: A): A {
+  return { ...action, isIndependent: true };
 }
 
 /** The action, done only if an object is really there: what a cache says may be out of date. */

@@ -22,6 +22,7 @@ import {
   confirmedGone,
   create,
   effect,
+  independent,
   type NewEvent,
   optional,
   patch,
@@ -143,6 +144,19 @@ test('what is of another sort waits for its turn', async () => {
     remove(podNamed('e')),
   ]);
   assert.deepEqual(asked, ['POST a', 'POST b', 'PATCH c', 'DELETE d', 'DELETE e']);
+});
+
+test('what fails on its own keeps no other from being done, and is told', async () => {
+  const creations = ['a', 'b', 'c', 'd'].map((name) => independent(create(podNamed(name))));
+  const { asked, outcome } = await carryOut([...creations, create(mapNamed('e'))], ({ body }) => {
+    if ((body as KubernetesObject | undefined)?.metadata.name === 'b') throw internalError('no');
+    return body;
+  });
+  assert.equal(asked.join(', '), 'POST a, POST b, POST c, POST d, POST e');
+  assert.deepEqual(
+    outcome.failures.map(({ action }) => action),
+    [creations[1]],
+  );
 });
 
 test('nothing is tried after a failure, and the failure is told', async () => {

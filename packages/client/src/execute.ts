@@ -16,7 +16,7 @@ import { type Key, type KubernetesObject, keyOf, referenceOf } from './object-ke
 
 /** How it went. */
 export type Outcome = {
-  /** What failed, and why. What comes after a failure is not tried. */
+  /** What failed, and why. What comes after a failure is not tried, unless that was of no concern to it. */
   readonly failures: readonly { readonly action: Action; readonly error: unknown }[];
   /** What was decided no longer fits the world: someone else wrote. Deciding again will do. */
   readonly isStale: boolean;
@@ -51,6 +51,7 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
   const failures: { readonly action: Action; readonly error: unknown }[] = [];
   const written = new Map<string, KubernetesObject>();
   let isStale = false;
+  let isBlocked = false;
 
   /** Does one thing; says whether what depends on it may be done. */
   const attempt = async (action: ObjectAction): Promise<boolean> => {
@@ -60,12 +61,13 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
       announce(means, action, result);
       return true;
     } catch (error) {
+      isBlocked ||= !action.isOptional && !action.isIndependent;
       if (isOutdated(error, action)) {
         isStale ||= !action.isOptional;
-        return action.isOptional === true;
+      } else {
+        if (!action.isOptional) failures.push({ action, error });
+        if (!isNamespaceTerminating(error)) announce(means, action, undefined, error);
       }
-      if (!action.isOptional) failures.push({ action, error });
-      if (!isNamespaceTerminating(error)) announce(means, action, undefined, error);
       return action.isOptional === true;
     }
   };
@@ -78,6 +80,7 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
       return true;
     } catch (error) {
       failures.push({ action, error });
+      isBlocked = true;
       return false;
     }
   };
@@ -89,7 +92,7 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
     }
   };
 
-  const isOver = () => means.signal.aborted || isStale || failures.length > 0;
+  const isOver = () => means.signal.aborted || isBlocked;
   for (const batch of batchesOf(actions)) {
     if (isOver()) break;
     await sendOut(batch, go, isOver);

@@ -281,6 +281,8 @@ export const isAlreadyExists = (error: unknown): boolean => hasReason(error, 'Al
 export const isConflict = (error: unknown): boolean => hasReason(error, 'Conflict');
 /** Whether the object had faults. */
 export const isInvalid = (error: unknown): boolean => hasReason(error, 'Invalid');
+/** Whether the request made no sense. */
+export const isBadRequest = (error: unknown): boolean => hasReason(error, 'BadRequest');
 /** Whether the asker may not. */
 export const isForbidden = (error: unknown): boolean => hasReason(error, 'Forbidden');
 /** Whether the resource cannot do what was asked. */

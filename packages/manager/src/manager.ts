@@ -34,7 +34,7 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
     createCaches(client, clock, random, { newest: true, onError, ...runOptions.cacheOptions }, served.signal);
   try {
     if (inProcessWebhooks) {
-      for (const [path, webhook] of Object.entries(webhooksFor({ settings, caches, now: clock.now, random }))) {
+      for (const [path, webhook] of Object.entries(webhooksFor({ settings, caches, client, now: clock.now, random }))) {
         inProcessWebhooks.set(`${settings.namespace}/${webhookServiceName}${path}`, webhook);
       }
       await installConfigurations(client, settings);

@@ -7,6 +7,7 @@ import { imageListPullJob } from '@kruise/api/kruise/imagelistpulljob';
 import { imagePullJob } from '@kruise/api/kruise/imagepulljob';
 import { nodeImage } from '@kruise/api/kruise/nodeimage';
 import { nodePodProbe } from '@kruise/api/kruise/nodepodprobe';
+import { resourceDistribution } from '@kruise/api/kruise/resourcedistribution';
 import { sidecarSet } from '@kruise/api/kruise/sidecarset';
 import { statefulSet } from '@kruise/api/kruise/statefulset';
 import type { Controller, Runnable } from '@kruise/client/controller';
@@ -23,6 +24,7 @@ import { imagePullJobController } from './imagepulljob/controller.ts';
 import { nodeImageController } from './nodeimage/controller.ts';
 import { nodePodProbeController } from './nodepodprobe/controller.ts';
 import { podReadinessController } from './pod-readiness/controller.ts';
+import { resourceDistributionController } from './resourcedistribution/controller.ts';
 import { sidecarSetController } from './sidecarset/controller.ts';
 import { statefulSetController } from './statefulset/controller.ts';
 
@@ -74,6 +76,12 @@ export const controllerCatalogue: readonly CatalogueEntry[] = [
     make: (settings) => [nodePodProbeController(settings)],
   },
   { name: 'pod-readiness-controller', make: () => [podReadinessController] },
+  {
+    name: 'resourcedistribution-controller',
+    kind: resourceDistribution,
+    isOn: ({ gates }) => gates.ResourceDistributionGate,
+    make: (settings) => [resourceDistributionController(settings)],
+  },
   { name: 'sidecarset-controller', kind: sidecarSet, make: (settings) => [sidecarSetController(settings)] },
   { name: 'statefulset-controller', kind: statefulSet, make: (settings) => [statefulSetController(settings)] },
 ];

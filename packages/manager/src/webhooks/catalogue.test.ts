@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Client } from '@kruise/client/client';
 import type { Caches } from '@kruise/client/informer';
 import { seededRandom } from '@kruise/values/random';
 import { featureGates } from '../feature-gates.ts';
@@ -9,7 +10,7 @@ import { webhooksFor } from './catalogue.ts';
 const pathsWith = ({ podWebhook = true, isServed = true } = {}) => {
   const settings = managerSettings({ gates: featureGates({ PodWebhook: podWebhook }) });
   // Webhooks read from caches when they are asked, and none is.
-  const context = { settings, caches: {} as Caches, now: () => 0, random: seededRandom(1) };
+  const context = { settings, caches: {} as Caches, client: {} as Client, now: () => 0, random: seededRandom(1) };
   return Object.keys(webhooksFor(context, () => isServed));
 };
 

@@ -17,6 +17,7 @@ import { imageListPullJobDefaulting, imageListPullJobValidating } from './imagel
 import { imagePullJobDefaulting, imagePullJobValidating } from './imagepulljob/webhooks.ts';
 import { nodeImageDefaulting, nodeImageValidating } from './nodeimage/webhooks.ts';
 import { podMutating } from './pod/webhooks.ts';
+import { resourceDistributionValidating } from './resourcedistribution/webhooks.ts';
 import { sidecarSetDefaulting, sidecarSetValidating } from './sidecarset/webhooks.ts';
 import { statefulSetDefaulting, statefulSetValidating } from './statefulset/webhooks.ts';
 
@@ -77,6 +78,15 @@ function ofKind(
   ];
 }
 
+/** The webhook of a kind of Kruise of which nothing is filled in. */
+function onlyValidating(
+  resource: string,
+  make: WebhookEntry['make'],
+  facts: Pick<WebhookEntry, 'name' | 'path' | 'versions'>,
+): WebhookEntry {
+  return { ...facts, type: 'validating', group: 'apps.kruise.io', resource, operations: ['CREATE', 'UPDATE'], make };
+}
+
 /** In the order in which they are asked. */
 export const webhookCatalogue: readonly WebhookEntry[] = [
   {
@@ -96,19 +106,19 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
   ...ofKind('broadcastjob', broadcastJobDefaulting, broadcastJobValidating),
   ...ofKind('cloneset', cloneSetDefaulting, cloneSetValidating, { guardsDeletion: true }),
   ...ofKind('daemonset', daemonSetDefaulting, daemonSetValidating),
-  {
+  onlyValidating('ephemeraljobs', ephemeralJobValidating, {
     name: 'vephemeraljobs.kb.io',
-    type: 'validating',
     path: '/validate-apps-kruise-io-v1alpha1-ephemeraljob',
-    group: 'apps.kruise.io',
     versions: ['v1alpha1'],
-    resource: 'ephemeraljobs',
-    operations: ['CREATE', 'UPDATE'],
-    make: ephemeralJobValidating,
-  },
+  }),
   ...ofKind('imagelistpulljob', imageListPullJobDefaulting, imageListPullJobValidating, { called: '-v1beta1' }),
   ...ofKind('imagepulljob', imagePullJobDefaulting, imagePullJobValidating, { called: '-v1beta1' }),
   ...ofKind('nodeimage', nodeImageDefaulting, nodeImageValidating),
+  onlyValidating('resourcedistributions', resourceDistributionValidating, {
+    name: 'vresourcedistribution.kb.io',
+    path: '/validate-apps-kruise-io-resourcedistribution',
+    versions: ['v1alpha1', 'v1beta1'],
+  }),
   ...ofKind('sidecarset', sidecarSetDefaulting, sidecarSetValidating),
   ...ofKind('statefulset', statefulSetDefaulting, statefulSetValidating, { guardsDeletion: true }),
 ];

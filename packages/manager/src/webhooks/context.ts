@@ -1,5 +1,6 @@
 /** What webhooks are made with, and the ways in which they answer. */
 import type { Status } from '@kruise/api/meta/status';
+import type { Client } from '@kruise/client/client';
 import { type Caches, onceSynced } from '@kruise/client/informer';
 import {
   type AdmissionHandler,
@@ -23,6 +24,8 @@ export type WebhookContext = {
   readonly settings: ManagerSettings;
   /** What is known of the cluster. */
   readonly caches: Caches;
+  /** For what has to be asked. */
+  readonly client: Client;
   readonly now: () => Instant;
   readonly random: Random;
   /** Told of deletions that were refused for protection's sake. */

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { ConfigMap } from '@kruise/api/core/configmap';
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
+import type { Client } from '@kruise/client/client';
 import type { Caches } from '@kruise/client/informer';
 import { seededRandom } from '@kruise/values/random';
 import { launchPriorityOf } from '../../launch-priority.ts';
@@ -10,7 +11,13 @@ import { managerSettings } from '../../settings.ts';
 import { withLaunchBarriers } from '../../webhooks/pod/launch-priority.ts';
 import { decide } from './controller.ts';
 
-const context = { settings: managerSettings(), caches: {} as Caches, now: () => 0, random: seededRandom(1) };
+const context = {
+  settings: managerSettings(),
+  caches: {} as Caches,
+  client: {} as Client,
+  now: () => 0,
+  random: seededRandom(1),
+};
 const container = (name: string, priority?: string): Container => ({
   name,
   ...(priority === undefined ? {} : { env: [{ name: 'KRUISE_CONTAINER_PRIORITY', value: priority }] }),

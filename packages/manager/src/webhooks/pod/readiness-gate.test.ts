@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '@kruise/api/core/pod';
+import type { Client } from '@kruise/client/client';
 import type { Caches } from '@kruise/client/informer';
 import { seededRandom } from '@kruise/values/random';
 import { featureGates } from '../../feature-gates.ts';
@@ -19,7 +20,7 @@ const ownedBy = (apiVersion: string | undefined, gates: readonly string[] = []):
 const gatesOf = (pod: Pod, all = false) => {
   const settings = managerSettings({ gates: featureGates({ KruisePodReadinessGate: all }) });
   // This part of the webhook reads nothing from caches.
-  const context = { settings, caches: {} as Caches, now: () => 0, random: seededRandom(1) };
+  const context = { settings, caches: {} as Caches, client: {} as Client, now: () => 0, random: seededRandom(1) };
   return withReadinessGate(pod, context).spec?.readinessGates?.map(({ conditionType }) => conditionType);
 };
 
