@@ -1,5 +1,6 @@
 /** What a ResourceDistribution must be to be taken in (protection.md §C4), as far as that can be told without asking. */
 import type { ResourceDistribution, ResourceDistributionTargets } from '@kruise/api/kruise/resourcedistribution';
+import { invalidStructure } from '@kruise/api/meta/go-value';
 import { validateObjectMeta } from '@kruise/api/meta/object-meta.validate';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { type Cause, invalid } from '@kruise/schema/field-error';
@@ -48,7 +49,7 @@ export function* validateTargets(targets: ResourceDistributionTargets): Generato
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
     const why = `labelSelectorAsSelector error: ${error.message}`;
-    yield invalid('spec.targets.namespaceSelector', namespaceSelector, why);
+    yield invalidStructure('spec.targets.namespaceSelector', 'v1.LabelSelector', namespaceSelector, why);
   }
 }
 
