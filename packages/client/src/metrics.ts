@@ -81,9 +81,10 @@ export function createMetrics(): MetricRegistry {
   }
 
   return {
-    counter: (name, help, labels = []) => add('counter', name, help, labels, createNumber),
-    gauge: (name, help, labels = []) => add('gauge', name, help, labels, createNumber),
-    histogram: (name, help, labels, buckets) => add('histogram', name, help, labels, () => createHistogram(buckets)),
+    counter: (name, help, labels = []) => add('counter', name, help, labels, () => new NumberSeries()),
+    gauge: (name, help, labels = []) => add('gauge', name, help, labels, () => new NumberSeries()),
+    histogram: (name, help, labels, buckets) =>
+      add('histogram', name, help, labels, () => new HistogramSeries(buckets)),
     onRead: (update) => void updates.push(update),
     text(format = 'prometheus') {
       for (const update of updates) update();
@@ -113,37 +114,50 @@ function writeFamily(lines: string[], { name, help, type, labels, series }: Fami
   }
 }
 
-function createNumber(): Counter & Gauge & Series {
-  let value = 0;
-  return {
-    increase: (by = 1) => void (value += by),
-    decrease: (by = 1) => void (value -= by),
-    set: (to) => void (value = to),
-    write: (lines, name, labels) => void lines.push(`${name}${braced(labels)} ${numberText(value)}`),
-  };
+/** A class, as is the next: there is one for each probe of each container, and functions of its own would be most of it. */
+class NumberSeries implements Counter, Gauge, Series {
+  #value = 0;
+
+  increase(by = 1): void {
+    this.#value += by;
+  }
+  decrease(by = 1): void {
+    this.#value -= by;
+  }
+  set(to: number): void {
+    this.#value = to;
+  }
+  write(lines: string[], name: string, labels: string): void {
+    lines.push(`${name}${braced(labels)} ${numberText(this.#value)}`);
+  }
 }
 
-function createHistogram(buckets: readonly number[]): Histogram & Series {
-  const counts = new Array<number>(buckets.length + 1).fill(0);
-  let sum = 0;
-  return {
-    observe(value) {
-      let index = 0;
-      while (index < buckets.length && value > buckets[index]!) index++;
-      counts[index]!++;
-      sum += value;
-    },
-    write(lines, name, labels) {
-      const before = labels === '' ? '' : `${labels},`;
-      let total = 0;
-      for (const [index, count] of counts.entries()) {
-        total += count;
-        const limit = index < buckets.length ? numberText(buckets[index]!) : '+Inf';
-        lines.push(`${name}_bucket{${before}le="${limit}"} ${total}`);
-      }
-      lines.push(`${name}_sum${braced(labels)} ${numberText(sum)}`, `${name}_count${braced(labels)} ${total}`);
-    },
-  };
+class HistogramSeries implements Histogram, Series {
+  readonly #buckets: readonly number[];
+  readonly #counts: number[];
+  #sum = 0;
+
+  constructor(buckets: readonly number[]) {
+    this.#buckets = buckets;
+    this.#counts = new Array<number>(buckets.length + 1).fill(0);
+  }
+
+  observe(value: number): void {
+    let index = 0;
+    while (index < this.#buckets.length && value > this.#buckets[index]!) index++;
+    this.#counts[index]!++;
+    this.#sum += value;
+  }
+  write(lines: string[], name: string, labels: string): void {
+    const before = labels === '' ? '' : `${labels},`;
+    let total = 0;
+    for (const [index, count] of this.#counts.entries()) {
+      total += count;
+      const limit = index < this.#buckets.length ? numberText(this.#buckets[index]!) : '+Inf';
+      lines.push(`${name}_bucket{${before}le="${limit}"} ${total}`);
+    }
+    lines.push(`${name}_sum${braced(labels)} ${numberText(this.#sum)}`, `${name}_count${braced(labels)} ${total}`);
+  }
 }
 
 function labelText(labels: readonly string[], values: readonly string[]): string {

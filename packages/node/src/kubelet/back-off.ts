@@ -26,31 +26,48 @@ const maximumMs = 300_000;
 
 /** No delays yet. Each Pod has its own, which go with it. */
 export function createBackOff(clock: Clock): BackOff {
-  const entries = new Map<string, Entry>();
-  // Whatever went well for twice the longest delay starts anew.
-  const hasExpired = ({ updatedAt }: Entry, at: Instant) => at - updatedAt > 2 * maximumMs;
+  return new Delays(clock);
+}
 
-  return {
-    isWaiting(key, since) {
-      const entry = entries.get(key);
-      return entry !== undefined && !hasExpired(entry, since) && clock.now() - since < entry.delayMs;
-    },
-    isWaitingSinceLast(key) {
-      const entry = entries.get(key);
-      return entry !== undefined && clock.now() - entry.updatedAt < entry.delayMs;
-    },
-    advance(key, since) {
-      const entry = entries.get(key);
-      const isFresh = entry === undefined || hasExpired(entry, since);
-      const delayMs = isFresh ? initialMs : Math.min(2 * entry.delayMs, maximumMs);
-      entries.set(key, { delayMs, updatedAt: clock.now() });
-    },
-    delayOf: (key) => entries.get(key)?.delayMs ?? 0,
-    dueAt: (key, since) => since + (entries.get(key)?.delayMs ?? 0),
-    dueSinceLast(key) {
-      const entry = entries.get(key);
-      return entry ? entry.updatedAt + entry.delayMs : clock.now();
-    },
-    reset: (key) => void entries.delete(key),
-  };
+/** A class, for each Pod has two. */
+class Delays implements BackOff {
+  readonly #clock: Clock;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  isWaiting(key: string, since: Instant): boolean {
+    const entry = this.#entries.get(key);
+    return entry !== undefined && !hasExpired(entry, since) && this.#clock.now() - since < entry.delayMs;
+  }
+  isWaitingSinceLast(key: string): boolean {
+    const entry = this.#entries.get(key);
+    return entry !== undefined && this.#clock.now() - entry.updatedAt < entry.delayMs;
+  }
+  advance(key: string, since: Instant): void {
+    const entry = this.#entries.get(key);
+    const isFresh = entry === undefined || hasExpired(entry, since);
+    const delayMs = isFresh ? initialMs : Math.min(2 * entry.delayMs, maximumMs);
+    this.#entries.set(key, { delayMs, updatedAt: this.#clock.now() });
+  }
+  delayOf(key: string): number {
+    return this.#entries.get(key)?.delayMs ?? 0;
+  }
+  dueAt(key: string, since: Instant): Instant {
+    return since + this.delayOf(key);
+  }
+  dueSinceLast(key: string): Instant {
+    const entry = this.#entries.get(key);
+    return entry ? entry.updatedAt + entry.delayMs : this.#clock.now();
+  }
+  reset(key: string): void {
+    this.#entries.delete(key);
+  }
+}
+
+/** Whatever went well for twice the longest delay starts anew. */
+function hasExpired({ updatedAt }: Entry, at: Instant): boolean {
+  return at - updatedAt > 2 * maximumMs;
 }

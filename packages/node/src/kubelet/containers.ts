@@ -44,8 +44,11 @@ const fieldOfRole: { readonly [R in ContainerRole]: string } = {
 
 /** Where in its Pod an event finds a container: `spec.containers{web}`. */
 export function fieldPathOf({ container, role }: PodContainer): string {
-  return `spec.${fieldOfRole[role]}{${container.name}}`;
+  return samePath(`spec.${fieldOfRole[role]}{${container.name}}`);
 }
+
+// Each event has one, and they are the same for all Pods that are alike.
+const samePath = remembered((path) => path, { maxLength: 256 });
 
 const utf8 = new TextEncoder();
 

@@ -34,31 +34,57 @@ export function createProbeMetrics(): ProbeMetrics {
     ['container', 'namespace', 'pod', 'probe_type'],
     buckets,
   );
+  const families = { counts, durations };
   return {
     registry,
     of({ metadata }, container, type) {
       const { name: pod = '', namespace = '', uid = '' } = metadata;
-      const held: { readonly metric: Metric<unknown>; readonly labels: readonly string[] }[] = [];
-      const hold = <S>(metric: Metric<S>, labels: readonly string[]): S => {
-        held.push({ metric, labels });
-        return metric.hold(labels);
-      };
-      const counters: { -readonly [R in keyof typeof resultNames]?: Counter } = {};
-      let duration: Histogram | undefined;
-      return {
-        checked(outcome, durationSeconds) {
-          const result = outcome ?? 'unknown';
-          counters[result] ??= hold(counts, [container, namespace, pod, uid, type, resultNames[result]]);
-          counters[result].increase();
-          // How long a failure takes is its timeout, which is known.
-          if (outcome !== 'success') return;
-          duration ??= hold(durations, [container, namespace, pod, type]);
-          duration.observe(durationSeconds);
-        },
-        forget() {
-          for (const { metric, labels } of held) metric.letGo(labels);
-        },
-      };
+      return new HeldSeries(families, { container, namespace, pod, uid, type });
     },
   };
+}
+
+type Families = { readonly counts: Metric<Counter>; readonly durations: Metric<Histogram> };
+type Checked = {
+  readonly container: string;
+  readonly namespace: string;
+  readonly pod: string;
+  readonly uid: string;
+  readonly type: ProbeType;
+};
+type Held<S> = { readonly labels: readonly string[]; readonly series: S };
+
+/** A class, for each container has several. */
+class HeldSeries implements ProbeSeries {
+  readonly #families: Families;
+  readonly #checked: Checked;
+  readonly #counters: { -readonly [R in keyof typeof resultNames]?: Held<Counter> } = {};
+  #duration: Held<Histogram> | undefined;
+
+  constructor(families: Families, checked: Checked) {
+    this.#families = families;
+    this.#checked = checked;
+  }
+
+  checked(outcome: 'success' | 'failure' | undefined, durationSeconds: number): void {
+    const { counts, durations } = this.#families;
+    const { container, namespace, pod, uid, type } = this.#checked;
+    const result = outcome ?? 'unknown';
+    this.#counters[result] ??= held(counts, [container, namespace, pod, uid, type, resultNames[result]]);
+    this.#counters[result].series.increase();
+    // How long a failure takes is its timeout, which is known.
+    if (outcome !== 'success') return;
+    this.#duration ??= held(durations, [container, namespace, pod, type]);
+    this.#duration.series.observe(durationSeconds);
+  }
+
+  forget(): void {
+    const { counts, durations } = this.#families;
+    for (const { labels } of Object.values(this.#counters)) counts.letGo(labels);
+    if (this.#duration) durations.letGo(this.#duration.labels);
+  }
+}
+
+function held<S>(metric: Metric<S>, labels: readonly string[]): Held<S> {
+  return { labels, series: metric.hold(labels) };
 }
