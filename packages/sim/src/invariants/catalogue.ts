@@ -20,6 +20,7 @@ import {
 import { acknowledgedWritesStay, budgetsAreKept, deletedPodsStayAway, onlyGarbageIsCollected } from './requests.ts';
 import { revisionsInUseStay } from './revisions.ts';
 import { podsAreSpared } from './spare.ts';
+import { fewPodsAreTaken } from './takings.ts';
 import {
   advancedDaemonSetsStayAvailable,
   advancedStatefulSetsStartInOrder,
@@ -49,6 +50,7 @@ export const invariants: readonly Invariant[] = [
   deletedPodsStayAway,
   deploymentsAreNotExceeded,
   deploymentsStayLarge,
+  fewPodsAreTaken,
   heldPodsAreNotDeleted,
   heldPodsAreNotUpdated,
   jobsCountWhatWas,

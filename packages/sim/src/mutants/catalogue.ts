@@ -4,7 +4,9 @@ import { type Deployment, deployment } from '@kruise/api/apps/deployment';
 import { replicaSet } from '@kruise/api/apps/replicaset';
 import { statefulSet } from '@kruise/api/apps/statefulset';
 import { job } from '@kruise/api/batch/job';
+import { pod } from '@kruise/api/core/pod';
 import { podDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
+import { remove } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
 import type { ApiRequest, WatchEvent } from '@kruise/client/transport';
@@ -142,6 +144,30 @@ export const mutants: readonly Mutant[] = [
     about: daemonSet,
     caughtBy: 'a DaemonSet has at most one active Pod on a node',
     seed: 'm-1',
+  },
+  {
+    name: 'a DaemonSet takes all Pods down at once to update them',
+    parts: seeing(daemonSet, (set) => ({
+      ...set,
+      spec: {
+        ...set.spec!,
+        updateStrategy: { type: 'RollingUpdate' as const, rollingUpdate: { maxUnavailable: '100%' } },
+      },
+    })),
+    about: daemonSet,
+    caughtBy: 'a DaemonSet or an ordered StatefulSet takes no more Pods at a time than may be missing',
+    seed: 'm-1',
+  },
+  {
+    name: 'an ordered StatefulSet takes its first Pod with the one it updates',
+    parts: deciding(statefulSet, (decision, caches) => {
+      const isTaking = decision.actions.some(({ type }) => type === 'remove');
+      const first = caches.of(pod).get({ namespace: 'default', name: 'db-0' });
+      return isTaking && first ? { ...decision, actions: [...decision.actions, remove(first)] } : decision;
+    }),
+    about: statefulSet,
+    caughtBy: 'a DaemonSet or an ordered StatefulSet takes no more Pods at a time than may be missing',
+    seed: 'm-9',
   },
   {
     name: 'a Job counts a success twice',

@@ -1,0 +1,90 @@
+/**
+ * Kubernetes' own DaemonSets and ordered StatefulSets update Pods by deleting them, and take the next only when the last is
+ * back. Pods that are down without their doing do not keep them from it: only what they have taken themselves is counted.
+ */
+import { daemonSet } from '@kruise/api/apps/daemonset';
+import { type StatefulSet, statefulSet } from '@kruise/api/apps/statefulset';
+import { node } from '@kruise/api/core/node';
+import { type Pod, pod } from '@kruise/api/core/pod';
+import { updateBudget } from '@kruise/controlplane/controllers/daemonset/situation';
+import { targetNodeOf } from '@kruise/machinery/daemon-pods';
+import { controllerOf } from '@kruise/machinery/owner-references';
+import { isPodActive, isPodReady } from '@kruise/machinery/pods';
+import type { View } from '../view.ts';
+import type { Heard } from '../world.ts';
+import type { Invariant } from './invariant.ts';
+import { numberOf, specsInForce } from './kruise.ts';
+
+/** Who knew that a Pod was ready must have known it for so long, however late it sees. */
+const knownAfterMs = 10_000;
+
+const takers: readonly string[] = ['daemon-set-controller', 'statefulset-controller'].map(
+  (name) => `system:serviceaccount:kube-system:${name}`,
+);
+
+export const fewPodsAreTaken: Invariant = {
+  name: 'a DaemonSet or an ordered StatefulSet takes no more Pods at a time than may be missing',
+  begin(scene) {
+    let broken: string | undefined;
+    const readyAt = new Map<string, number>();
+    const taken = new Map<string, Set<string>>();
+    const specs = specsInForce<StatefulSet['spec']>();
+    // A set that has no spec has none of its kind, either.
+    const specsOf = (set: StatefulSet) => specs(set as Parameters<typeof specs>[0]);
+
+    const look = (view: View) => {
+      for (const set of view.list(statefulSet)) specsOf(set);
+      for (const each of view.list(pod)) {
+        const { uid = '' } = each.metadata;
+        const places = taken.get(controllerOf(each)?.uid ?? '');
+        if (!isPodActive(each) || !isPodReady(each)) readyAt.delete(uid);
+        else {
+          if (!readyAt.has(uid)) readyAt.set(uid, view.now);
+          places?.delete(placeOf(each));
+        }
+      }
+    };
+
+    /** How many places may be without a Pod; undefined if that is not for this workload to say, or not of this Pod. */
+    const mostOf = (view: View, found: Pod): number | undefined => {
+      const owner = controllerOf(found)?.uid;
+      const daemons = view.list(daemonSet).find(({ metadata }) => metadata.uid === owner);
+      if (daemons) return updateBudget(daemons, view.list(node).length).maxUnavailable;
+      const set = view.list(statefulSet).find(({ metadata }) => metadata.uid === owner);
+      const isWanted = set && specsOf(set).every((spec) => numberOf(found) < (spec?.replicas ?? 1));
+      return isWanted && set.spec?.podManagementPolicy !== 'Parallel' ? 1 : undefined;
+    };
+
+    scene.onRequest((heard) => {
+      const before = isTaking(heard) ? scene.view() : undefined;
+      const found = before?.at(pod, heard.request.path);
+      if (!before || !found) return undefined;
+      look(before);
+      const since = readyAt.get(found.metadata.uid ?? '') ?? before.now;
+      if (!isPodActive(found) || before.now - since < knownAfterMs) return undefined;
+      return () => {
+        const view = scene.view();
+        const most = view && mostOf(view, found);
+        if (!view || most === undefined) return;
+        const owner = controllerOf(found)!;
+        const places = taken.get(owner.uid) ?? new Set();
+        taken.set(owner.uid, places.add(placeOf(found)));
+        look(view);
+        if (places.size > most) broken ??= `${owner.name} took ${[...places].join(', ')} and may take ${most}`;
+      };
+    });
+    return (view) => {
+      look(view);
+      return broken;
+    };
+  },
+};
+
+function isTaking({ user, request }: Heard): boolean {
+  return request.method === 'DELETE' && takers.includes(user.username);
+}
+
+/** What a Pod serves that others can serve in its place. */
+function placeOf(each: Pod): string {
+  return controllerOf(each)?.kind === 'DaemonSet' ? (targetNodeOf(each) ?? '') : (each.metadata.name ?? '');
+}
