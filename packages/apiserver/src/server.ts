@@ -101,10 +101,15 @@ export type ServerParts = {
 /** An API server at work, reachable in this process; `serveHttps` opens it to others. */
 export type ApiServer = {
   readonly core: Core;
-  serveHttps(options: HttpsOptions): Promise<Listener>;
+  serveHttps(options: HttpsOptions): Promise<AnnouncedListener>;
   /** Speaks HTTPS on connections that come some other way than over the network of this machine. */
   serveConnections(options: ConnectionsOptions): HttpsServer;
   close(): Promise<void>;
+};
+
+export type AnnouncedListener = Listener & {
+  /** Resolves when the cluster has been told where the server is. Clients are answered before. */
+  readonly announced: Promise<void>;
 };
 
 export type HttpsOptions = {
@@ -284,12 +289,12 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
       advertised = hostAndPort(advertisedIp ?? host, listener.port);
       listeners.push(listener);
       const clusterIp = formatAddress(addressAt(masked(parsePrefix(serviceRanges[0]!)), 1n));
-      await keepPresence(core, {
+      const announced = keepPresence(core, {
         address: { clusterIp, ip: advertisedIp, port: listener.port },
         hostname: hostname(),
         onError: parts.onError,
       });
-      return listener;
+      return { ...listener, announced };
     },
     serveConnections({ certificate, key, address }) {
       const server = createHttpsServer({

@@ -112,11 +112,14 @@ export async function runCluster(
       onError: (error) => console.error(error),
     }),
   );
-  const { port } = await steps.step('HTTPS', () => listen(server, directory, { ...options, advertised }, pki));
+  const { port, announced } = await steps.step('HTTPS', () =>
+    listen(server, directory, { ...options, advertised }, pki),
+  );
   const url = `https://${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${port}`;
   const file = options.kubeconfig ?? usualKubeconfigFile();
   const context = await mergeKubeconfig(file, 'kruise', url, pki);
   writeWhole(directory.kubeconfig, kubeconfigText(kubeconfigOf('kruise', url, pki)));
+  await announced;
   const rest = await command.startRest?.({
     directory,
     server,

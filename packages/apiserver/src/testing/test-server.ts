@@ -108,7 +108,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     hosts: ['localhost', '127.0.0.1'],
     nowMs: clock.now(),
   });
-  const { port } = await server.serveHttps({ host: '127.0.0.1', port: 0, ...pair });
+  const { port, announced } = await server.serveHttps({ host: '127.0.0.1', port: 0, ...pair });
+  await announced;
   const url = `https://127.0.0.1:${port}`;
   const text = formatKubeconfig(
     kubeconfigFileOf({
