@@ -1,6 +1,7 @@
 import { advancedCronJob } from '@kruise/api/kruise/advancedcronjob';
 import { broadcastJob } from '@kruise/api/kruise/broadcastjob';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { containerRecreateRequest } from '@kruise/api/kruise/containerrecreaterequest';
 import { daemonSet } from '@kruise/api/kruise/daemonset';
 import { ephemeralJob } from '@kruise/api/kruise/ephemeraljob';
 import { imageListPullJob } from '@kruise/api/kruise/imagelistpulljob';
@@ -17,6 +18,7 @@ import { advancedCronJobController } from './advancedcronjob/controller.ts';
 import { broadcastJobController } from './broadcastjob/controller.ts';
 import { cloneSetController } from './cloneset/controller.ts';
 import { containerLaunchPriorityController } from './container-launch-priority/controller.ts';
+import { containerRecreateRequestController } from './containerrecreaterequest/controller.ts';
 import { daemonSetController } from './daemonset/controller.ts';
 import { ephemeralJobController } from './ephemeraljob/controller.ts';
 import { imageListPullJobController } from './imagelistpulljob/controller.ts';
@@ -49,6 +51,12 @@ export const controllerCatalogue: readonly CatalogueEntry[] = [
   { name: 'broadcastjob-controller', kind: broadcastJob, make: (settings) => [broadcastJobController(settings)] },
   { name: 'cloneset-controller', kind: cloneSet, make: (settings) => [cloneSetController(settings)] },
   { name: 'container-launch-priority-controller', make: () => [containerLaunchPriorityController] },
+  {
+    name: 'containerrecreaterequest-controller',
+    kind: containerRecreateRequest,
+    isOn: ({ gates }) => gates.KruiseDaemon,
+    make: (settings) => [containerRecreateRequestController(settings)],
+  },
   { name: 'daemonset-controller', kind: daemonSet, make: (settings) => [daemonSetController(settings)] },
   { name: 'ephemeraljob-controller', kind: ephemeralJob, make: (settings) => [ephemeralJobController(settings)] },
   {

@@ -10,6 +10,7 @@ import type { ManagerSettings } from '../settings.ts';
 import { advancedCronJobDefaulting, advancedCronJobValidating } from './advancedcronjob/webhooks.ts';
 import { broadcastJobDefaulting, broadcastJobValidating } from './broadcastjob/webhooks.ts';
 import { cloneSetDefaulting, cloneSetValidating } from './cloneset/webhooks.ts';
+import { containerRecreateRequestFilling } from './containerrecreaterequest/webhooks.ts';
 import type { WebhookContext } from './context.ts';
 import { daemonSetDefaulting, daemonSetValidating } from './daemonset/webhooks.ts';
 import { ephemeralJobValidating } from './ephemeraljob/webhooks.ts';
@@ -105,6 +106,7 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
   ...ofKind('advancedcronjob', advancedCronJobDefaulting, advancedCronJobValidating),
   ...ofKind('broadcastjob', broadcastJobDefaulting, broadcastJobValidating),
   ...ofKind('cloneset', cloneSetDefaulting, cloneSetValidating, { guardsDeletion: true }),
+  ...ofKind('containerrecreaterequest', containerRecreateRequestFilling),
   ...ofKind('daemonset', daemonSetDefaulting, daemonSetValidating),
   onlyValidating('ephemeraljobs', ephemeralJobValidating, {
     name: 'vephemeraljobs.kb.io',

@@ -1,0 +1,133 @@
+/** What the manager does about a request to restart containers (operations.md §A6). */
+import type { Pod } from '@kruise/api/core/pod';
+import type {
+  ContainerRecreateRequest,
+  ContainerRecreateRequestStatus,
+} from '@kruise/api/kruise/containerrecreaterequest';
+import {
+  preRecreateGraceCondition,
+  recreateActiveLabel,
+  recreatePodUidLabel,
+  recreateUnreadyAcquired,
+} from '@kruise/api/kruise/well-known';
+import {
+  type Action,
+  addFinalizer,
+  hasFinalizer,
+  isBeingDeleted,
+  patch,
+  remove,
+  removeFinalizer,
+} from '@kruise/client/actions';
+import type { Decision } from '@kruise/client/controller';
+import { isConditionTrue } from '@kruise/machinery/conditions';
+import { isSame } from '@kruise/machinery/json-value';
+import { formatTime, type Instant, parseTime } from '@kruise/values/time';
+import { holdNotReady, releaseNotReady } from '../../readiness/pod-readiness.ts';
+import { soonest } from '../../soonest.ts';
+
+export type Observed = {
+  readonly request: ContainerRecreateRequest;
+  /** The Pod of the name it gives, which may be another than it was. */
+  readonly pod: Pod | undefined;
+};
+
+type Decided = Decision<ContainerRecreateRequestStatus>;
+
+/** How long the daemon of a node has to take a request up. */
+const patienceSeconds = 60;
+/** How often the Pod is looked at while containers restart: what it says may come late. */
+const lookSeconds = 3;
+
+export function decide({ request, pod }: Observed, now: Instant): Decided {
+  const { spec, status, metadata } = request;
+  const isOver = status?.completionTime != null;
+  if (isOver || isBeingDeleted(request)) return letGo({ request, pod }, now);
+  const isThere = pod && !isBeingDeleted(pod) && pod.metadata.uid === metadata.labels?.[recreatePodUidLabel];
+  if (!isThere) return complete(request, 'pod has gone', now);
+
+  const ageSeconds = (now - parseTime(metadata.creationTimestamp ?? formatTime(now))) / 1000;
+  const patience = status?.phase ? undefined : patienceSeconds - ageSeconds;
+  if (patience !== undefined && patience <= 0) {
+    return complete(request, 'daemon has not responded for a long time', now);
+  }
+  const deadline =
+    spec.activeDeadlineSeconds === undefined ? undefined : Number(spec.activeDeadlineSeconds) - ageSeconds;
+  if (deadline !== undefined && deadline <= 0) {
+    return complete(request, 'recreating has exceeded the activeDeadlineSeconds', now);
+  }
+  if (status?.phase !== 'Recreating') return { actions: [], ...soonest(patience, deadline) };
+  const seen = withSnapshot(request, status, pod);
+  return { ...keepOutOfTraffic(request, seen, pod, now), ...soonest(deadline, lookSeconds) };
+}
+
+/** Lets the Pod take traffic again, and the request be forgotten after its time. */
+function letGo({ request, pod }: Observed, now: Instant): Decided {
+  const steps: Action[] = [];
+  if (hasFinalizer(request, recreateUnreadyAcquired)) {
+    steps.push(
+      ...(pod ? releaseNotReady(pod, keyOf(request), now) : []),
+      removeFinalizer(request, recreateUnreadyAcquired),
+    );
+  }
+  if (isBeingDeleted(request)) return { actions: steps };
+  if (request.metadata.labels?.[recreateActiveLabel] !== undefined) {
+    steps.push(patch(request, { metadata: { labels: { [recreateActiveLabel]: null } } }));
+  }
+  const { ttlSecondsAfterFinished: ttlSeconds } = request.spec;
+  if (steps.length > 0 || ttlSeconds === undefined) return { actions: steps };
+  const leftMs = parseTime(request.status!.completionTime!) + ttlSeconds * 1000 - now;
+  return leftMs > 0 ? { actions: [], requeueAfterSeconds: leftMs / 1000 } : { actions: [remove(request)] };
+}
+
+function complete({ status }: ContainerRecreateRequest, message: string, now: Instant): Decided {
+  return { actions: [], status: { ...status, phase: 'Completed', completionTime: formatTime(now), message } };
+}
+
+/** What the Pod says of containers that were started since the request was made, for the daemon to read. */
+function withSnapshot(
+  { metadata, spec }: ContainerRecreateRequest,
+  status: ContainerRecreateRequestStatus,
+  pod: Pod,
+): ContainerRecreateRequestStatus {
+  const since = parseTime(metadata.creationTimestamp ?? formatTime(0));
+  const snapshot = spec.containers.flatMap(({ name }) => {
+    const found = pod.status?.containerStatuses?.find((each) => each.name === name);
+    const startedAt = found?.state?.running?.startedAt;
+    if (!found || !startedAt || parseTime(startedAt) < since) return [];
+    const { ready, restartCount, containerID } = found;
+    return [{ name, ready, restartCount, ...(containerID ? { containerID } : {}) }];
+  });
+  const isNews = snapshot.length > 0 && !isSame(snapshot, status.containerStatusSnapshot);
+  return isNews ? { ...status, containerStatusSnapshot: snapshot } : status;
+}
+
+/** Keeps the Pod out of traffic, where that is asked for, and says since when once it is. */
+function keepOutOfTraffic(
+  request: ContainerRecreateRequest,
+  status: ContainerRecreateRequestStatus,
+  pod: Pod,
+  now: Instant,
+): Decided {
+  const isWanted = request.spec.strategy?.unreadyGracePeriodSeconds !== undefined;
+  if (!isWanted || isConditionTrue(status.conditions, preRecreateGraceCondition)) return { actions: [], status };
+  const hold = holdNotReady(pod, keyOf(request), now);
+  const finalizer = hold.length > 0 && !hasFinalizer(request, recreateUnreadyAcquired);
+  const acquired = {
+    type: preRecreateGraceCondition,
+    status: 'True' as const,
+    lastTransitionTime: formatTime(now),
+    reason: preRecreateGraceCondition,
+    message: 'Pod has been forced to not-ready for unreadyGracePeriodSeconds drain',
+  };
+  const others = (status.conditions ?? []).filter(({ type }) => type !== preRecreateGraceCondition);
+  return {
+    actions: [...(finalizer ? [addFinalizer(request, recreateUnreadyAcquired)] : []), ...hold],
+    status: ({ failures, isStale }) =>
+      failures.length > 0 || isStale ? status : { ...status, conditions: [...others, acquired] },
+  };
+}
+
+function keyOf({ metadata: { namespace, name } }: ContainerRecreateRequest) {
+  return { userAgent: 'ContainerRecreateRequest', key: `${namespace}/${name}` };
+}
