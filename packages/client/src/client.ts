@@ -154,11 +154,11 @@ export function createClient(transport: Transport, options: ClientOptions = {}):
     const { name = '', namespace } = (object as Object).metadata;
     return { name, ...(namespace === undefined ? {} : { namespace }) };
   };
-  const typed = (kind: Kind, object: unknown) => ({
-    kind: kind.kind,
-    apiVersion: apiVersionOf(kind),
-    ...(object as object),
-  });
+  const typed = (kind: Kind, object: unknown) => {
+    const given = object as object;
+    if ('kind' in given && 'apiVersion' in given) return given;
+    return { kind: kind.kind, apiVersion: apiVersionOf(kind), ...given };
+  };
   const deleteBody = ({ signal: _, dryRun, ...options }: DeleteOptions) => ({
     kind: 'DeleteOptions',
     apiVersion: 'v1',

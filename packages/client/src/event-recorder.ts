@@ -93,8 +93,8 @@ export function createEventRecorder(
         await write(next);
         return;
       } catch (error) {
-        // Whoever deletes a namespace does not want to know what becomes of what is in it.
-        if (signal.aborted || isNamespaceTerminating(error)) return;
+        // Whoever deletes a namespace does not want to know what becomes of what was in it.
+        if (signal.aborted || isNamespaceTerminating(error) || isNotFound(error)) return;
         // The server has understood and refused; asking again changes nothing.
         if (error instanceof StatusError && error.code < 500 && error.code !== 429) return onError(error);
         if (attempt === maxAttempts) return onError(error);

@@ -196,7 +196,7 @@ test('a server that fails is asked again, and nobody waits for it', async () => 
   await cluster.close();
 });
 
-test('what is refused is said, unless it is for its namespace being deleted', async () => {
+test('what is refused is said, unless it is for its namespace being deleted or gone', async () => {
   const cluster = await startCluster();
   const refusals = [
     failure({ code: 403, reason: 'Forbidden', message: 'no' }),
@@ -206,6 +206,7 @@ test('what is refused is said, unless it is for its namespace being deleted', as
       message: 'ending',
       details: { causes: [{ reason: 'NamespaceTerminating' }] },
     }),
+    failure({ code: 404, reason: 'NotFound', message: 'gone' }),
   ];
   const refusing = createClient({
     ...cluster.client.transport,
@@ -214,9 +215,9 @@ test('what is refused is said, unless it is for its namespace being deleted', as
     },
   });
   const { tell, recorder, errors } = await recording(cluster, refusing);
-  tell('one');
-  tell('other');
+  for (const message of ['one', 'other', 'third']) tell(message);
   await recorder.flush();
+  assert.deepEqual(refusals, []);
   assert.deepEqual(
     errors.map((error) => (error as Error).message),
     ['no'],
