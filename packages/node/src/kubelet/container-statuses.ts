@@ -44,22 +44,24 @@ const byName = (a: ContainerStatus, b: ContainerStatus) => (a.name < b.name ? -1
 
 /** How every container of a Pod is. */
 export function containerStatusesOf(facts: StatusFacts): ContainerStatuses {
-  const all = containersOf(facts.pod);
-  const of = (...roles: readonly ContainerRole[]) =>
-    all.filter(({ role }) => roles.includes(role)).map((each) => statusOf(facts, each));
-  return {
-    init: of('init', 'sidecar'),
-    regular: of('regular').sort(byName),
-    ephemeral: of('ephemeral').sort(byName),
-  };
+  const init: ContainerStatus[] = [];
+  const regular: ContainerStatus[] = [];
+  const ephemeral: ContainerStatus[] = [];
+  const lists = { init, sidecar: init, regular, ephemeral };
+  for (const each of containersOf(facts.pod)) lists[each.role].push(statusOf(facts, each));
+  if (regular.length > 1) regular.sort(byName);
+  if (ephemeral.length > 1) ephemeral.sort(byName);
+  return { init, regular, ephemeral };
 }
 
 function statusOf(facts: StatusFacts, podContainer: PodContainer): ContainerStatus {
   const { container, role } = podContainer;
   const previous = facts.previous.find(({ name }) => name === container.name);
-  const [newest, ...rest] = facts.runtimePod.containers.filter(({ name }) => name === container.name);
+  const newest = newestOf(facts.runtimePod, container.name);
   // One that was made and never started has nothing to tell.
-  const older = rest.find(({ state }) => state !== 'created');
+  const older = facts.runtimePod.containers.find(
+    (each) => each !== newest && each.name === container.name && each.state !== 'created',
+  );
   const known = newest ? fromRuntime(facts, container, newest, previous) : fromNothing(facts.pod, container, previous);
   // Of two that the runtime still has, the older one tells how it went last time.
   const status = older ? { ...known, lastState: stateOf(older, facts.runtimeName, undefined) } : known;

@@ -24,18 +24,18 @@ export function isFinal(phase: string | undefined): phase is 'Succeeded' | 'Fail
 
 /** The phase a Pod is in. */
 export function phaseOf({ spec }: Pod, { statuses, isEnding, hasInitialized, isStatic }: PhaseFacts): Phase {
-  const statusOf = new Map(statuses.map((status) => [status.name, status]));
+  const statusOf = (name: string) => statuses.find((status) => status.name === name);
   const policy = spec?.restartPolicy ?? 'Always';
   const init = { pending: 0, failed: 0 };
   const sidecars = { pending: 0 };
   const count = { unknown: 0, running: 0, waiting: 0, stopped: 0, succeeded: 0 };
 
   for (const container of spec?.initContainers ?? []) {
-    const status = statusOf.get(container.name);
+    const status = statusOf(container.name);
     if (isSidecar(container)) countSidecar(status, sidecars, count);
     else countInit(status, init);
   }
-  for (const { name } of spec?.containers ?? []) countRegular(statusOf.get(name), count);
+  for (const { name } of spec?.containers ?? []) countRegular(statusOf(name), count);
 
   if (init.failed > 0 && policy === 'Never') return 'Failed';
   if (init.pending > 0 || (sidecars.pending > 0 && !hasInitialized) || count.waiting > 0) return 'Pending';

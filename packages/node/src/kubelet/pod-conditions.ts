@@ -1,4 +1,5 @@
 /** The conditions a kubelet keeps on its Pods (kubelet.md §2.2). */
+import type { Container } from '@kruise/api/core/container';
 import type { ContainerStatus, Pod, PodCondition } from '@kruise/api/core/pod';
 import { isSidecar } from '@kruise/api/core/pod-containers';
 import { findCondition } from '@kruise/machinery/conditions';
@@ -49,9 +50,15 @@ export function claimsOf(facts: ConditionFacts): readonly Claim[] {
 
 function containersReadyClaim({ pod: { spec }, statuses, phase }: ConditionFacts): Claim {
   const type = 'ContainersReady';
-  const containers = [...(spec?.initContainers ?? []).filter(isSidecar), ...(spec?.containers ?? [])];
-  const unknown = containers.filter(({ name }) => !statusOf(statuses, name)).map(({ name }) => name);
-  const unready = containers.filter(({ name }) => statusOf(statuses, name)?.ready === false).map(({ name }) => name);
+  const unknown: string[] = [];
+  const unready: string[] = [];
+  const judge = ({ name }: Container) => {
+    const status = statusOf(statuses, name);
+    if (!status) unknown.push(name);
+    else if (status.ready === false) unready.push(name);
+  };
+  for (const container of spec?.initContainers ?? []) if (isSidecar(container)) judge(container);
+  for (const container of spec?.containers ?? []) judge(container);
   if (phase === 'Succeeded' && unknown.length === 0) return { type, status: 'False', reason: 'PodCompleted' };
   // What is still being stopped says nothing any more.
   if (phase === 'Failed') return { type, status: 'False', reason: 'PodFailed' };
@@ -100,10 +107,12 @@ function statusOf(statuses: readonly ContainerStatus[], name: string): Container
 }
 
 function faults(containers: { readonly [word: string]: readonly string[] }): string {
-  return Object.entries(containers)
-    .filter(([, names]) => names.length > 0)
-    .map(([word, names]) => `containers with ${word} status: [${names.join(' ')}]`)
-    .join(', ');
+  let text = '';
+  for (const word in containers) {
+    const names = containers[word]!;
+    if (names.length > 0) text += `${text === '' ? '' : ', '}containers with ${word} status: [${names.join(' ')}]`;
+  }
+  return text;
 }
 
 /** Conditions as they were: as the kubelet said, and as they are in the API. */

@@ -42,7 +42,6 @@ export function podStatusOf(facts: PodStatusFacts): PodStatus {
   });
   const verdict = verdictOf(facts, found);
   const api = pod.status ?? {};
-  const foreign = (api.conditions ?? []).filter(({ type }) => !isKubeletCondition(type) && type !== 'DisruptionTarget');
   const claims = claimsOf({
     pod,
     statuses,
@@ -53,12 +52,13 @@ export function podStatusOf(facts: PodStatusFacts): PodStatus {
   const disruption =
     findCondition(previous.conditions, 'DisruptionTarget') ?? findCondition(api.conditions, 'DisruptionTarget');
   const known = { said: previous.conditions, api: api.conditions };
-  const conditions: PodCondition[] = [
-    ...foreign,
-    ...facts.resizeClaims.map((claim) => conditionOf(claim, known, now)),
-    ...(disruption ? [disruption] : []),
-    ...claims.map((claim) => conditionOf(claim, known, now)),
-  ];
+  const conditions: PodCondition[] = [];
+  for (const each of api.conditions ?? []) {
+    if (!isKubeletCondition(each.type) && each.type !== 'DisruptionTarget') conditions.push(each);
+  }
+  for (const claim of facts.resizeClaims) conditions.push(conditionOf(claim, known, now));
+  if (disruption) conditions.push(disruption);
+  for (const claim of claims) conditions.push(conditionOf(claim, known, now));
   const { nominatedNodeName, resourceClaimStatuses } = api;
   return {
     ...verdict,

@@ -34,13 +34,15 @@ export async function readRuntimePod(
     }
   }
   const containers: RuntimeContainer[] = [];
-  for (const { sandboxId, status } of found.sort(newestFirst)) {
+  if (found.length > 1) found.sort(newestFirst);
+  for (const { sandboxId, status } of found) {
     const before = known.containers.find(({ id }) => id === status.id);
     if (before?.state === 'exited') containers.push(before);
     else if (status.state !== 'CONTAINER_EXITED') containers.push(containerOf(sandboxId, status, status.message));
     else containers.push(containerOf(sandboxId, status, await lastWordsOf(runtime, status)));
   }
-  return { sandboxes: sandboxes.sort(newestFirst).map(sandboxOf), containers };
+  if (sandboxes.length > 1) sandboxes.sort(newestFirst);
+  return { sandboxes: sandboxes.map(sandboxOf), containers };
 }
 
 /** To the nanosecond: one may be made right after the other. */

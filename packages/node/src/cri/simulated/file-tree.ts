@@ -416,7 +416,8 @@ function isPlain(path: string): boolean {
 
 /** Whether a path has two dots in it that lead up, and are not part of a name. */
 function goesUp(path: string): boolean {
-  return path.includes('..') && partsOf(path).includes('..');
+  if (!path.includes('..')) return false;
+  return path === '..' || path.startsWith('../') || path.endsWith('/..') || path.includes('/../');
 }
 
 function partsOf(path: string): string[] {
