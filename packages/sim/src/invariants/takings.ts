@@ -27,9 +27,9 @@ export const fewPodsAreTaken: Invariant = {
   begin(scene) {
     let broken: string | undefined;
     const readyAt = new Map<string, number>();
-    const taken = new Map<string, Set<string>>();
+    const taken = new Map<string, Map<string, Pod>>();
     const specs = specsInForce<StatefulSet['spec']>();
-    // A set that has no spec has none of its kind, either.
+    // Every set that is stored has a spec.
     const specsOf = (set: StatefulSet) => specs(set as Parameters<typeof specs>[0]);
 
     const look = (view: View) => {
@@ -45,7 +45,7 @@ export const fewPodsAreTaken: Invariant = {
       }
     };
 
-    /** How many places may be without a Pod; undefined if that is not for this workload to say, or not of this Pod. */
+    /** How many places a workload may leave without a Pod; undefined where it promises nothing about the place of this one. */
     const mostOf = (view: View, found: Pod): number | undefined => {
       const owner = controllerOf(found)?.uid;
       const daemons = view.list(daemonSet).find(({ metadata }) => metadata.uid === owner);
@@ -67,10 +67,11 @@ export const fewPodsAreTaken: Invariant = {
         const most = view && mostOf(view, found);
         if (!view || most === undefined) return;
         const owner = controllerOf(found)!;
-        const places = taken.get(owner.uid) ?? new Set();
-        taken.set(owner.uid, places.add(placeOf(found)));
+        const places = taken.get(owner.uid) ?? new Map<string, Pod>();
+        taken.set(owner.uid, places.set(placeOf(found), found));
         look(view);
-        if (places.size > most) broken ??= `${owner.name} took ${[...places].join(', ')} and may take ${most}`;
+        const missing = [...places].filter(([, gone]) => mostOf(view, gone) !== undefined).map(([place]) => place);
+        if (missing.length > most) broken ??= `${owner.name} took ${missing.join(', ')} and may take ${most}`;
       };
     });
     return (view) => {
