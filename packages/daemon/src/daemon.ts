@@ -15,6 +15,7 @@ import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import { containerMetaController } from './container-meta/controller.ts';
 import { createRestarter } from './container-meta/restarter.ts';
+import { containerRecreateController } from './container-recreate/controller.ts';
 import { createImagePuller } from './image-puller/controller.ts';
 import type { DaemonNode } from './node.ts';
 
@@ -69,7 +70,13 @@ export function startDaemon(options: DaemonOptions, signal: AbortSignal): Daemon
     recordFor: (host) => recorderFor('kruise-daemon-containermeta', host).record,
   });
   const ofContainers = containerMetaController({ nodes, selection: own('spec.nodeName'), gates, restarter });
-  const parts = [puller.runnable, ...(gates.DaemonWatchingPod ? [ofContainers, restarter.runnable] : [])];
+  const recreating = containerRecreateController({
+    nodes,
+    nodeName,
+    clock,
+    recordFor: (host) => recorderFor('kruise-daemon-crr', host).record,
+  });
+  const parts = [puller.runnable, recreating, ...(gates.DaemonWatchingPod ? [ofContainers, restarter.runnable] : [])];
   const { metrics } = options;
   const run = { client, caches, clock, random, log, ...(metrics ? { metrics } : {}) };
 

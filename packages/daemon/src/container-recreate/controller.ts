@@ -1,0 +1,119 @@
+import { type ContainerRecreateRequest, containerRecreateRequest } from '@kruise/api/kruise/containerrecreaterequest';
+import { recreateActiveLabel, recreateNodeNameLabel, recreatePodUidLabel } from '@kruise/api/kruise/well-known';
+import type { NewEvent } from '@kruise/client/actions';
+import { type Controller, defineController, watch } from '@kruise/client/controller';
+import type { Caches } from '@kruise/client/informer';
+import { keyOf } from '@kruise/client/object-key';
+import { exponentialBackOff } from '@kruise/client/rate-limiter';
+import type { NodeRuntime } from '@kruise/node/cri/runtime';
+import { originOf } from '@kruise/node/kubelet/container-config';
+import { podUidLabel } from '@kruise/node/kubelet/sandbox-config';
+import type { Clock } from '@kruise/values/clock';
+import type { DaemonNodes } from '../node.ts';
+import { decide, type Observed, type Stop, turnOf } from './decide.ts';
+import { type Found, type FoundContainers, runtimeNameOf } from './states.ts';
+import { stopContainer } from './stop.ts';
+
+export type ContainerRecreateOptions = {
+  readonly nodes: DaemonNodes;
+  /** The only node whose requests are looked at; all where nothing is said. */
+  readonly nodeName: string | undefined;
+  readonly clock: Clock;
+  readonly recordFor: (nodeName: string) => (event: NewEvent) => void;
+};
+
+/** What is looked at, with whom to ask. */
+type Question = Observed & { readonly service: NodeRuntime | undefined };
+
+const nowhere: FoundContainers = new Map();
+
+export function containerRecreateController({
+  nodes,
+  nodeName,
+  clock,
+  recordFor,
+}: ContainerRecreateOptions): Controller {
+  const own = nodeName === undefined ? '' : `${recreateNodeNameLabel}=${nodeName},`;
+  const selection = { labelSelector: `${own}${recreateActiveLabel}=true` };
+  const nodeOf = ({ metadata }: ContainerRecreateRequest) => nodes.get(metadata.labels?.[recreateNodeNameLabel] ?? '');
+  const runtimeOf = (request: ContainerRecreateRequest): Pick<Question, 'runtime' | 'service'> => {
+    const names = new Set(
+      request.spec.containers.map(({ statusContext }) => runtimeNameOf(statusContext?.containerID ?? '')),
+    );
+    const [name = ''] = names;
+    const service = names.size === 1 ? nodeOf(request)?.runtimes.get(name) : undefined;
+    const fault = names.size > 1 ? 'containers of several runtimes' : `no runtime ${JSON.stringify(name)}`;
+    return { service, runtime: service ? { name } : { fault } };
+  };
+  const requestsOf = (caches: Caches, { metadata, spec }: ContainerRecreateRequest) =>
+    caches
+      .of(containerRecreateRequest, selection)
+      .list({ namespace: metadata.namespace ?? '' })
+      .filter((each) => each.spec.podName === spec.podName);
+
+  return defineController({
+    name: 'crr',
+    component: 'kruise-daemon-crr',
+    fieldManager: 'kruise-daemon',
+    for: containerRecreateRequest,
+    selection,
+    wakes: ({ object }) => nodeOf(object) !== undefined,
+    // Whose turn it is depends on the others.
+    watches: [
+      watch(containerRecreateRequest, ({ object }, caches) => requestsOf(caches, object).map(keyOf), { selection }),
+    ],
+    workers: 32,
+    rateLimiter: () => exponentialBackOff({ firstMs: 500, maxMs: 50_000 }),
+    observe(caches, key): Question | undefined {
+      const request = caches.of(containerRecreateRequest, selection).get(key);
+      if (!request || !nodeOf(request)) return undefined;
+      return { request, ofPod: requestsOf(caches, request), ...runtimeOf(request), found: nowhere };
+    },
+    inquire: ask,
+    decide,
+    effects: {
+      async stop(input, signal) {
+        // The effect is always given what `decide` made.
+        const { request, container } = input as Stop;
+        const { service } = runtimeOf(request);
+        const found = service && (await containersOf(service, request, signal)).get(container);
+        if (!service || !found) throw new Error(`container ${container} is gone`);
+        const record = recordFor(request.metadata.labels?.[recreateNodeNameLabel] ?? '');
+        await stopContainer({ runtime: service, clock, record }, request, { name: container, found }, signal);
+      },
+    },
+  });
+}
+
+/** What the runtime has, once it is the request's turn to know. */
+async function ask(question: Question, _client: unknown, signal: AbortSignal): Promise<Question> {
+  const { request, ofPod, service } = question;
+  const isAtWork = request.status?.phase === 'Recreating' && turnOf(ofPod) === request;
+  return isAtWork && service ? { ...question, found: await containersOf(service, request, signal) } : question;
+}
+
+async function containersOf(
+  runtime: NodeRuntime,
+  { metadata, spec }: ContainerRecreateRequest,
+  signal: AbortSignal,
+): Promise<FoundContainers> {
+  const filter = { labelSelector: { [podUidLabel]: metadata.labels?.[recreatePodUidLabel] ?? '' } };
+  const { containers } = await runtime.listContainers({ filter }, { signal });
+  const found = new Map<string, Found>();
+  for (const { name } of spec.containers) {
+    const [newest] = containers
+      .filter((each) => each.metadata.name === name)
+      .sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+    if (!newest) continue;
+    const { id, podSandboxId, annotations } = newest;
+    const { status } = await runtime.containerStatus({ containerId: id }, { signal });
+    found.set(name, {
+      id,
+      podSandboxId,
+      isExited: status.state === 'CONTAINER_EXITED',
+      startedAt: Number(status.startedAt / 1_000_000n),
+      restartCount: originOf(annotations).restartCount,
+    });
+  }
+  return found;
+}

@@ -1,0 +1,134 @@
+/** Restarts the containers of a request, one after the other (operations.md §A7). */
+import type {
+  ContainerRecreateRequest,
+  ContainerRecreateRequestStatus,
+} from '@kruise/api/kruise/containerrecreaterequest';
+import { preRecreateGraceCondition } from '@kruise/api/kruise/well-known';
+import { effect, isBeingDeleted } from '@kruise/client/actions';
+import type { Decision } from '@kruise/client/controller';
+import { findCondition } from '@kruise/machinery/conditions';
+import { isSame } from '@kruise/machinery/json-value';
+import { compareStrings } from '@kruise/values/go-syntax';
+import { formatTime, type Instant, parseTime } from '@kruise/values/time';
+import { type FoundContainers, type State, statesOf } from './states.ts';
+
+export type Observed = {
+  readonly request: ContainerRecreateRequest;
+  /** All requests for the Pod, this one included. */
+  readonly ofPod: readonly ContainerRecreateRequest[];
+  /** What runs its containers, or why nothing does. */
+  readonly runtime: { readonly name: string } | { readonly fault: string };
+  /** What there is of the Pod's containers; asked for when it is the request's turn. */
+  readonly found: FoundContainers;
+};
+
+/** A container that is to be stopped. */
+export type Stop = { readonly request: ContainerRecreateRequest; readonly container: string };
+
+type Decided = Decision<ContainerRecreateRequestStatus>;
+
+const nothing: Decided = { actions: [] };
+
+export function decide(observed: Observed, now: Instant): Decided {
+  const { request, ofPod, runtime } = observed;
+  const { spec, status } = request;
+  if (isDone(request)) return nothing;
+  if (turnOf(ofPod) !== request) {
+    return status?.phase ? nothing : { actions: [], status: { ...status, phase: 'Pending' } };
+  }
+  if (status?.phase !== 'Recreating') return { actions: [], status: { ...status, phase: 'Recreating' } };
+  const graceMs = msOfGrace(request, now);
+  // The manager says when the Pod is out of traffic, which wakes the request.
+  if (graceMs === undefined) return nothing;
+  if (graceMs > 0) return { actions: [], requeueAfterSeconds: graceMs / 1000 };
+  if ('fault' in runtime) return complete(status, `failed to find runtime service: ${runtime.fault}`, now);
+  const states = statesOf(request, observed.found, now);
+  const known = status.containerRecreateStates ?? [];
+  if (!isSame(states, known)) return { actions: [], status: { ...status, containerRecreateStates: states } };
+  const step = nextStep(observed, states);
+  if (step.stop !== undefined) return stop(request, status, states, step.stop);
+  const marked = { ...status, containerRecreateStates: step.states };
+  if (step.isOver) return complete(marked, undefined, now);
+  const { minStartedSeconds = 0 } = spec.strategy ?? {};
+  return { actions: [], status: marked, ...(minStartedSeconds > 0 ? { requeueAfterSeconds: minStartedSeconds } : {}) };
+}
+
+function isDone(request: ContainerRecreateRequest): boolean {
+  return isBeingDeleted(request) || request.status?.completionTime != null;
+}
+
+/** Of the requests for a Pod the one whose turn it is: one that was begun, or else the oldest. */
+export function turnOf(requests: readonly ContainerRecreateRequest[]): ContainerRecreateRequest | undefined {
+  const weights = ['Recreating', 'Pending'];
+  const weightOf = ({ status }: ContainerRecreateRequest) => {
+    const weight = weights.indexOf(status?.phase ?? '');
+    return weight < 0 ? weights.length : weight;
+  };
+  const ageOf = ({ metadata }: ContainerRecreateRequest) => metadata.creationTimestamp ?? '';
+  const nameOf = ({ metadata }: ContainerRecreateRequest) => metadata.name ?? '';
+  return requests
+    .filter((each) => !isDone(each))
+    .sort(
+      (a, b) => weightOf(a) - weightOf(b) || compareStrings(ageOf(a), ageOf(b)) || compareStrings(nameOf(a), nameOf(b)),
+    )[0];
+}
+
+/** How long the Pod is yet to be without traffic; undefined while it is not known to be. */
+function msOfGrace({ spec, status }: ContainerRecreateRequest, now: Instant): number | undefined {
+  const seconds = spec.strategy?.unreadyGracePeriodSeconds;
+  if (seconds === undefined) return 0;
+  const acquired = findCondition(status?.conditions, preRecreateGraceCondition);
+  if (acquired?.status !== 'True') return undefined;
+  return Math.max(0, parseTime(acquired.lastTransitionTime) + Number(seconds) * 1000 - now);
+}
+
+type Step = {
+  readonly states: readonly State[];
+  /** The container that is to be stopped now. */
+  readonly stop?: string;
+  readonly isOver: boolean;
+};
+
+/** Goes through the containers up to the first that has to be waited for, or stopped. */
+function nextStep({ request, found }: Observed, states: readonly State[]): Step {
+  const { failurePolicy, orderedRecreate } = request.spec.strategy ?? {};
+  const walked: State[] = [];
+  for (const state of states) {
+    if (state.phase === 'Failed' && failurePolicy !== 'Ignore') return { states, isOver: true };
+    if (state.phase === 'Pending')
+      return found.has(state.name) ? { states, stop: state.name, isOver: false } : waiting();
+    walked.push(state.phase === 'Recreating' ? { ...state, isKilled: true } : state);
+    if (state.phase === 'Recreating' && orderedRecreate) return waiting();
+  }
+  return { states: walked, isOver: walked.every(({ phase }) => phase === 'Succeeded' || phase === 'Failed') };
+
+  function waiting(): Step {
+    return { states: [...walked, ...states.slice(walked.length)], isOver: false };
+  }
+}
+
+function stop(
+  request: ContainerRecreateRequest,
+  status: ContainerRecreateRequestStatus,
+  states: readonly State[],
+  container: string,
+): Decided {
+  const order: Stop = { request, container };
+  const stopped = (outcome: State) => ({
+    ...status,
+    containerRecreateStates: states.map((state) => (state.name === container ? outcome : state)),
+  });
+  return {
+    actions: [effect('stop', order)],
+    status({ failures: [failure] }) {
+      if (!failure) return stopped({ name: container, phase: 'Recreating', isKilled: true });
+      const why = failure.error instanceof Error ? failure.error.message : String(failure.error);
+      return stopped({ name: container, phase: 'Failed', message: `kill container error: ${why}` });
+    },
+  };
+}
+
+function complete(status: ContainerRecreateRequestStatus, message: string | undefined, now: Instant): Decided {
+  const end = { phase: 'Completed' as const, completionTime: formatTime(now) };
+  return { actions: [], status: { ...status, ...end, ...(message === undefined ? {} : { message }) } };
+}
