@@ -8,6 +8,7 @@ import { imageListPullJob } from '@kruise/api/kruise/imagelistpulljob';
 import { imagePullJob } from '@kruise/api/kruise/imagepulljob';
 import { nodeImage } from '@kruise/api/kruise/nodeimage';
 import { nodePodProbe } from '@kruise/api/kruise/nodepodprobe';
+import { podProbeMarker } from '@kruise/api/kruise/podprobemarker';
 import { resourceDistribution } from '@kruise/api/kruise/resourcedistribution';
 import { sidecarSet } from '@kruise/api/kruise/sidecarset';
 import { statefulSet } from '@kruise/api/kruise/statefulset';
@@ -26,6 +27,7 @@ import { imagePullJobController } from './imagepulljob/controller.ts';
 import { nodeImageController } from './nodeimage/controller.ts';
 import { nodePodProbeController } from './nodepodprobe/controller.ts';
 import { podReadinessController } from './pod-readiness/controller.ts';
+import { podProbeMarkerController } from './podprobemarker/controller.ts';
 import { resourceDistributionController } from './resourcedistribution/controller.ts';
 import { sidecarSetController } from './sidecarset/controller.ts';
 import { statefulSetController } from './statefulset/controller.ts';
@@ -82,6 +84,12 @@ export const controllerCatalogue: readonly CatalogueEntry[] = [
     kind: nodePodProbe,
     isOn: ({ gates }) => gates.PodProbeMarkerGate,
     make: (settings) => [nodePodProbeController(settings)],
+  },
+  {
+    name: 'podprobemarker-controller',
+    kind: podProbeMarker,
+    isOn: ({ gates }) => gates.PodProbeMarkerGate,
+    make: (settings) => [podProbeMarkerController(settings)],
   },
   { name: 'pod-readiness-controller', make: () => [podReadinessController] },
   {

@@ -18,6 +18,7 @@ import { imageListPullJobDefaulting, imageListPullJobValidating } from './imagel
 import { imagePullJobDefaulting, imagePullJobValidating } from './imagepulljob/webhooks.ts';
 import { nodeImageDefaulting, nodeImageValidating } from './nodeimage/webhooks.ts';
 import { podMutating } from './pod/webhooks.ts';
+import { podProbeMarkerValidating } from './podprobemarker/webhooks.ts';
 import { resourceDistributionValidating } from './resourcedistribution/webhooks.ts';
 import { sidecarSetDefaulting, sidecarSetValidating } from './sidecarset/webhooks.ts';
 import { statefulSetDefaulting, statefulSetValidating } from './statefulset/webhooks.ts';
@@ -116,6 +117,11 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
   ...ofKind('imagelistpulljob', imageListPullJobDefaulting, imageListPullJobValidating, { called: '-v1beta1' }),
   ...ofKind('imagepulljob', imagePullJobDefaulting, imagePullJobValidating, { called: '-v1beta1' }),
   ...ofKind('nodeimage', nodeImageDefaulting, nodeImageValidating),
+  onlyValidating('podprobemarkers', podProbeMarkerValidating, {
+    name: 'vpodprobemarker.kb.io',
+    path: '/validate-apps-kruise-io-podprobemarker',
+    versions: ['v1alpha1'],
+  }),
   onlyValidating('resourcedistributions', resourceDistributionValidating, {
     name: 'vresourcedistribution.kb.io',
     path: '/validate-apps-kruise-io-resourcedistribution',

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '@kruise/api/core/pod';
+import type { NodePodProbe, PodProbe } from '@kruise/api/kruise/nodepodprobe';
+import type { PodContainerProbe, PodProbeMarker } from '@kruise/api/kruise/podprobemarker';
+import { nodePodProbeCleanupFinalizer } from '@kruise/api/kruise/well-known';
+import type { UpdateAction } from '@kruise/client/actions';
+import { inWords } from '@kruise/controlplane/testing/in-words';
+import { decide, type Observed } from './decide.ts';
+
+const probe = { exec: { command: ['true'] } };
+const idle: PodContainerProbe = { name: 'idle', containerName: 'main', probe, podConditionType: 'example.com/idle' };
+
+const markerOf = (
+  probes: readonly PodContainerProbe[] = [idle],
+  metadata: PodProbeMarker['metadata'] = {},
+): PodProbeMarker => ({
+  apiVersion: 'apps.kruise.io/v1alpha1',
+  kind: 'PodProbeMarker',
+  metadata: {
+    name: 'marker',
+    namespace: 'default',
+    generation: 2,
+    finalizers: [nodePodProbeCleanupFinalizer],
+    ...metadata,
+  },
+  spec: { selector: { matchLabels: { app: 'web' } }, probes },
+});
+
+const podOf = (name: string, nodeName = 'a'): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, namespace: 'default', uid: `uid-${name}` },
+  spec: { nodeName, containers: [{ name: 'main', image: 'app', ports: [{ name: 'web', containerPort: 8080 }] }] },
+  status: { podIP: '10.0.0.1' },
+});
+const entryOf = (name: string, ...probes: readonly string[]): PodProbe => ({
+  name,
+  namespace: 'default',
+  uid: `uid-${name}`,
+  IP: '10.0.0.1',
+  probes: probes.map((each) => ({ name: each, containerName: 'main', probe })),
+});
+const told = (name: string, ...podProbes: readonly PodProbe[]): NodePodProbe => ({
+  apiVersion: 'apps.kruise.io/v1alpha1',
+  kind: 'NodePodProbe',
+  metadata: { name },
+  spec: podProbes.length > 0 ? { podProbes } : {},
+});
+
+function decided(
+  marker: PodProbeMarker,
+  pods: readonly Pod[],
+  nodePodProbes: readonly NodePodProbe[],
+  virtualPods = 0,
+) {
+  const observed: Observed = { marker, pods, nodePodProbes, virtualPods };
+  const { actions, status } = decide(observed);
+  const entries = (actions.filter(({ type }) => type === 'update') as readonly UpdateAction[]).flatMap(
+    ({ object }) => (object as NodePodProbe).spec.podProbes ?? [],
+  );
+  return { does: inWords(actions), entries, status };
+}
+
+test('the nodes of Pods are told what to probe', () => {
+  const { does, entries, status } = decided(
+    markerOf(),
+    [podOf('p'), podOf('q', 'b')],
+    [told('a'), told('b'), told('c')],
+    1,
+  );
+  assert.deepEqual(does, ['update a', 'update b']);
+  assert.deepEqual(entries, [entryOf('p', 'marker#idle'), entryOf('q', 'marker#idle')]);
+  assert.deepEqual(status, { observedGeneration: 2, matchedPods: 3 });
+});
+
+test('what others want of a node stays, and what the marker wants no more does not', () => {
+  const before = told('a', entryOf('x', 'other#y'), entryOf('p', 'other#z', 'marker#gone', 'marker#idle'));
+  assert.deepEqual(decided(markerOf(), [podOf('p')], [before]).entries, [
+    entryOf('x', 'other#y'),
+    entryOf('p', 'other#z', 'marker#idle'),
+  ]);
+});
+
+test('a node that knows already is told nothing', () => {
+  assert.deepEqual(decided(markerOf(), [podOf('p')], [told('a', entryOf('p', 'marker#idle'))]).does, []);
+});
+
+test('a port is told by its number, and a probe of one that is not there is left out', () => {
+  const port = (port: string) => ({ ...idle, name: port, probe: { tcpSocket: { port } } });
+  const { entries } = decided(markerOf([port('web'), port('81'), port('none')]), [podOf('p')], [told('a')]);
+  assert.deepEqual(
+    entries[0]?.probes?.map((each) => [each.name, each.probe.tcpSocket?.port]),
+    [
+      ['marker#web', 8080],
+      ['marker#81', 81],
+    ],
+  );
+});
+
+test('a marker is held until its probes are off the nodes', () => {
+  const { finalizers: _, ...metadata } = markerOf().metadata;
+  assert.deepEqual(decided({ ...markerOf(), metadata }, [], []).does, ['patch marker']);
+  const leaving = markerOf([idle], { deletionTimestamp: '2026-01-01T00:00:00Z' });
+  const elsewhere = { ...entryOf('p', 'marker#idle'), namespace: 'other', uid: 'else' };
+  const before = told('a', entryOf('p', 'marker#idle'), entryOf('q', 'marker#idle', 'marker-2#idle'), elsewhere);
+  const { does, entries } = decided(leaving, [], [before, told('b')]);
+  assert.deepEqual(does, ['update a', 'patch marker']);
+  assert.deepEqual(entries, [entryOf('q', 'marker-2#idle'), elsewhere]);
+});

@@ -1,0 +1,71 @@
+/** Has nodes probe the Pods of a marker (operations.md §B6). */
+import type { Pod } from '@kruise/api/core/pod';
+import type { NodePodProbe, PodProbe } from '@kruise/api/kruise/nodepodprobe';
+import type { PodProbeMarker, PodProbeMarkerStatus } from '@kruise/api/kruise/podprobemarker';
+import { nodePodProbeCleanupFinalizer } from '@kruise/api/kruise/well-known';
+import {
+  type Action,
+  addFinalizer,
+  hasFinalizer,
+  isBeingDeleted,
+  removeFinalizer,
+  update,
+} from '@kruise/client/actions';
+import type { Decision } from '@kruise/client/controller';
+import { isSame } from '@kruise/machinery/json-value';
+import { withoutProbes, withProbes } from './probes.ts';
+
+export type Observed = {
+  readonly marker: PodProbeMarker;
+  /** The Pods of its selector that are at work on ordinary nodes. */
+  readonly pods: readonly Pod[];
+  /** How many more there are on nodes that are but a name, whose provider probes them. */
+  readonly virtualPods: number;
+  /** What all nodes are told. */
+  readonly nodePodProbes: readonly NodePodProbe[];
+};
+
+export function decide({ marker, pods, virtualPods, nodePodProbes }: Observed): Decision<PodProbeMarkerStatus> {
+  const isHeld = hasFinalizer(marker, nodePodProbeCleanupFinalizer);
+  if (isBeingDeleted(marker)) {
+    if (!isHeld) return { actions: [] };
+    const cleaned = nodePodProbes.flatMap((each) => rewrite(each, withoutProbes(entriesOf(each), marker)));
+    return { actions: [...cleaned, removeFinalizer(marker, nodePodProbeCleanupFinalizer)] };
+  }
+  const hold = isHeld ? [] : [addFinalizer(marker, nodePodProbeCleanupFinalizer)];
+  const byNode = Map.groupBy(pods, ({ spec }) => spec?.nodeName ?? '');
+  const told = nodePodProbes.flatMap((each) => {
+    const here = byNode.get(each.metadata.name ?? '') ?? [];
+    return here.length === 0 ? [] : rewrite(each, entriesWith(entriesOf(each), marker, here));
+  });
+  const matchedPods = pods.length + virtualPods;
+  return {
+    actions: [...hold, ...told],
+    status: {
+      observedGeneration: marker.metadata.generation ?? 0,
+      ...(matchedPods > 0 ? { matchedPods } : {}),
+    },
+  };
+}
+
+function entriesOf({ spec }: NodePodProbe): readonly PodProbe[] {
+  return spec.podProbes ?? [];
+}
+
+function entriesWith(entries: readonly PodProbe[], marker: PodProbeMarker, pods: readonly Pod[]): readonly PodProbe[] {
+  const isOf = (entry: PodProbe, { metadata }: Pod) => entry.uid === metadata.uid;
+  const updated = entries.map((entry) => {
+    const pod = pods.find((each) => isOf(entry, each));
+    return pod ? withProbes(entry, marker, pod) : entry;
+  });
+  const missing = pods.filter((pod) => !entries.some((entry) => isOf(entry, pod)));
+  const added = missing.map((pod) => withProbes(undefined, marker, pod)).filter(({ probes }) => probes?.length);
+  return [...updated, ...added];
+}
+
+/** Tells a node something else, where that is something else. */
+function rewrite(nodePodProbe: NodePodProbe, entries: readonly PodProbe[]): readonly Action[] {
+  if (isSame(entries, entriesOf(nodePodProbe))) return [];
+  const changed: NodePodProbe = { ...nodePodProbe, spec: entries.length > 0 ? { podProbes: entries } : {} };
+  return [update(changed)];
+}
