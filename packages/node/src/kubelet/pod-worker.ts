@@ -167,24 +167,22 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     }
   }
 
-  async function read(): Promise<void> {
-    sandboxIds ??= await sandboxIdsOf(runtime, uid);
-    runtimePod = await readRuntimePod(runtime, sandboxIds, runtimePod);
-  }
-
-  /** As `read`; what keeps the runtime from answering is told. */
-  async function readOrTell(reason: string, what: string): Promise<void> {
+  /** Asks the runtime what it has of the Pod; what keeps it from answering is told, in these words. */
+  async function read(words?: { readonly reason: string; readonly what: string }): Promise<void> {
     try {
-      await read();
+      sandboxIds ??= await sandboxIdsOf(runtime, uid);
+      runtimePod = await readRuntimePod(runtime, sandboxIds, runtimePod);
     } catch (error) {
-      if (!node.signal.aborted) node.record(pod, 'Warning', reason, `${what}: ${rpcTextOf(error)}`);
+      if (words && !node.signal.aborted) {
+        node.record(pod, 'Warning', words.reason, `${words.what}: ${rpcTextOf(error)}`);
+      }
       throw error;
     }
   }
 
   /** Asks the runtime, and says what comes of it. */
   async function observe(): Promise<void> {
-    await readOrTell('FailedSync', 'error determining status');
+    await read({ reason: 'FailedSync', what: 'error determining status' });
     probes.observe(pod, containerStarts.settled(runtimePod), addressesOf(runtimePod)[0] ?? node.hostIPs()[0] ?? '');
     say();
   }
@@ -371,7 +369,7 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
         return;
       }
       // Nothing is said of it yet: in most Pods containers follow at once.
-      await readOrTell('FailedPodSandBoxStatus', 'Unable to get pod sandbox status');
+      await read({ reason: 'FailedPodSandBoxStatus', what: 'Unable to get pod sandbox status' });
     }
     const podIPs = isHostNetwork(pod) ? node.hostIPs() : addressesOf(runtimePod);
     const { initContainerStatuses = [], containerStatuses = [] } = status();

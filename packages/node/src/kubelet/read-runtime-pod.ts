@@ -21,20 +21,20 @@ export async function readRuntimePod(
   known: RuntimePod,
 ): Promise<RuntimePod> {
   const sandboxes: PodSandboxStatus[] = [];
-  const found: { readonly sandboxId: string; readonly createdAt: bigint; readonly status: ContainerStatus }[] = [];
+  const found: { readonly sandboxId: string; readonly status: ContainerStatus }[] = [];
   for (const id of sandboxIds) {
     try {
       const { status, containersStatuses } = await runtime.podSandboxStatus({ podSandboxId: id });
       sandboxes.push(status);
       const statuses = containersStatuses.length > 0 ? containersStatuses : await statusesIn(runtime, id);
-      for (const each of statuses) found.push({ sandboxId: id, createdAt: each.createdAt, status: each });
+      for (const each of statuses) found.push({ sandboxId: id, status: each });
     } catch (error) {
       // Whatever goes while it is looked at has gone.
       if (!isGone(error)) throw error;
     }
   }
   const containers: RuntimeContainer[] = [];
-  if (found.length > 1) found.sort(newestFirst);
+  if (found.length > 1) found.sort((a, b) => newestFirst(a.status, b.status));
   for (const { sandboxId, status } of found) {
     const before = known.containers.find(({ id }) => id === status.id);
     if (before?.state === 'exited') containers.push(before);
@@ -57,7 +57,9 @@ async function statusesIn(runtime: NodeRuntime, podSandboxId: string): Promise<C
 }
 
 function sandboxOf({ id, metadata, state, createdAt, network, linux }: PodSandboxStatus): RuntimeSandbox {
-  const ips = [network?.ip ?? '', ...(network?.additionalIps ?? []).map(({ ip }) => ip)].filter((ip) => ip !== '');
+  const ips: string[] = [];
+  if (network?.ip) ips.push(network.ip);
+  for (const { ip } of network?.additionalIps ?? []) if (ip !== '') ips.push(ip);
   return {
     id,
     attempt: metadata.attempt,

@@ -183,7 +183,8 @@ export function containerCalls(node: NodeState): ContainerCalls {
       }
       const scripted = scriptedProgram(script, config.metadata.attempt);
       const world = worldOf(container, host);
-      const [name = ''] = argvOf(container);
+      const argv = argvOf(container);
+      const [name = ''] = argv;
       const directory = workingDirectoryOf(container);
       const environment = environmentOf(container);
       const program = scripted ?? world.findProgram(name, environment, directory);
@@ -195,7 +196,7 @@ export function containerCalls(node: NodeState): ContainerCalls {
         );
       }
       container.world = undefined;
-      run(container, host, program, environment);
+      run(container, host, program, { argv, environment, directory });
       emit(sandbox, containerId, 'CONTAINER_STARTED_EVENT');
       // What ends at once has ended by the time anyone looks: nobody takes it for something that runs.
       const runs = () => container.state === 'CONTAINER_RUNNING';

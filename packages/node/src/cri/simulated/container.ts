@@ -103,19 +103,16 @@ export function run(
   container: SimulatedContainer,
   host: ContainerHost,
   program: Program,
-  environment: ReadonlyMap<string, string>,
+  given: Pick<ProgramContext, 'argv' | 'environment' | 'directory'>,
 ): void {
   const { config, script } = container;
   container.startedAt = host.timestamp();
   container.state = 'CONTAINER_RUNNING';
-  const argv = argvOf(container);
-  const process = newProcess(container, host, argv.join(' '), (exitCode) => ended(container, host, { exitCode }));
+  const process = newProcess(container, host, given.argv.join(' '), (exitCode) => ended(container, host, { exitCode }));
   const output = mainOutput(container, host, 'stdout');
   const terminal = config.tty ? openTerminal(process, container.stdin, output) : undefined;
   const context: ProgramContext = {
-    argv,
-    environment,
-    directory: workingDirectoryOf(container),
+    ...given,
     stdin: terminal?.input ?? container.stdin,
     stdout: terminal?.output ?? output,
     stderr: terminal?.output ?? mainOutput(container, host, 'stderr'),
@@ -284,11 +281,8 @@ class World implements ContainerWorld {
   mayHaveProgram(path: string): boolean {
     const { files, config, image } = this.#container;
     if (files !== undefined) return true;
-    const places = [
-      ...Object.keys(image.definition?.files ?? {}),
-      ...(config.mounts ?? []).map((mount) => mount.containerPath),
-    ];
-    return places.some((place) => mayBeBelow(path, place));
+    for (const place in image.definition?.files) if (mayBeBelow(path, place)) return true;
+    return config.mounts?.some(({ containerPath }) => mayBeBelow(path, containerPath)) ?? false;
   }
   get user() {
     return userOf(this.#container);

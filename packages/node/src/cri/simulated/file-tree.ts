@@ -269,7 +269,7 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
     const place = writable(path, toLink);
     if (place.entry === undefined) throw new FileError('ENOENT', path);
     if (place.entry === root || isMountPoint(place)) throw new FileError('EBUSY', path);
-    space.usedBytes -= usageOf(place.entry).bytes;
+    space.usedBytes -= bytesBelow(place.entry);
     place.parent.entries.delete(place.name);
     place.parent.modifiedAt = now();
   }
@@ -291,7 +291,7 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
       } else if (entry.type === 'directory') {
         throw new FileError('ENOTDIR', to);
       }
-      space.usedBytes -= usageOf(goal.entry).bytes;
+      space.usedBytes -= bytesBelow(goal.entry);
     }
     source.parent.entries.delete(source.name);
     put(goal, entry);
@@ -358,7 +358,10 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
       if (entry === undefined) throw new FileError('ENOENT', path);
       Object.assign(entry, change);
     },
-    usage: (path) => usageOf(find(path, false)),
+    usage(path) {
+      const entry = find(path, false);
+      return { bytes: bytesBelow(entry), inodes: inodesBelow(entry) };
+    },
     realPath(path) {
       const place = walk(path, { followLast: true, keepsWay: true });
       if (place.entry === undefined) throw new FileError('ENOENT', path);
@@ -445,13 +448,16 @@ function statOf(entry: Entry): FileStat {
   return { type, sizeBytes, mode, uid, gid, modifiedAt };
 }
 
-function usageOf(entry: Entry): { bytes: number; inodes: number } {
-  if (entry.type !== 'directory') return { bytes: entry.type === 'file' ? sizeOf(entry.content) : 0, inodes: 1 };
-  let [bytes, inodes] = [0, 1];
-  for (const child of entry.entries.values()) {
-    const usage = usageOf(child);
-    bytes += usage.bytes;
-    inodes += usage.inodes;
-  }
-  return { bytes, inodes };
+function bytesBelow(entry: Entry): number {
+  if (entry.type !== 'directory') return entry.type === 'file' ? sizeOf(entry.content) : 0;
+  let bytes = 0;
+  for (const child of entry.entries.values()) bytes += bytesBelow(child);
+  return bytes;
+}
+
+function inodesBelow(entry: Entry): number {
+  if (entry.type !== 'directory') return 1;
+  let inodes = 1;
+  for (const child of entry.entries.values()) inodes += inodesBelow(child);
+  return inodes;
 }
