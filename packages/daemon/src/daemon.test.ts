@@ -6,6 +6,7 @@ import { type Pod, pod } from '@kruise/api/core/pod';
 import { secret } from '@kruise/api/core/secret';
 import { kruiseDefinitions } from '@kruise/api/kruise/crds';
 import { type NodeImage, nodeImage } from '@kruise/api/kruise/nodeimage';
+import { nodePodProbe } from '@kruise/api/kruise/nodepodprobe';
 import { installDefinitions } from '@kruise/apiserver/custom/install';
 import type { KubeObject } from '@kruise/apiserver/object';
 import { serviceAccountGroups, serviceAccountUsername } from '@kruise/apiserver/service-account-user';
@@ -142,5 +143,48 @@ test('a container is told of, and restarted when its Pod is given other labels i
   assert.equal(updated?.status?.containerStatuses?.[0]?.restartCount, 1);
   const events = await node.events('web');
   assert.ok(events.includes('Normal Killing: Stopping containerID simulated://c by container meta restarter'));
+  await stop();
+});
+
+test('a Pod is probed as its node is told to, and what is found is said', async () => {
+  const { node, client, complaints, stop } = await startNode();
+  await client.create(pod, {
+    metadata: { name: 'web', namespace: 'default' },
+    spec: {
+      nodeName: 'node-1',
+      automountServiceAccountToken: false,
+      containers: [{ name: 'c', image: 'busybox:1.37', command: ['sleep', '3600'] }],
+    },
+  });
+  const started = await node.until('web', (found) => found?.status?.phase === 'Running');
+  const { uid = '' } = started?.metadata ?? {};
+  const told = (...command: readonly string[]) => ({
+    podProbes: [
+      {
+        name: 'web',
+        namespace: 'default',
+        uid,
+        IP: started?.status?.podIP ?? '',
+        probes: [{ name: 'marker#look', containerName: 'c', probe: { exec: { command }, periodSeconds: 5 } }],
+      },
+    ],
+  });
+  const reference = { name: 'node-1' };
+  const said = async () => {
+    const { status } = await client.get(nodePodProbe, reference);
+    return status?.podProbeStatuses?.[0]?.probeStates?.map(({ state, message = '' }) => `${state} ${message.trim()}`);
+  };
+  await client.create(nodePodProbe, { metadata: reference, spec: told('echo', 'data') });
+  await node.pass(20);
+  assert.deepEqual(await said(), ['Succeeded data']);
+  await modify(client, nodePodProbe, reference, (found) => ({ ...found, spec: told('cat', '/nowhere') }));
+  await node.pass(20);
+  assert.match((await said())?.[0] ?? '', /^Failed cat: .*nowhere/);
+  await modify(client, nodePodProbe, reference, (found) => ({ ...found, spec: {} }));
+  await node.pass(20);
+  assert.equal(await said(), undefined);
+  const events = await node.events('web');
+  assert.ok(events.some((text) => text.startsWith('Normal KruiseProbeSucceeded: data')));
+  assert.deepEqual(complaints, []);
   await stop();
 });

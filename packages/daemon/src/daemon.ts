@@ -18,6 +18,8 @@ import { createRestarter } from './container-meta/restarter.ts';
 import { containerRecreateController } from './container-recreate/controller.ts';
 import { createImagePuller } from './image-puller/controller.ts';
 import type { DaemonNode } from './node.ts';
+import { podProbeController } from './pod-probe/controller.ts';
+import { createProber } from './pod-probe/prober.ts';
 
 export type DaemonOptions = {
   /** With the rights of kruise-daemon. */
@@ -76,7 +78,23 @@ export function startDaemon(options: DaemonOptions, signal: AbortSignal): Daemon
     clock,
     recordFor: (host) => recorderFor('kruise-daemon-crr', host).record,
   });
-  const parts = [puller.runnable, recreating, ...(gates.DaemonWatchingPod ? [ofContainers, restarter.runnable] : [])];
+  const prober = createProber(
+    {
+      nodes,
+      clock,
+      random,
+      recordFor: (host) => recorderFor('kruise-daemon-podprobe', host).record,
+      onError: (error) => log.warn({ error }, 'a Pod could not be probed'),
+    },
+    signal,
+  );
+  const probing = podProbeController({ nodes, selection: own('metadata.name'), prober });
+  const parts = [
+    puller.runnable,
+    recreating,
+    ...(gates.PodProbeMarkerGate ? [probing] : []),
+    ...(gates.DaemonWatchingPod ? [ofContainers, restarter.runnable] : []),
+  ];
   const { metrics } = options;
   const run = { client, caches, clock, random, log, ...(metrics ? { metrics } : {}) };
 
@@ -91,9 +109,11 @@ export function startDaemon(options: DaemonOptions, signal: AbortSignal): Daemon
       const leave = () => {
         nodes.delete(name);
         puller.forget(name);
+        prober.follow(name, undefined);
       };
       until.addEventListener('abort', leave, { once: true });
       puller.wake(name);
+      prober.onNews(name);
     },
     stopped: runControllers(parts, run, signal).then(async () => {
       await Promise.all([...recorders.values()].map((recorder) => recorder.flush()));

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { NodePodProbe, NodePodProbeStatus } from '@kruise/api/kruise/nodepodprobe';
+import { formatTime, instantOf } from '@kruise/values/time';
+import { type Found, statusOf } from './status.ts';
+
+const now = instantOf(2026, 1, 1);
+const earlier = formatTime(now - 60_000);
+
+const toldOf = (names: readonly string[], status?: NodePodProbeStatus): NodePodProbe => ({
+  apiVersion: 'apps.kruise.io/v1alpha1',
+  kind: 'NodePodProbe',
+  metadata: { name: 'node-1' },
+  spec: {
+    podProbes: [
+      {
+        name: 'p',
+        namespace: 'n',
+        uid: 'u',
+        IP: '',
+        probes: names.map((name) => ({ name, containerName: 'c', probe: {} })),
+      },
+    ],
+  },
+  ...(status ? { status } : {}),
+});
+const said = (name: string, state: 'Succeeded' | 'Failed'): NodePodProbeStatus => ({
+  podProbeStatuses: [
+    {
+      name: 'p',
+      namespace: 'n',
+      uid: 'u',
+      probeStates: [{ name, state, lastProbeTime: earlier, lastTransitionTime: earlier }],
+    },
+  ],
+});
+const states = (told: NodePodProbe, found?: Found) => statusOf(told, () => found).podProbeStatuses?.[0]?.probeStates;
+
+const succeeded: Found = { state: 'Succeeded', message: 'fine', at: now };
+
+test('what was found is said, and since when it is so', () => {
+  const [state] = states(toldOf(['m#a']), succeeded) ?? [];
+  assert.deepEqual(state, {
+    name: 'm#a',
+    state: 'Succeeded',
+    message: 'fine',
+    lastProbeTime: formatTime(now),
+    lastTransitionTime: formatTime(now),
+  });
+  const since = (before: 'Succeeded' | 'Failed') =>
+    states(toldOf(['m#a'], said('m#a', before)), succeeded)?.[0]?.lastTransitionTime;
+  assert.deepEqual([since('Succeeded'), since('Failed')], [earlier, formatTime(now)]);
+});
+
+test('what was said before stays until something is found, or it is asked for no more', () => {
+  assert.equal(states(toldOf(['m#a'], said('m#a', 'Failed')))?.[0]?.state, 'Failed');
+  assert.equal(states(toldOf(['m#b'], said('m#a', 'Failed'))), undefined);
+  assert.deepEqual(
+    statusOf(toldOf([], said('m#a', 'Failed')), () => succeeded),
+    {},
+  );
+});
