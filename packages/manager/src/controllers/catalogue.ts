@@ -30,6 +30,7 @@ import { podReadinessController } from './pod-readiness/controller.ts';
 import { podProbeMarkerController } from './podprobemarker/controller.ts';
 import { resourceDistributionController } from './resourcedistribution/controller.ts';
 import { sidecarSetController } from './sidecarset/controller.ts';
+import { sidecarTerminatorController } from './sidecarterminator/controller.ts';
 import { statefulSetController } from './statefulset/controller.ts';
 
 /** A controller of kruise-manager. */
@@ -99,5 +100,10 @@ export const controllerCatalogue: readonly CatalogueEntry[] = [
     make: (settings) => [resourceDistributionController(settings)],
   },
   { name: 'sidecarset-controller', kind: sidecarSet, make: (settings) => [sidecarSetController(settings)] },
+  {
+    name: 'sidecarterminator-controller',
+    isOn: ({ gates }) => gates.SidecarTerminator,
+    make: (settings) => [sidecarTerminatorController(settings)],
+  },
   { name: 'statefulset-controller', kind: statefulSet, make: (settings) => [statefulSetController(settings)] },
 ];

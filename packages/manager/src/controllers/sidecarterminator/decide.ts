@@ -1,0 +1,90 @@
+/** Ends the sidecars of Pods whose own containers have ended (pod-admission.md §5.2). */
+import type { Container } from '@kruise/api/core/container';
+import type { Pod } from '@kruise/api/core/pod';
+import type { ContainerRecreateRequest } from '@kruise/api/kruise/containerrecreaterequest';
+import { type Action, create, type PatchAction, record } from '@kruise/client/actions';
+import type { Decision } from '@kruise/client/controller';
+import { controllerReference } from '@kruise/machinery/owner-references';
+import { isPodFinished } from '@kruise/machinery/pods';
+import { formatTime, type Instant } from '@kruise/values/time';
+import {
+  endingImageOf,
+  exitCodeOf,
+  hasSucceeded,
+  isIgnored,
+  isKeptBySidecars,
+  isStopped,
+  ownContainers,
+} from './sidecars.ts';
+
+export type Observed = {
+  readonly pod: Pod;
+  /** Whether its node is but a name, whose provider runs it. */
+  readonly isVirtual: boolean;
+  /** Whether its sidecars have been asked to end already. */
+  readonly isAsked: boolean;
+};
+
+export function decide({ pod, isVirtual, isAsked }: Observed, now: Instant): Decision<undefined> {
+  if (!isKeptBySidecars(pod)) return { actions: [] };
+  const going = (pod.spec?.containers ?? []).filter(({ name }) => exitCodeOf(pod, name) === undefined);
+  if (isVirtual) return { actions: swapImages(pod, going.filter(endingImageOf)) };
+  const stopped = going.filter((container) => isStopped(container) && !isIgnored(container));
+  const ignored = going.filter(isIgnored);
+  if (stopped.length > 0) return { actions: isAsked ? [] : stop(pod, stopped) };
+  if (ignored.length === 0) return { actions: [] };
+  return { actions: [...(isPodFinished(pod) ? [] : [end(pod, now)]), ...(isAsked ? [] : stop(pod, ignored))] };
+}
+
+/** Gives sidecars an image that exits at once. */
+function swapImages(pod: Pod, sidecars: readonly Container[]): readonly Action[] {
+  const changed = sidecars.filter((container) => container.image !== endingImageOf(container));
+  if (changed.length === 0) return [];
+  const containers = changed.map((container) => ({ name: container.name, image: endingImageOf(container) }));
+  const patch: PatchAction = { type: 'patch', object: pod, patch: { spec: { containers } }, patchType: 'strategic' };
+  return [patch, told(pod, sidecars, 'in-place update')];
+}
+
+/** Has the daemon of the node stop sidecars. */
+function stop(pod: Pod, sidecars: readonly Container[]): readonly Action[] {
+  const { namespace = '' } = pod.metadata;
+  const request: ContainerRecreateRequest = {
+    apiVersion: 'apps.kruise.io/v1beta1',
+    kind: 'ContainerRecreateRequest',
+    metadata: { name: requestName(pod), namespace, ownerReferences: [controllerReference(pod)] },
+    spec: {
+      podName: pod.metadata.name ?? '',
+      containers: sidecars.map(({ name }) => ({ name })),
+      strategy: { forceRecreate: true, failurePolicy: 'Ignore' },
+    },
+  };
+  return [create(request), told(pod, sidecars, 'crr')];
+}
+
+export function requestName({ metadata }: Pod): string {
+  return `sidecar-termination-${metadata.uid}`;
+}
+
+/** Says how the Pod has ended, whatever its last sidecars say of themselves. */
+function end(pod: Pod, now: Instant): PatchAction {
+  const condition = {
+    type: 'SidecarTerminated',
+    status: 'True',
+    message: 'Terminated by Sidecar Terminator',
+    lastTransitionTime: formatTime(now),
+  };
+  const phase = hasSucceeded(pod, ownContainers(pod)) ? 'Succeeded' : 'Failed';
+  return {
+    type: 'patch',
+    object: pod,
+    patch: { status: { phase, conditions: [condition] } },
+    patchType: 'strategic',
+    subresource: 'status',
+  };
+}
+
+function told(pod: Pod, sidecars: readonly Container[], how: string): Action {
+  const names = sidecars.map(({ name }) => name).join(' ');
+  const message = `Kruise SidecarTerminator is trying to terminate sidecar [${names}] using ${how}`;
+  return record({ about: pod, type: 'Normal', reason: 'SidecarTerminator', message });
+}
