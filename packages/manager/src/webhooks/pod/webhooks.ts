@@ -3,6 +3,7 @@ import { allow, change, type Webhook } from '@kruise/client/webhook';
 import { StatusError } from '@kruise/machinery/status';
 import { ParseError } from '@kruise/values/parse-error';
 import { handler, refuse, type WebhookContext } from '../context.ts';
+import { withoutLivenessProbes } from './enhanced-liveness.ts';
 import { withLaunchBarriers } from './launch-priority.ts';
 import { withReadinessGate } from './readiness-gate.ts';
 import { withSidecars } from './sidecars.ts';
@@ -11,7 +12,7 @@ import { withSidecars } from './sidecars.ts';
 type Step = (pod: Pod, context: WebhookContext) => Pod | Promise<Pod>;
 
 /** Their order counts: containers that are injected take part in what comes after. */
-const steps: readonly Step[] = [withReadinessGate, withSidecars, withLaunchBarriers];
+const steps: readonly Step[] = [withReadinessGate, withSidecars, withLaunchBarriers, withoutLivenessProbes];
 
 export function podMutating(context: WebhookContext): Webhook {
   return handler<Pod>(async ({ object, operation, namespace }) => {

@@ -1,0 +1,17 @@
+import type { Pod } from '@kruise/api/core/pod';
+import { containerProbeContextAnnotation, enhancedLivenessAnnotation } from '@kruise/api/kruise/well-known';
+import { stringify } from '@kruise/values/go-json';
+import type { WebhookContext } from '../context.ts';
+import { isOfKruise } from './readiness-gate.ts';
+
+/** Liveness probes are left to others than the kubelet, where a Pod of Kruise's asks for it (pod-admission.md §2.5). */
+export function withoutLivenessProbes(pod: Pod, { settings }: WebhookContext): Pod {
+  const { metadata, spec } = pod;
+  const isWanted = metadata.annotations?.[enhancedLivenessAnnotation] === 'true';
+  if (!settings.gates.EnhancedLivenessProbe || !isWanted || !isOfKruise(pod) || !spec) return pod;
+  const probes = spec.containers.flatMap(({ name, livenessProbe }) => (livenessProbe ? [{ name, livenessProbe }] : []));
+  if (probes.length === 0) return pod;
+  const containers = spec.containers.map(({ livenessProbe: _, ...container }) => container);
+  const annotations = { ...metadata.annotations, [containerProbeContextAnnotation]: stringify(probes) };
+  return { ...pod, metadata: { ...metadata, annotations }, spec: { ...spec, containers } };
+}
