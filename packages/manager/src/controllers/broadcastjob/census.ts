@@ -5,6 +5,7 @@ import type { BroadcastJob } from '@kruise/api/kruise/broadcastjob';
 import { isBeingDeleted } from '@kruise/client/actions';
 import { targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { isPodActive } from '@kruise/machinery/pods';
+import { compareStrings } from '@kruise/values/go-syntax';
 import { fitnessOf } from './fitness.ts';
 import { hasOwnLabels } from './pods.ts';
 
@@ -21,7 +22,7 @@ export type Census = {
   readonly failed: readonly Pod[];
   /** How many nodes are to have a Pod, or have one. */
   readonly desired: number;
-  /** The nodes that are yet to have one. */
+  /** The nodes that are yet to have one, by name. */
   readonly bare: readonly string[];
   /** Pods on nodes that they do not fit any more. */
   readonly misplaced: readonly Pod[];
@@ -44,8 +45,8 @@ export function takeCensus({ job, pods: controlled, nodes }: Observed): Census {
   const bare: string[] = [];
   const misplaced: Pod[] = [];
   const placed: Pod[] = [];
-  for (const node of nodes) {
-    const { name = '' } = node.metadata;
+  for (const node of nodes.toSorted((a, b) => compareStrings(nameOf(a), nameOf(b)))) {
+    const name = nameOf(node);
     const pod = byNode.get(name);
     if (!pod) {
       if (fitsTemplate(node)) bare.push(name);
@@ -65,6 +66,10 @@ export function takeCensus({ job, pods: controlled, nodes }: Observed): Census {
     isDone: placed.length > 0 && bare.length === 0 && !placed.some(isPodActive),
     doubles,
   };
+}
+
+function nameOf({ metadata }: Node): string {
+  return metadata.name ?? '';
 }
 
 /** How far a Pod is. One that is on its way out before it has ended counts nowhere. */
