@@ -20,6 +20,16 @@ function watched() {
   return { clock, state, over };
 }
 
+test('collects while checks go on that take a little time each', async () => {
+  const { clock, state, over } = watched();
+  for (let second = 0; second < 20; second++) {
+    state.processorMs += 150;
+    await clock.advance(1000);
+  }
+  assert.equal(state.collections, 1);
+  over.abort();
+});
+
 test('collects once it is quiet, and not while there is work', async () => {
   const { clock, state, over } = watched();
   for (let second = 0; second < 60; second++) {
@@ -36,7 +46,10 @@ test('does not collect again before there is something to collect', async () => 
   const { clock, state, over } = watched();
   await clock.advance(60_000);
   assert.equal(state.collections, 1);
-  state.heapBytes += 20 * megabyte;
+  state.heapBytes += 28 * megabyte;
+  await clock.advance(60_000);
+  assert.equal(state.collections, 1);
+  state.heapBytes += megabyte;
   await clock.advance(10_000);
   assert.equal(state.collections, 2);
   over.abort();
