@@ -14,6 +14,7 @@ import type { View } from '../view.ts';
 import type { Heard } from '../world.ts';
 import type { Invariant } from './invariant.ts';
 import { numberOf, specsInForce } from './kruise.ts';
+import { watchUnfitNodes } from './unfit-nodes.ts';
 
 /** Who knew that a Pod was ready must have known it for so long, however late it sees. */
 const knownAfterMs = 10_000;
@@ -28,11 +29,13 @@ export const fewPodsAreTaken: Invariant = {
     let broken: string | undefined;
     const readyAt = new Map<string, number>();
     const taken = new Map<string, Map<string, Pod>>();
+    const unfit = watchUnfitNodes();
     const specs = specsInForce<StatefulSet['spec']>();
     // Every set that is stored has a spec.
     const specsOf = (set: StatefulSet) => specs(set as Parameters<typeof specs>[0]);
 
     const look = (view: View) => {
+      unfit.look(view);
       for (const set of view.list(statefulSet)) specsOf(set);
       for (const each of view.list(pod)) {
         const { uid = '' } = each.metadata;
@@ -49,7 +52,11 @@ export const fewPodsAreTaken: Invariant = {
     const mostOf = (view: View, found: Pod): number | undefined => {
       const owner = controllerOf(found)?.uid;
       const daemons = view.list(daemonSet).find(({ metadata }) => metadata.uid === owner);
-      if (daemons) return updateBudget(daemons, view.list(node).length).maxUnavailable;
+      if (daemons) {
+        // No new Pods are made on nodes that have fallen silent, and none are missed there.
+        const isUnfit = unfit.has(targetNodeOf(found), view.now);
+        return isUnfit ? undefined : updateBudget(daemons, view.list(node).length).maxUnavailable;
+      }
       const set = view.list(statefulSet).find(({ metadata }) => metadata.uid === owner);
       const isWanted = set && specsOf(set).every((spec) => numberOf(found) < (spec?.replicas ?? 1));
       return isWanted && set.spec?.podManagementPolicy !== 'Parallel' ? 1 : undefined;

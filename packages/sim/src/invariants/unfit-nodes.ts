@@ -5,8 +5,8 @@ import { unknownMs } from './losses.ts';
 const silent: readonly string[] = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 
 /**
- * Nodes that take no new Pods since they fell silent, or did so a moment ago. With a gate that all worlds have open, a
- * DaemonSet of Kruise's counts neither on these nor on the Pods that still run there (daemonset.md §5.7).
+ * Nodes that take no new Pods since they fell silent, or did so a moment ago. A DaemonSet does not miss Pods there, and with
+ * a gate that all worlds have open, one of Kruise's does not count those that still run there either (daemonset.md §5.7).
  */
 export type UnfitNodes = {
   /** Looks at the cluster; to be called at every step. */
