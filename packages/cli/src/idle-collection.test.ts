@@ -46,7 +46,7 @@ test('does not collect again before there is something to collect', async () => 
   const { clock, state, over } = watched();
   await clock.advance(60_000);
   assert.equal(state.collections, 1);
-  state.heapBytes += 28 * megabyte;
+  state.heapBytes += 33 * megabyte;
   await clock.advance(60_000);
   assert.equal(state.collections, 1);
   state.heapBytes += megabyte;
