@@ -1,4 +1,5 @@
 import type { Clock } from '@kruise/values/clock';
+import type { Instant } from '@kruise/values/time';
 
 /**
  * The time from the start of a process to its end. A process that has crashed does nothing more: its timers do not
@@ -7,6 +8,8 @@ import type { Clock } from '@kruise/values/clock';
 export type Life = {
   /** The world's time, as long as this lasts; a clock that is wrong is ahead of it or behind. */
   readonly clock: Clock;
+  /** The world's time, however wrong its clock is. */
+  trueTime(): Instant;
   isOver(): boolean;
   /** Asks it to stop in good order. Nobody does before the world is over: processes of these worlds crash. */
   readonly stopping: AbortSignal;
@@ -35,6 +38,7 @@ export function beginLife(world: Clock, aheadMs: () => number = () => 0): Life {
           signal,
         ),
     },
+    trueTime: () => world.now(),
     isOver: () => over,
     stopping: stop.signal,
     end() {

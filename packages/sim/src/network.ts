@@ -129,8 +129,9 @@ export function link({ life, random, weather, server }: LinkOptions): Transport 
       try {
         for await (const event of transport.watch({ ...asked, signal: stop.signal })) {
           if (happens(weather().brokenWatches)) throw connectionReset();
-          // What is late makes what comes after it late, too: a connection keeps the order.
-          due = Math.max(due, clock.now() + latency() + weather().watchLagMs);
+          // What is late makes what comes after it late, too: a connection keeps the order. It does not go by the clock of
+          // who listens: one that is put back would keep everything from it until it has caught up.
+          due = Math.max(due, life.trueTime() + latency() + weather().watchLagMs);
           queue.push({ event, due });
           tell();
         }
@@ -143,7 +144,7 @@ export function link({ life, random, weather, server }: LinkOptions): Transport 
       for (;;) {
         const next = queue.shift();
         if (next) {
-          if (next.due > clock.now()) await pass(next.due - clock.now());
+          if (next.due > life.trueTime()) await pass(next.due - life.trueTime());
           while (weather().isCut) await pass(100);
           if (asked.signal?.aborted) return;
           yield next.event;
