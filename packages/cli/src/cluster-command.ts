@@ -17,6 +17,7 @@ import { createNodeDirectory, type NodeDirectory } from '@kruise/node/node-direc
 import { systemClock, systemRandom } from '@kruise/values/system';
 import { type AuditOptions, openAudit } from './audit.ts';
 import { beginOf, type DataDirectory, type Running, writeWhole } from './data-directory.ts';
+import { boundHeapGrowth } from './heap-growth.ts';
 import { collectWhenIdle } from './idle-collection.ts';
 import { kubeconfigOf, kubeconfigText, mergeKubeconfig, usualKubeconfigFile } from './kubeconfig.ts';
 import { loadPki, type Pki } from './pki.ts';
@@ -150,6 +151,7 @@ export async function runCluster(
   // So that the next start has it, however this one ends.
   flushCompileCache();
   const stopping = new AbortController();
+  boundHeapGrowth(systemClock, stopping.signal);
   collectWhenIdle(systemClock, stopping.signal);
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());

@@ -14,6 +14,7 @@ import { createAuthority, type KeyPair } from '@kruise/machinery/x509/certificat
 import { parseDuration, toMilliseconds } from '@kruise/values/duration';
 import { systemClock } from '@kruise/values/system';
 import type { ComponentOptions } from './flags.ts';
+import { boundHeapGrowth } from './heap-growth.ts';
 import { collectWhenIdle } from './idle-collection.ts';
 
 /** What a component works with. */
@@ -58,6 +59,7 @@ export async function runComponent(
           ready,
         });
   if (health) log.info({ address: options.bindAddress, port: health.port }, 'health and metrics are served');
+  boundHeapGrowth(systemClock, stop.signal);
   collectWhenIdle(systemClock, stop.signal);
   try {
     await work({
