@@ -13,6 +13,10 @@ import { cloneSetDefaulting, cloneSetValidating } from './cloneset/webhooks.ts';
 import { containerRecreateRequestFilling } from './containerrecreaterequest/webhooks.ts';
 import type { WebhookContext } from './context.ts';
 import { daemonSetDefaulting, daemonSetValidating } from './daemonset/webhooks.ts';
+import { definitionProtecting } from './deletion-protection/definitions.ts';
+import { namespaceProtecting } from './deletion-protection/namespaces.ts';
+import { wholeProtecting } from './deletion-protection/services.ts';
+import { workloadProtecting } from './deletion-protection/workloads.ts';
 import { ephemeralJobValidating } from './ephemeraljob/webhooks.ts';
 import { imageListPullJobDefaulting, imageListPullJobValidating } from './imagelistpulljob/webhooks.ts';
 import { imagePullJobDefaulting, imagePullJobValidating } from './imagepulljob/webhooks.ts';
@@ -89,6 +93,19 @@ function onlyValidating(
   return { ...facts, type: 'validating', group: 'apps.kruise.io', resource, operations: ['CREATE', 'UPDATE'], make };
 }
 
+/** The webhook of a kind of Kubernetes whose objects may be protected from deletion. */
+function protecting(
+  kind: string,
+  make: WebhookEntry['make'],
+  { group = '', versions = ['v1'], path = `/validate-${kind}`, called = kind, resource = `${kind}s` } = {},
+): WebhookEntry {
+  const isOn = ({ gates }: ManagerSettings) => gates.ResourcesDeletionProtection;
+  const facts = { name: `v${called}.kb.io`, path, group, versions, resource };
+  return { ...facts, type: 'validating', operations: ['DELETE'], concerns: 'protected', isOn, make };
+}
+
+const builtin = (kind: string) => ({ group: 'apps', path: `/validate-apps-${kind}`, called: `builtin${kind}` });
+
 /** In the order in which they are asked. */
 export const webhookCatalogue: readonly WebhookEntry[] = [
   {
@@ -128,6 +145,13 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
     versions: ['v1alpha1', 'v1beta1'],
   }),
   ...ofKind('sidecarset', sidecarSetDefaulting, sidecarSetValidating),
+  protecting('customresourcedefinition', definitionProtecting, { group: 'apiextensions.k8s.io' }),
+  protecting('deployment', workloadProtecting, builtin('deployment')),
+  protecting('ingress', wholeProtecting, { group: 'networking.k8s.io', resource: 'ingresses' }),
+  protecting('namespace', namespaceProtecting),
+  protecting('replicaset', workloadProtecting, builtin('replicaset')),
+  protecting('service', wholeProtecting),
+  protecting('statefulset', workloadProtecting, builtin('statefulset')),
   ...ofKind('statefulset', statefulSetDefaulting, statefulSetValidating, { guardsDeletion: true }),
 ];
 

@@ -5,7 +5,7 @@ import type { CloneSet, CloneSetV1alpha1 } from '@kruise/api/kruise/cloneset';
 import { controllerReference } from '@kruise/machinery/owner-references';
 import { summary } from '@kruise/schema/field-error';
 import { featureGates } from '../../feature-gates.ts';
-import { workloadDeletionFault } from '../deletion-protection.ts';
+import { workloadDeletionFault } from '../deletion-protection/workloads.ts';
 import { defaultCloneSet, defaultCloneSetV1alpha1 } from './default.ts';
 import { validateCloneSet, validateCloneSetV1alpha1 } from './validate.ts';
 

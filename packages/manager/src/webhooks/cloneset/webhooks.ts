@@ -3,7 +3,7 @@ import { type CloneSet, type CloneSetV1alpha1, cloneSet, cloneSetV1alpha1 } from
 import { change, type RequestFor, type Webhook } from '@kruise/client/webhook';
 import { typed } from '../../typed.ts';
 import { handler, refuseFaults, unsupportedVersion, versionOf, type WebhookContext } from '../context.ts';
-import { protectFromDeletion } from '../deletion-protection.ts';
+import { protectFromDeletion } from '../deletion-protection/workloads.ts';
 import { defaultCloneSet, defaultCloneSetV1alpha1 } from './default.ts';
 import { validateCloneSet, validateCloneSetV1alpha1 } from './validate.ts';
 

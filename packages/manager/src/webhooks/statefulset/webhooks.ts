@@ -8,7 +8,7 @@ import { storageClass } from '@kruise/api/storage/storageclass';
 import { change, type Webhook } from '@kruise/client/webhook';
 import { typed } from '../../typed.ts';
 import { handler, refuse, refuseFaults, unsupportedVersion, versionOf, type WebhookContext } from '../context.ts';
-import { protectFromDeletion } from '../deletion-protection.ts';
+import { protectFromDeletion } from '../deletion-protection/workloads.ts';
 import { validateClaimTemplatesUpdate } from './claim-templates.validate.ts';
 import { defaultStatefulSet } from './default.ts';
 import { inPlaceOnlyFault, validateStatefulSet, validateStatefulSetUpdate } from './validate.ts';

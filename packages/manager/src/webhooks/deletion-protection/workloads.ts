@@ -1,0 +1,31 @@
+/** Workloads that must not be deleted, because somebody labelled them so (protection.md §B3). */
+import type { ObjectMeta } from '@kruise/api/meta/object-meta';
+import { allow, type RequestFor, type Verdict, type Webhook } from '@kruise/client/webhook';
+import type { FeatureGates } from '../../feature-gates.ts';
+import { handler, refuse, type WebhookContext } from '../context.ts';
+import { deletionFault, tellOfProtection } from './label.ts';
+
+type Workload = { readonly metadata: ObjectMeta; readonly spec?: { readonly replicas?: number } };
+
+/** Why a workload may not be deleted; nothing if it may. */
+export function workloadDeletionFault({ metadata, spec }: Workload, gates: FeatureGates): string | undefined {
+  const replicas = spec?.replicas ?? 0;
+  const kept = (refusal: string) => (replicas > 0 ? `${refusal} and replicas ${replicas}>0` : undefined);
+  return deletionFault(metadata, gates, kept);
+}
+
+/** Whether a workload may be deleted; who tried in vain is told of elsewhere as well. */
+export function protectFromDeletion(
+  { settings, onProtected }: WebhookContext,
+  { oldObject, kind, userInfo }: RequestFor<Workload>,
+): Verdict<never> {
+  const fault = oldObject && workloadDeletionFault(oldObject, settings.gates);
+  if (!oldObject || !fault) return allow();
+  tellOfProtection(onProtected, { kind: kind.kind, metadata: oldObject.metadata, username: userInfo.username });
+  return refuse(403, fault);
+}
+
+/** Deployments, ReplicaSets and StatefulSets of Kubernetes. */
+export function workloadProtecting(context: WebhookContext): Webhook {
+  return handler<Workload>((request) => protectFromDeletion(context, request));
+}
