@@ -3,6 +3,7 @@ import { recreateActiveLabel, recreateNodeNameLabel, recreatePodUidLabel } from 
 import type { NewEvent } from '@kruise/client/actions';
 import { type Controller, defineController, watch } from '@kruise/client/controller';
 import type { Caches } from '@kruise/client/informer';
+import { modify } from '@kruise/client/modify';
 import { keyOf } from '@kruise/client/object-key';
 import { exponentialBackOff } from '@kruise/client/rate-limiter';
 import type { NodeRuntime } from '@kruise/node/cri/runtime';
@@ -11,7 +12,7 @@ import { podUidLabel } from '@kruise/node/kubelet/sandbox-config';
 import type { Clock } from '@kruise/values/clock';
 import type { DaemonNodes } from '../node.ts';
 import { decide, type Observed, type Stop, turnOf } from './decide.ts';
-import { type Found, type FoundContainers, runtimeNameOf } from './states.ts';
+import { afterStop, type Found, type FoundContainers, runtimeNameOf } from './states.ts';
 import { stopContainer } from './stop.ts';
 
 export type ContainerRecreateOptions = {
@@ -51,6 +52,21 @@ export function containerRecreateController({
       .list({ namespace: metadata.namespace ?? '' })
       .filter((each) => each.spec.podName === spec.podName);
 
+  /** Why a container could not be stopped; nothing if it was. */
+  async function attemptStop(request: ContainerRecreateRequest, name: string, signal: AbortSignal): Promise<unknown> {
+    try {
+      const { service } = runtimeOf(request);
+      const found = service && (await containersOf(service, request, signal)).get(name);
+      if (!service || !found) return new Error(`container ${name} is gone`);
+      const record = recordFor(request.metadata.labels?.[recreateNodeNameLabel] ?? '');
+      await stopContainer({ runtime: service, clock, record }, request, { name, found }, signal);
+      return undefined;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return error;
+    }
+  }
+
   return defineController({
     name: 'crr',
     component: 'kruise-daemon-crr',
@@ -72,14 +88,20 @@ export function containerRecreateController({
     inquire: ask,
     decide,
     effects: {
-      async stop(input, signal) {
+      async stop(input, signal, { client }) {
         // The effect is always given what `decide` made.
         const { request, container } = input as Stop;
-        const { service } = runtimeOf(request);
-        const found = service && (await containersOf(service, request, signal)).get(container);
-        if (!service || !found) throw new Error(`container ${container} is gone`);
-        const record = recordFor(request.metadata.labels?.[recreateNodeNameLabel] ?? '');
-        await stopContainer({ runtime: service, clock, record }, request, { name: container, found }, signal);
+        const error = await attemptStop(request, container, signal);
+        const { namespace = '', name = '' } = request.metadata;
+        // The request may be over by now; what was done is told all the same.
+        const noted = (found: ContainerRecreateRequest): ContainerRecreateRequest => ({
+          ...found,
+          status: {
+            ...found.status!,
+            containerRecreateStates: afterStop(found.status?.containerRecreateStates ?? [], container, error),
+          },
+        });
+        await modify(client, containerRecreateRequest, { namespace, name }, noted, { subresource: 'status', signal });
       },
     },
   });

@@ -6,10 +6,9 @@ import type {
   ContainerRecreateRequestStatus,
 } from '@kruise/api/kruise/containerrecreaterequest';
 import type { EffectAction } from '@kruise/client/actions';
-import type { Outcome } from '@kruise/client/execute';
 import { formatTime, instantOf } from '@kruise/values/time';
 import { decide, type Observed, type Stop } from './decide.ts';
-import type { Found } from './states.ts';
+import { afterStop, type Found } from './states.ts';
 
 const now = instantOf(2026, 1, 1, 12);
 
@@ -61,18 +60,10 @@ function decided(
   request: ContainerRecreateRequest,
   found: readonly [string, Found][] = [],
   more: Partial<Observed> = {},
-  error?: Error,
 ) {
   const observed: Observed = { request, ofPod: [request], runtime: { name: 'sim' }, found: new Map(found), ...more };
   const { actions, status, requeueAfterSeconds } = decide(observed, now);
-  const outcome: Outcome = {
-    failures: error ? [{ action: actions[0]!, error }] : [],
-    isStale: false,
-    written: new Map(),
-  };
-  const result = (typeof status === 'function' ? status(outcome) : status) as
-    | ContainerRecreateRequestStatus
-    | undefined;
+  const result = status as ContainerRecreateRequestStatus | undefined;
   const stops = actions.map((action) => ((action as EffectAction).input as Stop).container);
   return {
     stops,
@@ -191,14 +182,16 @@ for (const { is, before, found, strategy, snapshot, stops = [], after, phase = '
       ...(snapshot ? { containerStatusSnapshot: snapshot } : {}),
     };
     const result = decided(requestOf(status, strategy), found);
-    assert.deepEqual([result.stops, result.states, result.phase], [stops, after, phase]);
+    const [stopped] = result.stops;
+    const states = stopped === undefined ? result.states : afterStop(before ?? [], stopped);
+    assert.deepEqual([result.stops, states], [stops, after]);
+    assert.equal(result.phase ?? 'Recreating', phase);
   });
 }
 
 test('a container that cannot be stopped has failed', () => {
-  const request = requestOf({ containerRecreateStates: [pending('a'), pending('b')] });
-  const { states } = decided(request, both(old), {}, new Error('no'));
-  assert.deepEqual(states?.[0], { name: 'a', phase: 'Failed', message: 'kill container error: no' });
+  const [state] = afterStop([pending('a'), pending('b')], 'a', new Error('no'));
+  assert.deepEqual(state, { name: 'a', phase: 'Failed', message: 'kill container error: no' });
 });
 
 test('a request begins when it is its turn, and says that it waits until then', () => {

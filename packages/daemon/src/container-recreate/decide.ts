@@ -22,7 +22,7 @@ export type Observed = {
   readonly found: FoundContainers;
 };
 
-/** A container that is to be stopped. */
+/** A container that is to be stopped; what came of that is written by who does it, whatever became of the request meanwhile. */
 export type Stop = { readonly request: ContainerRecreateRequest; readonly container: string };
 
 type Decided = Decision<ContainerRecreateRequestStatus>;
@@ -46,7 +46,10 @@ export function decide(observed: Observed, now: Instant): Decided {
   const known = status.containerRecreateStates ?? [];
   if (!isSame(states, known)) return { actions: [], status: { ...status, containerRecreateStates: states } };
   const step = nextStep(observed, states);
-  if (step.stop !== undefined) return stop(request, status, states, step.stop);
+  if (step.stop !== undefined) {
+    const order: Stop = { request, container: step.stop };
+    return { actions: [effect('stop', order)] };
+  }
   const marked = { ...status, containerRecreateStates: step.states };
   if (step.isOver) return complete(marked, undefined, now);
   const { minStartedSeconds = 0 } = spec.strategy ?? {};
@@ -105,27 +108,6 @@ function nextStep({ request, found }: Observed, states: readonly State[]): Step 
   function waiting(): Step {
     return { states: [...walked, ...states.slice(walked.length)], isOver: false };
   }
-}
-
-function stop(
-  request: ContainerRecreateRequest,
-  status: ContainerRecreateRequestStatus,
-  states: readonly State[],
-  container: string,
-): Decided {
-  const order: Stop = { request, container };
-  const stopped = (outcome: State) => ({
-    ...status,
-    containerRecreateStates: states.map((state) => (state.name === container ? outcome : state)),
-  });
-  return {
-    actions: [effect('stop', order)],
-    status({ failures: [failure] }) {
-      if (!failure) return stopped({ name: container, phase: 'Recreating', isKilled: true });
-      const why = failure.error instanceof Error ? failure.error.message : String(failure.error);
-      return stopped({ name: container, phase: 'Failed', message: `kill container error: ${why}` });
-    },
-  };
 }
 
 function complete(status: ContainerRecreateRequestStatus, message: string | undefined, now: Instant): Decided {

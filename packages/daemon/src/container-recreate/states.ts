@@ -44,6 +44,16 @@ function stateOf(
   return { name, phase: isReady && hasLasted ? 'Succeeded' : 'Recreating', ...killed };
 }
 
+/** The states after a container was stopped, or could not be. */
+export function afterStop(states: readonly State[], name: string, error?: unknown): readonly State[] {
+  const why = error instanceof Error ? error.message : String(error);
+  const outcome: State =
+    error === undefined
+      ? { name, phase: 'Recreating', isKilled: true }
+      : { name, phase: 'Failed', message: `kill container error: ${why}` };
+  return states.map((state) => (state.name === name ? outcome : state));
+}
+
 /** What a runtime calls a container that a Pod calls `containerd://…`. */
 export function idOf(containerID: string): string {
   return containerID.slice(containerID.indexOf('://') + 3);
