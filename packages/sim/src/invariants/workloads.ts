@@ -140,7 +140,11 @@ function staysAvailable<K extends Kind>(
   return ({ faults }) => {
     const behindMs = managerBehindMs(faults);
     const unfit = watchUnfitNodes();
-    const isCounted = (each: Pod, now: number) => kind !== advancedDaemonSet || !unfit.has(targetNodeOf(each), now);
+    const isCounted = (each: Pod, workload: ObjectOf<K>, now: number) => {
+      if (kind === advancedDaemonSet) return !unfit.has(targetNodeOf(each), now);
+      // Nobody misses a Pod with a number that is not wanted any more. The kind says which of them it is.
+      return kind !== advancedStatefulSet || numbersOf(workload as AdvancedStatefulSet).includes(numberOf(each));
+    };
     const wasReady = new Map<string, boolean>();
     const taken = new Set<string>();
     const limitOf = ceiling();
@@ -159,7 +163,9 @@ function staysAvailable<K extends Kind>(
           const since = readySince(each);
           wasReady.set(uid, since !== undefined && view.now - behindMs - since > knownAfterMs);
         }
-        const down = pods.filter((each) => taken.has(each.metadata.uid ?? '') && isCounted(each, view.now)).length;
+        const down = pods.filter(
+          (each) => taken.has(each.metadata.uid ?? '') && isCounted(each, workload, view.now),
+        ).length;
         const limit = limitOf(metadata.uid ?? '', mostOf(workload, pods.length), down);
         if (down > limit) return `${metadata.name} took down ${down} and may take ${limit}`;
       }
