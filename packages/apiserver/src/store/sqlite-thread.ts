@@ -3,6 +3,7 @@
  * reads values back. Whatever has arrived when a commit ends goes into the next one, so that batches grow with the load
  * and a lone write waits for nobody.
  */
+import { randomInt } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
@@ -26,9 +27,11 @@ const pageBytes = 8192;
 
 const { path, maxSizeBytes, port } = workerData as ThreadOptions & { readonly port: MessagePort };
 
+const busy = 5;
+const maxAttempts = 8;
 /** SQLite's primary result codes that deserve better words than its own. */
 const explanations = new Map([
-  [5, `${path} is in use by another process`],
+  [busy, `${path} is in use by another process`],
   [8, `${path} cannot be written to`],
   [11, `${path} is damaged`],
   [13, `no space is left for ${path}`],
@@ -37,13 +40,30 @@ const explanations = new Map([
 ]);
 
 try {
-  run(open());
+  run(openAlone());
 } catch (error) {
   post({ type: 'failed', failure: describe(error) });
 }
 
-function open(): DatabaseSync {
-  const database = new DatabaseSync(path);
+/**
+ * Opens the database, for this process only. Two that open it at the same moment keep each other out, so each lets go
+ * and tries again after a while of its own; whoever meets one that is there to stay gives up.
+ */
+function openAlone(): DatabaseSync {
+  for (let attempt = 1; ; attempt++) {
+    const database = new DatabaseSync(path);
+    try {
+      prepare(database);
+      return database;
+    } catch (error) {
+      database.close();
+      if (codeOf(error) !== busy || attempt === maxAttempts) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, randomInt(10, 100));
+    }
+  }
+}
+
+function prepare(database: DatabaseSync): void {
   database.exec(`PRAGMA page_size = ${pageBytes}`);
   // Nobody else may even read: that keeps a second process away and spares the shared-memory index.
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
@@ -69,7 +89,6 @@ function open(): DatabaseSync {
   if (maxSizeBytes !== undefined) {
     database.exec(`PRAGMA max_page_count = ${Math.ceil(maxSizeBytes / pragma(database, 'page_size'))}`);
   }
-  return database;
 }
 
 function pragma(database: DatabaseSync, name: string): number {
@@ -231,9 +250,13 @@ function post(message: FromThread): void {
 }
 
 function describe(error: unknown): Failure {
-  const { errcode, message } = error as Error & { errcode?: number };
-  // The high bits of an extended code only refine the primary one.
-  const primary = (errcode ?? 0) & 0xff;
-  const explanation = explanations.get(primary);
-  return { message: explanation ? `${explanation} (${message})` : message, isPassing: primary === 13 };
+  const { message } = error as Error;
+  const code = codeOf(error);
+  const explanation = explanations.get(code);
+  return { message: explanation ? `${explanation} (${message})` : message, isPassing: code === 13 };
+}
+
+/** The primary code of a failure; the high bits of an extended one only refine it. */
+function codeOf(error: unknown): number {
+  return ((error as { readonly errcode?: number }).errcode ?? 0) & 0xff;
 }
