@@ -8,6 +8,7 @@ import { imageListPullJob } from '@kruise/api/kruise/imagelistpulljob';
 import { imagePullJob } from '@kruise/api/kruise/imagepulljob';
 import { nodeImage } from '@kruise/api/kruise/nodeimage';
 import { nodePodProbe } from '@kruise/api/kruise/nodepodprobe';
+import { persistentPodState } from '@kruise/api/kruise/persistentpodstate';
 import { podProbeMarker } from '@kruise/api/kruise/podprobemarker';
 import { resourceDistribution } from '@kruise/api/kruise/resourcedistribution';
 import { sidecarSet } from '@kruise/api/kruise/sidecarset';
@@ -26,6 +27,8 @@ import { imageListPullJobController } from './imagelistpulljob/controller.ts';
 import { imagePullJobController } from './imagepulljob/controller.ts';
 import { nodeImageController } from './nodeimage/controller.ts';
 import { nodePodProbeController } from './nodepodprobe/controller.ts';
+import { persistentPodStateController } from './persistentpodstate/controller.ts';
+import { listedWorkloadsRunner } from './persistentpodstate/listed-workloads.ts';
 import { podReadinessController } from './pod-readiness/controller.ts';
 import { podProbeMarkerController } from './podprobemarker/controller.ts';
 import { resourceDistributionController } from './resourcedistribution/controller.ts';
@@ -85,6 +88,11 @@ export const controllerCatalogue: readonly CatalogueEntry[] = [
     kind: nodePodProbe,
     isOn: ({ gates }) => gates.PodProbeMarkerGate,
     make: (settings) => [nodePodProbeController(settings)],
+  },
+  {
+    name: 'persistentpodstate-controller',
+    kind: persistentPodState,
+    make: (settings) => [persistentPodStateController(settings), listedWorkloadsRunner(settings)],
   },
   {
     name: 'podprobemarker-controller',

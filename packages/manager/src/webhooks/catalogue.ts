@@ -21,6 +21,7 @@ import { ephemeralJobValidating } from './ephemeraljob/webhooks.ts';
 import { imageListPullJobDefaulting, imageListPullJobValidating } from './imagelistpulljob/webhooks.ts';
 import { imagePullJobDefaulting, imagePullJobValidating } from './imagepulljob/webhooks.ts';
 import { nodeImageDefaulting, nodeImageValidating } from './nodeimage/webhooks.ts';
+import { persistentPodStateValidating } from './persistentpodstate/webhooks.ts';
 import { podMutating } from './pod/webhooks.ts';
 import { podProbeMarkerValidating } from './podprobemarker/webhooks.ts';
 import { resourceDistributionValidating } from './resourcedistribution/webhooks.ts';
@@ -134,6 +135,11 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
   ...ofKind('imagelistpulljob', imageListPullJobDefaulting, imageListPullJobValidating, { called: '-v1beta1' }),
   ...ofKind('imagepulljob', imagePullJobDefaulting, imagePullJobValidating, { called: '-v1beta1' }),
   ...ofKind('nodeimage', nodeImageDefaulting, nodeImageValidating),
+  onlyValidating('persistentpodstates', persistentPodStateValidating, {
+    name: 'vpersistentpodstate.kb.io',
+    path: '/validate-apps-kruise-io-persistentpodstate',
+    versions: ['v1alpha1', 'v1beta1'],
+  }),
   onlyValidating('podprobemarkers', podProbeMarkerValidating, {
     name: 'vpodprobemarker.kb.io',
     path: '/validate-apps-kruise-io-podprobemarker',
@@ -163,7 +169,7 @@ export function webhooksFor(
   const entries = webhookCatalogue.filter(
     ({ reads, isOn = () => true }) => isOn(context.settings) && (reads === undefined || isServed(reads)),
   );
-  const answering = entries.map(({ path, make }) => [path, make(context)] as const);
+  const answering = entries.map(({ path, make }) => [path, make({ ...context, isServed })] as const);
   return {
     ...Object.fromEntries(answering.flatMap(([path, webhook]) => pathsOf(path).map((each) => [each, webhook]))),
     '/convert': conversion(convertObject),

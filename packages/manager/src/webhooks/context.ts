@@ -26,6 +26,8 @@ export type WebhookContext = {
   readonly caches: Caches;
   /** For what has to be asked. */
   readonly client: Client;
+  /** Whether the cluster has a kind; it has all of them where nothing is said. */
+  readonly isServed?: (kind: Kind) => boolean;
   readonly now: () => Instant;
   readonly random: Random;
   /** Told of deletions that were refused for protection's sake. */

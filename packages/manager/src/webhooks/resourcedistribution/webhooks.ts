@@ -9,10 +9,8 @@ import {
 import type { Webhook } from '@kruise/client/webhook';
 import { isAlreadyExists, isBadRequest, isForbidden, isInvalid } from '@kruise/machinery/status';
 import { type Cause, forbidden, invalid } from '@kruise/schema/field-error';
-import { apiVersionOf } from '@kruise/schema/kind';
-import { convertObject } from '../../conversion/catalogue.ts';
-import { typed } from '../../typed.ts';
 import { handler, refuse, refuseFaults, unsupportedVersion, versionOf, type WebhookContext } from '../context.ts';
+import { inStoredVersion } from '../stored-version.ts';
 import { faultOfKind, validateChange, validateDistributionMeta, validateTargets } from './validate.ts';
 
 type AnyDistribution = ResourceDistribution | ResourceDistributionV1alpha1;
@@ -35,13 +33,8 @@ export function resourceDistributionValidating(context: WebhookContext): Webhook
   });
 }
 
-/** A distribution in the version it is stored in. */
 function stored(object: unknown): ResourceDistribution {
-  const { apiVersion } = object as AnyDistribution;
-  if (apiVersion === apiVersionOf(resourceDistribution)) return typed(resourceDistribution, object);
-  const older = typed(resourceDistributionV1alpha1, object);
-  // An object of one version of a kind converts to the other.
-  return convertObject(older as never, apiVersionOf(resourceDistribution)) as unknown as ResourceDistribution;
+  return inStoredVersion(resourceDistribution, resourceDistributionV1alpha1, object);
 }
 
 /** What the server would say to the copy, asked for in the manager's own namespace and not kept. */

@@ -1,10 +1,10 @@
-import { configMap } from '@kruise/api/core/configmap';
 import { type SidecarSet, sidecarSet, sidecarSetV1alpha1 } from '@kruise/api/kruise/sidecarset';
-import { kruiseConfigurationName, sidecarSetMetadataWhiteListKey } from '@kruise/api/kruise/well-known';
+import { sidecarSetMetadataWhiteListKey } from '@kruise/api/kruise/well-known';
 import type { Webhook } from '@kruise/client/webhook';
 import type { JsonObject } from '@kruise/machinery/json-value';
 import { apiVersionOf } from '@kruise/schema/kind';
 import { sidecarSetConversion } from '../../conversion/sidecarset.ts';
+import { configured } from '../../kruise-configuration.ts';
 import { chosenRevision } from '../../sidecarset/history.ts';
 import { filling, judging, refuseFaults, type WebhookContext } from '../context.ts';
 import { defaultSidecarSet } from './default.ts';
@@ -38,8 +38,7 @@ function stored(object: SidecarSet): SidecarSet {
 }
 
 function surroundingsIn({ caches, settings: { namespace, gates } }: WebhookContext): Surroundings {
-  const configuration = caches.of(configMap).get({ namespace, name: kruiseConfigurationName });
-  const whiteList = configuration?.data?.[sidecarSetMetadataWhiteListKey];
+  const whiteList = configured(caches, namespace, sidecarSetMetadataWhiteListKey);
   const allowsByDefault = gates.SidecarSetPatchPodMetadataDefaultsAllowed;
   return {
     sidecarSets: caches.of(sidecarSet).list(),

@@ -1,0 +1,76 @@
+/** Makes a PersistentPodState for a workload whose annotations ask for one (persistentpodstate.md §5). */
+import { type PersistentPodState, persistentPodState } from '@kruise/api/kruise/persistentpodstate';
+import {
+  autoGeneratePersistentPodStateAnnotation,
+  persistentPodAnnotationsAnnotation,
+  preferredPersistentTopologyAnnotation,
+  requiredPersistentTopologyAnnotation,
+} from '@kruise/api/kruise/well-known';
+import { create, isBeingDeleted, remove, update } from '@kruise/client/actions';
+import type { Decision } from '@kruise/client/controller';
+import type { KubernetesObject } from '@kruise/client/object-key';
+import { isSame } from '@kruise/machinery/json-value';
+import { isControlledBy } from '@kruise/machinery/owner-references';
+import { apiVersionOf } from '@kruise/schema/kind';
+
+export type Generation = {
+  readonly workload: KubernetesObject;
+  /** The PersistentPodState of the workload's name. */
+  readonly state: PersistentPodState | undefined;
+};
+
+/** The annotations that are followed; what others say is taken along with them. */
+export const followedAnnotations = [
+  autoGeneratePersistentPodStateAnnotation,
+  requiredPersistentTopologyAnnotation,
+  preferredPersistentTopologyAnnotation,
+];
+
+/** Whether a workload is to have a PersistentPodState. */
+export function asksForState({ metadata }: KubernetesObject): boolean {
+  return metadata.annotations?.[autoGeneratePersistentPodStateAnnotation] === 'true';
+}
+
+export function decideGeneration({ workload, state }: Generation): Decision<undefined> {
+  if (!asksForState(workload)) {
+    // One of the same name that somebody made by hand is theirs to delete.
+    return { actions: state && isControlledBy(state, workload) ? [remove(state)] : [] };
+  }
+  const spec = specFor(workload);
+  const isComplete = spec.requiredPersistentTopology || spec.preferredPersistentTopology;
+  if (!isComplete || isBeingDeleted(workload)) return { actions: [] };
+  if (!state) return { actions: [create(stateFor(workload, spec))] };
+  const changed: PersistentPodState = { ...state, spec };
+  return { actions: isSame(state.spec, spec) ? [] : [update(changed)] };
+}
+
+function stateFor({ apiVersion, kind, metadata }: KubernetesObject, spec: PersistentPodState['spec']) {
+  const { name = '', namespace = '', uid = '' } = metadata;
+  const made: PersistentPodState = {
+    apiVersion: apiVersionOf(persistentPodState),
+    kind: persistentPodState.kind,
+    metadata: { name, namespace, ownerReferences: [{ apiVersion, kind, name, uid, controller: true }] },
+    spec,
+  };
+  return made;
+}
+
+const generatedWeight = 100;
+
+function specFor({ apiVersion, kind, metadata }: KubernetesObject): PersistentPodState['spec'] {
+  const listed = (annotation: string) => {
+    const text = metadata.annotations?.[annotation];
+    return text ? text.split(',') : undefined;
+  };
+  const required = listed(requiredPersistentTopologyAnnotation);
+  const preferred = listed(preferredPersistentTopologyAnnotation);
+  const annotations = listed(persistentPodAnnotationsAnnotation);
+  return {
+    targetRef: { apiVersion, kind, name: metadata.name ?? '' },
+    ...(annotations ? { persistentPodAnnotations: annotations.map((key) => ({ key })) } : {}),
+    ...(required ? { requiredPersistentTopology: { keys: required } } : {}),
+    ...(preferred
+      ? { preferredPersistentTopology: [{ weight: generatedWeight, preference: { keys: preferred } }] }
+      : {}),
+  };
+}

@@ -1,0 +1,107 @@
+/** Follows the workloads that administrators allow beside StatefulSets, as the list of them changes. */
+import { configMap } from '@kruise/api/core/configmap';
+import { type ControllerContext, type Runnable, runController, watch, whenSynced } from '@kruise/client/controller';
+import { discover } from '@kruise/client/discovery';
+import type { DynamicKind } from '@kruise/client/dynamic-kind';
+import { resourceOf } from '@kruise/schema/kind';
+import { after } from '@kruise/values/clock';
+import { linkedController } from '@kruise/values/linked-controller';
+import { ParseError } from '@kruise/values/parse-error';
+import { configurationIn, type KindName } from '../../kruise-configuration.ts';
+import { whiteListIn } from '../../persistentpodstate/white-list.ts';
+import { type ManagerSettings, workSettings } from '../../settings.ts';
+import { controllerOver } from './controller.ts';
+import { customKind } from './workloads.ts';
+
+/** A kind that is listed and not served is looked for again after so long: nothing tells when one is. */
+const lookAgainMs = 30_000;
+
+type Running = { readonly kind: DynamicKind; readonly stop: AbortController; readonly stopped: Promise<void> };
+
+export function listedWorkloadsRunner(settings: ManagerSettings): Runnable {
+  const { name, component } = workSettings(settings, 'persistentpodstate-listed');
+  const selection = configurationIn(settings.namespace);
+  const runner: Runnable = {
+    name,
+    component,
+    watches: [watch(configMap, () => [], { selection })],
+    uses: [],
+    async run(context, signal) {
+      const { caches, clock } = context;
+      await whenSynced(runner, caches, signal);
+      const running = new Map<string, Running>();
+      let { promise: changed, resolve: change } = Promise.withResolvers<void>();
+      caches.informer(configMap, selection).handle(() => change(), { signal });
+      signal.addEventListener('abort', () => change(), { once: true });
+      while (!signal.aborted) {
+        ({ promise: changed, resolve: change } = Promise.withResolvers<void>());
+        const listed = listedIn(context, settings.namespace);
+        const kinds = await servedAmong(listed, context, signal);
+        follow(kinds, running, settings, context, signal);
+        const waited = linkedController(signal);
+        const again = kinds.length < listed.length ? [after(clock, lookAgainMs, waited.signal).catch(() => {})] : [];
+        await Promise.race([changed, ...again]);
+        waited.abort();
+      }
+      await Promise.all([...running.values()].map(({ stopped }) => stopped));
+    },
+  };
+  return runner;
+}
+
+function listedIn({ caches, log }: ControllerContext, namespace: string): readonly KindName[] {
+  try {
+    return whiteListIn(caches, namespace);
+  } catch (error) {
+    if (!(error instanceof ParseError)) throw error;
+    log.warn({ error }, 'the list of workloads whose Pods are remembered cannot be read');
+    return [];
+  }
+}
+
+/** The listed kinds that the server has, in the version that is listed if it has that. */
+async function servedAmong(
+  listed: readonly KindName[],
+  { client, log }: ControllerContext,
+  signal: AbortSignal,
+): Promise<readonly DynamicKind[]> {
+  if (listed.length === 0) return [];
+  try {
+    const { kinds } = await discover(client, { signal });
+    return listed.flatMap(({ group, version, kind }) => {
+      const versions = kinds.filter((each) => each.group === group && each.kind === kind);
+      const found = versions.find((each) => each.version === version) ?? versions[0];
+      if (!found) log.warn({ group, kind }, 'a workload whose Pods are to be remembered is not served');
+      return found ?? [];
+    });
+  } catch (error) {
+    if (!signal.aborted) log.warn({ error }, 'what is served cannot be found out for now');
+    return [];
+  }
+}
+
+/** Begins with the kinds that are new, and leaves off those that are not meant any more. */
+function follow(
+  kinds: readonly DynamicKind[],
+  running: Map<string, Running>,
+  settings: ManagerSettings,
+  context: ControllerContext,
+  signal: AbortSignal,
+): void {
+  const idOf = (kind: DynamicKind) => `${resourceOf(kind)} ${kind.version}`;
+  const wanted = new Set(kinds.map(idOf));
+  for (const [id, { kind, stop, stopped }] of running) {
+    if (wanted.has(id)) continue;
+    stop.abort();
+    void stopped.then(() => context.caches.forget(kind));
+    running.delete(id);
+  }
+  for (const kind of kinds) {
+    const id = idOf(kind);
+    if (running.has(id) || signal.aborted) continue;
+    const stop = linkedController(signal);
+    const work = workSettings(settings, 'persistentpodstate');
+    const controller = controllerOver([customKind(kind)], { ...work, name: `${work.name} ${resourceOf(kind)}` });
+    running.set(id, { kind, stop, stopped: runController(controller, context, stop.signal) });
+  }
+}
