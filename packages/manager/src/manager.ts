@@ -34,7 +34,8 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
     createCaches(client, clock, random, { newest: true, onError, ...runOptions.cacheOptions }, served.signal);
   try {
     if (inProcessWebhooks) {
-      for (const [path, webhook] of Object.entries(webhooksFor({ settings, caches, client, now: clock.now, random }))) {
+      const means = { settings, caches, client, clock, now: clock.now, random };
+      for (const [path, webhook] of Object.entries(webhooksFor(means))) {
         inProcessWebhooks.set(`${settings.namespace}/${webhookServiceName}${path}`, webhook);
       }
       await installConfigurations(client, settings);

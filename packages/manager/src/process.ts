@@ -71,7 +71,7 @@ export async function runManagerProcess(options: ManagerProcessOptions, signal: 
   const onProtected = countProtections(registry, options.onProtected);
   const kinds = await servedKinds(client);
   const isServed = ({ group, version, kind }: Kind) => kinds.has(`${group}/${version} ${kind}`);
-  const webhooks = webhooksFor({ settings, caches, client, now: clock.now, random, onProtected }, isServed);
+  const webhooks = webhooksFor({ settings, caches, client, clock, now: clock.now, random, onProtected }, isServed);
   const bootstrap = startBootstrap(options, (path) => path in webhooks, served.signal);
 
   const closers: (() => Promise<void>)[] = [];

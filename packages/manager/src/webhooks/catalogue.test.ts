@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Client } from '@kruise/client/client';
 import type { Caches } from '@kruise/client/informer';
 import { seededRandom } from '@kruise/values/random';
+import { virtualClock } from '@kruise/values/virtual-clock';
 import { featureGates } from '../feature-gates.ts';
 import { managerSettings } from '../settings.ts';
 import { webhooksFor } from './catalogue.ts';
@@ -10,8 +11,9 @@ import { webhooksFor } from './catalogue.ts';
 const pathsWith = ({ podWebhook = true, isServed = true } = {}) => {
   const settings = managerSettings({ gates: featureGates({ PodWebhook: podWebhook }) });
   // Webhooks read from caches when they are asked, and none is.
-  const context = { settings, caches: {} as Caches, client: {} as Client, now: () => 0, random: seededRandom(1) };
-  return Object.keys(webhooksFor(context, () => isServed));
+  const clock = virtualClock(0);
+  const means = { settings, caches: {} as Caches, client: {} as Client, clock, now: clock.now };
+  return Object.keys(webhooksFor({ ...means, random: seededRandom(1) }, () => isServed));
 };
 
 test('Pods are looked at where the gate is open and SidecarSets are served', () => {

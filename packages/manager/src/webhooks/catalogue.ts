@@ -2,6 +2,7 @@
  * Every webhook of kruise-manager: where it answers, what it is asked about, and what answers. The configurations of
  * the cluster are made from the same table (`configurations.ts`).
  */
+import { podUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
 import { sidecarSet } from '@kruise/api/kruise/sidecarset';
 import { conversion, type Webhook } from '@kruise/client/webhook';
 import type { Kind } from '@kruise/schema/kind';
@@ -11,7 +12,7 @@ import { advancedCronJobDefaulting, advancedCronJobValidating } from './advanced
 import { broadcastJobDefaulting, broadcastJobValidating } from './broadcastjob/webhooks.ts';
 import { cloneSetDefaulting, cloneSetValidating } from './cloneset/webhooks.ts';
 import { containerRecreateRequestFilling } from './containerrecreaterequest/webhooks.ts';
-import type { WebhookContext } from './context.ts';
+import { type WebhookContext, type WebhookMeans, webhookContext } from './context.ts';
 import { daemonSetDefaulting, daemonSetValidating } from './daemonset/webhooks.ts';
 import { definitionProtecting } from './deletion-protection/definitions.ts';
 import { namespaceProtecting } from './deletion-protection/namespaces.ts';
@@ -22,6 +23,7 @@ import { imageListPullJobDefaulting, imageListPullJobValidating } from './imagel
 import { imagePullJobDefaulting, imagePullJobValidating } from './imagepulljob/webhooks.ts';
 import { nodeImageDefaulting, nodeImageValidating } from './nodeimage/webhooks.ts';
 import { persistentPodStateValidating } from './persistentpodstate/webhooks.ts';
+import { podValidating } from './pod/validating.ts';
 import { podMutating } from './pod/webhooks.ts';
 import { podProbeMarkerValidating } from './podprobemarker/webhooks.ts';
 import { resourceDistributionValidating } from './resourcedistribution/webhooks.ts';
@@ -107,6 +109,18 @@ function protecting(
 
 const builtin = (kind: string) => ({ group: 'apps', path: `/validate-apps-${kind}`, called: `builtin${kind}` });
 
+/** What is asked about Pods that are there. */
+const existingPods = {
+  type: 'validating',
+  path: '/validate-pod',
+  group: '',
+  versions: ['v1'],
+  concerns: 'pods',
+  reads: podUnavailableBudget,
+  isOn: ({ gates }: ManagerSettings) => gates.PodWebhook,
+  make: podValidating,
+} as const;
+
 /** In the order in which they are asked. */
 export const webhookCatalogue: readonly WebhookEntry[] = [
   {
@@ -121,6 +135,18 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
     reads: sidecarSet,
     isOn: ({ gates }) => gates.PodWebhook,
     make: podMutating,
+  },
+  {
+    ...existingPods,
+    name: 'vpod.kb.io',
+    resource: 'pods',
+    operations: ['DELETE'],
+  },
+  {
+    ...existingPods,
+    name: 'vpodeviction.kb.io',
+    resource: 'pods/eviction',
+    operations: ['CREATE'],
   },
   ...ofKind('advancedcronjob', advancedCronJobDefaulting, advancedCronJobValidating),
   ...ofKind('broadcastjob', broadcastJobDefaulting, broadcastJobValidating),
@@ -163,13 +189,14 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
 
 /** The webhooks that answer with these settings, where what they read is served, by path; the converting one among them. */
 export function webhooksFor(
-  context: WebhookContext,
+  means: WebhookMeans,
   isServed: (kind: Kind) => boolean = () => true,
 ): { readonly [path: string]: Webhook } {
   const entries = webhookCatalogue.filter(
-    ({ reads, isOn = () => true }) => isOn(context.settings) && (reads === undefined || isServed(reads)),
+    ({ reads, isOn = () => true }) => isOn(means.settings) && (reads === undefined || isServed(reads)),
   );
-  const answering = entries.map(({ path, make }) => [path, make({ ...context, isServed })] as const);
+  const context = webhookContext({ ...means, isServed });
+  const answering = entries.map(({ path, make }) => [path, make(context)] as const);
   return {
     ...Object.fromEntries(answering.flatMap(([path, webhook]) => pathsOf(path).map((each) => [each, webhook]))),
     '/convert': conversion(convertObject),

@@ -2,6 +2,7 @@
 import type { Status } from '@kruise/api/meta/status';
 import type { Client } from '@kruise/client/client';
 import { type Caches, onceSynced } from '@kruise/client/informer';
+import { createScaleTargets, type ScaleTargets } from '@kruise/client/scale-targets';
 import {
   type AdmissionHandler,
   admission,
@@ -15,12 +16,15 @@ import { failure } from '@kruise/machinery/status';
 import { DecodeError } from '@kruise/schema/codec';
 import { type Cause, summary } from '@kruise/schema/field-error';
 import type { Kind } from '@kruise/schema/kind';
+import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
 import type { Instant } from '@kruise/values/time';
 import type { ManagerSettings } from '../settings.ts';
 import { typed, withDefaults } from '../typed.ts';
+import { createLedger, type Ledger } from './ledger.ts';
 
-export type WebhookContext = {
+/** What webhooks are given. */
+export type WebhookMeans = {
   readonly settings: ManagerSettings;
   /** What is known of the cluster. */
   readonly caches: Caches;
@@ -28,11 +32,24 @@ export type WebhookContext = {
   readonly client: Client;
   /** Whether the cluster has a kind; it has all of them where nothing is said. */
   readonly isServed?: (kind: Kind) => boolean;
+  /** For who has to wait; the others ask what time it is. */
+  readonly clock: Clock;
   readonly now: () => Instant;
   readonly random: Random;
   /** Told of deletions that were refused for protection's sake. */
   readonly onProtected?: (event: ProtectionEvent) => void;
 };
+
+/** What they share besides. */
+export type WebhookContext = WebhookMeans & {
+  readonly ledger: Ledger;
+  /** The kinds of workloads that were not known when this was written. */
+  readonly kinds: ScaleTargets;
+};
+
+export function webhookContext(means: WebhookMeans): WebhookContext {
+  return { ...means, ledger: createLedger(means), kinds: createScaleTargets() };
+}
 
 /** Something that was not deleted, and who wanted it to be. */
 export type ProtectionEvent = {

@@ -5,7 +5,7 @@ import type { WebhookContext } from '../context.ts';
 import { isOfKruise } from './readiness-gate.ts';
 
 /** Liveness probes are left to others than the kubelet, where a Pod of Kruise's asks for it (pod-admission.md §2.5). */
-export function withoutLivenessProbes(pod: Pod, { settings }: WebhookContext): Pod {
+export function withoutLivenessProbes(pod: Pod, { settings }: Pick<WebhookContext, 'settings'>): Pod {
   const { metadata, spec } = pod;
   const isWanted = metadata.annotations?.[enhancedLivenessAnnotation] === 'true';
   if (!settings.gates.EnhancedLivenessProbe || !isWanted || !isOfKruise(pod) || !spec) return pod;

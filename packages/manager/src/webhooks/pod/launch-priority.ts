@@ -9,7 +9,7 @@ import { barrierKey, barrierName } from '../../launch-priority.ts';
 import type { WebhookContext } from '../context.ts';
 
 /** Has containers wait for those of a higher priority (pod-admission.md §4.1). */
-export function withLaunchBarriers(pod: Pod, { random }: WebhookContext): Pod {
+export function withLaunchBarriers(pod: Pod, { random }: Pick<WebhookContext, 'random'>): Pod {
   const containers = pod.spec?.containers ?? [];
   if (!pod.spec || containers.length === 1) return pod;
   const priorities = prioritiesOf(pod, containers);

@@ -5,7 +5,7 @@ import { hasReadinessGate } from '../../readiness/pod-readiness.ts';
 import type { WebhookContext } from '../context.ts';
 
 /** Pods of Kruise's workloads, or all Pods, are ready only if Kruise says so (pod-admission.md §2.1). */
-export function withReadinessGate(pod: Pod, { settings }: WebhookContext): Pod {
+export function withReadinessGate(pod: Pod, { settings }: Pick<WebhookContext, 'settings'>): Pod {
   const isConcerned = settings.gates.KruisePodReadinessGate || isOfKruise(pod);
   if (!isConcerned || hasReadinessGate(pod, kruisePodReadyCondition)) return pod;
   const spec = pod.spec ?? { containers: [] };

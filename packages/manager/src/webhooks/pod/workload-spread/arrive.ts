@@ -1,0 +1,50 @@
+import type { Pod } from '@kruise/api/core/pod';
+import { type WorkloadSpread, workloadSpread } from '@kruise/api/kruise/workloadspread';
+import { isPodActive } from '@kruise/machinery/pods';
+import { uuid } from '@kruise/machinery/uuid';
+import { dependsOnReplicas, type Guest, type Seat, subsetOfOrdinal, takeSeat } from '../../../workloadspread/seats.ts';
+import { versionOf } from '../../../workloadspread/versions.ts';
+import type { WebhookContext } from '../../context.ts';
+import { withSeat } from './inject.ts';
+import { replicasFor, spreadFor } from './workloads.ts';
+
+/** Sends a new Pod to one of the groups of its WorkloadSpread (workloadspread.md §8). Where all are full it goes anywhere. */
+export async function withPlace(
+  pod: Pod,
+  context: WebhookContext,
+  { dryRun }: { readonly dryRun?: boolean },
+): Promise<Pod> {
+  const { caches, settings } = context;
+  if (!settings.gates.WorkloadSpread || caches.of(workloadSpread).size === 0 || dryRun || !isPodActive(pod)) return pod;
+  const spread = await spreadFor(pod, context);
+  if (!spread) return pod;
+  const seat = await seatIn(spread, pod, context);
+  return seat ? withSeat(pod, spread, seat) : pod;
+}
+
+/** What is overtaken tries again at once, and then ever later: others want to be done, too. */
+export const waitsMs = [0, 10, 50, 250];
+
+/** Whether it needs no counting where a Pod goes: ordinals say, or there is but one group. */
+export function isWithoutSeats({ spec: { subsets, targetRef } }: WorkloadSpread): boolean {
+  return targetRef.kind === 'StatefulSet' || (subsets.length === 1 && subsets[0]!.maxReplicas === undefined);
+}
+
+async function seatIn(spread: WorkloadSpread, pod: Pod, context: WebhookContext): Promise<Seat | undefined> {
+  const { name } = pod.metadata;
+  if (isWithoutSeats(spread)) {
+    const subset = subsetOfOrdinal(spread, name ?? '');
+    return subset === undefined ? undefined : { subset, uid: '' };
+  }
+  const guest: Guest = { version: versionOf(pod), ...(name ? { name } : {}) };
+  const { ledger, random, now } = context;
+  return ledger.enter(
+    workloadSpread,
+    spread,
+    async (newest) => {
+      const replicas = dependsOnReplicas(newest, guest) ? await replicasFor(newest, context) : 0;
+      return takeSeat(newest, guest, { replicas, uid: uuid(random), now: now() });
+    },
+    waitsMs,
+  );
+}

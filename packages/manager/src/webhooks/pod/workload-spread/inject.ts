@@ -1,0 +1,59 @@
+/** What a Pod gets from the group it is sent to (workloadspread.md §8.3). */
+import type { Pod } from '@kruise/api/core/pod';
+import type { PodSpec } from '@kruise/api/core/pod-spec';
+import type { WorkloadSpread, WorkloadSpreadSubset } from '@kruise/api/kruise/workloadspread';
+import type { JsonObject } from '@kruise/machinery/json-value';
+import { applyStrategicMergePatch } from '@kruise/machinery/strategic-merge-patch';
+import { podType } from '../../../patch-pod.ts';
+import { bothOf } from '../../../workloadspread/node-terms.ts';
+import { placementAnnotation } from '../../../workloadspread/placement.ts';
+import type { Seat } from '../../../workloadspread/seats.ts';
+
+/** The Pod as it is sent to a group; as it is if there is no such group. Throws `StrategicMergeError`. */
+export function withSeat(pod: Pod, { metadata, spec }: WorkloadSpread, { subset: name, uid }: Seat): Pod {
+  const subset = spec.subsets.find((each) => each.name === name);
+  if (!subset) return pod;
+  const patched = withPatch({ ...pod, spec: scheduled(pod.spec ?? { containers: [] }, subset) }, subset);
+  const { labels = {}, annotations } = patched.metadata;
+  const placement = placementAnnotation({ name: metadata.name ?? '', subset: name, uid });
+  return { ...patched, metadata: { ...patched.metadata, labels, annotations: { ...annotations, ...placement } } };
+}
+
+function scheduled(spec: PodSpec, subset: WorkloadSpreadSubset): PodSpec {
+  const { tolerations = [], preferredNodeSelector = [], requiredNodeSelector } = subset;
+  const { nodeAffinity = {} } = spec.affinity ?? {};
+  const {
+    preferredDuringSchedulingIgnoredDuringExecution: preferred = [],
+    requiredDuringSchedulingIgnoredDuringExecution: required,
+  } = nodeAffinity;
+  return {
+    ...spec,
+    ...(tolerations.length > 0 ? { tolerations: [...(spec.tolerations ?? []), ...tolerations] } : {}),
+    affinity: {
+      ...spec.affinity,
+      nodeAffinity: {
+        ...nodeAffinity,
+        ...(preferredNodeSelector.length > 0
+          ? { preferredDuringSchedulingIgnoredDuringExecution: [...preferred, ...preferredNodeSelector] }
+          : {}),
+        ...(requiredNodeSelector
+          ? {
+              requiredDuringSchedulingIgnoredDuringExecution: {
+                nodeSelectorTerms: bothOf(required?.nodeSelectorTerms ?? [], requiredNodeSelector),
+              },
+            }
+          : {}),
+      },
+    },
+  };
+}
+
+function withPatch(pod: Pod, { patch }: WorkloadSpreadSubset): Pod {
+  if (!patch) return pod;
+  // Objects are plain JSON values, of which their types say more.
+  const patched = applyStrategicMergePatch(pod as JsonObject, patch as JsonObject, podType) as unknown as Pod;
+  if (!patched.spec || patched.spec.priorityClassName === pod.spec?.priorityClassName) return patched;
+  // The priority is that of the former class; the server works it out again where there is none.
+  const { priority: _, ...spec } = patched.spec;
+  return { ...patched, spec };
+}

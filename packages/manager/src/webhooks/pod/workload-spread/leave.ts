@@ -1,0 +1,25 @@
+import { workloadSpread } from '@kruise/api/kruise/workloadspread';
+import { controllerOf } from '@kruise/machinery/owner-references';
+import { isPodActive } from '@kruise/machinery/pods';
+import { placementOf } from '../../../workloadspread/placement.ts';
+import { leaveSeat } from '../../../workloadspread/seats.ts';
+import { versionOf } from '../../../workloadspread/versions.ts';
+import type { WebhookContext } from '../../context.ts';
+import type { Interference } from '../validating.ts';
+import { isWithoutSeats, waitsMs } from './arrive.ts';
+
+/** Notes that a Pod leaves its group, so that the next takes its place (workloadspread.md §8.4). Refuses nothing. */
+export async function noteLeaving(
+  { operation, pod, isDryRun }: Interference,
+  { caches, ledger, settings, now }: WebhookContext,
+): Promise<undefined> {
+  if (!settings.gates.WorkloadSpread || operation === 'UPDATE' || isDryRun) return;
+  const placement = placementOf(pod);
+  if (!placement || !isPodActive(pod) || !controllerOf(pod)) return;
+  const { namespace = '', name = '' } = pod.metadata;
+  const spread = caches.of(workloadSpread).get({ namespace, name: placement.name });
+  if (!spread || isWithoutSeats(spread)) return;
+  const guest = { version: versionOf(pod), name };
+  const { subset } = placement;
+  await ledger.enter(workloadSpread, spread, (newest) => leaveSeat(newest, guest, { subset, now: now() }), waitsMs);
+}

@@ -1,0 +1,100 @@
+/** The workloads above a Pod, and the WorkloadSpread that one of them has (workloadspread.md §8.1). */
+import type { Pod } from '@kruise/api/core/pod';
+import { type WorkloadSpread, workloadSpread } from '@kruise/api/kruise/workloadspread';
+import type { KubernetesObject } from '@kruise/client/object-key';
+import { selectorOf } from '@kruise/machinery/label-selector';
+import { controllerOf } from '@kruise/machinery/owner-references';
+import { isNotFound, notFound } from '@kruise/machinery/status';
+import { groupOf } from '@kruise/schema/kind';
+import { ParseError } from '@kruise/values/parse-error';
+import { askForWorkload } from '../../../workloadspread/custom-target.ts';
+import { integerAt } from '../../../workloadspread/field-path.ts';
+import { type Reference, spreadsOf, sumAt, usualKindOf } from '../../../workloadspread/target.ts';
+import { type CustomWorkload, customWorkloadsIn, entryFor } from '../../../workloadspread/white-list.ts';
+import type { WebhookContext } from '../../context.ts';
+
+/** A chain of owners has an end; one that somebody has bent into a circle has not. */
+const mostOwners = 8;
+
+/** The WorkloadSpread for a Pod: that of its controller, or else that of the controller's, and so on. */
+export async function spreadFor(pod: Pod, context: WebhookContext): Promise<WorkloadSpread | undefined> {
+  const { caches } = context;
+  const { namespace = '' } = pod.metadata;
+  if (caches.of(workloadSpread).list({ namespace }).length === 0) return undefined;
+  const customWorkloads = readableWorkloads(context);
+  let owner = controllerOf(pod);
+  for (let height = 0; owner && height < mostOwners && isWorkload(owner, customWorkloads); height++) {
+    const found = spreadsOf(caches, namespace, owner).find((spread) => isSelected(pod, spread));
+    if (found) return found;
+    owner = controllerOf(await ownerOf(context, namespace, owner));
+  }
+  return undefined;
+}
+
+/** How many Pods a WorkloadSpread is to spread; 0 where there is no workload yet. Throws `ParseError`. */
+export async function replicasFor({ metadata, spec }: WorkloadSpread, context: WebhookContext): Promise<number> {
+  const { targetRef, targetFilter } = spec;
+  const object = await findWorkload(context, metadata.namespace ?? '', targetRef);
+  if (!object) return 0;
+  const { replicasPathList = [] } = targetFilter ?? {};
+  if (replicasPathList.length > 0) return sumAt(object, replicasPathList);
+  if (usualKindOf(targetRef)) return integerAt(object, targetRef.kind === 'Job' ? 'spec.parallelism' : 'spec.replicas');
+  const entry = entryFor(readableWorkloads(context), targetRef);
+  try {
+    return integerAt(object, entry?.replicasPath ?? '');
+  } catch (error) {
+    // What administrators wrote is wrong for this workload; that must not keep its Pods from being made.
+    if (error instanceof ParseError) return 0;
+    throw error;
+  }
+}
+
+/** What administrators allow; nothing where that cannot be read, which must not keep all Pods from being made. */
+function readableWorkloads({ caches, settings }: WebhookContext): readonly CustomWorkload[] {
+  try {
+    return customWorkloadsIn(caches, settings.namespace);
+  } catch (error) {
+    if (error instanceof ParseError) return [];
+    throw error;
+  }
+}
+
+function isWorkload(owner: Reference, list: readonly CustomWorkload[]): boolean {
+  if (usualKindOf(owner)) return true;
+  const group = groupOf(owner.apiVersion);
+  const isMeant = (each: { readonly group: string; readonly kind: string }) =>
+    each.group === group && each.kind === owner.kind;
+  return list.some((each) => isMeant(each) || each.between.some(isMeant));
+}
+
+/** A filter without a selector selects nothing. */
+function isSelected({ metadata }: Pod, { spec: { targetFilter } }: WorkloadSpread): boolean {
+  return !targetFilter || selectorOf(targetFilter.selector).matches(metadata.labels);
+}
+
+/** The owner of a Pod, or of its owner. Who makes a Pod whose owner is not to be found had better try again. */
+async function ownerOf(context: WebhookContext, namespace: string, owner: Reference): Promise<KubernetesObject> {
+  const found = await findWorkload(context, namespace, owner);
+  if (!found) throw notFound({ group: groupOf(owner.apiVersion), plural: owner.kind }, owner.name);
+  return found;
+}
+
+async function findWorkload(
+  { caches, client, kinds }: WebhookContext,
+  namespace: string,
+  reference: Reference,
+): Promise<KubernetesObject | undefined> {
+  const { name } = reference;
+  const kind = usualKindOf(reference);
+  if (!kind) return askForWorkload({ client, kinds }, namespace, reference);
+  const known = caches.of(kind).get({ namespace, name });
+  // Objects of any kind have what all objects have.
+  if (known) return known as KubernetesObject;
+  try {
+    // What was made a moment ago has not come into sight yet.
+    return (await client.get(kind, { namespace, name })) as KubernetesObject;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}

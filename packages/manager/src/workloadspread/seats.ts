@@ -1,0 +1,127 @@
+/**
+ * Seats in the groups of a WorkloadSpread, as webhooks give and take them (workloadspread.md §8.2). They are kept by
+ * version in the status, between what the controller has counted last and what it will count next.
+ */
+import type { WorkloadSpread, WorkloadSpreadSubsetStatus } from '@kruise/api/kruise/workloadspread';
+import { isConditionFalse } from '@kruise/machinery/conditions';
+import { intValue, isPercentage, scaleUp } from '@kruise/values/int-or-string';
+import { ParseError } from '@kruise/values/parse-error';
+import { formatTime, type Instant } from '@kruise/values/time';
+import type { Entry } from '../webhooks/ledger.ts';
+
+/** Says that a group is held to have room on its nodes. */
+export const schedulable = 'Schedulable';
+
+/** As many Pods as there are. */
+export const unlimited = -1;
+
+/** Where a Pod goes. */
+export type Seat = {
+  readonly subset: string;
+  /** What the Pod is known by until it has a name; empty if it has one, or nothing is kept of it. */
+  readonly uid: string;
+};
+
+/** A Pod that asks for a seat, or leaves its own. */
+export type Guest = { readonly version: string; readonly name?: string };
+
+type Subset = WorkloadSpreadSubsetStatus;
+
+/** Whether it depends on the workload's size how many seats there are: nobody has counted yet, and some are a percentage. */
+export function dependsOnReplicas({ spec, status }: WorkloadSpread, { version }: Guest): boolean {
+  const isCounted = (status?.versionedSubsetStatuses?.[version] ?? []).length > 0;
+  return !isCounted && spec.subsets.some(({ maxReplicas }) => maxReplicas !== undefined && isPercentage(maxReplicas));
+}
+
+/** Gives a Pod a seat in the first group that has one; none where all are taken. `uid` is for a Pod without a name. */
+export function takeSeat(
+  spread: WorkloadSpread,
+  guest: Guest,
+  { replicas, uid, now }: { readonly replicas: number; readonly uid: string; readonly now: Instant },
+): Entry<WorkloadSpread, Seat | undefined> {
+  const counted = spread.status?.versionedSubsetStatuses?.[guest.version] ?? [];
+  const subsets = counted.length > 0 ? counted : emptySubsets(spread, replicas);
+  const own = guest.name && subsets.find((subset) => isRecorded(subset, guest.name!));
+  if (own) return { result: { subset: own.name, uid: '' } };
+  const chosen = subsets.find(
+    (subset) => !isConditionFalse(subset.conditions, schedulable) && subset.missingReplicas !== 0,
+  );
+  // What is full here may have room by now: a Pod that is sent nowhere stays so.
+  if (!chosen) return { result: undefined, isDoubtful: true };
+  const { name, missingReplicas } = chosen;
+  if (missingReplicas === unlimited) return { result: { subset: name, uid: '' } };
+  const id = guest.name || uid;
+  const taken = {
+    ...chosen,
+    missingReplicas: missingReplicas - 1,
+    creatingPods: { ...chosen.creatingPods, [id]: formatTime(now) },
+  };
+  return {
+    result: { subset: name, uid: guest.name ? '' : uid },
+    object: withSubsets(spread, guest.version, replaced(subsets, taken)),
+  };
+}
+
+/** Gives back the seat of a Pod that is deleted. Where nobody has counted yet, it will not be counted. */
+export function leaveSeat(
+  spread: WorkloadSpread,
+  { version, name = '' }: Guest,
+  { subset, now }: { readonly subset: string; readonly now: Instant },
+): Entry<WorkloadSpread, void> {
+  const subsets = spread.status?.versionedSubsetStatuses?.[version] ?? [];
+  const own = subsets.find((each) => each.name === subset);
+  if (!own || own.missingReplicas === unlimited || subsets.some((each) => isRecorded(each, name))) {
+    return { result: undefined };
+  }
+  const left = {
+    ...own,
+    missingReplicas: own.missingReplicas + 1,
+    deletingPods: { ...own.deletingPods, [name]: formatTime(now) },
+  };
+  return { result: undefined, object: withSubsets(spread, version, replaced(subsets, left)) };
+}
+
+/** The group of a Pod of a StatefulSet: those with the lowest ordinals fill the first, whoever is there. */
+export function subsetOfOrdinal({ spec, status }: WorkloadSpread, podName: string): string | undefined {
+  const ordinal = Number(/-(\d+)$/.exec(podName)?.[1] ?? -1);
+  let threshold = 0;
+  for (const { name, maxReplicas } of spec.subsets) {
+    const known = status?.subsetStatuses?.find((each) => each.name === name);
+    if (isConditionFalse(known?.conditions, schedulable)) continue;
+    threshold += maxReplicas === undefined ? Number.POSITIVE_INFINITY : intValue(maxReplicas);
+    if (ordinal < threshold) return name;
+  }
+  return undefined;
+}
+
+function emptySubsets({ spec }: WorkloadSpread, replicas: number): readonly Subset[] {
+  return spec.subsets.map(({ name, maxReplicas }) => ({
+    name,
+    replicas: 0,
+    missingReplicas: maxReplicas === undefined ? unlimited : seatsOf(maxReplicas, replicas),
+  }));
+}
+
+function seatsOf(maxReplicas: number | string, replicas: number): number {
+  try {
+    return scaleUp(maxReplicas, replicas);
+  } catch (error) {
+    // A text that is no percentage: nobody can tell how many seats that is.
+    if (error instanceof ParseError) return 0;
+    throw error;
+  }
+}
+
+function isRecorded({ creatingPods = {}, deletingPods = {} }: Subset, podName: string): boolean {
+  return Object.hasOwn(creatingPods, podName) || Object.hasOwn(deletingPods, podName);
+}
+
+function replaced(subsets: readonly Subset[], subset: Subset): readonly Subset[] {
+  return subsets.map((each) => (each.name === subset.name ? subset : each));
+}
+
+function withSubsets(spread: WorkloadSpread, version: string, subsets: readonly Subset[]): WorkloadSpread {
+  const { status = {} } = spread;
+  const versionedSubsetStatuses = { ...status.versionedSubsetStatuses, [version]: subsets };
+  return { ...spread, status: { ...status, versionedSubsetStatuses } };
+}
