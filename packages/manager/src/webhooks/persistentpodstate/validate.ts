@@ -40,6 +40,7 @@ function* validateSpec(spec: PersistentPodStateSpec, whiteList: readonly KindNam
   }
 }
 
-function invalidTarget({ targetRef }: PersistentPodStateSpec, why: string): Cause {
-  return invalidStructure('spec.targetRef', 'v1beta1.TargetReference', targetRef, why);
+function invalidTarget({ targetRef: { apiVersion, ...rest } }: PersistentPodStateSpec, why: string): Cause {
+  const shown = { APIVersion: apiVersion, ...rest };
+  return invalidStructure('spec.targetRef', 'v1beta1.TargetReference', shown, why);
 }
