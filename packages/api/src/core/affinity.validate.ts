@@ -11,6 +11,7 @@ import type {
   NodeSelectorTerm,
   PodAffinity,
   PodAffinityTerm,
+  PreferredSchedulingTerm,
 } from './affinity.ts';
 
 const requiredTerms = 'requiredDuringSchedulingIgnoredDuringExecution';
@@ -23,14 +24,19 @@ export function* validateAffinity(
   if (nodeAffinity?.[requiredTerms]) {
     yield* validateNodeSelector(nodeAffinity[requiredTerms], `${path}.nodeAffinity.${requiredTerms}`);
   }
-  for (const [index, { weight, preference }] of (nodeAffinity?.[preferredTerms] ?? []).entries()) {
-    const at = `${path}.nodeAffinity.${preferredTerms}[${index}]`;
+  yield* validatePreferredTerms(nodeAffinity?.[preferredTerms] ?? [], `${path}.nodeAffinity.${preferredTerms}`);
+  if (podAffinity) yield* validatePodAffinity(podAffinity, `${path}.podAffinity`);
+  if (podAntiAffinity) yield* validatePodAffinity(podAntiAffinity, `${path}.podAntiAffinity`);
+}
+
+/** The nodes something had better be on. */
+export function* validatePreferredTerms(terms: readonly PreferredSchedulingTerm[], path: string): Generator<Cause> {
+  for (const [index, { weight, preference }] of terms.entries()) {
+    const at = `${path}[${index}]`;
     yield* validateWeight(weight, at);
     // What is only preferred was never asked to have values that labels can have.
     yield* validateNodeSelectorTerm(preference, 'any', `${at}.preference`);
   }
-  if (podAffinity) yield* validatePodAffinity(podAffinity, `${path}.podAffinity`);
-  if (podAntiAffinity) yield* validatePodAffinity(podAntiAffinity, `${path}.podAntiAffinity`);
 }
 
 /** The nodes something must be on. */
