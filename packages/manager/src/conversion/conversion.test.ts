@@ -195,6 +195,22 @@ test("a UnitedDeployment's maps by domain become statuses of domains and back", 
   assert.deepEqual([back.status['subsetReplicas'], back.status['updateStatus']], [{ a: 2, b: 0 }, older.updateStatus]);
 });
 
+test('of the domains of a UnitedDeployment only those with a name are in its maps', () => {
+  const subsetStatuses = [{ replicas: 1 }, { replicas: 2 }, { name: 'a', replicas: 3 }];
+  const spec = { selector, template: {} };
+  const { status } = down('UnitedDeployment', { spec, status: { subsetStatuses } });
+  assert.deepEqual([status['subsetReplicas'], status['subsetStatuses']], [{ a: 3 }, subsetStatuses]);
+  const unnamed = down('UnitedDeployment', { spec, status: { subsetStatuses: subsetStatuses.slice(0, 1) } });
+  assert.equal(unnamed.status['subsetReplicas'], undefined);
+  const back = up('UnitedDeployment', { spec, status: { subsetStatuses, subsetReplicas: { a: 4, b: 5 } } });
+  assert.deepEqual(back.status['subsetStatuses'], [
+    { replicas: 1 },
+    { replicas: 2 },
+    { name: 'a', replicas: 4 },
+    { name: 'b', replicas: 5 },
+  ]);
+});
+
 test("a WorkloadSpread's terms and conditions have other names and forms", () => {
   const terms = { requiredNodeSelectorTerm: { matchExpressions: [{ key: 'a', operator: 'Exists' }] } };
   const { spec, status } = up('WorkloadSpread', {
@@ -296,11 +312,15 @@ test("a PodUnavailableBudget's annotations become fields, and back", () => {
   assert.deepEqual(none.metadata.annotations, { other: 'x' });
 });
 
-for (const annotations of [
-  { 'kruise.io/pub-protect-operations': 'DELETE, X' },
-  { 'pub.kruise.io/protect-total-replicas': 'many' },
-]) {
+for (const [annotations, why] of [
+  [{ 'kruise.io/pub-protect-operations': 'DELETE, X' }, /^invalid kruise.io\/pub-protect-operations value "X"$/],
+  [
+    { 'pub.kruise.io/protect-total-replicas': 'many' },
+    /^failed to parse pub.kruise.io\/protect-total-replicas: strconv.ParseInt: parsing "many": invalid syntax$/,
+  ],
+  [{ 'pub.kruise.io/protect-total-replicas': '3000000000' }, /parsing "3000000000": value out of range$/],
+] as const) {
   test(`a PodUnavailableBudget with ${JSON.stringify(annotations)} cannot be converted`, () => {
-    assert.throws(() => up('PodUnavailableBudget', budget(annotations), 'policy.kruise.io'), /invalid/);
+    assert.throws(() => up('PodUnavailableBudget', budget(annotations), 'policy.kruise.io'), { message: why });
   });
 }

@@ -18,27 +18,31 @@ export const unitedDeploymentConversion = conversionOf(unitedDeploymentV1alpha1,
 
 function storedStatus({ subsetReplicas = {}, updateStatus, subsetStatuses = [], ...status }: OlderStatus): Status {
   const { updatedRevision, currentPartitions = {} } = updateStatus ?? {};
-  const byName = new Map<string, SubsetStatus>(subsetStatuses.map((each) => [each.name ?? '', each]));
-  const merge = (name: string, part: Partial<SubsetStatus>) =>
-    byName.set(name, { ...(byName.get(name) ?? { name }), ...part });
+  const merged: SubsetStatus[] = [...subsetStatuses];
+  const merge = (name: string, part: Partial<SubsetStatus>) => {
+    const index = merged.findIndex((each) => each.name === name);
+    if (index < 0) merged.push({ name, ...part });
+    else merged[index] = { ...merged[index], ...part };
+  };
   for (const [name, replicas] of Object.entries(subsetReplicas)) merge(name, { replicas });
   for (const [name, partition] of Object.entries(currentPartitions)) merge(name, { partition });
   return {
     ...status,
-    ...(byName.size > 0 ? { subsetStatuses: [...byName.values()] } : {}),
+    ...(merged.length > 0 ? { subsetStatuses: merged } : {}),
     ...(updatedRevision ? { updatedRevision } : {}),
   };
 }
 
-function olderStatus({ updatedRevision, subsetStatuses = [], ...status }: Status): OlderStatus {
+function olderStatus({ updatedRevision = '', subsetStatuses = [], ...status }: Status): OlderStatus {
+  // Maps have no place for what has no name.
+  const named = subsetStatuses.filter(({ name }) => name);
   const mapOf = (field: 'replicas' | 'partition') =>
-    Object.fromEntries(subsetStatuses.map((each) => [each.name ?? '', each[field] ?? 0]));
-  const isUpdateKnown = updatedRevision || subsetStatuses.length > 0;
+    Object.fromEntries(named.map((each) => [each.name ?? '', each[field] ?? 0]));
+  const updateStatus = { updatedRevision, ...(named.length > 0 ? { currentPartitions: mapOf('partition') } : {}) };
   return {
     ...status,
-    ...(subsetStatuses.length > 0 ? { subsetStatuses, subsetReplicas: mapOf('replicas') } : {}),
-    ...(isUpdateKnown
-      ? { updateStatus: { updatedRevision: updatedRevision ?? '', currentPartitions: mapOf('partition') } }
-      : {}),
+    ...(subsetStatuses.length > 0 ? { subsetStatuses } : {}),
+    ...(named.length > 0 ? { subsetReplicas: mapOf('replicas') } : {}),
+    ...(updatedRevision || subsetStatuses.length > 0 ? { updateStatus } : {}),
   };
 }
