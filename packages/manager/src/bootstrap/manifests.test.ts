@@ -30,7 +30,7 @@ test('everybody who is given rights is of the namespace that was asked for', () 
   const subjects = manifests.flatMap(({ subjects: all = [] }) => all);
   assert.deepEqual(
     subjects,
-    ['manager', 'manager', 'daemon', 'daemon'].map((name) => ({
+    ['manager', 'manager', 'manager', 'manager', 'daemon', 'daemon'].map((name) => ({
       kind: 'ServiceAccount',
       name: `kruise-${name}`,
       namespace: 'elsewhere',

@@ -67,16 +67,7 @@ const managerRules: readonly Rule[] = [
   rule('*', ['*'], ['list']),
   rule('*', ['*/scale'], read),
   rule('admissionregistration.k8s.io', configurations, read),
-  {
-    ...rule('admissionregistration.k8s.io', configurations, ['patch', 'update']),
-    resourceNames: [mutatingConfigurationName, validatingConfigurationName],
-  },
-  rule('admissionregistration.k8s.io', configurations, ['create']),
   rule('apiextensions.k8s.io', ['customresourcedefinitions'], read),
-  {
-    ...rule('apiextensions.k8s.io', ['customresourcedefinitions'], ['patch', 'update']),
-    resourceNames: kruiseKinds.map(({ stored }) => `${stored.plural}.${stored.group}`),
-  },
   rule('apps', ['controllerrevisions', 'deployments', 'statefulsets'], all),
   rule('apps', ['deployments/status', 'statefulsets/status'], write),
   rule('apps', ['replicasets'], read),
@@ -94,6 +85,24 @@ const managerRules: readonly Rule[] = [
   rule(policy, ['podunavailablebudgets/status'], write),
   rule('storage.k8s.io', ['storageclasses'], read),
 ];
+
+/** To tell API servers whom webhooks answer as; whoever has certificates from elsewhere has others tell that. */
+const certificateRules: readonly Rule[] = [
+  {
+    ...rule('admissionregistration.k8s.io', configurations, ['patch', 'update']),
+    resourceNames: [mutatingConfigurationName, validatingConfigurationName],
+  },
+  rule('admissionregistration.k8s.io', configurations, ['create']),
+  {
+    ...rule('apiextensions.k8s.io', ['customresourcedefinitions'], ['patch', 'update']),
+    resourceNames: kruiseKinds
+      .filter(({ conversion }) => conversion === 'Webhook')
+      .map(({ stored }) => `${stored.plural}.${stored.group}`),
+  },
+];
+
+/** To keep the certificates themselves. */
+const webhookRules: readonly Rule[] = [rule('', ['secrets'], all)];
 
 const electionRules: readonly Rule[] = [rule('coordination.k8s.io', ['leases'], all), rule('', ['events'], ['create'])];
 
@@ -113,12 +122,27 @@ const rbac = 'rbac.authorization.k8s.io';
 /** An object that has to be there for someone to have rights. */
 export type Granted = { readonly kind: Kind; readonly object: object };
 
-function bound(
-  kind: 'ClusterRole' | 'Role',
-  name: string,
-  account: { readonly name: string; readonly namespace: string },
-) {
+type Account = { readonly name: string; readonly namespace: string };
+
+function bound(kind: 'ClusterRole' | 'Role', name: string, account: Account) {
   return { roleRef: { apiGroup: rbac, kind, name }, subjects: [{ kind: 'ServiceAccount', ...account }] };
+}
+
+function grantedEverywhere(name: string, rules: readonly Rule[], account: Account): readonly Granted[] {
+  return [
+    { kind: clusterRole, object: { metadata: { name }, rules } },
+    {
+      kind: clusterRoleBinding,
+      object: { metadata: { name: `${name}binding` }, ...bound('ClusterRole', name, account) },
+    },
+  ];
+}
+
+function grantedIn(namespace: string, name: string, rules: readonly Rule[], account: Account): readonly Granted[] {
+  return [
+    { kind: role, object: { metadata: { name, namespace }, rules } },
+    { kind: roleBinding, object: { metadata: { name: `${name}binding`, namespace }, ...bound('Role', name, account) } },
+  ];
 }
 
 /** Where Kruise itself is, whose webhooks do not stand in its own way, and where daemons find what is copied for them. */
@@ -133,20 +157,13 @@ function namespaces(own: string): readonly Granted[] {
 /** What gives kruise-manager its rights, in the order it is made in. */
 export function rightsOfManager(namespace: string): readonly Granted[] {
   const account = { name: managerAccount, namespace };
-  const [rights, election] = ['kruise-manager-role', 'kruise-leader-election-role'];
   return [
     ...namespaces(namespace),
     { kind: serviceAccount, object: { metadata: account } },
-    { kind: clusterRole, object: { metadata: { name: rights }, rules: managerRules } },
-    {
-      kind: clusterRoleBinding,
-      object: { metadata: { name: `${rights}binding` }, ...bound('ClusterRole', rights, account) },
-    },
-    { kind: role, object: { metadata: { name: election, namespace }, rules: electionRules } },
-    {
-      kind: roleBinding,
-      object: { metadata: { name: `${election}binding`, namespace }, ...bound('Role', election, account) },
-    },
+    ...grantedEverywhere('kruise-manager-role', managerRules, account),
+    ...grantedEverywhere('kruise-certs-role', certificateRules, account),
+    ...grantedIn(namespace, 'kruise-leader-election-role', electionRules, account),
+    ...grantedIn(namespace, 'kruise-webhook-role', webhookRules, account),
     ...userRoles(),
   ];
 }
@@ -154,21 +171,11 @@ export function rightsOfManager(namespace: string): readonly Granted[] {
 /** What gives kruise-daemon its rights: of Secrets it sees no others than those that were copied for it. */
 export function rightsOfDaemon(namespace: string): readonly Granted[] {
   const account = { name: daemonAccount, namespace };
-  const [rights, secrets] = ['kruise-daemon-role', 'kruise-daemon-secret-role'];
-  const place = { namespace: daemonConfigNamespace };
   return [
     ...namespaces(namespace),
     { kind: serviceAccount, object: { metadata: account } },
-    { kind: clusterRole, object: { metadata: { name: rights }, rules: daemonRules } },
-    {
-      kind: clusterRoleBinding,
-      object: { metadata: { name: `${rights}binding` }, ...bound('ClusterRole', rights, account) },
-    },
-    { kind: role, object: { metadata: { name: secrets, ...place }, rules: daemonSecretRules } },
-    {
-      kind: roleBinding,
-      object: { metadata: { name: `${secrets}binding`, ...place }, ...bound('Role', secrets, account) },
-    },
+    ...grantedEverywhere('kruise-daemon-role', daemonRules, account),
+    ...grantedIn(daemonConfigNamespace, 'kruise-daemon-secret-role', daemonSecretRules, account),
   ];
 }
 
