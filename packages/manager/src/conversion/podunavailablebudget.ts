@@ -60,5 +60,6 @@ function totalIn(text = ''): number | undefined {
   if (text === '') return undefined;
   const total = parseIntOrString(text);
   if (typeof total === 'number') return total;
-  throw badRequest(`invalid ${totalAnnotation} value ${quote(text)}`);
+  const why = /^[-+]?\d+$/.test(text) ? 'value out of range' : 'invalid syntax';
+  throw badRequest(`failed to parse ${totalAnnotation}: strconv.ParseInt: parsing ${quote(text)}: ${why}`);
 }
