@@ -13,6 +13,7 @@ import { podProbeMarker } from '@kruise/api/kruise/podprobemarker';
 import { resourceDistribution } from '@kruise/api/kruise/resourcedistribution';
 import { sidecarSet } from '@kruise/api/kruise/sidecarset';
 import { statefulSet } from '@kruise/api/kruise/statefulset';
+import { unitedDeployment } from '@kruise/api/kruise/uniteddeployment';
 import type { Controller, Runnable } from '@kruise/client/controller';
 import type { Kind } from '@kruise/schema/kind';
 import type { ManagerSettings } from '../settings.ts';
@@ -35,6 +36,7 @@ import { resourceDistributionController } from './resourcedistribution/controlle
 import { sidecarSetController } from './sidecarset/controller.ts';
 import { sidecarTerminatorController } from './sidecarterminator/controller.ts';
 import { statefulSetController } from './statefulset/controller.ts';
+import { unitedDeploymentController } from './uniteddeployment/controller.ts';
 
 /** A controller of kruise-manager. */
 export type CatalogueEntry = {
@@ -114,4 +116,9 @@ export const controllerCatalogue: readonly CatalogueEntry[] = [
     make: (settings) => [sidecarTerminatorController(settings)],
   },
   { name: 'statefulset-controller', kind: statefulSet, make: (settings) => [statefulSetController(settings)] },
+  {
+    name: 'uniteddeployment-controller',
+    kind: unitedDeployment,
+    make: (settings) => [unitedDeploymentController(settings)],
+  },
 ];

@@ -29,6 +29,7 @@ import { podProbeMarkerValidating } from './podprobemarker/webhooks.ts';
 import { resourceDistributionValidating } from './resourcedistribution/webhooks.ts';
 import { sidecarSetDefaulting, sidecarSetValidating } from './sidecarset/webhooks.ts';
 import { statefulSetDefaulting, statefulSetValidating } from './statefulset/webhooks.ts';
+import { unitedDeploymentDefaulting, unitedDeploymentValidating } from './uniteddeployment/webhooks.ts';
 
 type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
 
@@ -185,6 +186,7 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
   protecting('service', wholeProtecting),
   protecting('statefulset', workloadProtecting, builtin('statefulset')),
   ...ofKind('statefulset', statefulSetDefaulting, statefulSetValidating, { guardsDeletion: true }),
+  ...ofKind('uniteddeployment', unitedDeploymentDefaulting, unitedDeploymentValidating, { guardsDeletion: true }),
 ];
 
 /** The webhooks that answer with these settings, where what they read is served, by path; the converting one among them. */

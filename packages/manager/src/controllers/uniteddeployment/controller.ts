@@ -1,0 +1,56 @@
+import { controllerRevision } from '@kruise/api/apps/controllerrevision';
+import { replicaSet } from '@kruise/api/apps/replicaset';
+import { type Pod, pod } from '@kruise/api/core/pod';
+import { unitedDeployment } from '@kruise/api/kruise/uniteddeployment';
+import { candidatesFor } from '@kruise/client/adoption';
+import { type Controller, defineController, watch } from '@kruise/client/controller';
+import type { Caches } from '@kruise/client/informer';
+import type { Key } from '@kruise/client/object-key';
+import type { ObjectReader } from '@kruise/client/object-store';
+import { type ManagerSettings, workSettings } from '../../settings.ts';
+import { decide, type Observed } from './decide.ts';
+import { type Sort, sortOf, sorts, type Workload } from './sorts.ts';
+import { deploymentOfPod } from './wake.ts';
+
+export function unitedDeploymentController(settings: ManagerSettings): Controller {
+  return defineController({
+    ...workSettings(settings, 'uniteddeployment'),
+    for: unitedDeployment,
+    owns: sorts.map(({ kind }) => kind),
+    watches: [watch(pod, deploymentOfPod)],
+    uses: [controllerRevision],
+    observe,
+    decide,
+  });
+}
+
+function observe(caches: Caches, key: Key): Observed | undefined {
+  const owner = caches.of(unitedDeployment).get(key);
+  if (!owner) return undefined;
+  const { namespace = '' } = owner.metadata;
+  const revisions = caches.of(controllerRevision);
+  const present = sortOf(owner.spec.template);
+  return {
+    owner,
+    revisions: candidatesFor(revisions, owner),
+    findRevision: (name) => revisions.get({ namespace, name }),
+    workloads: present ? candidatesFor(workloadsOf(caches, present), owner) : [],
+    misfits: sorts.filter((sort) => sort !== present).flatMap((sort) => workloadsOf(caches, sort).controlledBy(owner)),
+    podsOf: (workload) => podsOf(caches, workload),
+  };
+}
+
+/** Workloads of every sort have what is common to all. */
+function workloadsOf(caches: Caches, { kind }: Sort): ObjectReader<Workload> {
+  return caches.of(kind) as ObjectReader<unknown> as ObjectReader<Workload>;
+}
+
+/** Between a Deployment and its Pods there are ReplicaSets, which are only read where there is one. */
+function podsOf(caches: Caches, workload: Workload): readonly Pod[] {
+  const pods = caches.of(pod);
+  if (workload.kind !== 'Deployment') return pods.controlledBy(workload);
+  return caches
+    .of(replicaSet)
+    .controlledBy(workload)
+    .flatMap((each) => pods.controlledBy(each));
+}

@@ -1,0 +1,162 @@
+/**
+ * A UnitedDeployment keeps a workload in each of its domains (uniteddeployment.md §6, §10). Each look goes the same way:
+ * which revision the template is, what there is of each domain, how the replicas are to be divided, and what has to be
+ * written for that. Workloads that are missing and those that are too many come before those that are to change.
+ */
+import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
+import type { Pod } from '@kruise/api/core/pod';
+import type { UnitedDeployment, UnitedDeploymentStatus } from '@kruise/api/kruise/uniteddeployment';
+import { type Action, isBeingDeleted, record } from '@kruise/client/actions';
+import { claimActions } from '@kruise/client/adoption';
+import type { Decision } from '@kruise/client/controller';
+import { restBetweenLooks } from '@kruise/controlplane/controllers/pace';
+import { type Instant, parseTime } from '@kruise/values/time';
+import { soonest } from '../../soonest.ts';
+import { allocate } from './allocate.ts';
+import { type Assessment, assess, unassessed } from './assess.ts';
+import { deleteWorkload, manage } from './manage.ts';
+import { chartCourse } from './revisions.ts';
+import { type Sort, sortOf, type Workload } from './sorts.ts';
+import { type Findings, statusOf, subsetStatuses, withCondition, withSchedulable, withUpdated } from './status.ts';
+import { isAdaptive } from './strategy.ts';
+import { type ExistingSubset, type ExistingSubsets, findWorkloads, subsetOf } from './subsets.ts';
+
+export type Observed = {
+  readonly owner: UnitedDeployment;
+  /** Revisions of the UnitedDeployment, and of nobody. */
+  readonly revisions: readonly ControllerRevision[];
+  /** The revision of a name in its namespace, whoever it belongs to. */
+  readonly findRevision: (name: string) => ControllerRevision | undefined;
+  /** Workloads of the sort it has a template for: its own, and those of nobody. */
+  readonly workloads: readonly Workload[];
+  /** Its own workloads of other sorts. */
+  readonly misfits: readonly Workload[];
+  readonly podsOf: (workload: Workload) => readonly Pod[];
+};
+
+const failedDuplicate = { reason: 'FailedDeleteDuplicatedSubsets', message: '{error}' };
+
+export function decide(observed: Observed, now: Instant): Decision<UnitedDeploymentStatus | undefined> {
+  const { owner, misfits } = observed;
+  const sort = sortOf(owner.spec.template);
+  // With its owner the garbage collector deletes every workload.
+  if (!sort || isBeingDeleted(owner)) return { actions: [] };
+  const course = chartCourse(owner, sort, observed);
+  const found = findWorkloads(owner, observed.workloads);
+  if (typeof found === 'string') return { actions: [...course.actions, ...tellOfLost(owner, found)] };
+  const preparation = [
+    ...course.actions,
+    ...claimActions(owner, found.claims),
+    ...found.surplus.map((workload) => deleteWorkload(owner, workload, failedDuplicate)),
+  ];
+
+  const subsets = existingSubsets(observed, found.byName, { sort, revision: course.update });
+  const conditions = withUpdated(owner.status?.conditions ?? [], course, now);
+  const statuses = subsetStatuses(owner, now);
+  const assessments = assessAll(owner, subsets, { statuses, conditions, revision: course.update, now });
+  const marks = [...assessments.values()].flatMap(({ actions }) => actions);
+  const allocation = allocate(owner.spec, assessments);
+  if ('fault' in allocation) {
+    return { actions: [...preparation, ...marks, tellOfFault(owner, allocation.fault)] };
+  }
+
+  const { replicas } = allocation;
+  const partitions = partitionsOf(owner, replicas);
+  const work = manage({ owner, sort, revision: course.update, subsets, assessments, replicas, partitions, misfits });
+  const findings: Findings = {
+    course,
+    subsets,
+    assessments,
+    replicas,
+    partitions,
+    subsetStatuses: statuses.map((status) => {
+      const { name = '' } = status;
+      const schedulable = schedulableOf(assessments.get(name), replicas.get(name));
+      return schedulable.reduce((told, each) => withSchedulable(told, each, now), status);
+    }),
+    conditions: [...(work.hasProvisioned ? (['SubsetProvisioned'] as const) : []), 'SubsetUpdated' as const].reduce(
+      (told, type) => withCondition(told, { type, status: 'True' }, now),
+      conditions,
+    ),
+  };
+  const status = statusOf(owner, findings);
+  const pods = [...subsets.values()].reduce((sum, subset) => sum + subset.pods.length, 0);
+  return {
+    actions: [...preparation, ...marks, ...work.actions],
+    // What was not carried out is not reported as if it were.
+    status: ({ failures }) => (work.isFaulty || failures.length > 0 ? undefined : status),
+    ...soonest(...work.seconds, ...[...assessments.values()].flatMap(({ seconds }) => seconds)),
+    restMs: restBetweenLooks(pods),
+  };
+}
+
+function existingSubsets(
+  { podsOf }: Observed,
+  workloads: ReadonlyMap<string, Workload>,
+  { sort, revision }: { readonly sort: Sort; readonly revision: string },
+): ExistingSubsets {
+  const read = ([name, workload]: readonly [string, Workload]) =>
+    [name, subsetOf(name, { sort, workload, pods: podsOf(workload), revision })] as const;
+  return new Map([...workloads].map(read));
+}
+
+type Told = Pick<Findings, 'subsetStatuses' | 'conditions'>;
+
+function assessAll(
+  { spec }: UnitedDeployment,
+  subsets: ExistingSubsets,
+  {
+    statuses,
+    conditions,
+    revision,
+    now,
+  }: {
+    readonly statuses: Told['subsetStatuses'];
+    readonly conditions: Told['conditions'];
+    readonly revision: string;
+    readonly now: Instant;
+  },
+): ReadonlyMap<string, Assessment> {
+  const strategy = spec.topology?.scheduleStrategy;
+  const updated = conditions.find(({ type }) => type === 'UnitedDeploymentUpdated');
+  const updatedAt = updated?.lastTransitionTime ? parseTime(updated.lastTransitionTime) : now;
+  const of = (subset: ExistingSubset): Assessment => {
+    const status = statuses.find(({ name }) => name === subset.name);
+    if (!status || !isAdaptive(strategy)) return unassessed(subset);
+    const told = status.conditions?.find(({ type }) => type === 'Schedulable');
+    return assess(subset, { strategy, told, revision, updatedAt, now });
+  };
+  return new Map([...subsets].map(([name, subset]) => [name, of(subset)]));
+}
+
+/**
+ * What is told of a domain. Where one that was full has room again and grows, its new Pods have yet to show that they
+ * find nodes: until then it counts as full, and their stand-ins stay.
+ */
+function schedulableOf(assessment: Assessment | undefined, replicas = 0): Assessment['schedulable'] {
+  if (!assessment) return [];
+  const { isUnschedulable, wasUnschedulable, schedulable } = assessment;
+  if (isUnschedulable || !wasUnschedulable || replicas <= assessment.replicas) return schedulable;
+  return [...schedulable, { status: 'False', reason: 'reschedule', message: 'subset just recovered scaled up' }];
+}
+
+/** How many Pods of each domain stay at the old revision. */
+function partitionsOf({ spec }: UnitedDeployment, replicas: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  const { type, manualUpdate } = spec.updateStrategy ?? {};
+  const asked = type === 'Manual' ? manualUpdate?.partitions : undefined;
+  return new Map([...replicas].map(([name, most]) => [name, Math.min(asked?.[name] ?? 0, most)]));
+}
+
+function tellOfLost(owner: UnitedDeployment, fault: string): readonly Action[] {
+  const { namespace, name } = owner.metadata;
+  const message = `fail to get all Subsets for UnitedDeployment ${namespace}/${name}: ${fault}`;
+  return [
+    record({ about: owner, type: 'Warning', reason: 'FailedFindSubsets', message: fault }),
+    record({ about: owner, type: 'Warning', reason: 'Failed FindSubsets', message }),
+  ];
+}
+
+function tellOfFault(owner: UnitedDeployment, fault: string): Action {
+  const message = `Specified subset replicas is ineffective: ${fault}`;
+  return record({ about: owner, type: 'Warning', reason: 'Failed SpecifySubsetReplicas', message });
+}

@@ -1,0 +1,206 @@
+/** What has to be written for every domain to have the workload it should have (uniteddeployment.md §10). */
+import type { Pod } from '@kruise/api/core/pod';
+import type { Subset, UnitedDeployment } from '@kruise/api/kruise/uniteddeployment';
+import { subsetPatchAnnotation } from '@kruise/api/kruise/well-known';
+import {
+  type Action,
+  announced,
+  create,
+  independent,
+  isBeingDeleted,
+  type RemoveAction,
+  record,
+  remove,
+  update,
+} from '@kruise/client/actions';
+import { ordinalOf } from '@kruise/controlplane/controllers/statefulset/identity';
+import { isPodReady } from '@kruise/machinery/pods';
+import { StrategicMergeError } from '@kruise/machinery/strategic-merge-error';
+import { DecodeError } from '@kruise/schema/codec';
+import { compareStrings } from '@kruise/values/go-syntax';
+import type { Assessment } from './assess.ts';
+import type { Sort, Workload } from './sorts.ts';
+import { isAdaptive, isReserving, patienceMs } from './strategy.ts';
+import { type ExistingSubset, type ExistingSubsets, revisionOf } from './subsets.ts';
+import { patchText, type Target, workloadFor } from './workload.ts';
+
+export type Plan = {
+  readonly owner: UnitedDeployment;
+  readonly sort: Sort;
+  /** The name of the revision all are going to. */
+  readonly revision: string;
+  readonly subsets: ExistingSubsets;
+  readonly assessments: ReadonlyMap<string, Assessment>;
+  readonly replicas: ReadonlyMap<string, number>;
+  readonly partitions: ReadonlyMap<string, number>;
+  /** Its own workloads of other sorts. */
+  readonly misfits: readonly Workload[];
+};
+
+export type Work = {
+  readonly actions: readonly Action[];
+  /** Whether workloads are made or deleted. */
+  readonly hasProvisioned: boolean;
+  /** Whether something cannot even be tried. */
+  readonly isFaulty: boolean;
+  /** When to look again though nothing happens. */
+  readonly seconds: readonly number[];
+};
+
+/**
+ * Workloads that are not wanted go whatever becomes of the others. Those there are change only once none is missing:
+ * what one domain gives up, another is to have.
+ */
+export function manage(plan: Plan): Work {
+  const { owner, sort, subsets } = plan;
+  const { subsets: wanted = [], scheduleStrategy } = owner.spec.topology ?? {};
+  const names = new Set(wanted.map(({ name }) => name));
+  const ordered = wanted.toSorted((a, b) => compareStrings(a.name, b.name));
+  const missing = ordered.filter(({ name }) => !subsets.has(name));
+  const leaving = [...subsets.values()].filter(({ name }) => !names.has(name));
+  const misfits = plan.misfits.filter((workload) => !isBeingDeleted(workload));
+  const creations = missing.map((subset) => makeWorkload(plan, subset));
+  const changes = creations.some(isFault) ? [] : ordered.flatMap((subset) => changeWorkload(plan, subset));
+  const made = `Create ${missing.length} Subset (${sort.name})`;
+  return {
+    actions: [
+      ...deleteSubsets(plan, leaving),
+      ...misfits.map((workload) =>
+        independent(deleteWorkload(owner, workload, failedProvision(misfitFault(workload)))),
+      ),
+      ...creations,
+      ...(missing.length > 0 && !creations.some(isFault) ? [succeeded(owner, made)] : []),
+      ...changes,
+    ],
+    hasProvisioned: missing.length > 0 || leaving.length > 0 || misfits.length > 0,
+    isFaulty: [...creations, ...changes].some(isFault),
+    seconds: missing.length > 0 && isAdaptive(scheduleStrategy) ? [patienceMs(scheduleStrategy) / 1000] : [],
+  };
+}
+
+const failedUpdate = 'FailedUpdateSubset';
+
+function succeeded(owner: UnitedDeployment, message: string): Action {
+  return record({ about: owner, type: 'Normal', reason: 'SuccessfulUpdateSubset', message });
+}
+
+/** Something that cannot be tried is only told. */
+function isFault(action: Action): boolean {
+  return action.type === 'record';
+}
+
+/** Tells what is wrong with a domain's patch instead of using it. */
+function unlessFaulty<T extends Action>(owner: UnitedDeployment, message: string, make: () => T): T | Action {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof StrategicMergeError || error instanceof DecodeError)) throw error;
+    return record({
+      about: owner,
+      type: 'Warning',
+      reason: failedUpdate,
+      message: message.replace('{error}', () => error.message),
+    });
+  }
+}
+
+type Failure = { readonly reason: string; readonly message: string };
+
+function failedProvision(message: string): Failure {
+  return { reason: failedUpdate, message: `fail to manage Subset provision: ${message}` };
+}
+
+function makeWorkload(plan: Plan, subset: Subset): Action {
+  const { owner, sort } = plan;
+  const failed = failedProvision(`fail to create Subset (${sort.name}) ${subset.name}: {error}`);
+  return unlessFaulty(owner, failed.message, () =>
+    announced(create(workloadFor(owner, sort, targetOf(plan, subset))), { about: owner, failed }),
+  );
+}
+
+function targetOf({ revision, replicas, partitions }: Plan, subset: Subset): Target {
+  const { name } = subset;
+  return { subset, revision, replicas: replicas.get(name) ?? 0, partition: partitions.get(name) ?? 0 };
+}
+
+/** That all are deleted is told with the last. */
+function deleteSubsets({ owner, sort }: Plan, leaving: readonly ExistingSubset[]): readonly Action[] {
+  const staying = leaving.filter(({ workload }) => !isBeingDeleted(workload));
+  return staying.map(({ name, workload }, index) => {
+    const { namespace, name: called } = workload.metadata;
+    const fault = `fail to delete Subset (${sort.name}) ${namespace}/${called} for ${name}: {error}`;
+    const done = { reason: 'SuccessfulUpdateSubset', message: `Delete ${staying.length} Subset (${sort.name})` };
+    const isLast = index === staying.length - 1;
+    const deletion = deleteWorkload(owner, workload, failedProvision(fault));
+    const announcement = { about: owner, ...deletion.announcement, ...(isLast ? { done } : {}) };
+    return independent(announced(deletion, announcement));
+  });
+}
+
+function misfitFault({ kind, metadata: { namespace, name } }: Workload): string {
+  return `fail to delete Subset ${name} of other type ${kind} for UnitedDeployment ${namespace}/${name}: {error}`;
+}
+
+/** Deletes a workload, and behind its back its Pods. */
+export function deleteWorkload(owner: UnitedDeployment, workload: Workload, failed: Failure): RemoveAction {
+  const removal: RemoveAction = { ...remove(workload), options: { propagationPolicy: 'Background' } };
+  return announced(removal, { about: owner, failed });
+}
+
+function changeWorkload(plan: Plan, subset: Subset): readonly Action[] {
+  const existing = plan.subsets.get(subset.name);
+  const target = targetOf(plan, subset);
+  if (!existing || isRight(existing, target)) return [];
+  const { owner, sort } = plan;
+  const { workload } = existing;
+  const message = `Error updating PodSet (${sort.name}) ${workload.metadata.name} when updating: {error}`;
+  const opened = { ...target, ...unavailability(plan, existing) };
+  const change = unlessFaulty(owner, message, () =>
+    announced(update(workloadFor(owner, sort, opened, workload)), {
+      about: owner,
+      failed: { reason: failedUpdate, message },
+    }),
+  );
+  return [change, ...(isFault(change) ? [] : stuckPods(plan, existing, target).map(deletePod))];
+}
+
+/** Whether nothing of a workload has to change; while it is updated, it is written as it should be time and again. */
+function isRight(existing: ExistingSubset, { subset, revision, replicas, partition }: Target): boolean {
+  const { workload, updatedReplicas, statusReplicas } = existing;
+  return (
+    revisionOf(workload) === revision &&
+    existing.replicas === replicas &&
+    existing.partition === partition &&
+    (workload.metadata.annotations?.[subsetPatchAnnotation] ?? '') === patchText(subset) &&
+    updatedReplicas >= statusReplicas
+  );
+}
+
+/** Pods that wait for a node are not to hold up an update. */
+function unavailability(
+  { owner, assessments }: Plan,
+  { name, replicas, readyReplicas }: ExistingSubset,
+): Pick<Target, 'maxUnavailable'> {
+  const assessment = assessments.get(name);
+  if (!isReserving(owner.spec.topology?.scheduleStrategy) || !assessment?.isUnschedulable) return {};
+  const maxUnavailable = replicas - readyReplicas + assessment.overduePods;
+  // None at all would be refused, or end the update.
+  return maxUnavailable > 0 ? { maxUnavailable } : {};
+}
+
+/** StatefulSets of Kubernetes wait for ever for a Pod of an old revision that does not become ready. */
+function stuckPods(
+  { sort, revision }: Plan,
+  { workload, pods }: ExistingSubset,
+  { partition }: Target,
+): readonly Pod[] {
+  if (sort.name !== 'StatefulSet' || workload.spec?.updateStrategy?.type === 'OnDelete') return [];
+  return pods.filter((pod) => {
+    const ordinal = ordinalOf(workload, pod) ?? -1;
+    return ordinal >= partition && revisionOf(pod) !== revision && !isPodReady(pod) && !isBeingDeleted(pod);
+  });
+}
+
+function deletePod(pod: Pod): RemoveAction {
+  return { ...remove(pod), options: { propagationPolicy: 'Background' } };
+}

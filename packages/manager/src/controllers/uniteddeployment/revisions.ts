@@ -1,0 +1,84 @@
+/** The revisions of a UnitedDeployment's template: the one it is going to, the one it comes from, and those that can go. */
+import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
+import type { UnitedDeployment } from '@kruise/api/kruise/uniteddeployment';
+import { type Action, remove } from '@kruise/client/actions';
+import { claimActions } from '@kruise/client/adoption';
+import { revisionActions } from '@kruise/controlplane/controllers/statefulset/history';
+import { claimsOf } from '@kruise/machinery/claims';
+import {
+  compareRevisions,
+  inGoOrder,
+  planRevision,
+  type RevisionContent,
+  type RevisionPlan,
+} from '@kruise/machinery/controller-revision';
+import { selectorOf } from '@kruise/machinery/label-selector';
+import { isControlledBy } from '@kruise/machinery/owner-references';
+import { remembered } from '../../remembered.ts';
+import { type Sort, templateOf } from './sorts.ts';
+import { wholeTemplate } from './template.ts';
+
+export type RevisionsObserved = {
+  /** Revisions of the UnitedDeployment, and of nobody. */
+  readonly revisions: readonly ControllerRevision[];
+  /** The revision of a name in its namespace, whoever it belongs to. */
+  readonly findRevision: (name: string) => ControllerRevision | undefined;
+};
+
+export type Course = {
+  /** The names of the revisions it comes from and goes to. */
+  readonly current: string;
+  readonly update: string;
+  readonly actions: readonly Action[];
+};
+
+/**
+ * Revisions are its own by reference, whatever their labels say. (The reference finds them by labels, which it forgets to
+ * give those of CloneSets: it never finds them again, and never deletes one; uniteddeployment.md §5.1.)
+ */
+export function chartCourse(owner: UnitedDeployment, sort: Sort, observed: RevisionsObserved): Course {
+  const selector = selectorOf(owner.spec.selector);
+  const claims = claimsOf(
+    owner,
+    observed.revisions,
+    (revision) => isControlledBy(revision, owner) || selector.matches(revision.metadata.labels),
+  );
+  const plan = planRevision(owner, {
+    history: claims.claimed,
+    content: contentOf(owner, sort),
+    collisionCount: owner.status?.collisionCount,
+    find: observed.findRevision,
+  });
+  const update = nameOf(plan.update);
+  const { currentRevision = '' } = owner.status ?? {};
+  const isKnown = claims.claimed.some((revision) => nameOf(revision) === currentRevision);
+  return {
+    current: isKnown ? currentRevision : update,
+    update,
+    actions: [...claimActions(owner, claims), ...revisionActions(plan), ...truncate(owner, claims.claimed, plan)],
+  };
+}
+
+function nameOf({ metadata }: ControllerRevision): string {
+  return metadata.name ?? '';
+}
+
+const dataOf = remembered((template: object) => inGoOrder({ spec: { template: { ...template, $patch: 'replace' } } }));
+
+function contentOf({ spec }: UnitedDeployment, sort: Sort): RevisionContent {
+  const template = wholeTemplate(spec.template ?? {});
+  return { data: dataOf(template), labels: templateOf(template, sort).metadata?.labels };
+}
+
+/** The oldest go as far as there are more than the limit, but none that Pods are at or are going to. */
+function truncate(
+  { spec, status }: UnitedDeployment,
+  history: readonly ControllerRevision[],
+  plan: RevisionPlan,
+): readonly Action[] {
+  const excess = history.length - (spec.revisionHistoryLimit ?? 10);
+  if (excess <= 0) return [];
+  const inUse = new Set([status?.currentRevision, status?.updatedRevision, nameOf(plan.update)]);
+  const oldest = history.toSorted(compareRevisions).slice(0, excess);
+  return oldest.filter((revision) => !inUse.has(nameOf(revision))).map(remove);
+}

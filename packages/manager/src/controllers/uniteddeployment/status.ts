@@ -1,0 +1,134 @@
+/** What a UnitedDeployment reports of itself (uniteddeployment.md §8). */
+import {
+  type UnitedDeployment,
+  type UnitedDeploymentCondition,
+  type UnitedDeploymentStatus,
+  type UnitedDeploymentSubsetStatus,
+  unitedDeploymentStatus,
+} from '@kruise/api/kruise/uniteddeployment';
+import { reservedPodLabel } from '@kruise/api/kruise/well-known';
+import { findCondition } from '@kruise/machinery/conditions';
+import { formatLabelSelector } from '@kruise/machinery/label-selector';
+import { codecOf } from '@kruise/schema/codec';
+import { formatTime, type Instant } from '@kruise/values/time';
+import type { Assessment, Schedulable } from './assess.ts';
+import type { Course } from './revisions.ts';
+import { isReserving } from './strategy.ts';
+import type { ExistingSubset, ExistingSubsets } from './subsets.ts';
+
+/** One entry for each domain, those that are gone included, in the order in which they came. */
+export function subsetStatuses(
+  { spec, status }: UnitedDeployment,
+  now: Instant,
+): readonly UnitedDeploymentSubsetStatus[] {
+  const present = status?.subsetStatuses ?? [];
+  const { subsets = [], scheduleStrategy } = spec.topology ?? {};
+  const known = new Set(present.map(({ name }) => name));
+  // A domain that joins others has yet to show that Pods find nodes there; were all new, nothing could stand in.
+  const isDoubtful = present.length > 0 && isReserving(scheduleStrategy);
+  const message = 'newly-created subsets in reservation strategy';
+  const doubt = { status: 'False', reason: 'created', message } as const;
+  const added = subsets
+    .filter(({ name }) => !known.has(name))
+    .map(({ name }) => (isDoubtful ? withSchedulable({ name }, doubt, now) : { name }));
+  return [...present, ...added];
+}
+
+/** The status of a domain that says whether its Pods find nodes; since when changes with the reason, too. */
+export function withSchedulable(
+  status: UnitedDeploymentSubsetStatus,
+  schedulable: Schedulable,
+  now: Instant,
+): UnitedDeploymentSubsetStatus {
+  const { conditions = [] } = status;
+  const known = findCondition(conditions, 'Schedulable');
+  if (known?.status === schedulable.status && known.reason === schedulable.reason) return status;
+  const condition = { type: 'Schedulable', lastTransitionTime: formatTime(now), ...schedulable };
+  return {
+    ...status,
+    conditions: known ? conditions.map((each) => (each === known ? condition : each)) : [...conditions, condition],
+  };
+}
+
+/** Whether an update of the template is under way; what it says is only written anew when that changes. */
+export function withUpdated(
+  conditions: readonly UnitedDeploymentCondition[],
+  { current, update }: Pick<Course, 'current' | 'update'>,
+  now: Instant,
+): readonly UnitedDeploymentCondition[] {
+  const status = current === update ? 'True' : 'False';
+  const known = conditions.find(({ type }) => type === 'UnitedDeploymentUpdated');
+  if (known?.status === status) return conditions;
+  const told =
+    status === 'True'
+      ? { reason: 'UnitedDeploymentRevisionUpdated', message: `updated to revision ${update}` }
+      : { reason: 'UnitedDeploymentRevisionUpdating', message: `updating to revision ${update}` };
+  return withCondition(conditions, { type: 'UnitedDeploymentUpdated', status, ...told }, now);
+}
+
+/** The conditions with one more; one that is there with the same status and reason stays as it is. */
+export function withCondition(
+  conditions: readonly UnitedDeploymentCondition[],
+  condition: UnitedDeploymentCondition,
+  now: Instant,
+): readonly UnitedDeploymentCondition[] {
+  const known = conditions.find(({ type }) => type === condition.type);
+  if (known?.status === condition.status && (known?.reason ?? '') === (condition.reason ?? '')) return conditions;
+  const since = known?.status === condition.status ? known?.lastTransitionTime : undefined;
+  const others = conditions.filter((each) => each !== known);
+  return [...others, { ...condition, lastTransitionTime: since ?? formatTime(now) }];
+}
+
+/** What came of a look at a UnitedDeployment. */
+export type Findings = {
+  readonly course: Course;
+  readonly subsets: ExistingSubsets;
+  readonly assessments: ReadonlyMap<string, Assessment>;
+  readonly replicas: ReadonlyMap<string, number>;
+  readonly partitions: ReadonlyMap<string, number>;
+  readonly subsetStatuses: readonly UnitedDeploymentSubsetStatus[];
+  readonly conditions: readonly UnitedDeploymentCondition[];
+};
+
+const statuses = codecOf(unitedDeploymentStatus);
+
+export function statusOf(
+  { metadata, spec, status: former }: UnitedDeployment,
+  findings: Findings,
+): UnitedDeploymentStatus {
+  const { course, subsets, assessments } = findings;
+  const sum = (figure: (subset: ExistingSubset) => number) =>
+    [...subsets.values()].reduce((some, subset) => some + figure(subset), 0);
+  const reservedOf = ({ name }: ExistingSubset) => assessments.get(name)?.reservedPods ?? 0;
+  const reservedPods = sum(reservedOf);
+  const replicas = sum(({ statusReplicas }) => statusReplicas) - reservedPods;
+  const updatedReadyReplicas = sum((subset) => subset.updatedReadyReplicas);
+  const isUpdated = updatedReadyReplicas >= replicas;
+  const selector = formatLabelSelector(spec.selector);
+  // Figures that are none are left out.
+  return statuses.canonical({
+    ...former,
+    observedGeneration: metadata.generation ?? 0,
+    replicas,
+    reservedPods,
+    readyReplicas: sum(({ readyReplicas }) => readyReplicas),
+    updatedReplicas: sum(({ updatedReplicas }) => updatedReplicas),
+    updatedReadyReplicas,
+    currentRevision: isUpdated ? course.update : former?.currentRevision || course.current,
+    updatedRevision: course.update,
+    labelSelector: isReserving(spec.topology?.scheduleStrategy) ? `${selector},${reservedPodLabel}=false` : selector,
+    subsetStatuses: findings.subsetStatuses.map((status) => {
+      const subset = subsets.get(status.name ?? '');
+      if (!subset) return status;
+      return {
+        ...status,
+        replicas: findings.replicas.get(subset.name) ?? 0,
+        readyReplicas: subset.readyReplicas,
+        partition: findings.partitions.get(subset.name) ?? 0,
+        reservedPods: reservedOf(subset),
+      };
+    }),
+    // Nothing ever reports that a workload failed.
+    conditions: findings.conditions.filter(({ type }) => type !== 'SubsetFailure'),
+  });
+}

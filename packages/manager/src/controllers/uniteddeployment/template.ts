@@ -1,0 +1,46 @@
+/**
+ * Templates of workloads as Go's types have them. The kind keeps most of them without looking into them; their revisions
+ * are hashed as Go would write them, and are found again by that hash (uniteddeployment.md §5.1).
+ */
+import { deploymentSpec } from '@kruise/api/apps/deployment';
+import { statefulSetSpec as builtinStatefulSetSpec } from '@kruise/api/apps/statefulset';
+import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import { podTemplateSpec } from '@kruise/api/core/pod-template';
+import { cloneSetScaleStrategy, cloneSetSpec } from '@kruise/api/kruise/cloneset';
+import { statefulSetSpec } from '@kruise/api/kruise/statefulset';
+import type { SubsetTemplate } from '@kruise/api/kruise/uniteddeployment';
+import { objectMeta } from '@kruise/api/meta/object-meta';
+import * as s from '@kruise/schema';
+import { codecOf } from '@kruise/schema/codec';
+import type { ObjectNode, Typed } from '@kruise/schema/language';
+import { remembered } from '../../remembered.ts';
+
+const member = (spec: ObjectNode) =>
+  s.pointer(s.object({ metadata: s.optional(objectMeta, ''), spec: s.required(spec, '') }), '');
+
+/** The spec of a workload of Kruise's, its templates of Pods and volume claims looked into. */
+const lookedInto = ({ fields }: ObjectNode) =>
+  s.object({
+    ...fields,
+    template: s.required(podTemplateSpec, ''),
+    volumeClaimTemplates: s.optional(s.list(persistentVolumeClaim.root), ''),
+  });
+
+// Go leaves out what is false, though the kind has a default to say so.
+const scaleStrategy = s.object({ ...cloneSetScaleStrategy.fields, enablePVCReuse: s.optional(s.boolean(), '') });
+const cloneSet = s.object({ ...lookedInto(cloneSetSpec).fields, scaleStrategy: s.optional(scaleStrategy, '') });
+
+const whole = s.object({
+  statefulSetTemplate: member(builtinStatefulSetSpec),
+  advancedStatefulSetTemplate: member(lookedInto(statefulSetSpec)),
+  cloneSetTemplate: member(cloneSet),
+  deploymentTemplate: member(deploymentSpec),
+});
+
+// It has the fields of the kind's own template, and says more of some of them.
+const templates = codecOf(whole as unknown as ObjectNode & Typed<SubsetTemplate>);
+
+/** The template as Go's types write it; fields that nobody knows are gone. Throws `DecodeError`. */
+export const wholeTemplate = remembered((template: SubsetTemplate) =>
+  templates.canonical(templates.fromJson(template)),
+);

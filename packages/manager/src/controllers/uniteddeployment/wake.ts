@@ -1,0 +1,38 @@
+import { controllerRevision } from '@kruise/api/apps/controllerrevision';
+import type { Pod } from '@kruise/api/core/pod';
+import { unitedDeployment } from '@kruise/api/kruise/uniteddeployment';
+import { unitedDeploymentRevisionLabel } from '@kruise/api/kruise/well-known';
+import { isBeingDeleted } from '@kruise/client/actions';
+import { ownersOf } from '@kruise/client/controller';
+import type { Caches, Change } from '@kruise/client/informer';
+import type { Key } from '@kruise/client/object-key';
+import { findCondition } from '@kruise/machinery/conditions';
+import { isSame } from '@kruise/machinery/json-value';
+
+/**
+ * The UnitedDeployment whose figures a Pod changes. Workloads tell of their Pods, too, but may be heard of before the
+ * Pods are, and never say that one finds no node. The revision a Pod is at says whose it is.
+ */
+export function deploymentOfPod(change: Change<Pod>, caches: Caches): readonly Key[] {
+  const { object, previous, cause } = change;
+  const revision = object.metadata.labels?.[unitedDeploymentRevisionLabel];
+  // At the start every UnitedDeployment looks at all of its Pods.
+  if (revision === undefined || cause === 'initial') return [];
+  if (previous && isSame(relevant(previous), relevant(object))) return [];
+  const { namespace = '' } = object.metadata;
+  const found = caches.of(controllerRevision).get({ namespace, name: revision });
+  return found ? ownersOf(unitedDeployment, { ...change, object: found, previous: undefined }) : [];
+}
+
+/** What is counted of a Pod, and what becomes of it. */
+function relevant(pod: Pod) {
+  const { metadata, spec, status } = pod;
+  return [
+    metadata.labels,
+    isBeingDeleted(pod),
+    status?.phase,
+    Boolean(spec?.nodeName),
+    findCondition(status?.conditions, 'Ready')?.status,
+    findCondition(status?.conditions, 'PodScheduled')?.reason,
+  ];
+}
