@@ -38,19 +38,15 @@ export function usualKindOf({ apiVersion, kind }: Omit<Reference, 'name'>): Kind
   return usualKinds.find((each) => each.kind === kind && each.group === group);
 }
 
-/** The WorkloadSpreads of a workload, whatever version of it they name. */
+/** The WorkloadSpreads of a workload, whatever version of it they name; those being deleted as well. */
 export function spreadsOf(caches: Caches, namespace: string, workload: Reference): readonly WorkloadSpread[] {
-  return caches
-    .of(workloadSpread)
-    .byIndex(byTarget, idOf(namespace, workload))
-    .filter((spread) => !isBeingDeleted(spread));
+  return caches.of(workloadSpread).byIndex(byTarget, idOf(namespace, workload));
 }
 
 const byTarget = ({ metadata, spec }: WorkloadSpread) =>
   spec.targetRef ? [idOf(metadata.namespace ?? '', spec.targetRef)] : [];
 
-/** Tells workloads apart. */
-export function idOf(namespace: string, { apiVersion, kind, name }: Reference): string {
+function idOf(namespace: string, { apiVersion, kind, name }: Reference): string {
   return [namespace, groupOf(apiVersion), kind, name].join('/');
 }
 

@@ -1,8 +1,6 @@
 /** What a CloneSet must be to be taken in (cloneset.md §4.2 to §4.5). */
-import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import { validatePodTemplateSpec } from '@kruise/api/core/pod-spec.validate';
-import type { PodTemplateSpec } from '@kruise/api/core/pod-template';
 import { validateOwnSelector, validateSelected } from '@kruise/api/core/workload.validate';
 import type { CloneSet, CloneSetRollingUpdate, CloneSetV1alpha1 } from '@kruise/api/kruise/cloneset';
 import { invalidIntOrString } from '@kruise/api/meta/go-value';
@@ -16,6 +14,7 @@ import { type Cause, forbidden, invalid, notSupported, required } from '@kruise/
 import { compareStrings, quote } from '@kruise/values/go-syntax';
 import { ParseError } from '@kruise/values/parse-error';
 import { scaledValue } from '../../percent.ts';
+import { withClaimVolumes } from '../claim-volumes.ts';
 import { parallelismFault } from '../parallelism.validate.ts';
 import { priorityFault, scatterFault } from '../update-order.validate.ts';
 
@@ -79,17 +78,6 @@ function* validateCommon({ metadata, spec }: AnyCloneSet): Generator<Cause, bool
 }
 
 const podsToDeletePath = 'spec.scaleStrategy.podsToDelete';
-
-/** Containers may mount claims that are made with the Pod. */
-function withClaimVolumes(template: PodTemplateSpec, claims: readonly PersistentVolumeClaim[] = []): PodTemplateSpec {
-  if (claims.length === 0) return template;
-  const volumes = claims.map(({ metadata }) => ({
-    name: metadata?.name ?? '',
-    persistentVolumeClaim: { claimName: metadata?.name ?? '' },
-  }));
-  const spec = template.spec ?? { containers: [] };
-  return { ...template, spec: { ...spec, volumes: [...(spec.volumes ?? []), ...volumes] } };
-}
 
 /** Only names that are new are looked up: those that were there may well be gone by now. */
 function* validatePodsToDelete(

@@ -1,6 +1,7 @@
 /** The workloads above a Pod, and the WorkloadSpread that one of them has (workloadspread.md §8.1). */
 import type { Pod } from '@kruise/api/core/pod';
 import { type WorkloadSpread, workloadSpread } from '@kruise/api/kruise/workloadspread';
+import { isBeingDeleted } from '@kruise/client/actions';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { controllerOf } from '@kruise/machinery/owner-references';
@@ -24,7 +25,9 @@ export async function spreadFor(pod: Pod, context: WebhookContext): Promise<Work
   const customWorkloads = readableWorkloads(context);
   let owner = controllerOf(pod);
   for (let height = 0; owner && height < mostOwners && isWorkload(owner, customWorkloads); height++) {
-    const found = spreadsOf(caches, namespace, owner).find((spread) => isSelected(pod, spread));
+    const found = spreadsOf(caches, namespace, owner).find(
+      (spread) => !isBeingDeleted(spread) && isSelected(pod, spread),
+    );
     if (found) return found;
     owner = controllerOf(await ownerOf(context, namespace, owner));
   }

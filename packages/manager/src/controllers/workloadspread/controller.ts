@@ -1,0 +1,84 @@
+import { deployment } from '@kruise/api/apps/deployment';
+import { replicaSet } from '@kruise/api/apps/replicaset';
+import { job } from '@kruise/api/batch/job';
+import { node } from '@kruise/api/core/node';
+import { pod } from '@kruise/api/core/pod';
+import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { type WorkloadSpread, workloadSpread } from '@kruise/api/kruise/workloadspread';
+import { isBeingDeleted } from '@kruise/client/actions';
+import { type Controller, defineController, watch } from '@kruise/client/controller';
+import type { Caches } from '@kruise/client/informer';
+import type { Key } from '@kruise/client/object-key';
+import { createScaleTargets } from '@kruise/client/scale-targets';
+import type { Selector } from '@kruise/machinery/label-selector';
+import { isListed, whiteListIn } from '../../persistentpodstate/white-list.ts';
+import { type ManagerSettings, workSettings } from '../../settings.ts';
+import { type Asking, customTarget, type PodsInSight } from '../../workloadspread/custom-target.ts';
+import { filtered, type Target, usualKindOf, usualTarget } from '../../workloadspread/target.ts';
+import { customWorkloadsIn } from '../../workloadspread/white-list.ts';
+import { decide, type Observed } from './decide.ts';
+import {
+  spreadOfCloneSet,
+  spreadOfDeployment,
+  spreadOfJob,
+  spreadOfPod,
+  spreadOfReplicaSet,
+  watchCustomKinds,
+} from './wake.ts';
+
+/** What is observed, and how to ask for the workload where it is none of the usual kinds. */
+type Sight = Observed & { readonly ask?: (asking: Asking) => Promise<Target | undefined> };
+
+export function workloadSpreadController(settings: ManagerSettings): Controller {
+  const kinds = createScaleTargets();
+  const customKinds = watchCustomKinds(settings.namespace);
+  return defineController({
+    ...workSettings(settings, 'workloadspread'),
+    for: workloadSpread,
+    watches: [
+      watch(pod, spreadOfPod),
+      watch(cloneSet, spreadOfCloneSet),
+      watch(deployment, spreadOfDeployment),
+      watch(replicaSet, spreadOfReplicaSet),
+      watch(job, spreadOfJob),
+      customKinds,
+    ],
+    uses: [node],
+    observe: (caches, key) => observe(caches, key, settings),
+    async inquire(sight: Sight, client, signal) {
+      if (!sight.ask) return sight;
+      const kind = await kinds.kindOf(client, sight.spread.spec.targetRef, signal);
+      if (kind) customKinds.see(kind);
+      return { ...sight, target: await sight.ask({ client, kinds, signal }) };
+    },
+    decide,
+  });
+}
+
+function observe(caches: Caches, key: Key, settings: ManagerSettings): Sight | undefined {
+  const spread = caches.of(workloadSpread).get(key);
+  if (!spread?.spec.targetRef || isBeingDeleted(spread)) return undefined;
+  const { targetRef } = spread.spec;
+  const { namespace = '' } = spread.metadata;
+  const nodeNamed = (name: string) => caches.of(node).get(name);
+  const customWorkloads = customWorkloadsIn(caches, settings.namespace);
+  const kind = usualKindOf(targetRef);
+  if (kind) {
+    const target = usualTarget(caches, kind, namespace, targetRef.name);
+    return { spread, nodeNamed, target: target && filtered(target, spread, customWorkloads) };
+  }
+  const isLikeStatefulSet = isListed(whiteListIn(caches, settings.namespace), targetRef);
+  const pods = podsInSight(caches, spread);
+  const ask = async (asking: Asking) => {
+    const target = await customTarget(asking, namespace, targetRef, { isLikeStatefulSet, pods });
+    return target && filtered(target, spread, customWorkloads);
+  };
+  return { spread, nodeNamed, target: undefined, ask };
+}
+
+function podsInSight(caches: Caches, { metadata: { namespace = '' } }: WorkloadSpread): PodsInSight {
+  const pods = caches.of(pod);
+  const selectedBy = ({ matches }: Selector) =>
+    pods.list({ namespace }).filter(({ metadata }) => matches(metadata.labels));
+  return { ownedBy: pods.ownedBy, selectedBy };
+}

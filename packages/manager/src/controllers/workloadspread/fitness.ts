@@ -1,0 +1,46 @@
+/** How well a Pod that is somewhere already fits into a group (workloadspread.md §9.3). */
+import type { Node } from '@kruise/api/core/node';
+import type { Pod } from '@kruise/api/core/pod';
+import type { WorkloadSpreadSubset } from '@kruise/api/kruise/workloadspread';
+import { isSame, type JsonObject } from '@kruise/machinery/json-value';
+import { nodesOfSelector, preferenceForNodes } from '@kruise/machinery/node-affinity';
+import { StrategicMergeError } from '@kruise/machinery/strategic-merge-error';
+import { applyStrategicMergePatch } from '@kruise/machinery/strategic-merge-patch';
+import { isTolerated } from '@kruise/machinery/tolerations';
+import { podType } from '../../patch-pod.ts';
+import { bothOf } from '../../workloadspread/node-terms.ts';
+
+/**
+ * The better a Pod fits the higher; undefined if it could not have been sent where it is. Nodes count most, then whether
+ * the Pod is as the group would have made it, then whether the group has seats left.
+ */
+export function fitnessOf(pod: Pod, node: Node, subset: WorkloadSpreadSubset, seats: number): number | undefined {
+  if (!isPossible(pod, node, subset)) return undefined;
+  const preference = preferenceForNodes(subset.preferredNodeSelector)?.(node) ?? 0;
+  return 100 * preference + (isAsPatched(pod, subset) ? 10 : 0) + (seats > 0 ? 1 : 0);
+}
+
+function isPossible({ spec }: Pod, node: Node, { tolerations = [], requiredNodeSelector }: WorkloadSpreadSubset) {
+  const tolerated = [...(spec?.tolerations ?? []), ...tolerations];
+  if (node.spec?.taints?.some((taint) => !isTolerated(taint, tolerated))) return false;
+  if (!requiredNodeSelector) return true;
+  const required = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  return nodesOfSelector({ nodeSelectorTerms: bothOf(required?.nodeSelectorTerms ?? [], requiredNodeSelector) })(node);
+}
+
+/** Whether the patch of the group would change nothing. Annotations do not count: others write them as well. */
+function isAsPatched(pod: Pod, { patch }: WorkloadSpreadSubset): boolean {
+  if (!patch) return false;
+  try {
+    // Objects are plain JSON values, of which their types say more.
+    const patched = applyStrategicMergePatch(pod as JsonObject, patch as JsonObject, podType) as unknown as Pod;
+    return isSame(withoutAnnotations(patched), withoutAnnotations(pod));
+  } catch (error) {
+    if (error instanceof StrategicMergeError) return false;
+    throw error;
+  }
+}
+
+function withoutAnnotations({ metadata: { annotations: _, ...metadata }, ...pod }: Pod): object {
+  return { ...pod, metadata };
+}

@@ -1,0 +1,78 @@
+/** What a WorkloadSpread says of its groups (workloadspread.md §9.5). */
+import type { Pod } from '@kruise/api/core/pod';
+import type { WorkloadSpread, WorkloadSpreadStatus } from '@kruise/api/kruise/workloadspread';
+import { ParseError } from '@kruise/values/parse-error';
+import type { Instant } from '@kruise/values/time';
+import type { Groups } from './groups.ts';
+import { patienceSeconds, tallyScheduling } from './reschedule.ts';
+import { tallySubset } from './subset-status.ts';
+import { notesOf, type SubsetStatus, type Tally } from './tally.ts';
+
+/** The Pods of a group. */
+type PodsIn = (subset: string) => readonly Pod[];
+
+/** Counts all Pods together, and those of each version; a version that has none is kept while some are awaited. */
+export function tallyStatus(
+  spread: WorkloadSpread,
+  versions: ReadonlyMap<string, Groups>,
+  replicas: number,
+  now: Instant,
+): Tally<WorkloadSpreadStatus> {
+  const { status = {}, metadata } = spread;
+  const { subsetStatuses, versionedSubsetStatuses: former = {} } = status;
+  const tally = (podsIn: PodsIn, old: readonly SubsetStatus[] | undefined) =>
+    tallySubsets(spread, podsIn, old ?? [], replicas, now);
+  const whole = tally(
+    (name) => [...versions.values()].flatMap(({ inSubset }) => inSubset.get(name) ?? []),
+    subsetStatuses,
+  );
+  const present = [...versions].map(([version, { inSubset }]) => ({
+    version,
+    ...tally((name) => inSubset.get(name) ?? [], former[version]),
+  }));
+  const past = Object.keys(former)
+    .filter((version) => !versions.has(version))
+    .map((version) => ({ version, ...tally(() => [], former[version]) }));
+  const kept = [...present, ...past.filter(({ value }) => value?.some(isAwaited))];
+  const lists = kept.flatMap(({ version, value }) => (value ? [[version, value] as const] : []));
+  return {
+    value: {
+      observedGeneration: metadata.generation ?? 0,
+      ...(whole.value ? { subsetStatuses: whole.value } : {}),
+      ...(lists.length > 0 ? { versionedSubsetStatuses: Object.fromEntries(lists) } : {}),
+    },
+    ...notesOf(whole, ...present, ...past),
+  };
+}
+
+function isAwaited({ creatingPods, deletingPods }: SubsetStatus): boolean {
+  return creatingPods !== undefined || deletingPods !== undefined;
+}
+
+/** Counts the Pods of every group, in the order of the spec; nothing is counted where one group cannot be. */
+function tallySubsets(
+  spread: WorkloadSpread,
+  podsIn: PodsIn,
+  old: readonly SubsetStatus[],
+  replicas: number,
+  now: Instant,
+): Tally<readonly SubsetStatus[] | undefined> {
+  const { subsets } = spread.spec;
+  const patience = patienceSeconds(spread);
+  try {
+    const tallies = subsets.map((subset): Tally<SubsetStatus> => {
+      const { name } = subset;
+      const [pods, former] = [podsIn(name), old.find((each) => each.name === name)];
+      const counted = tallySubset(spread, subset, pods, { old: former, replicas, now });
+      if (patience === undefined) return counted;
+      const isLast = subset === subsets.at(-1);
+      const scheduling = tallyScheduling(spread, { name, pods, isLast, old: former }, patience, now);
+      return { value: { ...counted.value, conditions: scheduling.value }, ...notesOf(counted, scheduling) };
+    });
+    return { value: tallies.map(({ value }) => value), ...notesOf(...tallies) };
+  } catch (error) {
+    // One cannot tell how many seats a text means that is no percentage.
+    if (error instanceof ParseError) return { value: undefined, ...notesOf() };
+    throw error;
+  }
+}

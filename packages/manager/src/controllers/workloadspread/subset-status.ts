@@ -1,0 +1,74 @@
+/** What is counted of one group of a WorkloadSpread (workloadspread.md §9.5). */
+import type { Pod } from '@kruise/api/core/pod';
+import type { WorkloadSpread, WorkloadSpreadSubset } from '@kruise/api/kruise/workloadspread';
+import type { NewEvent } from '@kruise/client/actions';
+import { isPodActive } from '@kruise/machinery/pods';
+import { scaleUp } from '@kruise/values/int-or-string';
+import { type Instant, parseTime } from '@kruise/values/time';
+import { placementOf } from '../../workloadspread/placement.ts';
+import { unlimited } from '../../workloadspread/seats.ts';
+import type { SubsetStatus, Tally } from './tally.ts';
+
+/** A Pod that was let in is awaited for so long, and one that was let go. */
+const creationMs = 30_000;
+const deletionMs = 15_000;
+
+type Records = { readonly [id: string]: string };
+
+/** Counts the Pods of a group, and what webhooks have noted of those in between. Throws `ParseError`. */
+export function tallySubset(
+  spread: WorkloadSpread,
+  { name, maxReplicas }: WorkloadSpreadSubset,
+  pods: readonly Pod[],
+  { old, replicas, now }: { readonly old: SubsetStatus | undefined; readonly replicas: number; readonly now: Instant },
+): Tally<SubsetStatus> {
+  const active = pods.filter(isPodActive);
+  const arrived = new Set(pods.map((pod) => placementOf(pod)?.uid || nameOf(pod)));
+  const present = new Set(active.map(nameOf));
+  const creating = awaited(old?.creatingPods, (id) => !arrived.has(id), creationMs, now);
+  const deleting = awaited(old?.deletingPods, (id) => present.has(id), deletionMs, now);
+  // Who is about to go has given up its seat, and who is about to come has taken one.
+  const taken = active.length - count(deleting.kept) + count(creating.kept);
+  const seats = maxReplicas === undefined ? undefined : scaleUp(maxReplicas, replicas);
+  const { namespace } = spread.metadata;
+  const warn = (reason: string, id: string, was: string): NewEvent => ({
+    about: spread,
+    type: 'Warning',
+    reason,
+    message: `Pod ${namespace}/${id} was expected to be ${was} but it wasn't`,
+  });
+  return {
+    value: {
+      name,
+      replicas: active.length,
+      missingReplicas: seats === undefined ? unlimited : Math.min(Math.max(seats - taken, 0), seats),
+      ...(count(creating.kept) > 0 ? { creatingPods: creating.kept } : {}),
+      ...(count(deleting.kept) > 0 ? { deletingPods: deleting.kept } : {}),
+    },
+    told: [
+      ...creating.overdue.map((id) => warn('CreatePodFailed', id, 'created')),
+      ...deleting.overdue.map((id) => warn('DeletePodFailed', id, 'deleted')),
+    ],
+    deadlines: [...creating.deadlines, ...deleting.deadlines],
+  };
+}
+
+/** What has been noted and not come true, by whether there is still time. */
+function awaited(records: Records = {}, isOpen: (id: string) => boolean, patienceMs: number, now: Instant) {
+  const open = Object.entries(records).filter(([id]) => isOpen(id));
+  const isOverdue = ([, since]: readonly [string, string]) => parseTime(since) + patienceMs < now;
+  const kept = open.filter((record) => !isOverdue(record));
+  return {
+    kept: Object.fromEntries(kept) as Records,
+    overdue: open.filter(isOverdue).map(([id]) => id),
+    deadlines: kept.map(([, since]) => parseTime(since) + patienceMs),
+  };
+}
+
+function count(records: Records): number {
+  return Object.keys(records).length;
+}
+
+function nameOf({ metadata: { name = '' } }: Pod): string {
+  return name;
+}

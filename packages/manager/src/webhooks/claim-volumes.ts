@@ -1,0 +1,16 @@
+import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import type { PodTemplateSpec } from '@kruise/api/core/pod-template';
+
+/** Containers may mount claims that are made with the Pod. */
+export function withClaimVolumes(
+  template: PodTemplateSpec,
+  claims: readonly PersistentVolumeClaim[] = [],
+): PodTemplateSpec {
+  if (claims.length === 0) return template;
+  const volumes = claims.map(({ metadata }) => ({
+    name: metadata?.name ?? '',
+    persistentVolumeClaim: { claimName: metadata?.name ?? '' },
+  }));
+  const spec = template.spec ?? { containers: [] };
+  return { ...template, spec: { ...spec, volumes: [...(spec.volumes ?? []), ...volumes] } };
+}

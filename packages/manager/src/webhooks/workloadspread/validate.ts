@@ -1,0 +1,115 @@
+/** What a WorkloadSpread must be to be taken in (workloadspread.md §5). */
+import type {
+  WorkloadSpread,
+  WorkloadSpreadScheduleStrategy,
+  WorkloadSpreadSpec,
+} from '@kruise/api/kruise/workloadspread';
+import { invalidStructure } from '@kruise/api/meta/go-value';
+import { validateObjectMetaUpdate } from '@kruise/api/meta/object-meta.validate';
+import { selectorOf } from '@kruise/machinery/label-selector';
+import { type Cause, invalid, required } from '@kruise/schema/field-error';
+import { groupOf } from '@kruise/schema/kind';
+import { ParseError } from '@kruise/values/parse-error';
+import { type Reference, usualKindOf } from '../../workloadspread/target.ts';
+import { type CustomWorkload, entryFor } from '../../workloadspread/white-list.ts';
+import { type Template, validateSubsets } from './subsets.validate.ts';
+
+export type Surroundings = {
+  /** What administrators allow beside the usual workloads; throws `ParseError` if that cannot be read. */
+  readonly customWorkloads: () => readonly CustomWorkload[];
+  /** What Pods of the workload are made of; undefined if there is no such workload yet. */
+  readonly template: Template | undefined;
+  /** The WorkloadSpreads there are for the same workload. */
+  readonly rivals: readonly WorkloadSpread[];
+};
+
+export function* validateWorkloadSpread(
+  spread: WorkloadSpread,
+  { customWorkloads, template, rivals }: Surroundings,
+  old?: WorkloadSpread,
+): Generator<Cause> {
+  const { metadata, spec } = spread;
+  yield* validateTarget(spec.targetRef, customWorkloads);
+  yield* validateSubsets(spec, template);
+  yield* validateStrategy(spec);
+  yield* validateFilter(spec);
+  const rival = rivals.find((each) => each.metadata.name !== metadata.name);
+  if (rival) {
+    const why = `ws.spec.targetRef is in conflict with other WorkloadSpread ${rival.metadata.name}`;
+    yield invalidTarget(spec.targetRef, why);
+  }
+  if (!old) return;
+  yield* validateObjectMetaUpdate(metadata, old.metadata);
+  if (!isSameTarget(spec.targetRef, old.spec.targetRef)) {
+    yield invalidTarget(spec.targetRef, 'change TargetReference is not permitted for WorkloadSpread');
+  }
+}
+
+const usualKindNames = ['CloneSet', 'Deployment', 'ReplicaSet', 'Job', 'StatefulSet'];
+
+function* validateTarget(
+  target: Reference | null | undefined,
+  customWorkloads: Surroundings['customWorkloads'],
+): Generator<Cause> {
+  if (!target) return yield required('spec.targetRef', 'no targetRef defined in WorkloadSpread');
+  const { apiVersion, kind, name } = target;
+  if (!apiVersion || !kind || !name) {
+    return yield invalidTarget(target, 'empty TargetReference is not valid for WorkloadSpread.');
+  }
+  if (usualKindNames.includes(kind)) {
+    if (!usualKindOf(target)) yield invalidTarget(target, `TargetReference is not valid for ${kind}.`);
+    return;
+  }
+  try {
+    if (entryFor(customWorkloads(), target)) return;
+    yield invalidTarget(target, "TargetReference's GroupKind is not permitted.");
+  } catch (error) {
+    if (!(error instanceof ParseError)) throw error;
+    yield { reason: 'InternalError', message: `Internal error: ${error.message}`, field: 'spec.targetRef' };
+  }
+}
+
+function invalidTarget({ apiVersion, kind, name }: Reference, why: string): Cause {
+  return invalidStructure('spec.targetRef', 'v1beta1.TargetReference', { APIVersion: apiVersion, kind, name }, why);
+}
+
+/** Only the version may be another. */
+function isSameTarget(a: Reference, b: Reference): boolean {
+  return a.kind === b.kind && a.name === b.name && groupOf(a.apiVersion) === groupOf(b.apiVersion);
+}
+
+/** A group that had no room is tried again after 300 s; until then a Pod must have come to the last one. */
+const longestSeconds = 295;
+const maxInt32 = 2147483647;
+
+function* validateStrategy({ scheduleStrategy = {}, subsets }: WorkloadSpreadSpec): Generator<Cause> {
+  const { type = '', adaptive }: WorkloadSpreadScheduleStrategy & { readonly type?: string } = scheduleStrategy;
+  const path = 'spec.scheduleStrategy';
+  if (!['', 'Fixed', 'Adaptive'].includes(type)) {
+    yield invalid(`${path}.type`, type, "ScheduleStrategy's type is not valid");
+  }
+  if (!adaptive) return;
+  const { rescheduleCriticalSeconds: seconds } = adaptive;
+  if (type !== 'Adaptive') {
+    const why = "the scheduleStrategy's type must be adaptive when using adaptive scheduleStrategy";
+    yield invalid(`${path}.type`, seconds, why);
+  }
+  if (subsets.length > 1 && subsets.at(-1)?.maxReplicas !== undefined) {
+    const why = "the last subset's maxReplicas must be not specified when using adaptive scheduleStrategy";
+    yield invalid(`${path}.adaptive`, seconds, why);
+  }
+  const most = subsets.length > 1 ? Math.floor(longestSeconds / (subsets.length - 1)) : maxInt32;
+  if (seconds !== undefined && (seconds < 0 || seconds > most)) {
+    const why = `rescheduleCriticalSeconds < 0 or rescheduleCriticalSeconds > ${most} is not permitted`;
+    yield invalid(`${path}.adaptive.rescheduleCriticalSeconds`, seconds, why);
+  }
+}
+
+function* validateFilter({ targetFilter }: WorkloadSpreadSpec): Generator<Cause> {
+  try {
+    selectorOf(targetFilter?.selector);
+  } catch (error) {
+    if (!(error instanceof ParseError)) throw error;
+    yield invalidStructure('spec.targetFilter', 'v1beta1.TargetFilter', targetFilter, error.message);
+  }
+}
