@@ -4,6 +4,7 @@
  * and as a process of its own on any cluster.
  */
 import type { Controller, Runnable } from '@kruise/client/controller';
+import { createEventRecorder } from '@kruise/client/event-recorder';
 import { createCaches } from '@kruise/client/informer';
 import { silentLog } from '@kruise/client/log';
 import { type RunOptions, runControllers } from '@kruise/client/manager';
@@ -13,6 +14,7 @@ import { controllerCatalogue } from './controllers/catalogue.ts';
 import type { ManagerSettings } from './settings.ts';
 import { webhooksFor } from './webhooks/catalogue.ts';
 import { installConfigurations, webhookServiceName } from './webhooks/configurations.ts';
+import { budgetEventSource } from './webhooks/context.ts';
 
 export type ManagerOptions = RunOptions & {
   readonly settings: ManagerSettings;
@@ -34,7 +36,9 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
     createCaches(client, clock, random, { newest: true, onError, ...runOptions.cacheOptions }, served.signal);
   try {
     if (inProcessWebhooks) {
-      const means = { settings, caches, client, clock, now: clock.now, random };
+      const recording = { component: budgetEventSource, onError };
+      const { record } = createEventRecorder(client, clock, random, recording, served.signal);
+      const means = { settings, caches, client, clock, now: clock.now, random, record };
       for (const [path, webhook] of Object.entries(webhooksFor(means))) {
         inProcessWebhooks.set(`${settings.namespace}/${webhookServiceName}${path}`, webhook);
       }

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { Client } from '@kruise/client/client';
 import { createControllerMetrics } from '@kruise/client/controller-metrics';
 import { discover } from '@kruise/client/discovery';
+import { createEventRecorder } from '@kruise/client/event-recorder';
 import { type HealthCheck, ping, serveHealth } from '@kruise/client/health';
 import { createCaches } from '@kruise/client/informer';
 import type { LeaderElectionOptions } from '@kruise/client/leader-election';
@@ -34,7 +35,7 @@ import { webhookController } from './bootstrap/webhook-controller.ts';
 import { controllersFor } from './manager.ts';
 import type { ManagerSettings } from './settings.ts';
 import { webhooksFor } from './webhooks/catalogue.ts';
-import type { ProtectionEvent } from './webhooks/context.ts';
+import { budgetEventSource, type ProtectionEvent } from './webhooks/context.ts';
 
 export type Address = { readonly host: string; readonly port: number };
 
@@ -71,7 +72,10 @@ export async function runManagerProcess(options: ManagerProcessOptions, signal: 
   const onProtected = countProtections(registry, options.onProtected);
   const kinds = await servedKinds(client);
   const isServed = ({ group, version, kind }: Kind) => kinds.has(`${group}/${version} ${kind}`);
-  const webhooks = webhooksFor({ settings, caches, client, clock, now: clock.now, random, onProtected }, isServed);
+  const recording = { component: budgetEventSource, onError };
+  const { record } = createEventRecorder(client, clock, random, recording, served.signal);
+  const means = { settings, caches, client, clock, now: clock.now, random, onProtected, record };
+  const webhooks = webhooksFor(means, isServed);
   const bootstrap = startBootstrap(options, (path) => path in webhooks, served.signal);
 
   const closers: (() => Promise<void>)[] = [];
@@ -213,14 +217,22 @@ function answers(port: number, ca: Buffer): Promise<void> {
   });
 }
 
+/** Counts what was protected, by what it was and by whom it was to go, before it is told on. */
 function countProtections(registry: MetricRegistry, tell: (event: ProtectionEvent) => void) {
-  const counter = registry.counter('workload_deletion_protection', 'Workloads that were protected from deletion.', [
-    'kind_namespace_name',
-    'username',
-  ]);
+  const byOwner = ['kind_namespace_name', 'username'];
+  const byName = ['name', 'username'];
+  const pods = registry.counter('pod_unavailable_budget', 'Pods that a budget kept from going.', byOwner);
+  const workloads = registry.counter('workload_deletion_protection', 'Workloads kept from deletion.', byOwner);
+  const namespaces = registry.counter('namespace_deletion_protection', 'Namespaces kept from deletion.', byName);
+  const definitions = registry.counter('crd_deletion_protection', 'Definitions kept from deletion.', byName);
+  const counterFor = ({ event, kind, namespace, name, username }: ProtectionEvent) => {
+    if (event === 'PodUnavailableBudget') return pods.of(`${kind}_${namespace}_${name}`, username);
+    if (kind === 'Namespace') return namespaces.of(name, username);
+    if (kind === 'CustomResourceDefinition') return definitions.of(name, username);
+    return workloads.of(`${kind}_${namespace}_${name}`, username);
+  };
   return (event: ProtectionEvent) => {
-    const { kind, namespace, name, username } = event;
-    if (event.event === 'DeletionProtection') counter.of(`${kind}_${namespace}_${name}`, username).increase();
+    counterFor(event).increase();
     tell(event);
   };
 }

@@ -49,6 +49,7 @@ const free: {
   budget?: PodUnavailableBudget | undefined;
   pod?: Pod;
   operation?: 'RESIZE' | 'UPDATE' | 'EVICT';
+  how?: object;
 }[] = [
   { is: 'without a budget', budget: undefined },
   { is: 'of a Pod that is not ready', pod: podOf({ isReady: false }) },
@@ -63,16 +64,17 @@ const free: {
   {
     is: 'of a Pod that was let go before',
     budget: budgetOf({ unavailableAllowed: 0, disruptedPods: { a: '2026-01-01T00:00:00Z' } }),
+    how: { isRecorded: true },
   },
   {
     is: 'that the budget is not about',
     budget: budgetOf({ unavailableAllowed: 0 }, { protectOperations: ['DELETE'] }),
   },
 ];
-for (const { is, pod = podOf(), operation = 'UPDATE', ...given } of free) {
+for (const { is, pod = podOf(), operation = 'UPDATE', how = {}, ...given } of free) {
   test(`an update ${is} costs nothing`, () => {
     const budget = 'budget' in given ? given.budget : spent;
-    assert.deepEqual(askBudget(budget, pod, operation, gates, now), { isAllowed: true });
+    assert.deepEqual(askBudget(budget, pod, operation, gates, now), { isAllowed: true, ...how });
   });
 }
 
@@ -110,5 +112,7 @@ test('a budget that has more to wait for than it can says so', () => {
 
 test('a Pod says which budget it belongs to, in the old way too', () => {
   assert.equal(budgetNameOf(podOf({ annotations: { 'kruise.io/related-pub': 'pub' } })), 'pub');
+  const renewed = { 'pub.kruise.io/related-pub': '', 'kruise.io/related-pub': 'pub' };
+  assert.equal(budgetNameOf(podOf({ annotations: renewed })), 'pub');
   assert.equal(budgetNameOf(podOf()), undefined);
 });

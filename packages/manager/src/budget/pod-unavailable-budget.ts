@@ -9,29 +9,32 @@ import {
   protectOperationsAnnotation,
   relatedBudgetAnnotation,
   relatedBudgetLegacyAnnotation,
-  unavailablePodLabelPrefix,
 } from '@kruise/api/kruise/well-known';
 import { isEmptySelector } from '@kruise/api/meta/label-selector.validate';
-import { isBeingDeleted } from '@kruise/client/actions';
 import { selectorOf } from '@kruise/machinery/label-selector';
-import { isPodReady } from '@kruise/machinery/pods';
 import { formatTime, type Instant } from '@kruise/values/time';
 import type { FeatureGates } from '../feature-gates.ts';
-import { updateObstacle } from '../inplace/completion.ts';
+import { isAvailable } from './availability.ts';
 
 export type BudgetAnswer =
-  /** It may be done; where it costs something, this is the budget that is left. */
-  | { readonly isAllowed: true; readonly left?: PodUnavailableBudget }
+  /** It may be done; where it costs something, this is the budget that is left. It may have been paid for before. */
+  | { readonly isAllowed: true; readonly left?: PodUnavailableBudget; readonly isRecorded?: true }
   | { readonly isAllowed: false; readonly why: string };
 
 const allowed: BudgetAnswer = { isAllowed: true };
+const recorded: BudgetAnswer = { isAllowed: true, isRecorded: true };
 
 /** More Pods than this are not waited for at once. */
 const mostRecorded = 2000;
 
 /** The name of the budget a Pod belongs to. */
 export function budgetNameOf({ metadata: { annotations = {} } }: Pod): string | undefined {
-  return annotations[relatedBudgetAnnotation] ?? annotations[relatedBudgetLegacyAnnotation];
+  return annotations[relatedBudgetAnnotation] || annotations[relatedBudgetLegacyAnnotation] || undefined;
+}
+
+/** The annotations of a Pod that belongs to a budget; older releases read the second. */
+export function relatedTo({ metadata: { name = '' } }: PodUnavailableBudget): { readonly [key: string]: string } {
+  return { [relatedBudgetAnnotation]: name, [relatedBudgetLegacyAnnotation]: name };
 }
 
 export function askBudget(
@@ -48,7 +51,7 @@ export function askBudget(
   if (!status || status.desiredAvailable === 0 || !isProtected(budget, operation, gates)) return allowed;
   const { unavailablePods = {}, disruptedPods = {}, unavailableAllowed } = status;
   const { name = '' } = pod.metadata;
-  if (Object.hasOwn(unavailablePods, name) || Object.hasOwn(disruptedPods, name)) return allowed;
+  if (Object.hasOwn(unavailablePods, name) || Object.hasOwn(disruptedPods, name)) return recorded;
 
   const refusal = `podunavailablebudget.policy.kruise.io "${budget.metadata.name}" is forbidden: `;
   if (unavailableAllowed <= 0) return { isAllowed: false, why: `${refusal}pub unavailable allowed is negative` };
@@ -57,26 +60,14 @@ export function askBudget(
     return { isAllowed: false, why: `${refusal}DisruptedPods and UnavailablePods map too big - ${tooMany}` };
   }
   const record = { [name]: formatTime(now) };
-  const recorded =
+  const records =
     operation === 'UPDATE'
       ? { unavailablePods: { ...unavailablePods, ...record } }
       : { disruptedPods: { ...disruptedPods, ...record } };
   return {
     isAllowed: true,
-    left: { ...budget, status: { ...status, ...recorded, unavailableAllowed: unavailableAllowed - 1 } },
+    left: { ...budget, status: { ...status, ...records, unavailableAllowed: unavailableAllowed - 1 } },
   };
-}
-
-/** Whether there is anything to protect: a Pod that runs what it should, and can be relied on. */
-function isAvailable(pod: Pod, gates: FeatureGates): boolean {
-  const isMarked = Object.keys(pod.metadata.labels ?? {}).some((label) => label.startsWith(unavailablePodLabelPrefix));
-  return (
-    pod.status?.phase === 'Running' &&
-    isPodReady(pod) &&
-    !isBeingDeleted(pod) &&
-    !isMarked &&
-    updateObstacle(pod, gates) === undefined
-  );
 }
 
 const usuallyProtected: readonly string[] = ['DELETE', 'UPDATE', 'EVICT'];

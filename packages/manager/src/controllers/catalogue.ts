@@ -10,6 +10,7 @@ import { nodeImage } from '@kruise/api/kruise/nodeimage';
 import { nodePodProbe } from '@kruise/api/kruise/nodepodprobe';
 import { persistentPodState } from '@kruise/api/kruise/persistentpodstate';
 import { podProbeMarker } from '@kruise/api/kruise/podprobemarker';
+import { podUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
 import { resourceDistribution } from '@kruise/api/kruise/resourcedistribution';
 import { sidecarSet } from '@kruise/api/kruise/sidecarset';
 import { statefulSet } from '@kruise/api/kruise/statefulset';
@@ -32,6 +33,7 @@ import { persistentPodStateController } from './persistentpodstate/controller.ts
 import { listedWorkloadsRunner } from './persistentpodstate/listed-workloads.ts';
 import { podReadinessController } from './pod-readiness/controller.ts';
 import { podProbeMarkerController } from './podprobemarker/controller.ts';
+import { podUnavailableBudgetController } from './podunavailablebudget/controller.ts';
 import { resourceDistributionController } from './resourcedistribution/controller.ts';
 import { sidecarSetController } from './sidecarset/controller.ts';
 import { sidecarTerminatorController } from './sidecarterminator/controller.ts';
@@ -101,6 +103,12 @@ export const controllerCatalogue: readonly CatalogueEntry[] = [
     kind: podProbeMarker,
     isOn: ({ gates }) => gates.PodProbeMarkerGate,
     make: (settings) => [podProbeMarkerController(settings)],
+  },
+  {
+    name: 'podunavailablebudget-controller',
+    kind: podUnavailableBudget,
+    isOn: ({ gates }) => gates.PodUnavailableBudgetDeleteGate || gates.PodUnavailableBudgetUpdateGate,
+    make: (settings) => [podUnavailableBudgetController(settings)],
   },
   { name: 'pod-readiness-controller', make: () => [podReadinessController] },
   {

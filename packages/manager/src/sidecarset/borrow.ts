@@ -43,7 +43,8 @@ export function withBorrowed(sidecar: SidecarContainer, pod: Pod): SidecarContai
   };
 }
 
-function isInjected({ env = [] }: Container): boolean {
+/** Whether a container of a Pod comes from a SidecarSet. */
+export function isInjected({ env = [] }: Container): boolean {
   return env.find(({ name }) => name === sidecarInjectedEnv)?.value === 'true';
 }
 

@@ -31,7 +31,7 @@ export function isConsistent(pod: Pod, sidecarSet: SidecarSet, names = sidecarNa
   for (const { name, image = '' } of containers) {
     if (!names.has(name)) continue;
     const asked = image.includes('@') ? parseImageReference(image) : undefined;
-    if (asked?.digest === undefined) return isImageExchanged(pod, sidecarSet, names);
+    if (asked?.digest === undefined) return isImageExchanged(pod, sidecarSet.metadata.name ?? '', names);
     const { imageID = '' } = statuses.find((status) => status.name === name) ?? {};
     const running = parseImageReference(imageID.replace(/^.*?:\/\//, ''));
     if (running?.repository !== asked.repository || running.digest !== asked.digest) return false;
@@ -39,11 +39,11 @@ export function isConsistent(pod: Pod, sidecarSet: SidecarSet, names = sidecarNa
   return true;
 }
 
-/** Whether no container runs the image any more that it had before its update. */
-function isImageExchanged(pod: Pod, { metadata }: SidecarSet, names: ReadonlySet<string>): boolean {
+/** Whether no container runs the image any more that it had before the SidecarSet of a name updated it. */
+export function isImageExchanged(pod: Pod, sidecarSet: string, names: ReadonlySet<string>): boolean {
   const states = updateStatesOf(pod);
   if (!states) return false;
-  const last = states[metadata.name ?? '']?.lastContainerStatuses;
+  const last = states[sidecarSet]?.lastContainerStatuses;
   if (!last) return true;
   const images = new Map(pod.spec?.containers.map(({ name, image }) => [name, image]));
   return (pod.status?.containerStatuses ?? []).every(({ name, image, imageID }) => {

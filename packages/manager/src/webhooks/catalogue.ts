@@ -26,6 +26,7 @@ import { persistentPodStateValidating } from './persistentpodstate/webhooks.ts';
 import { podValidating } from './pod/validating.ts';
 import { podMutating } from './pod/webhooks.ts';
 import { podProbeMarkerValidating } from './podprobemarker/webhooks.ts';
+import { podUnavailableBudgetValidating } from './podunavailablebudget/webhooks.ts';
 import { resourceDistributionValidating } from './resourcedistribution/webhooks.ts';
 import { sidecarSetDefaulting, sidecarSetValidating } from './sidecarset/webhooks.ts';
 import { statefulSetDefaulting, statefulSetValidating } from './statefulset/webhooks.ts';
@@ -40,7 +41,8 @@ export type WebhookEntry = {
   readonly group: string;
   readonly versions: readonly string[];
   readonly resource: string;
-  readonly operations: readonly Operation[];
+  /** What it is asked about; where gates decide, so far as they are open. */
+  readonly operations: readonly Operation[] | ((settings: ManagerSettings) => readonly Operation[]);
   /** Which objects it is asked about: Pods of ordinary namespaces, or only what is protected from deletion. */
   readonly concerns?: 'pods' | 'protected';
   /** A kind that it reads, and without which it could not answer. */
@@ -141,13 +143,20 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
     ...existingPods,
     name: 'vpod.kb.io',
     resource: 'pods',
-    operations: ['DELETE'],
+    operations: ({ gates }) => (gates.PodUnavailableBudgetUpdateGate ? ['UPDATE', 'DELETE'] : ['DELETE']),
   },
   {
     ...existingPods,
     name: 'vpodeviction.kb.io',
     resource: 'pods/eviction',
     operations: ['CREATE'],
+  },
+  {
+    ...existingPods,
+    name: 'vpodresize.kb.io',
+    resource: 'pods/resize',
+    operations: ['UPDATE'],
+    isOn: ({ gates }) => gates.PodUnavailableBudgetUpdateGate,
   },
   ...ofKind('advancedcronjob', advancedCronJobDefaulting, advancedCronJobValidating),
   ...ofKind('broadcastjob', broadcastJobDefaulting, broadcastJobValidating),
@@ -172,6 +181,16 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
     path: '/validate-apps-kruise-io-podprobemarker',
     versions: ['v1alpha1'],
   }),
+  {
+    name: 'vpodunavailablebudget.kb.io',
+    type: 'validating',
+    path: '/validate-policy-kruise-io-podunavailablebudget',
+    group: 'policy.kruise.io',
+    versions: ['v1alpha1', 'v1beta1'],
+    resource: 'podunavailablebudgets',
+    operations: ['CREATE', 'UPDATE'],
+    make: podUnavailableBudgetValidating,
+  },
   onlyValidating('resourcedistributions', resourceDistributionValidating, {
     name: 'vresourcedistribution.kb.io',
     path: '/validate-apps-kruise-io-resourcedistribution',

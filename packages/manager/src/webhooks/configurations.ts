@@ -34,7 +34,7 @@ type ClientConfigOf = (entry: WebhookEntry) => WebhookClientConfig;
 export function webhookConfigurations(settings: ManagerSettings, clientConfigOf: ClientConfigOf) {
   const entries = webhookCatalogue.filter(({ isOn = () => true }) => isOn(settings));
   const webhooksOf = (type: WebhookEntry['type']) =>
-    entries.filter((entry) => entry.type === type).map((entry) => webhookOf(entry, clientConfigOf));
+    entries.filter((entry) => entry.type === type).map((entry) => webhookOf(entry, settings, clientConfigOf));
   const mutating: MutatingWebhookConfiguration = {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'MutatingWebhookConfiguration',
@@ -62,8 +62,9 @@ const outsideSystem = {
   matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn' as const, values: ['kube-system'] }],
 };
 
-function webhookOf(entry: WebhookEntry, clientConfigOf: ClientConfigOf) {
-  const { name, group, versions, resource, operations, concerns } = entry;
+function webhookOf(entry: WebhookEntry, settings: ManagerSettings, clientConfigOf: ClientConfigOf) {
+  const { name, group, versions, resource, operations: asked, concerns } = entry;
+  const operations = typeof asked === 'function' ? asked(settings) : asked;
   return {
     name,
     clientConfig: clientConfigOf(entry),

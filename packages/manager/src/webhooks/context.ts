@@ -1,5 +1,6 @@
 /** What webhooks are made with, and the ways in which they answer. */
 import type { Status } from '@kruise/api/meta/status';
+import type { NewEvent } from '@kruise/client/actions';
 import type { Client } from '@kruise/client/client';
 import { type Caches, onceSynced } from '@kruise/client/informer';
 import { createScaleTargets, type ScaleTargets } from '@kruise/client/scale-targets';
@@ -23,6 +24,9 @@ import type { ManagerSettings } from '../settings.ts';
 import { typed, withDefaults } from '../typed.ts';
 import { createLedger, type Ledger } from './ledger.ts';
 
+/** Whom the events of webhooks are from: only budgets tell any. */
+export const budgetEventSource = 'pub-controller';
+
 /** What webhooks are given. */
 export type WebhookMeans = {
   readonly settings: ManagerSettings;
@@ -38,6 +42,8 @@ export type WebhookMeans = {
   readonly random: Random;
   /** Told of deletions that were refused for protection's sake. */
   readonly onProtected?: (event: ProtectionEvent) => void;
+  /** Records an event, without waiting. */
+  readonly record?: (event: NewEvent) => void;
 };
 
 /** What they share besides. */

@@ -1,10 +1,12 @@
 import { type Pod, pod as podKind } from '@kruise/api/core/pod';
+import { podUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
 import { workloadSpread } from '@kruise/api/kruise/workloadspread';
 import type { Eviction } from '@kruise/api/policy/eviction';
 import { allow, type RequestFor, type Verdict, type Webhook } from '@kruise/client/webhook';
 import { StatusError } from '@kruise/machinery/status';
 import type { Kind } from '@kruise/schema/kind';
 import { handler, refuse, type WebhookContext } from '../context.ts';
+import { spendBudget } from './unavailable-budget.ts';
 import { noteLeaving } from './workload-spread/leave.ts';
 
 /** What is about to be done to a Pod that is there. */
@@ -26,7 +28,10 @@ type Guard = {
 };
 
 /** In the order in which they are asked; none is after one that refuses. */
-const guards: readonly Guard[] = [{ ask: noteLeaving, reads: workloadSpread }];
+const guards: readonly Guard[] = [
+  { ask: noteLeaving, reads: workloadSpread },
+  { ask: spendBudget, reads: podUnavailableBudget },
+];
 
 /** What is asked about Pods that are there: updates, deletions, evictions (pod-admission.md §3). */
 export function podValidating(context: WebhookContext): Webhook {
@@ -50,7 +55,7 @@ export function podValidating(context: WebhookContext): Webhook {
 
 async function interferenceIn(
   request: RequestFor<Pod | Eviction>,
-  { client, caches }: WebhookContext,
+  { client }: WebhookContext,
 ): Promise<Interference | undefined> {
   const { operation, subResource = '', object, oldObject, dryRun = false, userInfo } = request;
   const { username = '' } = userInfo;
@@ -59,10 +64,12 @@ async function interferenceIn(
     // What is posted to this subresource is an eviction.
     const { deleteOptions } = object as Eviction;
     const isDryRun = dryRun || (deleteOptions?.dryRun?.length ?? 0) > 0;
-    const pod = caches.of(podKind).get({ namespace, name }) ?? (await client.get(podKind, { namespace, name }));
+    // As it is now: a cache may not have seen yet that others rely on it.
+    const pod = await client.get(podKind, { namespace, name });
     return { operation: 'EVICT', pod, isDryRun, username };
   }
-  if (subResource !== '' || !oldObject) return undefined;
+  const isOfPod = subResource === '' || (operation === 'UPDATE' && subResource === 'resize');
+  if (!isOfPod || !oldObject) return undefined;
   // What is asked about otherwise are Pods.
   const pod = oldObject as Pod;
   if (operation === 'DELETE') return { operation, pod, isDryRun: dryRun, username };

@@ -1,5 +1,6 @@
 import type { Pod } from '@kruise/api/core/pod';
 import { persistentPodState } from '@kruise/api/kruise/persistentpodstate';
+import { podUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
 import { workloadSpread } from '@kruise/api/kruise/workloadspread';
 import { allow, change, type RequestFor, type Webhook } from '@kruise/client/webhook';
 import { StatusError } from '@kruise/machinery/status';
@@ -11,6 +12,7 @@ import { withoutLivenessProbes } from './enhanced-liveness.ts';
 import { withLaunchBarriers } from './launch-priority.ts';
 import { withFormerTopology } from './persistent-state.ts';
 import { withReadinessGate } from './readiness-gate.ts';
+import { withRelatedBudget } from './related-budget.ts';
 import { withSidecars } from './sidecars.ts';
 import { withPlace } from './workload-spread/arrive.ts';
 
@@ -27,6 +29,7 @@ const steps: readonly Step[] = [
   { take: withPlace, reads: workloadSpread },
   { take: withSidecars },
   { take: withLaunchBarriers },
+  { take: withRelatedBudget, reads: podUnavailableBudget },
   { take: withFormerTopology, reads: persistentPodState },
   { take: withoutLivenessProbes },
 ];

@@ -1,0 +1,334 @@
+/** Budgets on a real API server: what they say, and whom they hold back. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deployment } from '@kruise/api/apps/deployment';
+import { replicaSet } from '@kruise/api/apps/replicaset';
+import { event } from '@kruise/api/core/event';
+import { type Pod, pod } from '@kruise/api/core/pod';
+import { replicationController } from '@kruise/api/core/replicationcontroller';
+import { cloneSet } from '@kruise/api/kruise/cloneset';
+import {
+  type PodUnavailableBudgetSpec,
+  podUnavailableBudget,
+  podUnavailableBudgetV1alpha1,
+} from '@kruise/api/kruise/podunavailablebudget';
+import { evict } from '@kruise/client/subresources';
+import { controllerReference, type Owner } from '@kruise/machinery/owner-references';
+import { StatusError } from '@kruise/machinery/status';
+import { startTestCluster, type TestCluster } from '../../testing/test-cluster.ts';
+
+const namespace = 'default';
+const reference = { name: 'pub', namespace };
+const labels = { app: 'web' };
+const selector = { matchLabels: labels };
+const template = {
+  metadata: { labels },
+  spec: {
+    containers: [{ name: 'main', image: 'app:v1', resources: { requests: { cpu: '100m' } } }],
+    terminationGracePeriodSeconds: 0,
+  },
+};
+const ofCloneSet = { apiVersion: 'apps.kruise.io/v1alpha1', kind: 'CloneSet', name: 'web' };
+const spent = /podunavailablebudget\.policy\.kruise\.io "pub" is forbidden: pub unavailable allowed is negative/;
+
+async function makeBudget({ client, pass }: TestCluster, spec: PodUnavailableBudgetSpec) {
+  await client.create(podUnavailableBudget, { metadata: reference, spec });
+  await pass(1);
+}
+
+async function makeCloneSet(cluster: TestCluster, replicas: number, rollingUpdate = {}) {
+  const spec = { replicas, selector, template, updateStrategy: { rollingUpdate } };
+  await cluster.client.create(cloneSet, { metadata: { name: 'web', namespace }, spec });
+  await settle(cluster);
+}
+
+async function makePods(cluster: TestCluster, count: number, owner?: Owner, prefix = 'pod') {
+  const ownerReferences = owner ? [controllerReference(owner)] : [];
+  for (let index = 0; index < count; index++) {
+    const metadata = { name: `${prefix}-${index}`, namespace, labels, ownerReferences };
+    await cluster.client.create(pod, { metadata, spec: template.spec });
+  }
+  await settle(cluster);
+}
+
+/** Lets kubelets and the manager take turns until they have nothing to say to each other any more. */
+async function settle(cluster: TestCluster): Promise<void> {
+  for (let turn = 0; turn < 4; turn++) await cluster.runPods();
+}
+
+const podsOf = async ({ client }: TestCluster): Promise<readonly Pod[]> =>
+  (await client.list(pod, { namespace })).items;
+const nameOf = ({ metadata }: Pod) => ({ name: metadata.name ?? '', namespace });
+
+/** Allowed, current, desired, total; and whom it waits for. */
+async function figuresOf({ client }: TestCluster): Promise<string> {
+  const { status } = await client.get(podUnavailableBudget, reference);
+  const { unavailableAllowed, currentAvailable, desiredAvailable, totalReplicas } = status ?? {};
+  const records = (of: object = {}) => (Object.keys(of).length > 0 ? [Object.keys(of).length] : []);
+  const going = records(status?.disruptedPods).map((count) => `, ${count} to go`);
+  const changing = records(status?.unavailablePods).map((count) => `, ${count} to change`);
+  return [unavailableAllowed, currentAvailable, desiredAvailable, totalReplicas].join('/') + going + changing;
+}
+
+const refusedWith = (code: number, reason: string) => (error: unknown) => {
+  assert.ok(error instanceof StatusError, String(error));
+  assert.match(error.message, spent);
+  assert.deepEqual([error.status.code, error.status.reason], [code, reason]);
+  return true;
+};
+
+test('Pods know their budget from the beginning, and as many go as it allows', async () => {
+  await using cluster = await startTestCluster();
+  const { client } = cluster;
+  await makeBudget(cluster, { targetRef: ofCloneSet, maxUnavailable: 1 });
+  assert.equal(await figuresOf(cluster), '0/0/0/0');
+  await makeCloneSet(cluster, 3);
+  assert.equal(await figuresOf(cluster), '1/3/2/3');
+  const [first, second, third] = (await podsOf(cluster)).map(nameOf);
+  for (const { metadata } of await podsOf(cluster)) {
+    assert.equal(metadata.annotations?.['pub.kruise.io/related-pub'], 'pub');
+    assert.equal(metadata.annotations?.['kruise.io/related-pub'], 'pub');
+  }
+  await client.delete(pod, first!);
+  await assert.rejects(client.delete(pod, second!), refusedWith(403, 'Forbidden'));
+  await assert.rejects(evict(client, third!), refusedWith(429, 'TooManyRequests'));
+  await settle(cluster);
+  assert.equal(await figuresOf(cluster), '1/3/2/3');
+  const { items } = await client.list(event, { namespace });
+  const warnings = items.filter(({ reason }) => reason === 'PubPreventPodDeletion');
+  assert.deepEqual(
+    warnings.map(({ type, message, source }) => [type, message, source?.component]),
+    Array.from({ length: 2 }, () => ['Warning', 'openkruise pub prevents pod deletion', 'pub-controller']),
+  );
+});
+
+test('a dry run costs nothing, however it is asked for', async () => {
+  await using cluster = await startTestCluster();
+  const { client } = cluster;
+  await makeBudget(cluster, { selector, maxUnavailable: 1 });
+  await makeCloneSet(cluster, 2);
+  const [first, second] = (await podsOf(cluster)).map(nameOf);
+  await client.delete(pod, first!, { dryRun: true });
+  await evict(client, first!, { dryRun: true });
+  await client.patch(
+    pod,
+    first!,
+    { spec: { containers: [{ name: 'main', image: 'app:v2' }] } },
+    { type: 'strategic', dryRun: true },
+  );
+  assert.equal(await figuresOf(cluster), '1/2/1/2');
+  await evict(client, first!);
+  await assert.rejects(client.delete(pod, second!, { dryRun: true }), spent);
+});
+
+test('of many deletions at once no more are let through than there may be', async () => {
+  await using cluster = await startTestCluster();
+  const { client } = cluster;
+  await makeBudget(cluster, { selector, maxUnavailable: '30%' });
+  await makeCloneSet(cluster, 10);
+  assert.equal(await figuresOf(cluster), '3/10/7/10');
+  const pods = await podsOf(cluster);
+  const outcomes = await Promise.allSettled(pods.map((each) => client.delete(pod, nameOf(each))));
+  assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 3);
+  await settle(cluster);
+  assert.equal(await figuresOf(cluster), '3/10/7/10');
+});
+
+test('Pods that were there before the budget are told of it', async () => {
+  await using cluster = await startTestCluster();
+  await makePods(cluster, 2);
+  await makeBudget(cluster, { selector, minAvailable: 2 });
+  assert.equal(await figuresOf(cluster), '0/2/2/0');
+  const [first] = await podsOf(cluster);
+  assert.equal(first?.metadata.annotations?.['pub.kruise.io/related-pub'], 'pub');
+  await assert.rejects(cluster.client.delete(pod, nameOf(first!)), spent);
+});
+
+test('another image costs, another label does not, the mark of an unavailable Pod does', async () => {
+  await using cluster = await startTestCluster();
+  const { client, pass } = cluster;
+  await makeBudget(cluster, { selector, minAvailable: 2 });
+  await makePods(cluster, 3);
+  const [first, second, third] = (await podsOf(cluster)).map(nameOf);
+  const setImage = (name: typeof first, image: string) =>
+    client.patch(pod, name!, { spec: { containers: [{ name: 'main', image }] } }, { type: 'strategic' });
+  const mark = { metadata: { labels: { 'unavailable-pod.kruise.io/drained': 'yes' } } };
+  await setImage(first, 'app:v2');
+  await pass(1);
+  assert.equal(await figuresOf(cluster), '0/2/2/0, 1 to change');
+  await setImage(first, 'app:v3');
+  await client.patch(pod, second!, { metadata: { labels: { tier: 'a' } } }, { type: 'merge' });
+  await assert.rejects(setImage(second, 'app:v2'), refusedWith(403, 'Forbidden'));
+  await assert.rejects(client.patch(pod, second!, mark, { type: 'merge' }), refusedWith(403, 'Forbidden'));
+  await pass(11);
+  assert.equal(await figuresOf(cluster), '1/3/2/0');
+  await client.patch(pod, second!, mark, { type: 'merge' });
+  await setImage(second, 'app:v2');
+  await assert.rejects(client.delete(pod, third!), spent);
+  await pass(11);
+  assert.equal(await figuresOf(cluster), '0/2/2/0');
+});
+
+test('a resize costs only where it is protected', async () => {
+  await using cluster = await startTestCluster();
+  const { client, pass } = cluster;
+  await makeBudget(cluster, { selector, minAvailable: 2 });
+  await makePods(cluster, 2);
+  const [first] = (await podsOf(cluster)).map(nameOf);
+  const resize = (cpu: string) => {
+    const containers = [{ name: 'main', resources: { requests: { cpu } } }];
+    return client.patch(pod, first!, { spec: { containers } }, { type: 'strategic', subresource: 'resize' });
+  };
+  await resize('200m');
+  await client.patch(podUnavailableBudget, reference, { spec: { protectOperations: ['RESIZE'] } }, { type: 'merge' });
+  await pass(1);
+  await assert.rejects(resize('300m'), refusedWith(403, 'Forbidden'));
+  await client.patch(podUnavailableBudget, reference, { spec: { minAvailable: 1 } }, { type: 'merge' });
+  await pass(1);
+  await resize('300m');
+  assert.match(await figuresOf(cluster), /^0.*, 1 to go$/);
+});
+
+test('what needs no protection goes', async () => {
+  await using cluster = await startTestCluster();
+  const { client, pass } = cluster;
+  await makeBudget(cluster, { selector, minAvailable: 3, ignoredPodSelector: { matchLabels: { tier: 'test' } } });
+  await makePods(cluster, 3);
+  const [first, second, third] = (await podsOf(cluster)).map(nameOf);
+  await client.patch(
+    pod,
+    first!,
+    { metadata: { annotations: { 'pub.kruise.io/no-protect': 'true' } } },
+    { type: 'merge' },
+  );
+  await client.delete(pod, first!);
+  await client.patch(pod, second!, { metadata: { labels: { tier: 'test' } } }, { type: 'merge' });
+  await client.delete(pod, second!);
+  await assert.rejects(client.delete(pod, third!), spent);
+  await client.delete(podUnavailableBudget, reference);
+  await pass(1);
+  await client.delete(pod, third!);
+});
+
+test('the sizes of the Deployments behind Pods count once each, and follow them', async () => {
+  await using cluster = await startTestCluster();
+  const { client, pass } = cluster;
+  await makeBudget(cluster, { selector, maxUnavailable: '25%' });
+  const spec = { replicas: 5, selector, template };
+  for (const name of ['a', 'b']) {
+    const made = await client.create(deployment, { metadata: { name, namespace }, spec });
+    // In the middle of an update there are two.
+    for (const revision of ['old', 'new']) {
+      const metadata = { name: `${name}-${revision}`, namespace, labels, ownerReferences: [controllerReference(made)] };
+      const set = await client.create(replicaSet, { metadata, spec: { ...spec, replicas: 3 } });
+      await makePods(cluster, 3, set, `${name}-${revision}`);
+    }
+  }
+  assert.equal(await figuresOf(cluster), '5/12/7/10');
+  await client.patch(deployment, { name: 'a', namespace }, { spec: { replicas: 0 } }, { type: 'merge' });
+  await pass(1);
+  assert.equal(await figuresOf(cluster), '9/12/3/5');
+  await client.delete(deployment, { name: 'b', namespace }, { propagationPolicy: 'Foreground' });
+  await pass(1);
+  assert.equal(await figuresOf(cluster), '12/12/0/0');
+});
+
+test('the Pods of a Deployment are those of its ReplicaSets, and none once it is to have none', async () => {
+  await using cluster = await startTestCluster();
+  const { client, pass } = cluster;
+  await makeBudget(cluster, {
+    targetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'a' },
+    maxUnavailable: '30%',
+  });
+  const spec = { replicas: 3, selector, template };
+  const made = await client.create(deployment, { metadata: { name: 'a', namespace }, spec });
+  for (const [revision, replicas] of [
+    ['old', 0],
+    ['new', 3],
+  ] as const) {
+    const metadata = { name: `a-${revision}`, namespace, labels, ownerReferences: [controllerReference(made)] };
+    const set = await client.create(replicaSet, { metadata, spec: { ...spec, replicas } });
+    await makePods(cluster, 2, set, `a-${revision}`);
+  }
+  assert.equal(await figuresOf(cluster), '2/4/2/3');
+  await client.patch(deployment, { name: 'a', namespace }, { spec: { replicas: 0 } }, { type: 'merge' });
+  await pass(1);
+  assert.equal(await figuresOf(cluster), '0/0/0/0');
+});
+
+test('a workload of a kind nobody here knows is asked about', async () => {
+  await using cluster = await startTestCluster();
+  const { client, pass } = cluster;
+  const metadata = { name: 'web', namespace };
+  const made = await client.create(replicationController, {
+    metadata,
+    spec: { replicas: 4, selector: labels, template },
+  });
+  await makePods(cluster, 3, made);
+  await makeBudget(cluster, {
+    targetRef: { apiVersion: 'v1', kind: 'ReplicationController', name: 'web' },
+    maxUnavailable: '50%',
+  });
+  assert.equal(await figuresOf(cluster), '1/3/2/4');
+  await client.patch(replicationController, metadata, { spec: { replicas: 6 } }, { type: 'merge' });
+  await pass(31);
+  assert.equal(await figuresOf(cluster), '0/3/3/6');
+});
+
+test('an update in place that goes wrong is held up by the budget', async () => {
+  await using cluster = await startTestCluster();
+  const { client } = cluster;
+  await makeBudget(cluster, { targetRef: ofCloneSet, maxUnavailable: 1 });
+  await makeCloneSet(cluster, 3, { podUpdatePolicy: 'InPlaceIfPossible', maxUnavailable: '100%' });
+  const containers = [{ name: 'main', image: 'app:v2' }];
+  await client.patch(
+    cloneSet,
+    { name: 'web', namespace },
+    { spec: { template: { spec: { containers } } } },
+    { type: 'merge' },
+  );
+  // No kubelet runs what is asked for.
+  await cluster.pass(30);
+  const images = (await podsOf(cluster)).map(({ spec }) => spec?.containers[0]?.image);
+  assert.deepEqual(images.filter((image) => image === 'app:v2').length, 1);
+  for (let turn = 0; turn < 40; turn++) await cluster.runPods();
+  assert.deepEqual(
+    (await podsOf(cluster)).map(({ spec }) => spec?.containers[0]?.image),
+    ['app:v2', 'app:v2', 'app:v2'],
+  );
+});
+
+test('budgets are refused that say nothing, or the same as others', async () => {
+  await using cluster = await startTestCluster();
+  const { client } = cluster;
+  await makeBudget(cluster, { selector, maxUnavailable: 1 });
+  const metadata = { name: 'other', namespace };
+  const make = (spec: PodUnavailableBudgetSpec) => client.create(podUnavailableBudget, { metadata, spec });
+  await assert.rejects(make({ selector, maxUnavailable: 1 }), (error: unknown) => {
+    assert.ok(error instanceof StatusError);
+    assert.match(
+      error.message,
+      /^admission webhook "vpodunavailablebudget.kb.io" denied the request: spec.selector: .*in conflict with other PodUnavailableBudget pub$/,
+    );
+    assert.equal(error.status.code, 400);
+    return true;
+  });
+  const annotations = { 'kruise.io/pub-protect-operations': 'BOGUS' };
+  const older = { metadata: { ...metadata, annotations }, spec: { targetRef: ofCloneSet, maxUnavailable: 1 } };
+  await assert.rejects(
+    client.create(podUnavailableBudgetV1alpha1, older),
+    /invalid kruise.io\/pub-protect-operations value "BOGUS"/,
+  );
+  await client.create(podUnavailableBudget, older);
+});
+
+test('where both gates are closed there are no budgets', async () => {
+  await using cluster = await startTestCluster({
+    PodUnavailableBudgetDeleteGate: false,
+    PodUnavailableBudgetUpdateGate: false,
+  });
+  await assert.rejects(
+    makeBudget(cluster, { selector, maxUnavailable: 1 }),
+    /feature PodUnavailableBudget is invalid, please open via feature-gate\(PodUnavailableBudgetDeleteGate, PodUnavailableBudgetUpdateGate\)/,
+  );
+});

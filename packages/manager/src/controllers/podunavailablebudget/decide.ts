@@ -1,0 +1,95 @@
+/** How many Pods a budget can still do without (protection.md §A9). */
+import type { Pod } from '@kruise/api/core/pod';
+import type { PodUnavailableBudget, PodUnavailableBudgetStatus } from '@kruise/api/kruise/podunavailablebudget';
+import { isBeingDeleted, type NewEvent, type PatchAction } from '@kruise/client/actions';
+import type { Decision } from '@kruise/client/controller';
+import { restBetweenLooks } from '@kruise/controlplane/controllers/pace';
+import { isSame } from '@kruise/machinery/json-value';
+import { scaleUp } from '@kruise/values/int-or-string';
+import { ParseError } from '@kruise/values/parse-error';
+import type { Instant } from '@kruise/values/time';
+import { isAvailable } from '../../budget/availability.ts';
+import { budgetNameOf, relatedTo } from '../../budget/pod-unavailable-budget.ts';
+import type { FeatureGates } from '../../feature-gates.ts';
+import { soonest } from '../../soonest.ts';
+import { recordsOf } from './records.ts';
+
+export type Observed = {
+  readonly budget: PodUnavailableBudget;
+  /** The Pods it is about that are at work. */
+  readonly pods: readonly Pod[];
+  /** How many their workloads want. */
+  readonly replicas: number;
+  /** Whether the server had to be asked about a workload, which tells nobody when it changes. */
+  readonly hasStrangers: boolean;
+};
+
+/** When to ask about such workloads again. */
+const askAgainSeconds = 30;
+
+export function decide(
+  { budget, pods, replicas, hasStrangers }: Observed,
+  gates: FeatureGates,
+  now: Instant,
+): Decision<PodUnavailableBudgetStatus> {
+  if (isBeingDeleted(budget)) return { actions: [] };
+  const actions = pods.filter((pod) => budgetNameOf(pod) === undefined).map((pod) => relate(pod, budget));
+  const totalReplicas = budget.spec.protectTotalReplicas ?? replicas;
+  const desiredAvailable = desired(budget, totalReplicas);
+  if (typeof desiredAvailable === 'string') return { actions, told: [uncountable(budget, desiredAvailable)] };
+
+  const { disruptedPods, unavailablePods, overdue, nextAt } = recordsOf(budget, pods, now);
+  const isExpected = ({ metadata: { name = '' } }: Pod) => !disruptedPods.has(name) && !unavailablePods.has(name);
+  const currentAvailable = pods.filter((pod) => isExpected(pod) && isAvailable(pod, gates)).length;
+  const status: PodUnavailableBudgetStatus = {
+    observedGeneration: budget.metadata.generation ?? 0,
+    ...(disruptedPods.size > 0 ? { disruptedPods: Object.fromEntries(disruptedPods) } : {}),
+    ...(unavailablePods.size > 0 ? { unavailablePods: Object.fromEntries(unavailablePods) } : {}),
+    unavailableAllowed: Math.max(0, currentAvailable - desiredAvailable),
+    currentAvailable,
+    desiredAvailable,
+    totalReplicas,
+  };
+  // A look that finds all as it was has no news.
+  const news = pods.length === 0 && !isSame(status, budget.status) ? [noPods(budget)] : [];
+  return {
+    actions,
+    status,
+    told: [...news, ...overdue.map((pod) => notDeleted(pod, budget))],
+    restMs: restBetweenLooks(pods.length),
+    ...soonest(
+      nextAt === undefined ? undefined : Math.max(1, nextAt - now) / 1000,
+      hasStrangers ? askAgainSeconds : undefined,
+    ),
+  };
+}
+
+/** How many Pods must stay available (§A9.2); a text if that cannot be told. */
+function desired({ spec: { maxUnavailable, minAvailable } }: PodUnavailableBudget, total: number): number | string {
+  try {
+    if (maxUnavailable !== undefined) return Math.max(0, total - scaleUp(maxUnavailable, total));
+    return minAvailable === undefined ? 0 : scaleUp(minAvailable, total);
+  } catch (error) {
+    if (error instanceof ParseError) return error.message;
+    throw error;
+  }
+}
+
+function relate(pod: Pod, budget: PodUnavailableBudget): PatchAction {
+  const patch = { metadata: { annotations: relatedTo(budget) } };
+  return { type: 'patch', object: pod, patch, patchType: 'strategic' };
+}
+
+function noPods(about: PodUnavailableBudget): NewEvent {
+  return { about, type: 'Normal', reason: 'NoPods', message: 'No matching pods found' };
+}
+
+function uncountable(about: PodUnavailableBudget, why: string): NewEvent {
+  const message = `Failed to calculate the number of expected pods: ${why}`;
+  return { about, type: 'Warning', reason: 'CalculateExpectedPodCountFailed', message };
+}
+
+function notDeleted(about: Pod, { metadata: { namespace, name } }: PodUnavailableBudget): NewEvent {
+  const message = `Pod was expected by PUB ${namespace}/${name} to be deleted but it wasn't`;
+  return { about, type: 'Warning', reason: 'NotDeleted', message };
+}
