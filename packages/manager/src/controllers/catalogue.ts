@@ -15,6 +15,7 @@ import { resourceDistribution } from '@kruise/api/kruise/resourcedistribution';
 import { sidecarSet } from '@kruise/api/kruise/sidecarset';
 import { statefulSet } from '@kruise/api/kruise/statefulset';
 import { unitedDeployment } from '@kruise/api/kruise/uniteddeployment';
+import { workloadSpread } from '@kruise/api/kruise/workloadspread';
 import type { Controller, Runnable } from '@kruise/client/controller';
 import type { Kind } from '@kruise/schema/kind';
 import type { ManagerSettings } from '../settings.ts';
@@ -39,6 +40,7 @@ import { sidecarSetController } from './sidecarset/controller.ts';
 import { sidecarTerminatorController } from './sidecarterminator/controller.ts';
 import { statefulSetController } from './statefulset/controller.ts';
 import { unitedDeploymentController } from './uniteddeployment/controller.ts';
+import { workloadSpreadController } from './workloadspread/controller.ts';
 
 /** A controller of kruise-manager. */
 export type CatalogueEntry = {
@@ -128,5 +130,11 @@ export const controllerCatalogue: readonly CatalogueEntry[] = [
     name: 'uniteddeployment-controller',
     kind: unitedDeployment,
     make: (settings) => [unitedDeploymentController(settings)],
+  },
+  {
+    name: 'workloadspread-controller',
+    kind: workloadSpread,
+    isOn: ({ gates }) => gates.WorkloadSpread,
+    make: (settings) => [workloadSpreadController(settings)],
   },
 ];

@@ -31,6 +31,7 @@ import { resourceDistributionValidating } from './resourcedistribution/webhooks.
 import { sidecarSetDefaulting, sidecarSetValidating } from './sidecarset/webhooks.ts';
 import { statefulSetDefaulting, statefulSetValidating } from './statefulset/webhooks.ts';
 import { unitedDeploymentDefaulting, unitedDeploymentValidating } from './uniteddeployment/webhooks.ts';
+import { workloadSpreadValidating } from './workloadspread/webhooks.ts';
 
 type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
 
@@ -206,6 +207,11 @@ export const webhookCatalogue: readonly WebhookEntry[] = [
   protecting('statefulset', workloadProtecting, builtin('statefulset')),
   ...ofKind('statefulset', statefulSetDefaulting, statefulSetValidating, { guardsDeletion: true }),
   ...ofKind('uniteddeployment', unitedDeploymentDefaulting, unitedDeploymentValidating, { guardsDeletion: true }),
+  onlyValidating('workloadspreads', workloadSpreadValidating, {
+    name: 'vworkloadspread.kb.io',
+    path: '/validate-apps-kruise-io-workloadspread',
+    versions: ['v1alpha1', 'v1beta1'],
+  }),
 ];
 
 /** The webhooks that answer with these settings, where what they read is served, by path; the converting one among them. */

@@ -23,7 +23,7 @@ export async function withPlace(
 }
 
 /** What is overtaken tries again at once, and then ever later: others want to be done, too. */
-export const waitsMs = [0, 10, 50, 250];
+export const waitsMs = [0, 0, 10, 50, 250];
 
 /** Whether it needs no counting where a Pod goes: ordinals say, or there is but one group. */
 export function isWithoutSeats({ spec: { subsets, targetRef } }: WorkloadSpread): boolean {
