@@ -7,7 +7,7 @@ import { type Key, type KubernetesObject, keyOf } from '@kruise/client/object-ke
 import { isSame } from '@kruise/machinery/json-value';
 import { controllerOf, type OwnerReference } from '@kruise/machinery/owner-references';
 import { isPodActive } from '@kruise/machinery/pods';
-import { isAtHand, isForLabels, isForPod, isSameWorkload, ownersOf } from '../../budget/association.ts';
+import { isAtHand, isForLabels, isForPod, isSameWorkload, knownKindOf, ownersOf } from '../../budget/association.ts';
 import { isAvailable } from '../../budget/availability.ts';
 import { budgetNameOf } from '../../budget/pod-unavailable-budget.ts';
 import type { FeatureGates } from '../../feature-gates.ts';
@@ -25,11 +25,13 @@ export function budgetsOfPod(gates: FeatureGates) {
       .filter((budget) => states.some(({ pod, owners }) => concerns(budget, pod, owners) || mayConcern(budget, owners)))
       .map(keyOf);
 
-    /** Who the controller of a Pod belongs to may not be known yet, or not here. */
-    function mayConcern({ spec }: PodUnavailableBudget, owners: readonly OwnerReference[]): boolean {
+    /** Who the last known owner of a Pod belongs to may not have come into sight yet, or never will. */
+    function mayConcern({ spec: { targetRef } }: PodUnavailableBudget, owners: readonly OwnerReference[]): boolean {
       const last = owners.at(-1);
-      const { namespace = '' } = object.metadata;
-      return spec.targetRef !== undefined && last !== undefined && !isAtHand(caches, last, namespace);
+      if (!targetRef || !last) return false;
+      return knownKindOf(last)
+        ? !isAtHand(caches, last, object.metadata.namespace ?? '')
+        : knownKindOf(targetRef) === undefined;
     }
   };
 }

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deployment } from '@kruise/api/apps/deployment';
+import { replicaSet } from '@kruise/api/apps/replicaset';
+import type { Pod } from '@kruise/api/core/pod';
+import { type PodUnavailableBudgetSpec, podUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
+import type { Caches, Change } from '@kruise/client/informer';
+import { type KubernetesObject, keyOf } from '@kruise/client/object-key';
+import { createObjectStore } from '@kruise/client/object-store';
+import { apiVersionOf, type Kind } from '@kruise/schema/kind';
+import { featureGates } from '../../feature-gates.ts';
+import { budgetsOfPod, budgetsOfWorkload } from './wake.ts';
+
+const labels = { app: 'web' };
+const objectOf = (kind: Kind, name: string, more: object = {}): KubernetesObject => ({
+  apiVersion: apiVersionOf(kind),
+  kind: kind.kind,
+  metadata: { name, namespace: 'default', uid: `uid of ${name}` },
+  ...more,
+});
+const budgetOf = (name: string, spec: PodUnavailableBudgetSpec) => objectOf(podUnavailableBudget, name, { spec });
+const owned = (
+  object: KubernetesObject,
+  { apiVersion, kind, name }: { apiVersion: string; kind: string; name: string },
+) => ({
+  ...object,
+  metadata: {
+    ...object.metadata,
+    ownerReferences: [{ apiVersion, kind, name, uid: `uid of ${name}`, controller: true }],
+  },
+});
+const reference = (kind: string, name: string, apiVersion = 'apps/v1') => ({ apiVersion, kind, name });
+
+const ofLabels = budgetOf('labels', { selector: { matchLabels: labels } });
+const ofDeployment = budgetOf('deployment', { targetRef: reference('Deployment', 'web') });
+const ofRollout = budgetOf('rollout', { targetRef: reference('Rollout', 'web', 'argoproj.io/v1alpha1') });
+const set = owned(objectOf(replicaSet, 'web-1'), reference('Deployment', 'web'));
+const rolled = owned(objectOf(replicaSet, 'web-2'), reference('Rollout', 'web', 'argoproj.io/v1alpha1'));
+
+function cachesWith(...objects: readonly KubernetesObject[]): Caches {
+  const storeOf = (kind: Kind) => {
+    const store = createObjectStore<KubernetesObject>();
+    for (const each of objects) if (each.kind === kind.kind) store.set(keyOf(each), each);
+    return store;
+  };
+  // Whom to wake is told by what is read of kinds.
+  return { of: storeOf } as unknown as Caches;
+}
+
+type Traits = {
+  readonly labels?: { readonly [key: string]: string };
+  readonly annotations?: { readonly [key: string]: string };
+  readonly image?: string;
+  readonly isReady?: boolean;
+  readonly isLeaving?: boolean;
+  readonly owner?: string;
+};
+
+function podOf({
+  labels: given = {},
+  annotations = {},
+  image = 'app:v1',
+  isReady = true,
+  isLeaving = false,
+  owner,
+}: Traits): Pod {
+  const pod: Pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: 'a',
+      namespace: 'default',
+      labels: given,
+      annotations,
+      ...(isLeaving ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
+    },
+    spec: { containers: [{ name: 'main', image }] },
+    status: { phase: 'Running', conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }] },
+  };
+  return owner === undefined ? pod : (owned(pod, reference('ReplicaSet', owner)) as Pod);
+}
+
+const all = [ofLabels, ofDeployment, ofRollout, objectOf(deployment, 'web'), set, rolled];
+const wokenBy = (change: Partial<Change<Pod>> & Pick<Change<Pod>, 'object'>) =>
+  budgetsOfPod(featureGates())({ type: 'updated', cause: 'event', ...change }, cachesWith(...all)).map((key) =>
+    key.replace('default/', ''),
+  );
+
+const related = (name: string) => ({ annotations: { 'pub.kruise.io/related-pub': name } });
+const cases: readonly {
+  name: string;
+  before?: Traits;
+  after: Traits;
+  type?: Change<Pod>['type'];
+  wakes: readonly string[];
+}[] = [
+  { name: 'a new Pod with the labels', type: 'added', after: { labels }, wakes: ['labels'] },
+  { name: 'a new Pod without', type: 'added', after: {}, wakes: [] },
+  { name: 'a new Pod of a Deployment', type: 'added', after: { owner: 'web-1' }, wakes: ['deployment'] },
+  { name: 'a new Pod of what else has ReplicaSets', type: 'added', after: { owner: 'web-2' }, wakes: ['rollout'] },
+  {
+    name: 'a new Pod of a ReplicaSet that is not known yet',
+    type: 'added',
+    after: { owner: 'web-3' },
+    wakes: ['deployment', 'rollout'],
+  },
+  {
+    name: 'a Pod that becomes ready',
+    before: { ...related('labels'), isReady: false },
+    after: related('labels'),
+    wakes: ['labels'],
+  },
+  {
+    name: 'a Pod with another image',
+    before: related('labels'),
+    after: { ...related('labels'), image: 'app:v2' },
+    wakes: [],
+  },
+  { name: 'a Pod with another label', before: { labels }, after: {}, wakes: ['labels'] },
+  { name: 'a Pod on its way out', before: { labels }, after: { labels, isLeaving: true }, wakes: ['labels'] },
+  {
+    name: 'a Pod on its way out that is not ready any more',
+    before: { labels, isLeaving: true },
+    after: { labels, isLeaving: true, isReady: false },
+    wakes: [],
+  },
+  { name: 'a Pod that is gone', type: 'deleted', after: { labels }, wakes: ['labels'] },
+  { name: 'a Pod of another budget', before: { ...related('x'), isReady: false }, after: related('x'), wakes: [] },
+];
+for (const { name, before, after, type = 'updated', wakes } of cases) {
+  test(`${name} wakes [${wakes.join(' ')}]`, () => {
+    assert.deepEqual(wokenBy({ type, object: podOf(after), ...(before ? { previous: podOf(before) } : {}) }), wakes);
+  });
+}
+
+test('what was there at the start wakes nobody', () => {
+  assert.deepEqual(wokenBy({ type: 'added', object: podOf({ labels }), cause: 'initial' }), []);
+});
+
+const webOf = (replicas: number | undefined, more: object = {}) =>
+  objectOf(deployment, 'web', {
+    spec: { ...(replicas === undefined ? {} : { replicas }), template: { metadata: { labels } } },
+    ...more,
+  });
+const leaving = webOf(3, {
+  metadata: { name: 'web', namespace: 'default', deletionTimestamp: '2026-01-01T00:00:00Z' },
+});
+const workloads: readonly (readonly [
+  is: string,
+  previous: KubernetesObject | undefined,
+  object: KubernetesObject,
+  wakes: number,
+])[] = [
+  ['is made', undefined, webOf(3), 2],
+  ['is to have another size', webOf(3), webOf(4), 2],
+  ['has said nothing of its size', webOf(undefined), webOf(undefined), 0],
+  ['is changed otherwise', webOf(3), webOf(3, { status: { replicas: 3 } }), 0],
+  ['is on its way out', webOf(3), leaving, 2],
+];
+for (const [is, previous, object, wakes] of workloads) {
+  test(`a Deployment that ${is} wakes ${wakes} budgets`, () => {
+    const change = { type: previous ? 'updated' : 'added', object, ...(previous ? { previous } : {}) } as const;
+    const keys = budgetsOfWorkload({ ...change, cause: 'event' }, cachesWith(...all));
+    assert.deepEqual(keys, wakes === 0 ? [] : ['default/labels', 'default/deployment']);
+  });
+}
