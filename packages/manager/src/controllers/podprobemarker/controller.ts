@@ -12,17 +12,21 @@ import { decide, type Observed } from './decide.ts';
 import { isProbed, markersOfPod } from './wake.ts';
 
 export function podProbeMarkerController(settings: ManagerSettings): Controller {
+  const marksVirtualPods = settings.gates.EnablePodProbeMarkerOnServerless;
   return defineController({
     ...workSettings(settings, 'podprobemarker'),
     for: podProbeMarker,
-    watches: [watch(pod, markersOfPod), watch(nodePodProbe, allOfNewNode)],
+    watches: [watch(pod, markersOfPod({ marksVirtualPods })), watch(nodePodProbe, allOfNewNode)],
     uses: [node],
-    observe,
+    observe(caches, key) {
+      const observed = observe(caches, key);
+      return observed && { ...observed, marksVirtualPods };
+    },
     decide,
   });
 }
 
-function observe(caches: Caches, key: Key): Observed | undefined {
+function observe(caches: Caches, key: Key): Omit<Observed, 'marksVirtualPods'> | undefined {
   const marker = caches.of(podProbeMarker).get(key);
   if (!marker) return undefined;
   const { namespace = '' } = marker.metadata;
@@ -36,7 +40,7 @@ function observe(caches: Caches, key: Key): Observed | undefined {
   return {
     marker,
     pods: pods.filter((each) => !isVirtual(each)),
-    virtualPods: pods.filter(isVirtual).length,
+    virtualPods: pods.filter(isVirtual),
     nodePodProbes: caches.of(nodePodProbe).list(),
   };
 }

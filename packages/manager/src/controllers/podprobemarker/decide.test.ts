@@ -4,7 +4,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { NodePodProbe, PodProbe } from '@kruise/api/kruise/nodepodprobe';
 import type { PodContainerProbe, PodProbeMarker } from '@kruise/api/kruise/podprobemarker';
 import { nodePodProbeCleanupFinalizer } from '@kruise/api/kruise/well-known';
-import type { UpdateAction } from '@kruise/client/actions';
+import type { PatchAction, UpdateAction } from '@kruise/client/actions';
 import { inWords } from '@kruise/controlplane/testing/in-words';
 import { decide, type Observed } from './decide.ts';
 
@@ -52,9 +52,9 @@ function decided(
   marker: PodProbeMarker,
   pods: readonly Pod[],
   nodePodProbes: readonly NodePodProbe[],
-  virtualPods = 0,
+  virtualPods: readonly Pod[] = [],
 ) {
-  const observed: Observed = { marker, pods, nodePodProbes, virtualPods };
+  const observed: Observed = { marker, pods, nodePodProbes, virtualPods, marksVirtualPods: true };
   const { actions, status } = decide(observed);
   const entries = (actions.filter(({ type }) => type === 'update') as readonly UpdateAction[]).flatMap(
     ({ object }) => (object as NodePodProbe).spec.podProbes ?? [],
@@ -67,7 +67,7 @@ test('the nodes of Pods are told what to probe', () => {
     markerOf(),
     [podOf('p'), podOf('q', 'b')],
     [told('a'), told('b'), told('c')],
-    1,
+    [podOf('v')],
   );
   assert.deepEqual(does, ['update a', 'update b']);
   assert.deepEqual(entries, [entryOf('p', 'marker#idle'), entryOf('q', 'marker#idle')]);
@@ -108,3 +108,37 @@ test('a marker is held until its probes are off the nodes', () => {
   assert.deepEqual(does, ['update a', 'patch marker']);
   assert.deepEqual(entries, [entryOf('q', 'marker-2#idle'), elsewhere]);
 });
+
+const policies: PodContainerProbe['markerPolicy'] = [
+  { state: 'Succeeded', labels: { idle: 'yes' }, annotations: { cost: '-10' } },
+  { state: 'Failed', labels: { idle: 'no' } },
+  { state: 'Unknown', annotations: { cost: '0' } },
+];
+const marking: readonly {
+  readonly is: string;
+  readonly status?: string;
+  readonly labels?: { readonly [key: string]: string };
+  readonly patch?: object;
+}[] = [
+  { is: 'of which nothing is known' },
+  { is: 'that is idle', status: 'True', patch: { labels: { idle: 'yes' }, annotations: { cost: '-10' } } },
+  { is: 'that is marked in part', status: 'True', labels: { idle: 'yes' }, patch: { annotations: { cost: '-10' } } },
+  { is: 'that is not idle', status: 'False', labels: { idle: 'yes', app: 'x' }, patch: { labels: { idle: 'no' } } },
+  { is: 'that is marked', status: 'False', labels: { idle: 'no' } },
+  { is: 'that cannot be told', status: 'Unknown', patch: { annotations: { cost: '0' } } },
+];
+for (const { is, status, labels = {}, patch } of marking) {
+  test(`a Pod of a virtual node ${is} is marked with ${patch ? JSON.stringify(patch) : 'nothing'}`, () => {
+    const conditions = status ? [{ type: 'example.com/idle', status }] : [];
+    const { metadata } = podOf('v');
+    const pod: Pod = { ...podOf('v'), metadata: { ...metadata, labels }, status: { conditions } };
+    const marker = markerOf([{ ...idle, markerPolicy: policies }]);
+    const observed: Observed = { marker, pods: [], nodePodProbes: [], virtualPods: [pod], marksVirtualPods: true };
+    const patches = decide(observed).actions as readonly PatchAction[];
+    assert.deepEqual(
+      patches.map((action) => action.patch),
+      patch ? [{ metadata: patch }] : [],
+    );
+    assert.deepEqual(decide({ ...observed, marksVirtualPods: false }).actions, []);
+  });
+}

@@ -13,19 +13,23 @@ import {
 } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import { isSame } from '@kruise/machinery/json-value';
+import { mark } from './marks.ts';
 import { withoutProbes, withProbes } from './probes.ts';
 
 export type Observed = {
   readonly marker: PodProbeMarker;
   /** The Pods of its selector that are at work on ordinary nodes. */
   readonly pods: readonly Pod[];
-  /** How many more there are on nodes that are but a name, whose provider probes them. */
-  readonly virtualPods: number;
+  /** Those on nodes that are but a name, whose provider probes them. */
+  readonly virtualPods: readonly Pod[];
+  /** Whether these are marked by what their providers find. */
+  readonly marksVirtualPods: boolean;
   /** What all nodes are told. */
   readonly nodePodProbes: readonly NodePodProbe[];
 };
 
-export function decide({ marker, pods, virtualPods, nodePodProbes }: Observed): Decision<PodProbeMarkerStatus> {
+export function decide(observed: Observed): Decision<PodProbeMarkerStatus> {
+  const { marker, pods, virtualPods, nodePodProbes } = observed;
   const isHeld = hasFinalizer(marker, nodePodProbeCleanupFinalizer);
   if (isBeingDeleted(marker)) {
     if (!isHeld) return { actions: [] };
@@ -38,9 +42,10 @@ export function decide({ marker, pods, virtualPods, nodePodProbes }: Observed): 
     const here = byNode.get(each.metadata.name ?? '') ?? [];
     return here.length === 0 ? [] : rewrite(each, entriesWith(entriesOf(each), marker, here));
   });
-  const matchedPods = pods.length + virtualPods;
+  const marked = observed.marksVirtualPods ? virtualPods.flatMap((pod) => mark(marker, pod)) : [];
+  const matchedPods = pods.length + virtualPods.length;
   return {
-    actions: [...hold, ...told],
+    actions: [...hold, ...marked, ...told],
     status: {
       observedGeneration: marker.metadata.generation ?? 0,
       ...(matchedPods > 0 ? { matchedPods } : {}),

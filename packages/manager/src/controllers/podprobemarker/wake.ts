@@ -1,3 +1,4 @@
+import { node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import { podProbeMarker } from '@kruise/api/kruise/podprobemarker';
 import type { Caches, Change } from '@kruise/client/informer';
@@ -6,26 +7,36 @@ import { isConditionTrue } from '@kruise/machinery/conditions';
 import { isSame } from '@kruise/machinery/json-value';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { isPodActive } from '@kruise/machinery/pods';
+import { isVirtualNode } from '../../nodes.ts';
+import type { Observed } from './decide.ts';
 
 /** Whether a Pod can be probed: it is at work, and its containers may have been started. */
 export function isProbed(pod: Pod): boolean {
   return isPodActive(pod) && Boolean(pod.spec?.nodeName) && isConditionTrue(pod.status?.conditions, 'Initialized');
 }
 
-/** The markers of a Pod that can be probed now, or elsewhere than before, or not any more. */
-export function markersOfPod({ type, object, previous }: Change<Pod>, caches: Caches): readonly Key[] {
-  if (type === 'updated' && previous && isSame(relevant(previous), relevant(object))) return [];
-  const { namespace = '' } = object.metadata;
-  return caches
-    .of(podProbeMarker)
-    .list({ namespace })
-    .filter(({ spec }) => {
-      const selector = selectorOf(spec.selector);
-      return selector.matches(object.metadata.labels) || (previous && selector.matches(previous.metadata.labels));
-    })
-    .map(keyOf);
+/** The markers of a Pod that can be probed now, or elsewhere than before, or not any more, or was found to be otherwise. */
+export function markersOfPod({ marksVirtualPods }: Pick<Observed, 'marksVirtualPods'>) {
+  return ({ type, object, previous }: Change<Pod>, caches: Caches): readonly Key[] => {
+    const home = marksVirtualPods ? caches.of(node).get(object.spec?.nodeName ?? '') : undefined;
+    const relevant = home && isVirtualNode(home) ? withConditions : facts;
+    if (type === 'updated' && previous && isSame(relevant(previous), relevant(object))) return [];
+    const { namespace = '' } = object.metadata;
+    return caches
+      .of(podProbeMarker)
+      .list({ namespace })
+      .filter(({ spec }) => {
+        const selector = selectorOf(spec.selector);
+        return selector.matches(object.metadata.labels) || (previous && selector.matches(previous.metadata.labels));
+      })
+      .map(keyOf);
+  };
 }
 
-function relevant(pod: Pod) {
+function facts(pod: Pod): readonly unknown[] {
   return [pod.metadata.labels, isProbed(pod), pod.status?.podIP];
+}
+
+function withConditions(pod: Pod): readonly unknown[] {
+  return [...facts(pod), ...(pod.status?.conditions ?? []).map(({ type, status }) => [type, status])];
 }

@@ -1,5 +1,6 @@
 import type { Pod } from '@kruise/api/core/pod';
 import { persistentPodState } from '@kruise/api/kruise/persistentpodstate';
+import { podProbeMarker } from '@kruise/api/kruise/podprobemarker';
 import { podUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
 import { workloadSpread } from '@kruise/api/kruise/workloadspread';
 import { allow, change, type RequestFor, type Webhook } from '@kruise/client/webhook';
@@ -10,6 +11,7 @@ import { ParseError } from '@kruise/values/parse-error';
 import { handler, refuse, type WebhookContext } from '../context.ts';
 import { withoutLivenessProbes } from './enhanced-liveness.ts';
 import { withLaunchBarriers } from './launch-priority.ts';
+import { withMarkedProbes } from './marked-probes.ts';
 import { withFormerTopology } from './persistent-state.ts';
 import { withReadinessGate } from './readiness-gate.ts';
 import { withRelatedBudget } from './related-budget.ts';
@@ -32,6 +34,7 @@ const steps: readonly Step[] = [
   { take: withRelatedBudget, reads: podUnavailableBudget },
   { take: withFormerTopology, reads: persistentPodState },
   { take: withoutLivenessProbes },
+  { take: withMarkedProbes, reads: podProbeMarker },
 ];
 
 /** What is wrong with a Pod, or with what is to be made of it. */

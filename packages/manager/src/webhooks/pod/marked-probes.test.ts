@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Pod, pod } from '@kruise/api/core/pod';
+import { type PodContainerProbe, podProbeMarker } from '@kruise/api/kruise/podprobemarker';
+import { startTestCluster, type TestCluster } from '../../testing/test-cluster.ts';
+
+const probe = { exec: { command: ['true'] } };
+const probeOf = (
+  name: string,
+  containerName = 'main',
+  podConditionType = `example.com/${name}`,
+): PodContainerProbe => ({
+  name,
+  containerName,
+  probe,
+  podConditionType,
+  markerPolicy: [{ state: 'Succeeded', labels: { [name]: 'yes' } }],
+});
+
+const mark = ({ client }: TestCluster, name: string, app: string, ...probes: readonly PodContainerProbe[]) =>
+  client.create(podProbeMarker, {
+    metadata: { name, namespace: 'default' },
+    spec: { selector: { matchLabels: { app } }, probes },
+  });
+
+/** What a new Pod tells of its probes: their names, and those of markers. */
+async function told({ client }: TestCluster, metadata: Partial<Pod['metadata']> = {}) {
+  const { annotations = {} } = (
+    await client.create(
+      pod,
+      {
+        metadata: { name: 'a', namespace: 'default', labels: { app: 'web' }, ...metadata },
+        spec: {
+          initContainers: [
+            { name: 'side', image: 'app', restartPolicy: 'Always' },
+            { name: 'first', image: 'app' },
+          ],
+          containers: [{ name: 'main', image: 'app' }],
+        },
+      },
+      { dryRun: true },
+    )
+  ).metadata;
+  const probes = JSON.parse(annotations['kruise.io/podprobe'] ?? '[]') as readonly PodContainerProbe[];
+  assert.ok(probes.every((each) => each.markerPolicy === undefined && each.probe.exec));
+  return [probes.map(({ name }) => name).join(' '), annotations['kruise.io/podprobemarker-list']];
+}
+
+test('a Pod has the probes of its containers on it, each condition once', async () => {
+  await using cluster = await startTestCluster();
+  const { podConditionType: _, ...silent } = probeOf('silent');
+  await mark(cluster, 'z', 'web', probeOf('idle'), probeOf('warm', 'side'), probeOf('lost', 'none'), silent);
+  await mark(cluster, 'b', 'web', probeOf('early', 'first'), probeOf('again', 'main', 'example.com/idle'));
+  await mark(cluster, 'c', 'web', probeOf('busy'));
+  await mark(cluster, 'other', 'other', probeOf('else'));
+  await cluster.pass(1);
+  assert.deepEqual(await told(cluster, { labels: { app: 'none' } }), ['', undefined]);
+  const [names, markers] = await told(cluster);
+  assert.deepEqual(names?.split(' ').sort(), ['again', 'busy', 'warm'].sort());
+  assert.equal(markers, 'b,c,z');
+  const named = { annotations: { 'kruise.io/podprobemarker-list': 'other,missing' } };
+  assert.deepEqual(await told(cluster, named), ['else', 'other']);
+});
+
+test('a Pod has no probes on it with the gate closed', async () => {
+  await using cluster = await startTestCluster({ EnablePodProbeMarkerOnServerless: false });
+  await mark(cluster, 'a', 'web', probeOf('idle'));
+  await cluster.pass(1);
+  assert.deepEqual(await told(cluster), ['', undefined]);
+});
