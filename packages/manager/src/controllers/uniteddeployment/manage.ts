@@ -170,7 +170,7 @@ function isRight(existing: ExistingSubset, { subset, revision, replicas, partiti
   return (
     revisionOf(workload) === revision &&
     existing.replicas === replicas &&
-    existing.partition === partition &&
+    (existing.partition ?? partition) === partition &&
     (workload.metadata.annotations?.[subsetPatchAnnotation] ?? '') === patchText(subset) &&
     updatedReplicas >= statusReplicas
   );

@@ -40,8 +40,8 @@ export type Sort = {
   readonly kind: Kind;
   readonly template: keyof SubsetTemplate;
   readonly strategy: 'updateStrategy' | 'strategy';
-  /** How many Pods it keeps at the old revision. */
-  readonly partitionOf: (workload: Workload, pods: readonly Pod[]) => number;
+  /** How many Pods it keeps at the old revision; undefined where it cannot keep any. */
+  readonly partitionOf: (workload: Workload, pods: readonly Pod[]) => number | undefined;
   /** Its strategy with another partition. */
   readonly withPartition: (strategy: Strategy, partition: number) => Strategy;
 };
@@ -95,7 +95,7 @@ export const sorts: readonly Sort[] = [
     kind: deployment,
     template: 'deploymentTemplate',
     strategy: 'strategy',
-    partitionOf: () => 0,
+    partitionOf: () => undefined,
     withPartition: (strategy) => strategy,
   },
 ];

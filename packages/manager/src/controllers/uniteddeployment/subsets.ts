@@ -17,7 +17,7 @@ export type ExistingSubset = {
   readonly pods: readonly Pod[];
   /** As the spec of the workload says. */
   readonly replicas: number;
-  readonly partition: number;
+  readonly partition: number | undefined;
   /** As its status says. */
   readonly statusReplicas: number;
   readonly readyReplicas: number;

@@ -68,7 +68,7 @@ function specFor(owner: UnitedDeployment, sort: Sort, target: Target): WorkloadS
   const { selector } = owner.spec;
   const strategy = sort.withPartition(spec[sort.strategy] ?? {}, partition);
   const opened =
-    maxUnavailable === undefined
+    maxUnavailable === undefined || strategy.type === 'Recreate'
       ? strategy
       : { ...strategy, rollingUpdate: { ...strategy.rollingUpdate, maxUnavailable } };
   return {

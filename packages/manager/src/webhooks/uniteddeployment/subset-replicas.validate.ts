@@ -10,7 +10,9 @@ const path = 'spec.topology.subsets';
 const muchRoom = 1_000_000;
 
 /** How many Pods domains get: a share each, or a least and a most, but not both; and no more than there are. */
-export function* validateSubsetReplicas(total: number | undefined, subsets: readonly Subset[]): Generator<Cause> {
+export function* validateSubsetReplicas(replicas: number | undefined, subsets: readonly Subset[]): Generator<Cause> {
+  // As in the reference, for which this number stands for none.
+  const total = replicas === -1 ? undefined : replicas;
   const sums = { replicas: 0, minReplicas: 0, maxReplicas: 0 };
   const counts = { replicas: 0, minReplicas: 0, maxReplicas: 0 };
   for (const [index, subset] of subsets.entries()) {

@@ -1,0 +1,554 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
+import type { Pod } from '@kruise/api/core/pod';
+import type { Subset, UnitedDeployment, UnitedDeploymentStatus } from '@kruise/api/kruise/uniteddeployment';
+import type { Action, CreateAction, RemoveAction } from '@kruise/client/actions';
+import type { Outcome } from '@kruise/client/execute';
+import type { KubernetesObject } from '@kruise/client/object-key';
+import fc from 'fast-check';
+import { carryOut, type Objects, objectsOf } from '../../testing/world.ts';
+import { decide, type Observed } from './decide.ts';
+import {
+  ago,
+  cloneSets,
+  deploymentOf,
+  now,
+  podOf,
+  podTemplate,
+  sortNamed,
+  templateFor,
+  type WorkloadOptions,
+  workloadOf,
+} from './fixtures.ts';
+import { chartCourse } from './revisions.ts';
+import { type Sort, sortOf, sorts, type Workload } from './sorts.ts';
+
+type World = Partial<Omit<Observed, 'owner' | 'podsOf'>> & {
+  /** Pods by the name of their workload. */
+  readonly pods?: { readonly [workload: string]: readonly Pod[] };
+};
+
+function decided(owner: UnitedDeployment, { pods = {}, revisions = [], ...world }: World = {}, failures = 0) {
+  const observed: Observed = {
+    owner,
+    revisions,
+    findRevision: (name) => revisions.find(({ metadata }) => metadata.name === name),
+    workloads: [],
+    misfits: [],
+    podsOf: ({ metadata }) => pods[metadata.name ?? ''] ?? [],
+    ...world,
+  };
+  const decision = decide(observed, now);
+  const failed = decision.actions.slice(0, failures).map((action) => ({ action, error: new Error('no') }));
+  const outcome: Outcome = { failures: failed, isStale: false, written: new Map() };
+  const { status } = decision;
+  return {
+    ...decision,
+    does: decision.actions.map(inWords),
+    status: (typeof status === 'function' ? status(outcome) : status) as UnitedDeploymentStatus | undefined,
+  };
+}
+
+function inWords(action: Action): string {
+  if (action.type === 'record') return `tell ${action.event.reason}: ${action.event.message}`;
+  if (action.type === 'effect') return action.name;
+  const { kind, metadata, spec } = action.object as Workload;
+  if (kind === 'ControllerRevision' || kind === 'Pod' || action.type === 'remove') {
+    return `${action.type} ${kind} ${metadata.name}`;
+  }
+  const partition = spec?.updateStrategy?.rollingUpdate?.partition;
+  const subset = metadata.labels?.['apps.kruise.io/subset-name'];
+  const note = partition === undefined ? '' : ` with partition ${partition}`;
+  return spec
+    ? `${action.type} ${kind} ${subset} of ${spec.replicas}${note}`
+    : `${action.type} ${kind} ${metadata.name}`;
+}
+
+/** The revision of a template, as it is stored. */
+function revisionFor(owner: UnitedDeployment, revision = 1): ControllerRevision {
+  const none = { revisions: [], findRevision: () => undefined };
+  const [creation] = chartCourse(owner, sortOf(owner.spec.template)!, none).actions;
+  return { ...((creation as CreateAction).object as ControllerRevision), revision };
+}
+
+const nameOf = ({ metadata }: KubernetesObject) => metadata.name ?? '';
+
+/** A UnitedDeployment whose workloads are all as they should be, and its world. */
+function settled(
+  spec: Partial<UnitedDeployment['spec']> = {},
+  options: { readonly [subset: string]: WorkloadOptions } = {},
+) {
+  const owner = deploymentOf(spec);
+  const sort = sortOf(owner.spec.template)!;
+  const revision = revisionFor(owner);
+  const updated = nameOf(revision);
+  const known = { currentRevision: updated, updatedRevision: updated };
+  const subsets = owner.spec.topology?.subsets ?? [];
+  const workloads = subsets.map(({ name }) => workloadOf(sort, name, { revision: updated, ...options[name] }));
+  const pods = Object.fromEntries(
+    workloads.map((workload) => {
+      const { replicas = 0, readyReplicas = 0 } = workload.status ?? {};
+      const of = (index: number) =>
+        podOf(`${nameOf(workload)}-${index}`, { revision: updated, ...(index < readyReplicas ? { ready: 60 } : {}) });
+      return [nameOf(workload), Array.from({ length: replicas }, (_, index) => of(index))];
+    }),
+  );
+  return { owner: deploymentOf(spec, known), updated, world: { revisions: [revision], workloads, pods } };
+}
+
+for (const sort of sorts) {
+  test(`a UnitedDeployment makes a ${sort.name} for each domain`, () => {
+    const owner = deploymentOf({ template: templateFor(sort) });
+    const { does, status } = decided(owner);
+    const note = sort.name === 'Deployment' ? '' : ' with partition 0';
+    assert.deepEqual(does, [
+      `create ControllerRevision ${nameOf(revisionFor(owner))}`,
+      `create ${sort.kind.kind} a of 2${note}`,
+      `create ${sort.kind.kind} b of 2${note}`,
+      `tell SuccessfulUpdateSubset: Create 2 Subset (${sort.name})`,
+    ]);
+    assert.deepEqual(
+      status?.conditions?.map(({ type, status: state }) => [type, state]),
+      [
+        ['UnitedDeploymentUpdated', 'True'],
+        ['SubsetProvisioned', 'True'],
+        ['SubsetUpdated', 'True'],
+      ],
+    );
+    assert.deepEqual(status?.subsetStatuses, [{ name: 'a' }, { name: 'b' }]);
+  });
+}
+
+test('where all is as it should be nothing is done, and all is counted', () => {
+  const { owner, world, updated } = settled();
+  const { does, status } = decided(owner, world);
+  assert.deepEqual(does, []);
+  assert.deepEqual(status, {
+    observedGeneration: 1,
+    replicas: 4,
+    readyReplicas: 4,
+    updatedReplicas: 4,
+    updatedReadyReplicas: 4,
+    currentRevision: updated,
+    updatedRevision: updated,
+    labelSelector: 'app=web',
+    subsetStatuses: [
+      { name: 'a', replicas: 2, readyReplicas: 2 },
+      { name: 'b', replicas: 2, readyReplicas: 2 },
+    ],
+    conditions: [
+      {
+        type: 'UnitedDeploymentUpdated',
+        status: 'True',
+        lastTransitionTime: ago(0),
+        reason: 'UnitedDeploymentRevisionUpdated',
+        message: `updated to revision ${updated}`,
+      },
+      { type: 'SubsetUpdated', status: 'True', lastTransitionTime: ago(0) },
+    ],
+  });
+  const known = { ...owner, status: status! };
+  assert.deepEqual(decided(known, world).status, status);
+});
+
+const subsetsOf = (...subsets: readonly Subset[]) => ({ topology: { subsets } });
+const partitions = (of: { readonly [subset: string]: number }) =>
+  ({ updateStrategy: { type: 'Manual', manualUpdate: { partitions: of } } }) as const;
+
+const changes: readonly {
+  readonly is: string;
+  readonly before?: Partial<UnitedDeployment['spec']>;
+  readonly after: Partial<UnitedDeployment['spec']>;
+  readonly does: readonly string[];
+}[] = [
+  {
+    is: 'other replicas are divided anew',
+    after: { replicas: 7 },
+    does: ['update CloneSet a of 3 with partition 0', 'update CloneSet b of 4 with partition 0'],
+  },
+  {
+    is: 'only domains that change are written',
+    after: { replicas: 5 },
+    does: ['update CloneSet b of 3 with partition 0'],
+  },
+  {
+    is: 'a partition is no more than the replicas',
+    after: partitions({ a: 9, b: 1 }),
+    does: ['update CloneSet a of 2 with partition 2', 'update CloneSet b of 2 with partition 1'],
+  },
+  {
+    is: 'a patch that changes is carried out',
+    after: subsetsOf({ name: 'a', patch: { metadata: { labels: { x: 'y' } } } }, { name: 'b' }),
+    does: ['update CloneSet a of 2 with partition 0'],
+  },
+  {
+    is: 'a new domain is made before the others change',
+    after: subsetsOf({ name: 'a' }, { name: 'b' }, { name: 'c', replicas: 2 }),
+    does: [
+      'create CloneSet c of 2 with partition 0',
+      'tell SuccessfulUpdateSubset: Create 1 Subset (CloneSet)',
+      'update CloneSet a of 1 with partition 0',
+      'update CloneSet b of 1 with partition 0',
+    ],
+  },
+  {
+    is: 'a domain that is gone is deleted',
+    after: subsetsOf({ name: 'b' }),
+    does: ['remove CloneSet web-a-x', 'update CloneSet b of 4 with partition 0'],
+  },
+];
+for (const { is, before, after, does } of changes) {
+  test(is, () => {
+    const { owner, world } = settled(before);
+    const changed = { ...owner, spec: { ...owner.spec, ...after } };
+    assert.deepEqual(decided(changed, world).does, does);
+  });
+}
+
+test('another template goes to every domain, and is told of until every Pod has it', () => {
+  const { owner, world, updated } = settled();
+  const template = templateFor(cloneSets, { template: { ...podTemplate, spec: { containers: [] } } });
+  const changed = { ...owner, spec: { ...owner.spec, template } };
+  const revision = nameOf(revisionFor(changed));
+  const { does, status } = decided(changed, world);
+  assert.deepEqual(does, [
+    `create ControllerRevision ${revision}`,
+    'update CloneSet a of 2 with partition 0',
+    'update CloneSet b of 2 with partition 0',
+  ]);
+  assert.deepEqual([status?.currentRevision, status?.updatedRevision, status?.updatedReplicas], [updated, revision, 0]);
+  const told = status?.conditions?.find(({ type }) => type === 'UnitedDeploymentUpdated');
+  assert.deepEqual([told?.status, told?.reason], ['False', 'UnitedDeploymentRevisionUpdating']);
+});
+
+test('while Pods are updated their workload is written as it should be time and again', () => {
+  const { owner, world } = settled();
+  const pods = {
+    ...world.pods,
+    'web-a-x': [podOf('p', { revision: 'old', ready: 9 }), ...world.pods['web-a-x']!.slice(1)],
+  };
+  const { does, status } = decided(owner, { ...world, pods });
+  assert.deepEqual(does, ['update CloneSet a of 2 with partition 0']);
+  assert.deepEqual([status?.updatedReplicas, status?.updatedReadyReplicas], [3, 3]);
+});
+
+test('Pods that leave are not counted as updated', () => {
+  const { owner, world, updated } = settled();
+  const pods = { ...world.pods, 'web-a-x': [podOf('p', { revision: updated, ready: 9, isLeaving: true })] };
+  assert.equal(decided(owner, { ...world, pods }).status?.updatedReplicas, 2);
+});
+
+test('of two workloads of one domain the older stays', () => {
+  const { owner, world, updated } = settled();
+  const made = (name: string, age: number): Workload => {
+    const workload = workloadOf(cloneSets, 'a', { revision: updated, name });
+    return { ...workload, metadata: { ...workload.metadata, creationTimestamp: ago(age) } };
+  };
+  const workloads = [made('young', 10), made('old', 20), world.workloads[1]!];
+  const pods = { ...world.pods, old: world.pods['web-a-x']! };
+  const { does, actions } = decided(owner, { ...world, workloads, pods });
+  assert.deepEqual(does, ['remove CloneSet young']);
+  assert.deepEqual((actions[0] as RemoveAction).options, { propagationPolicy: 'Background' });
+});
+
+test('a workload of nobody is taken in if it says which domain it is for, and left alone if not', () => {
+  const { owner, world, updated } = settled();
+  const [first, second] = world.workloads as [Workload, Workload];
+  const orphan = workloadOf(cloneSets, 'a', { revision: updated, isOwned: false });
+  const { labels: _, ...metadata } = workloadOf(cloneSets, 'x', { isOwned: false, name: 'stranger' }).metadata;
+  const stranger = { ...first, metadata: { ...metadata, labels: { app: 'web' } } };
+  const { does } = decided(owner, { ...world, workloads: [orphan, second, stranger] });
+  assert.deepEqual(does, ['patch CloneSet a of 2 with partition 0']);
+});
+
+test('a workload of its own that says no domain is told of, and nothing is done', () => {
+  const { owner, world } = settled();
+  const [first, second] = world.workloads as [Workload, Workload];
+  const lost = { ...first, metadata: { ...first.metadata, labels: { app: 'web' } } };
+  const { does, status } = decided(owner, { ...world, workloads: [lost, second] });
+  const fault =
+    'fail to get subSet name from label of subset default/web-a-x: no label apps.kruise.io/subset-name found';
+  assert.deepEqual(does, [
+    `tell FailedFindSubsets: ${fault}`,
+    `tell Failed FindSubsets: fail to get all Subsets for UnitedDeployment default/web: ${fault}`,
+  ]);
+  assert.equal(status, undefined);
+});
+
+test('workloads of another sort are deleted', () => {
+  const { owner, world } = settled();
+  const misfits = [workloadOf(sortNamed('Deployment'), 'a', { name: 'former' })];
+  const { does, status } = decided(owner, { ...world, misfits });
+  assert.deepEqual(does, ['remove Deployment former']);
+  assert.ok(status?.conditions?.some(({ type }) => type === 'SubsetProvisioned'));
+});
+
+test('a patch that cannot be carried out is told of, and nothing is reported', () => {
+  const { owner, world } = settled();
+  const patch = { spec: { containers: 'x' } } as never;
+  const topology = { subsets: [{ name: 'a', patch }, { name: 'b' }] };
+  const changed = { ...owner, spec: { ...owner.spec, topology } };
+  const { does, status } = decided(changed, world);
+  assert.match(does.join(), /^tell FailedUpdateSubset: Error updating PodSet \(CloneSet\) web-a-x when updating: /);
+  assert.equal(status, undefined);
+  const made = decided(deploymentOf({ topology }), { revisions: world.revisions });
+  assert.match(
+    made.does[0]!,
+    /^tell FailedUpdateSubset: fail to manage Subset provision: fail to create Subset \(CloneSet\) a: /,
+  );
+  assert.equal(made.status, undefined);
+});
+
+test('what fails is not reported as done', () => {
+  const { owner, world } = settled({ replicas: 6 });
+  assert.equal(decided(owner, world, 1).status, undefined);
+});
+
+test('replicas that cannot be divided are told of, and nothing else is done', () => {
+  const { owner, world } = settled();
+  const changed = { ...owner, spec: { ...owner.spec, ...subsetsOf({ name: 'a', replicas: 9 }, { name: 'b' }) } };
+  const fault = "specified subsets' replica (9) is greater than UnitedDeployment replica (4)";
+  const { does, status } = decided(changed, world);
+  assert.deepEqual(does, [`tell Failed SpecifySubsetReplicas: Specified subset replicas is ineffective: ${fault}`]);
+  assert.equal(status, undefined);
+});
+
+test('a UnitedDeployment on its way out, or without a template, is left alone', () => {
+  const owner = deploymentOf();
+  const leaving = { ...owner, metadata: { ...owner.metadata, deletionTimestamp: ago(1) } };
+  assert.deepEqual(decided(leaving).does, []);
+  assert.deepEqual(decided(deploymentOf({ template: {} })).does, []);
+});
+
+test('an existing workload of a domain that is nowhere known does no harm', () => {
+  const { owner, world, updated } = settled();
+  const adaptive = { ...owner.spec.topology, scheduleStrategy: { type: 'Adaptive' as const } };
+  const changed = { ...owner, spec: { ...owner.spec, topology: adaptive } };
+  const workloads = [...world.workloads, workloadOf(cloneSets, 'z', { revision: updated })];
+  const { does, status } = decided(changed, { ...world, workloads });
+  assert.ok(does.includes('remove CloneSet web-z-x'));
+  assert.deepEqual(
+    status?.subsetStatuses?.map(({ name }) => name),
+    ['a', 'b'],
+  );
+});
+
+test('what was told of a domain that is gone stays, without Pods', () => {
+  const { owner, world, updated } = settled();
+  const gone = { name: 'z', replicas: 2, readyReplicas: 2, partition: 1 };
+  const former = { ...owner, status: { ...owner.status!, subsetStatuses: [gone] } };
+  const workloads = [...world.workloads, workloadOf(cloneSets, 'z', { revision: updated, readyReplicas: 1 })];
+  const [first, ...others] = decided(former, { ...world, workloads }).status!.subsetStatuses!;
+  assert.deepEqual(first, { name: 'z', readyReplicas: 1 });
+  assert.deepEqual(
+    others.map(({ name }) => name),
+    ['a', 'b'],
+  );
+});
+
+const numbered = (sort: Sort, partition: number, type?: string) => {
+  const template = templateFor(sort, type ? { updateStrategy: { type } } : {});
+  const { owner, world, updated } = settled({ template, ...partitions({ a: partition }) }, { a: { replicas: 4 } });
+  const pods = [
+    podOf('web-a-x-0', { revision: 'old' }),
+    podOf('web-a-x-1', { revision: 'old', ready: 5 }),
+    podOf('web-a-x-2', { revision: 'old' }),
+    podOf('web-a-x-3', { revision: updated }),
+  ];
+  return { owner, world: { ...world, pods: { ...world.pods, 'web-a-x': pods } } };
+};
+
+test('Pods that would hold up the update of a StatefulSet of Kubernetes are deleted', () => {
+  const { owner, world } = numbered(sortNamed('StatefulSet'), 1);
+  const removed = decided(owner, world).does.filter((each) => each.startsWith('remove'));
+  assert.deepEqual(removed, ['remove Pod web-a-x-2']);
+  const others = [numbered(sortNamed('AdvancedStatefulSet'), 1), numbered(sortNamed('StatefulSet'), 1, 'OnDelete')];
+  for (const each of others) {
+    const workloads = each.world.workloads.map((workload) => ({
+      ...workload,
+      spec: { ...workload.spec, ...(each === others[1] ? { updateStrategy: { type: 'OnDelete' } } : {}) },
+    }));
+    const { does } = decided(each.owner, { ...each.world, workloads });
+    assert.deepEqual(
+      does.filter((one) => one.startsWith('remove')),
+      [],
+    );
+  }
+});
+
+test('with OnDelete the partition is how many Pods are still old', () => {
+  const sort = sortNamed('StatefulSet');
+  const pods = [podOf('a', { revision: 'old' }), podOf('b', { revision: 'web-1' })];
+  assert.equal(sort.partitionOf(workloadOf(sort, 'a', { type: 'OnDelete', revision: 'web-1' }), pods), 1);
+});
+
+test('the partition of a CloneSet may be a percentage', () => {
+  const workload = workloadOf(cloneSets, 'a', { replicas: 3 });
+  const spec = { ...workload.spec, updateStrategy: { rollingUpdate: { partition: '50%' } } };
+  assert.equal(cloneSets.partitionOf({ ...workload, spec }, []), 2);
+});
+
+test('revisions beyond the limit go, but none that Pods are at', () => {
+  const { owner, world, updated } = settled({ revisionHistoryLimit: 2 });
+  const [own] = world.revisions as [ControllerRevision];
+  const old = (name: string, revision: number): ControllerRevision => ({
+    ...own,
+    metadata: { ...own.metadata, name },
+    data: { name },
+    revision,
+  });
+  const revisions = [old('r1', 1), old('r2', 2), old('r3', 3), { ...own, revision: 4 }];
+  assert.deepEqual(decided(owner, { ...world, revisions }).does, [
+    'remove ControllerRevision r1',
+    'remove ControllerRevision r2',
+  ]);
+  const rolling = { ...owner, status: { ...owner.status!, currentRevision: 'r1' } };
+  const { does, status } = decided(rolling, { ...world, revisions, pods: {} });
+  assert.ok(does.includes('remove ControllerRevision r2') && !does.includes('remove ControllerRevision r1'));
+  assert.deepEqual([status?.currentRevision, status?.updatedRevision], ['r1', updated]);
+});
+
+test('a template that comes back has its revision again', () => {
+  const { owner, world, updated } = settled();
+  const [own] = world.revisions as [ControllerRevision];
+  const later = { ...own, metadata: { ...own.metadata, name: 'later' }, data: { later: true }, revision: 2 };
+  const { does, actions } = decided(owner, { ...world, revisions: [own, later] });
+  assert.deepEqual(does, [`patch ControllerRevision ${updated}`]);
+  assert.deepEqual((actions[0] as { patch?: unknown }).patch, { revision: 3 });
+});
+
+const reserving = {
+  type: 'Adaptive',
+  adaptive: { reserveUnschedulablePods: true, rescheduleCriticalSeconds: 10, unschedulableDuration: 30 },
+} as const;
+
+/** Domain `a` has two Pods: one runs, one waits. */
+function waiting(spec: Partial<UnitedDeployment['spec']> = {}) {
+  const topology = { subsets: [{ name: 'a', maxReplicas: 2 }, { name: 'b' }], scheduleStrategy: reserving };
+  const { owner, world, updated } = settled({ topology, ...spec }, { a: { readyReplicas: 1 } });
+  const pods = {
+    'web-a-x': [
+      podOf('p0', { revision: updated, ready: 60, mark: 'false' }),
+      podOf('p1', { revision: updated, age: 60, isPending: true, mark: 'false' }),
+    ],
+    'web-b-x': world.pods['web-b-x']!.map((pod) => ({
+      ...pod,
+      metadata: {
+        ...pod.metadata,
+        labels: { ...pod.metadata.labels, 'apps.kruise.io/united-deployment-reserved-pod': 'false' },
+      },
+    })),
+  };
+  return { owner, updated, world: { ...world, pods } };
+}
+
+test('a Pod that waits is marked, has a stand-in, and is not counted', () => {
+  const { owner, world } = waiting();
+  const { does, status, requeueAfterSeconds } = decided(owner, world);
+  assert.deepEqual(does, ['patch Pod p1', 'update CloneSet b of 3 with partition 0']);
+  assert.deepEqual([status?.replicas, status?.reservedPods, requeueAfterSeconds], [3, 1, 30]);
+  assert.equal(status?.labelSelector, 'app=web,apps.kruise.io/united-deployment-reserved-pod=false');
+  const [first] = status?.subsetStatuses ?? [];
+  assert.equal(first?.reservedPods, 1);
+  assert.deepEqual(first?.conditions, [
+    {
+      type: 'Schedulable',
+      status: 'False',
+      lastTransitionTime: ago(0),
+      reason: 'reschedule',
+      message: 'reserved pods found',
+    },
+  ]);
+});
+
+test('Pods that wait do not hold up an update', () => {
+  const { owner, world, updated } = waiting();
+  const [running, waits] = [
+    podOf('p0', { revision: updated, ready: 60, mark: 'false' }),
+    podOf('p1', { revision: updated, age: 60, isPending: true, mark: 'true' }),
+  ];
+  const template = templateFor(cloneSets, { minReadySeconds: 1 });
+  const pods = { ...world.pods, 'web-a-x': [running, waits] };
+  const { actions } = decided({ ...owner, spec: { ...owner.spec, template } }, { ...world, pods });
+  const update = actions.find(({ type }) => type === 'update') as CreateAction;
+  const { rollingUpdate } = (update.object as Workload).spec?.updateStrategy ?? {};
+  // Those that are not ready; none is overdue yet.
+  assert.equal(rollingUpdate?.maxUnavailable, 1);
+});
+
+test('a domain that has room again and grows has yet to prove it', () => {
+  const { owner, world } = waiting({ replicas: 6 });
+  const condition = { type: 'Schedulable', status: 'False', reason: 'reschedule', message: 'x' } as const;
+  const told = [{ name: 'b', conditions: [{ ...condition, lastTransitionTime: ago(5) }] }];
+  const { status, does } = decided({ ...owner, status: { ...owner.status!, subsetStatuses: told } }, world);
+  assert.ok(does.includes('update CloneSet b of 5 with partition 0'));
+  const [second] = status?.subsetStatuses ?? [];
+  assert.deepEqual(second?.conditions, [
+    { ...condition, lastTransitionTime: ago(0), message: 'subset just recovered scaled up' },
+  ]);
+});
+
+test('a domain that joins others has yet to show that Pods find nodes there', () => {
+  const topology = { subsets: [{ name: 'a' }, { name: 'b' }], scheduleStrategy: reserving };
+  const of = (status?: Partial<UnitedDeploymentStatus>) =>
+    decided(deploymentOf({ topology }, status)).status?.subsetStatuses?.map(({ name, conditions = [] }) => [
+      name,
+      ...conditions.map(({ status: state, reason, message }) => `${state} ${reason} ${message}`),
+    ]);
+  assert.deepEqual(of(), [['a'], ['b']]);
+  assert.deepEqual(of({ subsetStatuses: [{ name: 'a' }] }), [
+    ['a'],
+    ['b', 'False created newly-created subsets in reservation strategy'],
+  ]);
+});
+
+test('new domains are looked at again when their Pods may have waited too long', () => {
+  const topology = { subsets: [{ name: 'a' }], scheduleStrategy: { type: 'Adaptive' } } as const;
+  assert.equal(decided(deploymentOf({ topology })).requeueAfterSeconds, 30);
+  assert.equal(decided(deploymentOf()).requeueAfterSeconds, undefined);
+});
+
+const anyName = fc.constantFrom('a', 'b', 'c', 'd');
+const anySpec = fc.record({
+  replicas: fc.nat(20),
+  names: fc.uniqueArray(anyName, { minLength: 1 }),
+  partitions: fc.dictionary(anyName, fc.nat(5)),
+  sort: fc.constantFrom(...sorts),
+});
+
+test('whatever was there before, what is decided leads to where nothing is left to do', () => {
+  fc.assert(
+    fc.property(fc.array(anySpec, { minLength: 1, maxLength: 4 }), (specs) => {
+      const objects: Objects = new Map();
+      for (const { replicas, names, partitions: kept, sort } of specs) {
+        const owner = deploymentOf({
+          replicas,
+          template: templateFor(sort),
+          ...partitions(kept),
+          topology: { subsets: names.map((name) => ({ name })) },
+        });
+        const look = () => {
+          const of = (each: Sort) =>
+            objectsOf<Workload>(objects, each.kind.kind).filter(
+              ({ apiVersion }) => apiVersion === workloadOf(each, 'x').apiVersion,
+            );
+          const revisions = objectsOf<ControllerRevision>(objects, 'ControllerRevision');
+          const misfits = sorts.filter((each) => each !== sort).flatMap(of);
+          return decided(owner, { revisions, workloads: of(sort), misfits });
+        };
+        const isTold = ({ type }: Action) => type === 'record';
+        carryOut(objects, look().actions, now);
+        assert.deepEqual(
+          look().actions.filter((action) => !isTold(action)),
+          [],
+        );
+        const total = [...objects.values()]
+          .filter(({ kind }) => kind === sort.kind.kind)
+          .reduce((sum, workload) => sum + ((workload as Workload).spec?.replicas ?? 0), 0);
+        assert.equal(total, replicas);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});

@@ -1,0 +1,129 @@
+/** UnitedDeployments, their workloads and Pods for tests. */
+import type { Pod } from '@kruise/api/core/pod';
+import type { SubsetTemplate, UnitedDeployment, UnitedDeploymentStatus } from '@kruise/api/kruise/uniteddeployment';
+import { subsetNameLabel, subsetPatchAnnotation, unitedDeploymentRevisionLabel } from '@kruise/api/kruise/well-known';
+import { apiVersionOf } from '@kruise/schema/kind';
+import { formatTime, instantOf } from '@kruise/values/time';
+import { type Sort, sorts, type Workload } from './sorts.ts';
+
+export const now = instantOf(2026, 1, 1);
+/** So many seconds ago. */
+export const ago = (seconds: number) => formatTime(now - seconds * 1000);
+
+const labels = { app: 'web' };
+
+export const podTemplate = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'app:v1' }] } };
+
+/** A template of a sort, that says as little as it can. */
+export function templateFor(sort: Sort, spec: object = {}): SubsetTemplate {
+  // Every sort has a template of Pods; tests add what is the sort's own.
+  const whole = { selector: { matchLabels: labels }, template: podTemplate, ...spec };
+  return { [sort.template]: { metadata: { labels }, spec: whole } } as SubsetTemplate;
+}
+
+export function sortNamed(name: string): Sort {
+  return sorts.find((sort) => sort.name === name)!;
+}
+
+export const cloneSets = sortNamed('CloneSet');
+
+export function deploymentOf(
+  spec: Partial<UnitedDeployment['spec']> = {},
+  status?: Partial<UnitedDeploymentStatus>,
+): UnitedDeployment {
+  return {
+    apiVersion: 'apps.kruise.io/v1beta1',
+    kind: 'UnitedDeployment',
+    metadata: { name: 'web', namespace: 'default', uid: 'web-uid', generation: 1 },
+    spec: {
+      replicas: 4,
+      selector: { matchLabels: labels },
+      template: templateFor(cloneSets),
+      updateStrategy: { type: 'Manual', manualUpdate: {} },
+      topology: { subsets: [{ name: 'a' }, { name: 'b' }] },
+      ...spec,
+    },
+    ...(status ? { status: { replicas: 0, updatedReplicas: 0, currentRevision: '', ...status } } : {}),
+  };
+}
+
+export type WorkloadOptions = {
+  readonly replicas?: number;
+  readonly readyReplicas?: number;
+  readonly partition?: number;
+  readonly revision?: string;
+  readonly type?: string;
+  readonly name?: string;
+  /** Whether it belongs to the UnitedDeployment; it does by default. */
+  readonly isOwned?: boolean;
+};
+
+/** A workload of a domain, as it should be unless said otherwise. */
+export function workloadOf(sort: Sort, subset: string, options: WorkloadOptions = {}): Workload {
+  const { replicas = 2, readyReplicas = replicas, revision = '', partition = 0, type, isOwned = true } = options;
+  const name = options.name ?? `web-${subset}-x`;
+  const owner = {
+    apiVersion: 'apps.kruise.io/v1beta1',
+    kind: 'UnitedDeployment',
+    name: 'web',
+    uid: 'web-uid',
+    controller: true,
+    blockOwnerDeletion: true,
+  };
+  const strategy = { ...(type ? { type } : {}), ...(type === 'OnDelete' ? {} : { rollingUpdate: { partition } }) };
+  return {
+    apiVersion: apiVersionOf(sort.kind),
+    kind: sort.kind.kind,
+    metadata: {
+      name,
+      namespace: 'default',
+      uid: `${name}-uid`,
+      labels: { ...labels, [subsetNameLabel]: subset, [unitedDeploymentRevisionLabel]: revision },
+      annotations: { [subsetPatchAnnotation]: '' },
+      ...(isOwned ? { ownerReferences: [owner] } : {}),
+    },
+    spec: { replicas, [sort.strategy]: strategy },
+    status: { replicas, readyReplicas },
+  };
+}
+
+export type PodOptions = {
+  readonly revision?: string;
+  /** How many seconds ago it was made. */
+  readonly age?: number;
+  /** For how many seconds it has been ready; not at all where nothing is said. */
+  readonly ready?: number;
+  /** What is said of whether it is reserved. */
+  readonly mark?: string;
+  readonly isLeaving?: boolean;
+  /** Whether it has found no node. */
+  readonly isPending?: boolean;
+};
+
+export function podOf(name: string, options: PodOptions = {}): Pod {
+  const { revision = '', age = 60, ready, mark, isLeaving = false, isPending = false } = options;
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      namespace: 'default',
+      uid: `${name}-uid`,
+      creationTimestamp: ago(age),
+      ...(isLeaving ? { deletionTimestamp: ago(1) } : {}),
+      labels: {
+        ...labels,
+        [unitedDeploymentRevisionLabel]: revision,
+        ...(mark === undefined ? {} : { 'apps.kruise.io/united-deployment-reserved-pod': mark }),
+      },
+    },
+    spec: { containers: [], ...(isPending ? {} : { nodeName: 'node' }) },
+    status: {
+      phase: isPending ? 'Pending' : 'Running',
+      conditions: [
+        ...(isPending ? [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' } as const] : []),
+        ...(ready === undefined ? [] : [{ type: 'Ready', status: 'True', lastTransitionTime: ago(ready) } as const]),
+      ],
+    },
+  };
+}

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Subset } from '@kruise/api/kruise/uniteddeployment';
+import { deploymentOf, podTemplate, sortNamed, templateFor, workloadOf } from './fixtures.ts';
+import { type Sort, sorts, type Workload } from './sorts.ts';
+import { workloadFor } from './workload.ts';
+
+const cloneSets = sortNamed('CloneSet');
+
+function made(
+  subset: Partial<Subset> = {},
+  { sort = cloneSets, spec = {}, present, maxUnavailable }: Options = {},
+): Workload {
+  const owner = deploymentOf({ template: templateFor(sort, spec) });
+  const whole: Subset = { name: 'a', ...subset };
+  const target = { subset: whole, revision: 'web-1', replicas: 3, partition: 2 };
+  return workloadFor(owner, sort, maxUnavailable === undefined ? target : { ...target, maxUnavailable }, present);
+}
+
+type Options = {
+  readonly sort?: Sort;
+  readonly spec?: object;
+  readonly present?: Workload;
+  readonly maxUnavailable?: number;
+};
+
+const podSpecOf = ({ spec }: Workload) => spec?.template?.spec;
+const expression = { key: 'zone', operator: 'In', values: ['a'] } as const;
+const other = { key: 'disk', operator: 'Exists' } as const;
+const required = (...terms: readonly object[]) => ({
+  nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } },
+});
+
+for (const sort of sorts) {
+  test(`a ${sort.name} of a domain says whose it is and what it is for, and so do its Pods`, () => {
+    const workload = made({}, { sort });
+    const { metadata, spec } = workload;
+    const marks = {
+      app: 'web',
+      'apps.kruise.io/subset-name': 'a',
+      'apps.kruise.io/controller-revision-hash': 'web-1',
+    };
+    assert.equal(workload.kind, sort.kind.kind);
+    assert.deepEqual([metadata.generateName, metadata.namespace], ['web-a-', 'default']);
+    assert.deepEqual([metadata.labels, metadata.annotations], [marks, { 'apps.kruise.io/subset-patch': '' }]);
+    assert.deepEqual(metadata.ownerReferences, [
+      {
+        apiVersion: 'apps.kruise.io/v1beta1',
+        kind: 'UnitedDeployment',
+        name: 'web',
+        uid: 'web-uid',
+        controller: true,
+        blockOwnerDeletion: true,
+      },
+    ]);
+    assert.equal(spec?.replicas, 3);
+    assert.deepEqual(spec?.selector, { matchLabels: { app: 'web', 'apps.kruise.io/subset-name': 'a' } });
+    assert.deepEqual(spec?.template?.metadata?.labels, marks);
+  });
+}
+
+test('a partition is told where the sort has one, and Pods are not deleted by hand', () => {
+  const strategies = sorts.map((sort) => made({}, { sort }).spec?.[sort.strategy]);
+  const rollingUpdate = { partition: 2 };
+  assert.deepEqual(strategies, [{ type: 'RollingUpdate', rollingUpdate }, { rollingUpdate }, { rollingUpdate }, {}]);
+  const onDelete = { updateStrategy: { type: 'OnDelete' } };
+  const numbered = [sortNamed('StatefulSet'), sortNamed('AdvancedStatefulSet')];
+  for (const sort of numbered) {
+    assert.deepEqual(made({}, { sort, spec: onDelete }).spec?.updateStrategy, { type: 'OnDelete' });
+  }
+});
+
+test('Pods may be unavailable for the sake of an update, but not where all are recreated at once', () => {
+  const rolling = made({}, { maxUnavailable: 3 }).spec?.updateStrategy?.rollingUpdate;
+  assert.deepEqual(rolling, { partition: 2, maxUnavailable: 3 });
+  const sort = sortNamed('Deployment');
+  const recreated = made({}, { sort, spec: { strategy: { type: 'Recreate' } }, maxUnavailable: 3 });
+  assert.deepEqual(recreated.spec?.strategy, { type: 'Recreate' });
+});
+
+const terms: readonly { is: string; given: object | undefined; subset: Partial<Subset>; result: object | undefined }[] =
+  [
+    {
+      is: 'the nodes of a domain without a term are all nodes',
+      given: undefined,
+      subset: {},
+      result: undefined,
+    },
+    {
+      is: 'a term without expressions is none',
+      given: undefined,
+      subset: { nodeSelectorTerm: { matchExpressions: [] } },
+      result: undefined,
+    },
+    {
+      is: 'Pods run on the nodes of their domain',
+      given: undefined,
+      subset: { nodeSelectorTerm: { matchExpressions: [expression] } },
+      result: required({ matchExpressions: [expression] }),
+    },
+    {
+      is: 'every term of the template is narrowed',
+      given: required({ matchExpressions: [other] }, { matchFields: [other] }),
+      subset: { nodeSelectorTerm: { matchExpressions: [expression] } },
+      result: required(
+        { matchExpressions: [other, expression] },
+        { matchFields: [other], matchExpressions: [expression] },
+      ),
+    },
+  ];
+for (const { is, given, subset, result } of terms) {
+  test(is, () => {
+    const template = { ...podTemplate, spec: { ...podTemplate.spec, ...(given ? { affinity: given } : {}) } };
+    assert.deepEqual(podSpecOf(made(subset, { spec: { template } }))?.affinity, result);
+  });
+}
+
+test('Pods put up with the taints of their domain besides those of the template', () => {
+  const [first, second] = [
+    { key: 'a', operator: 'Exists' },
+    { key: 'b', operator: 'Exists' },
+  ] as const;
+  const template = { ...podTemplate, spec: { ...podTemplate.spec, tolerations: [first] } };
+  assert.deepEqual(podSpecOf(made({ tolerations: [second] }, { spec: { template } }))?.tolerations, [first, second]);
+});
+
+test('the patch of a domain comes last, merges by name, and is noted', () => {
+  const patch = {
+    metadata: { labels: { tier: 'a' } },
+    spec: { containers: [{ name: 'main', env: [{ name: 'ZONE', value: 'a' }] }], affinity: null },
+  };
+  const workload = made({ nodeSelectorTerm: { matchExpressions: [expression] }, patch: patch as never });
+  assert.deepEqual(podSpecOf(workload)?.containers[0]?.image, 'app:v1');
+  assert.deepEqual(podSpecOf(workload)?.containers[0]?.env, [{ name: 'ZONE', value: 'a' }]);
+  assert.equal(podSpecOf(workload)?.affinity, undefined);
+  assert.equal(workload.spec?.template?.metadata?.labels?.['tier'], 'a');
+  assert.equal(
+    workload.metadata.annotations?.['apps.kruise.io/subset-patch'],
+    '{"metadata":{"labels":{"tier":"a"}},"spec":{"affinity":null,"containers":[{"env":[{"name":"ZONE","value":"a"}],"name":"main"}]}}',
+  );
+});
+
+test('a workload that is there keeps its name and what others noted on it', () => {
+  const former = workloadOf(cloneSets, 'a');
+  const annotations = { note: 'x' };
+  const present = { ...former, metadata: { ...former.metadata, annotations, labels: { note: 'y' } } };
+  const { metadata } = made({}, { present });
+  assert.deepEqual([metadata.name, metadata.annotations?.['note'], metadata.labels?.['note']], ['web-a-x', 'x', 'y']);
+  assert.equal(metadata.ownerReferences?.length, 1);
+});
+
+test('all a template says reaches the workloads', () => {
+  const { spec } = made({}, { spec: { scaleStrategy: { maxUnavailable: 1 }, minReadySeconds: 5 } });
+  const { scaleStrategy, minReadySeconds } = spec as { scaleStrategy?: object; minReadySeconds?: number };
+  assert.deepEqual([scaleStrategy, minReadySeconds], [{ maxUnavailable: 1 }, 5]);
+});
+
+test('a selector of expressions alone is narrowed, too', () => {
+  const selector = { matchExpressions: [{ key: 'app', operator: 'Exists' as const }] };
+  const owner = deploymentOf({ selector });
+  const target = { subset: { name: 'a' }, revision: 'web-1', replicas: 1, partition: 0 };
+  assert.deepEqual(workloadFor(owner, cloneSets, target).spec?.selector, {
+    ...selector,
+    matchLabels: { 'apps.kruise.io/subset-name': 'a' },
+  });
+});
+
+test('a workload is named after its owner alone where the domain would make no name', () => {
+  const owner = deploymentOf();
+  const long = { ...owner, metadata: { ...owner.metadata, name: 'w'.repeat(250) } };
+  const target = { subset: { name: 'a-long-name' }, revision: 'r', replicas: 1, partition: 0 };
+  assert.equal(workloadFor(long, cloneSets, target).metadata.generateName, `${'w'.repeat(250)}-`);
+});
