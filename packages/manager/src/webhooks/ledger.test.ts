@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type WorkloadSpread, workloadSpread } from '@kruise/api/kruise/workloadspread';
+import type { Client } from '@kruise/client/client';
+import type { Caches } from '@kruise/client/informer';
+import { conflict, isConflict, notFound } from '@kruise/machinery/status';
+import { seededRandom } from '@kruise/values/random';
+import { virtualClock } from '@kruise/values/virtual-clock';
+import { createLedger } from './ledger.ts';
+
+const at = (version: number, generation = 0): WorkloadSpread => ({
+  apiVersion: 'apps.kruise.io/v1beta1',
+  kind: 'WorkloadSpread',
+  metadata: { name: 'ws', namespace: 'default', uid: 'uid', resourceVersion: String(version) },
+  spec: { targetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, subsets: [] },
+  status: { observedGeneration: generation },
+});
+
+/** A server with one object, and a cache that shows what it is told to. */
+function world() {
+  const state = { stored: at(1) as WorkloadSpread | undefined, shown: at(1) as WorkloadSpread | undefined, asked: 0 };
+  // No more of them is used here.
+  const caches = { of: () => ({ get: () => state.shown }) } as unknown as Caches;
+  const client = {
+    async get() {
+      state.asked++;
+      if (!state.stored) throw notFound(workloadSpread, 'ws');
+      return state.stored;
+    },
+    async update(_kind: unknown, object: WorkloadSpread) {
+      const { resourceVersion } = state.stored?.metadata ?? {};
+      if (object.metadata.resourceVersion !== resourceVersion) throw conflict(workloadSpread, 'ws', 'changed');
+      const metadata = { ...object.metadata, resourceVersion: String(Number(resourceVersion) + 1) };
+      state.stored = { ...object, metadata };
+      return state.stored;
+    },
+  } as unknown as Client;
+  const ledger = createLedger({ caches, client, clock: virtualClock(0), random: seededRandom(1) });
+  const add = (waitsMs: readonly number[] = [0, 0]) =>
+    ledger.enter(
+      workloadSpread,
+      at(1),
+      (newest) => {
+        const observedGeneration = (newest.status?.observedGeneration ?? 0) + 1;
+        return { result: observedGeneration, object: { ...newest, status: { observedGeneration } } };
+      },
+      waitsMs,
+    );
+  return { state, ledger, add };
+}
+
+test('what was written is known before caches show it', async () => {
+  const { state, add } = world();
+  assert.deepEqual([await add(), await add(), await add()], [1, 2, 3]);
+  assert.equal(state.asked, 0);
+});
+
+test('entries that are made at once are made one after the other', async () => {
+  const { state, add } = world();
+  assert.deepEqual(await Promise.all([add(), add(), add()]), [1, 2, 3]);
+  assert.equal(state.asked, 0);
+});
+
+test('what caches show counts, if it is newer', async () => {
+  const { state, add } = world();
+  await add();
+  state.stored = state.shown = at(7, 70);
+  assert.equal(await add(), 71);
+  assert.equal(state.asked, 0);
+});
+
+test('who was overtaken asks the server', async () => {
+  const { state, add } = world();
+  state.stored = at(5, 50);
+  assert.equal(await add(), 51);
+  assert.equal(state.asked, 1);
+});
+
+test('who is overtaken again and again gives up', async () => {
+  const { state, ledger } = world();
+  let version = 1;
+  const attempt = ledger.enter(
+    workloadSpread,
+    at(1),
+    (newest) => {
+      state.stored = at(++version);
+      return { result: 0, object: newest };
+    },
+    [0, 0],
+  );
+  await assert.rejects(attempt, isConflict);
+  assert.equal(version, 4);
+});
+
+test('what is gone is nobody to write to', async () => {
+  const { state, add } = world();
+  state.stored = undefined;
+  assert.equal(await add(), undefined);
+});
+
+test('what is in doubt is decided by what the server says', async () => {
+  const { state, ledger } = world();
+  state.stored = at(5, 50);
+  const entered = await ledger.enter(
+    workloadSpread,
+    at(1),
+    ({ status }) => ({ result: status?.observedGeneration, isDoubtful: true }),
+    [],
+  );
+  assert.equal(entered, 50);
+});
+
+test('one that fails does not keep the next from its turn', async () => {
+  const { ledger, add } = world();
+  const failing = ledger.enter(workloadSpread, at(1), () => assert.fail('no'), []);
+  const next = add();
+  await assert.rejects(failing, { message: 'no' });
+  assert.equal(await next, 1);
+});

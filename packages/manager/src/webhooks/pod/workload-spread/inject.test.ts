@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '@kruise/api/core/pod';
+import type { PodSpec } from '@kruise/api/core/pod-spec';
+import type { WorkloadSpread, WorkloadSpreadSubset } from '@kruise/api/kruise/workloadspread';
+import { StrategicMergeError } from '@kruise/machinery/strategic-merge-error';
+import { withSeat } from './inject.ts';
+
+const term = (key: string) => ({ matchExpressions: [{ key, operator: 'Exists' as const }] });
+const preference = (key: string) => ({ weight: 1, preference: term(key) });
+const toleration = (key: string) => ({ key, operator: 'Exists' as const });
+const required = (...keys: readonly string[]) => ({ nodeSelectorTerms: keys.map(term) });
+
+const podOf = (spec: Partial<PodSpec> = {}): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { generateName: 'web-' },
+  spec: { containers: [{ name: 'main', image: 'app' }], ...spec },
+});
+const spreadOf = (subset: Partial<WorkloadSpreadSubset>): WorkloadSpread => ({
+  apiVersion: 'apps.kruise.io/v1beta1',
+  kind: 'WorkloadSpread',
+  metadata: { name: 'ws' },
+  spec: { targetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, subsets: [{ name: 'a', ...subset }] },
+});
+const inject = (pod: Pod, subset: Partial<WorkloadSpreadSubset>) =>
+  withSeat(pod, spreadOf(subset), { subset: 'a', uid: 'id' });
+
+const nodes: { is: string; subset: Partial<WorkloadSpreadSubset>; pod?: Partial<PodSpec>; made: Partial<PodSpec> }[] = [
+  { is: 'nothing', subset: {}, made: { affinity: { nodeAffinity: {} } } },
+  {
+    is: 'tolerations',
+    subset: { tolerations: [toleration('b')] },
+    pod: { tolerations: [toleration('a')] },
+    made: { tolerations: [toleration('a'), toleration('b')], affinity: { nodeAffinity: {} } },
+  },
+  {
+    is: 'preferences',
+    subset: { preferredNodeSelector: [preference('b')] },
+    pod: { affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [preference('a')] } } },
+    made: {
+      affinity: {
+        nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [preference('a'), preference('b')] },
+      },
+    },
+  },
+  {
+    is: 'nodes',
+    subset: { requiredNodeSelector: term('b') },
+    made: { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required('b') } } },
+  },
+  {
+    is: 'nodes of those the Pod asks for',
+    subset: { requiredNodeSelector: term('c') },
+    pod: { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required('a', 'b') } } },
+    made: {
+      affinity: {
+        nodeAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: {
+            nodeSelectorTerms: ['a', 'b'].map((key) => ({
+              matchExpressions: [...term(key).matchExpressions, ...term('c').matchExpressions],
+            })),
+          },
+        },
+      },
+    },
+  },
+];
+for (const { is, subset, pod, made } of nodes) {
+  test(`a Pod gets ${is} from its group`, () => {
+    assert.deepEqual(inject(podOf(pod), subset).spec, podOf({ ...pod, ...made }).spec);
+  });
+}
+
+test('a Pod says where it was sent, whatever the patch says', () => {
+  const { metadata } = inject(podOf(), {
+    patch: { metadata: { annotations: { note: 'x' }, labels: { tier: 'cheap' } } },
+  });
+  assert.deepEqual(metadata, {
+    generateName: 'web-',
+    labels: { tier: 'cheap' },
+    annotations: { note: 'x', 'apps.kruise.io/matched-workloadspread': '{"name":"ws","subset":"a","uid":"id"}' },
+  });
+});
+
+test('containers are patched by name', () => {
+  const patch = { spec: { containers: [{ name: 'main', image: 'other' }] } };
+  assert.deepEqual(inject(podOf(), { patch }).spec?.containers, [{ name: 'main', image: 'other' }]);
+});
+
+test('the priority of another class is worked out again', () => {
+  const pod = podOf({ priorityClassName: 'low', priority: 1 });
+  const patched = (name: string) => inject(pod, { patch: { spec: { priorityClassName: name, containers: [] } } }).spec;
+  assert.equal(patched('high')?.priority, undefined);
+  assert.equal(patched('low')?.priority, 1);
+});
+
+test('a patch that fits no Pod is an error', () => {
+  // What users write is checked by nobody before.
+  const patch = { spec: { containers: [{ image: 'nameless' }] } } as unknown as WorkloadSpreadSubset['patch'] & object;
+  assert.throws(() => inject(podOf(), { patch }), StrategicMergeError);
+});
+
+test('a Pod whose group is gone stays as it is', () => {
+  const pod = podOf();
+  assert.equal(withSeat(pod, spreadOf({}), { subset: 'b', uid: '' }), pod);
+});

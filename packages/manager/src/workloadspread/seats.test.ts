@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type {
+  WorkloadSpread,
+  WorkloadSpreadSubset,
+  WorkloadSpreadSubsetStatus,
+} from '@kruise/api/kruise/workloadspread';
+import { formatTime, instantOf } from '@kruise/values/time';
+import { dependsOnReplicas, leaveSeat, subsetOfOrdinal, takeSeat } from './seats.ts';
+
+const now = instantOf(2026, 1, 1);
+const time = formatTime(now);
+
+type Status = WorkloadSpread['status'];
+const spreadOf = (
+  subsets: readonly WorkloadSpreadSubset[],
+  status: Status = {},
+  kind = 'CloneSet',
+): WorkloadSpread => ({
+  apiVersion: 'apps.kruise.io/v1beta1',
+  kind: 'WorkloadSpread',
+  metadata: { name: 'ws', namespace: 'default', uid: 'uid' },
+  spec: { targetRef: { apiVersion: 'apps.kruise.io/v1beta1', kind, name: 'web' }, subsets },
+  status,
+});
+const subset = (name: string, missingReplicas: number, more = {}): WorkloadSpreadSubsetStatus => ({
+  name,
+  replicas: 0,
+  missingReplicas,
+  ...more,
+});
+const counted = (...subsets: readonly WorkloadSpreadSubsetStatus[]) =>
+  spreadOf([{ name: 'a', maxReplicas: 2 }, { name: 'b' }], { versionedSubsetStatuses: { v1: subsets } });
+const listed = (spread: WorkloadSpread | undefined) => spread?.status?.versionedSubsetStatuses?.['v1'];
+const closed = {
+  conditions: [
+    { type: 'Schedulable', status: 'False', reason: 'PodUnschedulable', message: '', lastTransitionTime: time },
+  ],
+};
+
+const takings: {
+  when: string;
+  spread: WorkloadSpread;
+  name?: string;
+  seat: string | undefined;
+  written?: readonly WorkloadSpreadSubsetStatus[];
+}[] = [
+  {
+    when: 'the first group has one',
+    spread: counted(subset('a', 2), subset('b', -1)),
+    name: 'web-1',
+    seat: 'a',
+    written: [subset('a', 1, { creatingPods: { 'web-1': time } }), subset('b', -1)],
+  },
+  {
+    when: 'it has no name yet',
+    spread: counted(subset('a', 2), subset('b', -1)),
+    seat: 'a by id',
+    written: [subset('a', 1, { creatingPods: { id: time } }), subset('b', -1)],
+  },
+  { when: 'the first group is full', spread: counted(subset('a', 0), subset('b', -1)), seat: 'b' },
+  { when: 'the first group is without nodes', spread: counted(subset('a', 2, closed), subset('b', -1)), seat: 'b' },
+  { when: 'all groups are full', spread: counted(subset('a', 0), subset('b', 0)), name: 'web-1', seat: undefined },
+  {
+    when: 'it is being made already',
+    spread: counted(subset('a', 1, { creatingPods: { 'web-1': time } }), subset('b', -1)),
+    name: 'web-1',
+    seat: 'a',
+  },
+  {
+    when: 'the one before it of its name is leaving',
+    spread: counted(subset('a', 1), subset('b', 0, { deletingPods: { 'web-1': time } })),
+    name: 'web-1',
+    seat: 'b',
+  },
+  {
+    when: 'nobody has counted yet',
+    spread: spreadOf([{ name: 'a', maxReplicas: '40%' }, { name: 'b' }]),
+    name: 'web-1',
+    seat: 'a',
+    written: [subset('a', 1, { creatingPods: { 'web-1': time } }), subset('b', -1)],
+  },
+  {
+    when: 'nobody can tell how many there are',
+    spread: spreadOf([{ name: 'a', maxReplicas: '40' }, { name: 'b' }]),
+    seat: 'b',
+  },
+];
+for (const { when, spread, name, seat, written } of takings) {
+  test(`a Pod gets ${seat ? `a seat in ${seat}` : 'no seat'} when ${when}`, () => {
+    const guest = { version: 'v1', ...(name ? { name } : {}) };
+    const { result, object, isDoubtful } = takeSeat(spread, guest, { replicas: 5, uid: 'id', now });
+    assert.equal(result && [result.subset, ...(result.uid ? ['by', result.uid] : [])].join(' '), seat);
+    assert.deepEqual(listed(object), written);
+    assert.equal(isDoubtful ?? false, seat === undefined);
+  });
+}
+
+test('other versions and the counts of all are left as they are', () => {
+  const [others, all] = [[subset('a', 0)], [subset('a', 0)]];
+  const status = { subsetStatuses: all, versionedSubsetStatuses: { v0: others, v1: [subset('a', 1)] } };
+  const spread = spreadOf([{ name: 'a', maxReplicas: 1 }, { name: 'b' }], status);
+  const { object } = takeSeat(spread, { version: 'v1', name: 'p' }, { replicas: 1, uid: 'id', now });
+  assert.equal(object?.status?.subsetStatuses, all);
+  assert.equal(object?.status?.versionedSubsetStatuses?.['v0'], others);
+});
+
+const leavings: {
+  when: string;
+  spread: WorkloadSpread;
+  subset?: string;
+  written?: readonly WorkloadSpreadSubsetStatus[];
+}[] = [
+  {
+    when: 'its group is counted',
+    spread: counted(subset('a', 0), subset('b', -1)),
+    written: [subset('a', 1, { deletingPods: { 'web-1': time } }), subset('b', -1)],
+  },
+  { when: 'its group is gone', spread: counted(subset('b', 0)) },
+  { when: 'its group has no end', spread: counted(subset('a', 0), subset('b', -1)), subset: 'b' },
+  { when: 'that is noted already', spread: counted(subset('a', 0, { deletingPods: { 'web-1': time } })) },
+  { when: 'it is still being made', spread: counted(subset('a', 0, { creatingPods: { 'web-1': time } })) },
+  { when: 'nobody has counted yet', spread: spreadOf([{ name: 'a', maxReplicas: 2 }]) },
+];
+for (const { when, spread, subset: own = 'a', written } of leavings) {
+  test(`a Pod that leaves ${written ? 'gives back its seat' : 'changes nothing'} when ${when}`, () => {
+    const { object } = leaveSeat(spread, { version: 'v1', name: 'web-1' }, { subset: own, now });
+    assert.deepEqual(listed(object), written);
+  });
+}
+
+test('the size of the workload matters only for percentages that nobody has counted', () => {
+  const percentages: readonly WorkloadSpreadSubset[] = [{ name: 'a', maxReplicas: '40%' }, { name: 'b' }];
+  const status = { versionedSubsetStatuses: { v1: [subset('a', 2)] } };
+  assert.equal(dependsOnReplicas(spreadOf(percentages), { version: 'v1' }), true);
+  assert.equal(dependsOnReplicas(spreadOf(percentages, status), { version: 'v1' }), false);
+  assert.equal(dependsOnReplicas(spreadOf(percentages, status), { version: 'v2' }), true);
+  assert.equal(dependsOnReplicas(spreadOf([{ name: 'a', maxReplicas: 4 }]), { version: 'v1' }), false);
+});
+
+const three: readonly WorkloadSpreadSubset[] = [
+  { name: 'a', maxReplicas: 2 },
+  { name: 'b', maxReplicas: 2 },
+  { name: 'c' },
+];
+const ordinals: { pod: string; subsets?: readonly WorkloadSpreadSubset[]; status?: Status; is: string | undefined }[] =
+  [
+    { pod: 'web-0', is: 'a' },
+    { pod: 'web-1', is: 'a' },
+    { pod: 'web-2', is: 'b' },
+    { pod: 'web-4', is: 'c' },
+    { pod: 'web-100', is: 'c' },
+    { pod: 'web', is: 'a' },
+    { pod: 'web-2', status: { subsetStatuses: [subset('a', 0, closed)] }, is: 'c' },
+    { pod: 'web-4', subsets: three.slice(0, 2), is: undefined },
+  ];
+for (const { pod, subsets = three, status, is } of ordinals) {
+  test(`of ${subsets.length} groups${status ? ', the first without nodes,' : ''} ${is ?? 'none'} is for ${pod}`, () => {
+    assert.equal(subsetOfOrdinal(spreadOf(subsets, status, 'StatefulSet'), pod), is);
+  });
+}

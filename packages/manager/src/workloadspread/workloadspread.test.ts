@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Deployment } from '@kruise/api/apps/deployment';
+import type { ReplicaSet } from '@kruise/api/apps/replicaset';
+import type { Pod } from '@kruise/api/core/pod';
+import { ParseError } from '@kruise/values/parse-error';
+import { integerAt } from './field-path.ts';
+import { placementAnnotation, placementOf } from './placement.ts';
+import { versionOf, versionOfDeployment, versionOfReplicaSet } from './versions.ts';
+import { readCustomWorkloads } from './white-list.ts';
+
+type Labels = { readonly [key: string]: string };
+
+const podOf = (metadata: Pod['metadata']): Pod => ({ apiVersion: 'v1', kind: 'Pod', metadata });
+const annotated = (text: string) => podOf({ annotations: { 'apps.kruise.io/matched-workloadspread': text } });
+
+const placements: { text: string; is: ReturnType<typeof placementOf> }[] = [
+  { text: '{"name":"ws","subset":"a","uid":"1"}', is: { name: 'ws', subset: 'a', uid: '1' } },
+  { text: '{"Name":"ws","Subset":"a"}', is: { name: 'ws', subset: 'a', uid: '' } },
+  { text: '{"name":"ws","subset":null}', is: { name: 'ws', subset: '', uid: '' } },
+  { text: '{"name":7}', is: undefined },
+  { text: '["ws"]', is: undefined },
+  { text: '{', is: undefined },
+  { text: '', is: undefined },
+];
+for (const { text, is } of placements) {
+  test(`${text || 'nothing'} says that a Pod was sent to ${is ? `${is.subset} of ${is.name}` : 'no group'}`, () => {
+    assert.deepEqual(placementOf(annotated(text)), is);
+  });
+}
+
+test('where a Pod was sent to is written without what there is not', () => {
+  const [text] = Object.values(placementAnnotation({ name: 'ws', subset: 'a', uid: '' }));
+  assert.equal(text, '{"name":"ws","subset":"a"}');
+  const [whole] = Object.values(placementAnnotation({ name: 'ws', subset: 'a', uid: '1' }));
+  assert.equal(whole, '{"name":"ws","subset":"a","uid":"1"}');
+});
+
+const versions: { is: string; kind: string; labels: Labels; version: string }[] = [
+  { is: 'a ReplicaSet', kind: 'ReplicaSet', labels: { 'pod-template-hash': '7d' }, version: '7d' },
+  { is: 'a ReplicaSet of nobody', kind: 'ReplicaSet', labels: {}, version: 'versionIgnored' },
+  {
+    is: 'a ReplicaSet of revisions',
+    kind: 'ReplicaSet',
+    labels: { 'controller-revision-hash': 'web-5f' },
+    version: '5f',
+  },
+  { is: 'a CloneSet', kind: 'CloneSet', labels: { 'controller-revision-hash': '5f' }, version: 'versionIgnored' },
+  { is: 'a Job', kind: 'Job', labels: { 'pod-template-hash': '7d' }, version: 'versionIgnored' },
+];
+for (const { is, kind, labels, version } of versions) {
+  test(`Pods of ${is} are of version ${version}`, () => {
+    const owner = { apiVersion: 'x/v1', kind, name: 'web', uid: 'u', controller: true };
+    assert.equal(versionOf(podOf({ labels, ownerReferences: [owner] })), version);
+  });
+}
+
+const setOf = (image: string, labels: Labels): ReplicaSet => ({
+  apiVersion: 'apps/v1',
+  kind: 'ReplicaSet',
+  metadata: { name: `web-${image}`, labels },
+  spec: {
+    selector: {},
+    template: { metadata: { labels: { app: 'web', ...labels } }, spec: { containers: [{ name: 'main', image }] } },
+  },
+});
+const deploymentOf = (image: string): Deployment => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web' },
+  spec: {
+    selector: {},
+    template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'main', image }] } },
+  },
+});
+
+test('the latest version of a Deployment is that of the ReplicaSet with its template', () => {
+  const sets = [setOf('v1', { 'pod-template-hash': '1' }), setOf('v2', { 'pod-template-hash': '2' })];
+  assert.equal(versionOfDeployment(deploymentOf('v2'), sets), '2');
+  assert.equal(versionOfDeployment(deploymentOf('v3'), sets), undefined);
+});
+
+test('the latest version of a ReplicaSet that stands alone is that of its Pods', () => {
+  assert.equal(versionOfReplicaSet(setOf('v1', {})), 'versionIgnored');
+});
+
+const object = { spec: { replicas: 3, name: 'x', half: 0.5, subsets: [{ replicas: 1 }, { replicas: 2 }] } };
+const found: { path: string; is: number }[] = [
+  { path: 'spec.replicas', is: 3 },
+  { path: 'spec.subsets.1.replicas', is: 2 },
+  { path: '', is: 0 },
+];
+for (const { path, is } of found) {
+  test(`there is ${is} at "${path}"`, () => {
+    assert.equal(integerAt(object, path), is);
+  });
+}
+const faults: { path: string; says: string }[] = [
+  { path: 'spec.size', says: 'path "size" not exists' },
+  { path: 'spec.constructor', says: 'path "constructor" not exists' },
+  { path: 'spec.name', says: 'object type error' },
+  { path: 'spec.half', says: 'object type error' },
+  { path: 'spec', says: 'object type error' },
+  { path: 'spec.replicas.more', says: 'object is not deep enough' },
+  { path: 'spec.subsets.x.replicas', says: 'strconv.Atoi: parsing "x": invalid syntax' },
+  { path: 'spec.subsets.-1.replicas', says: 'index -1 out of range' },
+  { path: 'spec.subsets.2.replicas', says: 'index 2 out of range' },
+];
+for (const { path, says } of faults) {
+  test(`nothing is found at "${path}": ${says}`, () => {
+    assert.throws(
+      () => integerAt(object, path),
+      (error: Error) => error instanceof ParseError && error.message === says,
+    );
+  });
+}
+
+test('administrators list workloads in whatever case', () => {
+  const between = { group: 'b', version: 'v1', kind: 'Between' };
+  const entry = { Group: 'a', version: 'v1', KIND: 'Above', SubResources: [between], ReplicasPath: 'spec.size' };
+  assert.deepEqual(readCustomWorkloads({ Workloads: [entry] }), [
+    { group: 'a', version: 'v1', kind: 'Above', between: [between], replicasPath: 'spec.size' },
+  ]);
+});
