@@ -6,6 +6,7 @@ import { namespace } from '@kruise/api/core/namespace';
 import { pod } from '@kruise/api/core/pod';
 import { service } from '@kruise/api/core/service';
 import { serviceAccount } from '@kruise/api/core/serviceaccount';
+import { unitedDeployment } from '@kruise/api/kruise/uniteddeployment';
 import { deleteProtectionLabel } from '@kruise/api/kruise/well-known';
 import { modify } from '@kruise/client/modify';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
@@ -41,6 +42,25 @@ test('a Deployment goes when its label lets it', async () => {
   await assert.rejects(client.delete(deployment, reference), refused('Cascading and replicas 2>0$'));
   await relabel(cluster, deployment, 'web', 'Cascading', { spec: { ...spec, replicas: 0 } });
   await client.delete(deployment, reference);
+});
+
+test('a UnitedDeployment goes when its label lets it', async () => {
+  await using cluster = await startTestCluster();
+  const { client } = cluster;
+  const reference = { name: 'web', namespace: 'default' };
+  const selector = { matchLabels: { app: 'web' } };
+  const metadata = { labels: { app: 'web' } };
+  const spec = {
+    replicas: 1,
+    selector,
+    template: { cloneSetTemplate: { metadata, spec: { selector, template: { metadata, spec: { containers } } } } },
+  };
+  await client.create(unitedDeployment, { metadata: { ...reference, ...labelled('Always') }, spec });
+  await assert.rejects(client.delete(unitedDeployment, reference), refused('Always$'));
+  await relabel(cluster, unitedDeployment, 'web', 'Cascading');
+  await assert.rejects(client.delete(unitedDeployment, reference), refused('Cascading and replicas 1>0$'));
+  await relabel(cluster, unitedDeployment, 'web', 'Cascading', { spec: { ...spec, replicas: 0 } });
+  await client.delete(unitedDeployment, reference);
 });
 
 test('a Service goes once nobody protects it as a whole', async () => {

@@ -102,11 +102,8 @@ for (const { is, subsets, result } of leasts) {
 }
 
 test('only the Pods of StatefulSets of Kubernetes are filled in, and only where the template is new', () => {
-  const policyOf = (spec: Spec) => {
-    const [member] = Object.values(spec.template ?? {});
-    return (member as { spec?: { template?: typeof podTemplate } })?.spec?.template?.spec;
-  };
-  const isFilled = (spec: Spec) => 'restartPolicy' in (policyOf(spec) ?? {});
+  const isFilled = (spec: Spec) =>
+    Object.values(spec.template ?? {}).some((member) => member?.spec.template.spec?.restartPolicy !== undefined);
   const template = templateOf('statefulSetTemplate', {
     volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'] } }],
   });
