@@ -78,6 +78,16 @@ for (const { is, pod = podOf(), operation = 'UPDATE', how = {}, ...given } of fr
   });
 }
 
+test('an old record is made anew, and costs nothing more', () => {
+  const since = '2025-12-31T23:59:55Z';
+  for (const list of ['disruptedPods', 'unavailablePods'] as const) {
+    const answer = askBudget(budgetOf({ unavailableAllowed: 0, [list]: { a: since } }), podOf(), 'UPDATE', gates, now);
+    assert.ok(answer.isAllowed);
+    assert.equal(answer.left?.status?.unavailableAllowed, 0);
+    assert.deepEqual(answer.left.status[list], { a: '2026-01-01T00:00:00Z' });
+  }
+});
+
 test('with a budget that is spent nothing more is done', () => {
   for (const operation of ['UPDATE', 'DELETE', 'EVICT', 'RESIZE'] as const) {
     const answer = askBudget(spent, podOf(), operation, gates, now);

@@ -3,7 +3,11 @@
  * everybody, workloads for themselves before they begin: a Pod that is drained already cannot be refused any more.
  */
 import type { Pod } from '@kruise/api/core/pod';
-import type { PodUnavailableBudget, ProtectedOperation } from '@kruise/api/kruise/podunavailablebudget';
+import type {
+  PodUnavailableBudget,
+  PodUnavailableBudgetStatus,
+  ProtectedOperation,
+} from '@kruise/api/kruise/podunavailablebudget';
 import {
   noProtectAnnotation,
   protectOperationsAnnotation,
@@ -12,7 +16,7 @@ import {
 } from '@kruise/api/kruise/well-known';
 import { isEmptySelector } from '@kruise/api/meta/label-selector.validate';
 import { selectorOf } from '@kruise/machinery/label-selector';
-import { formatTime, type Instant } from '@kruise/values/time';
+import { formatTime, type Instant, parseTime } from '@kruise/values/time';
 import type { FeatureGates } from '../feature-gates.ts';
 import { isAvailable } from './availability.ts';
 
@@ -26,6 +30,9 @@ const recorded: BudgetAnswer = { isAllowed: true, isRecorded: true };
 
 /** More Pods than this are not waited for at once. */
 const mostRecorded = 2000;
+
+/** A record of this age may be forgotten before what it is relied on for is done: it is made anew. */
+const reliableMs = 5000;
 
 /** The name of the budget a Pod belongs to. */
 export function budgetNameOf({ metadata: { annotations = {} } }: Pod): string | undefined {
@@ -49,25 +56,43 @@ export function askBudget(
   const { ignoredPodSelector: ignored } = spec;
   if (ignored && !isEmptySelector(ignored) && selectorOf(ignored).matches(pod.metadata.labels)) return allowed;
   if (!status || status.desiredAvailable === 0 || !isProtected(budget, operation, gates)) return allowed;
-  const { unavailablePods = {}, disruptedPods = {}, unavailableAllowed } = status;
   const { name = '' } = pod.metadata;
-  if (Object.hasOwn(unavailablePods, name) || Object.hasOwn(disruptedPods, name)) return recorded;
-
-  const refusal = `podunavailablebudget.policy.kruise.io "${budget.metadata.name}" is forbidden: `;
-  if (unavailableAllowed <= 0) return { isAllowed: false, why: `${refusal}pub unavailable allowed is negative` };
-  if (Object.keys(unavailablePods).length + Object.keys(disruptedPods).length > mostRecorded) {
-    const tooMany = 'too many unavailable not confirmed by PUB controller';
-    return { isAllowed: false, why: `${refusal}DisruptedPods and UnavailablePods map too big - ${tooMany}` };
+  const list = lists.find((each) => Object.hasOwn(status[each] ?? {}, name));
+  if (list) {
+    const isReliable = now - parseTime(status[list]![name]!) < reliableMs;
+    return isReliable ? recorded : { isAllowed: true, left: withRecord(budget, status, list, name, now) };
   }
-  const record = { [name]: formatTime(now) };
-  const records =
-    operation === 'UPDATE'
-      ? { unavailablePods: { ...unavailablePods, ...record } }
-      : { disruptedPods: { ...disruptedPods, ...record } };
-  return {
-    isAllowed: true,
-    left: { ...budget, status: { ...status, ...records, unavailableAllowed: unavailableAllowed - 1 } },
-  };
+  const fault = faultOf(status);
+  if (fault !== undefined) {
+    const why = `podunavailablebudget.policy.kruise.io "${budget.metadata.name}" is forbidden: ${fault}`;
+    return { isAllowed: false, why };
+  }
+  const charged = { ...status, unavailableAllowed: status.unavailableAllowed - 1 };
+  const left = withRecord(budget, charged, operation === 'UPDATE' ? 'unavailablePods' : 'disruptedPods', name, now);
+  return { isAllowed: true, left };
+}
+
+/** Where it is recorded what may happen to Pods. */
+const lists = ['unavailablePods', 'disruptedPods'] as const;
+
+type Status = PodUnavailableBudgetStatus;
+
+function withRecord(
+  budget: PodUnavailableBudget,
+  status: Status,
+  list: (typeof lists)[number],
+  pod: string,
+  now: Instant,
+): PodUnavailableBudget {
+  return { ...budget, status: { ...status, [list]: { ...status[list], [pod]: formatTime(now) } } };
+}
+
+/** Why a budget lets nothing more happen; nothing if it does. */
+function faultOf({ unavailableAllowed, disruptedPods = {}, unavailablePods = {} }: Status): string | undefined {
+  if (unavailableAllowed <= 0) return 'pub unavailable allowed is negative';
+  if (Object.keys(disruptedPods).length + Object.keys(unavailablePods).length <= mostRecorded) return undefined;
+  const why = 'too many unavailable not confirmed by PUB controller';
+  return `DisruptedPods and UnavailablePods map too big - ${why}`;
 }
 
 const usuallyProtected: readonly string[] = ['DELETE', 'UPDATE', 'EVICT'];

@@ -24,7 +24,7 @@ const podOf = (
 ): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { name, namespace: 'default', annotations },
+  metadata: { name, namespace: 'default', annotations, resourceVersion: '7' },
   status: { phase: 'Running', conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }] },
 });
 const pods = (count: number, traits?: Traits) =>
@@ -106,12 +106,16 @@ test('Pods that were let go or updated do not count until they are seen to be', 
   assert.deepEqual([less.unavailableAllowed, less.currentAvailable], [5, 75]);
 });
 
+const versionIn = (patch: unknown) => (patch as Pod).metadata.resourceVersion;
+
 const records: {
   is: string;
   records: Partial<PodUnavailableBudgetStatus>;
   pods?: readonly Pod[];
   kept: Partial<PodUnavailableBudgetStatus>;
   events?: readonly string[];
+  /** The Pods that are looked at anew before the status is written. */
+  confirmed?: readonly string[];
   again?: number;
 }[] = [
   {
@@ -125,6 +129,7 @@ const records: {
     records: { disruptedPods: { p0: ago(21) } },
     kept: {},
     events: ["Warning NotDeleted Pod was expected by PUB default/pub to be deleted but it wasn't"],
+    confirmed: ['p0 at 7'],
   },
   {
     is: 'of an update 9 seconds ago is kept',
@@ -132,7 +137,18 @@ const records: {
     kept: { unavailablePods: { p0: ago(9) } },
     again: 1.001,
   },
-  { is: 'of an update 11 seconds ago is dropped', records: { unavailablePods: { p0: ago(11) } }, kept: {} },
+  {
+    is: 'of an update 11 seconds ago is dropped',
+    records: { unavailablePods: { p0: ago(11) } },
+    kept: {},
+    confirmed: ['p0 at 7'],
+  },
+  {
+    is: 'of an update 11 seconds ago is dropped at once if the Pod is not available',
+    records: { unavailablePods: { p0: ago(11) } },
+    pods: pods(2, { isReady: false }),
+    kept: {},
+  },
   { is: 'of a Pod that is gone is dropped', records: { disruptedPods: { gone: ago(1) } }, kept: {} },
   {
     is: 'that ends first decides when to look again',
@@ -141,15 +157,21 @@ const records: {
     again: 7.001,
   },
 ];
-for (const { is, records: given, kept, events = [], again } of records) {
+for (const { is, records: given, pods: found = pods(2), kept, events = [], confirmed = [], again } of records) {
   test(`a record ${is}`, () => {
     const budget = budgetOf({ maxUnavailable: 1 }, { ...zero, ...given });
-    const { status, told = [], requeueAfterSeconds } = look({ budget, replicas: 2, pods: pods(2) });
+    const { status, actions, told = [], requeueAfterSeconds } = look({ budget, replicas: 2, pods: found });
     assert.ok(status && typeof status !== 'function');
     assert.deepEqual([status.disruptedPods, status.unavailablePods], [kept.disruptedPods, kept.unavailablePods]);
     assert.deepEqual(
       told.map(({ type, reason, message }) => `${type} ${reason} ${message}`),
       events,
+    );
+    assert.deepEqual(
+      actions.map(
+        (action) => action.type === 'patch' && `${action.object.metadata.name} at ${versionIn(action.patch)}`,
+      ),
+      confirmed,
     );
     assert.equal(requeueAfterSeconds, again);
   });

@@ -33,12 +33,13 @@ export function decide(
   now: Instant,
 ): Decision<PodUnavailableBudgetStatus> {
   if (isBeingDeleted(budget)) return { actions: [] };
-  const actions = pods.filter((pod) => budgetNameOf(pod) === undefined).map((pod) => relate(pod, budget));
+  const relations = pods.filter((pod) => budgetNameOf(pod) === undefined).map((pod) => relate(pod, budget));
   const totalReplicas = budget.spec.protectTotalReplicas ?? replicas;
   const desiredAvailable = desired(budget, totalReplicas);
-  if (typeof desiredAvailable === 'string') return { actions, told: [uncountable(budget, desiredAvailable)] };
-
-  const { disruptedPods, unavailablePods, overdue, nextAt } = recordsOf(budget, pods, now);
+  if (typeof desiredAvailable === 'string') {
+    return { actions: relations, told: [uncountable(budget, desiredAvailable)] };
+  }
+  const { disruptedPods, unavailablePods, forgotten, nextAt } = recordsOf(budget, pods, now);
   const isExpected = ({ metadata: { name = '' } }: Pod) => !disruptedPods.has(name) && !unavailablePods.has(name);
   const currentAvailable = pods.filter((pod) => isExpected(pod) && isAvailable(pod, gates)).length;
   const status: PodUnavailableBudgetStatus = {
@@ -52,15 +53,14 @@ export function decide(
   };
   // A look that finds all as it was has no news.
   const news = pods.length === 0 && !isSame(status, budget.status) ? [noPods(budget)] : [];
+  // A Pod counts again only if it is as it looks: what was let happen to it may have, out of sight.
+  const doubtful = [...forgotten.disrupted, ...forgotten.unavailable].filter((pod) => isAvailable(pod, gates));
   return {
-    actions,
+    actions: [...relations, ...doubtful.map(confirm)],
     status,
-    told: [...news, ...overdue.map((pod) => notDeleted(pod, budget))],
+    told: [...news, ...forgotten.disrupted.map((pod) => notDeleted(pod, budget))],
     restMs: restBetweenLooks(pods.length),
-    ...soonest(
-      nextAt === undefined ? undefined : Math.max(1, nextAt - now) / 1000,
-      hasStrangers ? askAgainSeconds : undefined,
-    ),
+    ...soonest(nextAt === undefined ? undefined : (nextAt - now) / 1000, hasStrangers ? askAgainSeconds : undefined),
   };
 }
 
@@ -77,6 +77,12 @@ function desired({ spec: { maxUnavailable, minAvailable } }: PodUnavailableBudge
 
 function relate(pod: Pod, budget: PodUnavailableBudget): PatchAction {
   const patch = { metadata: { annotations: relatedTo(budget) } };
+  return { type: 'patch', object: pod, patch, patchType: 'strategic' };
+}
+
+/** Changes nothing, but fails if anybody has changed the Pod since it was seen: then all of it is decided anew. */
+function confirm(pod: Pod): PatchAction {
+  const patch = { metadata: { resourceVersion: pod.metadata.resourceVersion } };
   return { type: 'patch', object: pod, patch, patchType: 'strategic' };
 }
 

@@ -14,8 +14,8 @@ export type Records = {
   readonly disruptedPods: ReadonlyMap<string, string>;
   /** Pods that are still to be updated. */
   readonly unavailablePods: ReadonlyMap<string, string>;
-  /** Pods that should have gone. */
-  readonly overdue: readonly Pod[];
+  /** Pods whose record is too old, though nothing was seen to happen to them. */
+  readonly forgotten: { readonly disrupted: readonly Pod[]; readonly unavailable: readonly Pod[] };
   /** When the next record is to be forgotten. */
   readonly nextAt: Instant | undefined;
 };
@@ -48,7 +48,7 @@ export function recordsOf({ status }: PodUnavailableBudget, pods: readonly Pod[]
   return {
     disruptedPods: disrupted.kept,
     unavailablePods: unavailable.kept,
-    overdue: disrupted.over,
+    forgotten: { disrupted: disrupted.over, unavailable: unavailable.over },
     nextAt: ends.length > 0 ? Math.min(...ends) : undefined,
   };
 }
