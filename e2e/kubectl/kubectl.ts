@@ -126,7 +126,7 @@ export async function spaceOf(kubectl: Kubectl, namespace: string) {
   return {
     namespace,
     ok: (command: string | readonly string[], input?: string) => kubectl.ok(within(command), input),
-    fails: (command: string | readonly string[]) => kubectl.fails(within(command)),
+    fails: (command: string | readonly string[], input?: string) => kubectl.fails(within(command), input),
   };
 }
 

@@ -19,7 +19,7 @@ import { StrategicMergeError } from '@kruise/machinery/strategic-merge-error';
 import { DecodeError } from '@kruise/schema/codec';
 import { compareStrings } from '@kruise/values/go-syntax';
 import type { Assessment } from './assess.ts';
-import type { Sort, Workload } from './sorts.ts';
+import { type Sort, sortOfWorkload, type Workload } from './sorts.ts';
 import { isAdaptive, isReserving, patienceMs } from './strategy.ts';
 import { type ExistingSubset, type ExistingSubsets, revisionOf } from './subsets.ts';
 import { patchText, type Target, workloadFor } from './workload.ts';
@@ -65,9 +65,7 @@ export function manage(plan: Plan): Work {
   return {
     actions: [
       ...deleteSubsets(plan, leaving),
-      ...misfits.map((workload) =>
-        independent(deleteWorkload(owner, workload, failedProvision(misfitFault(workload)))),
-      ),
+      ...misfits.map((workload) => deleteMisfit(owner, workload)),
       ...creations,
       ...(missing.length > 0 && !creations.some(isFault) ? [succeeded(owner, made)] : []),
       ...changes,
@@ -137,8 +135,11 @@ function deleteSubsets({ owner, sort }: Plan, leaving: readonly ExistingSubset[]
   });
 }
 
-function misfitFault({ kind, metadata: { namespace, name } }: Workload): string {
-  return `fail to delete Subset ${name} of other type ${kind} for UnitedDeployment ${namespace}/${name}: {error}`;
+function deleteMisfit(owner: UnitedDeployment, workload: Workload): RemoveAction {
+  const { namespace, name } = owner.metadata;
+  const what = `Subset ${workload.metadata.name} of other type ${sortOfWorkload(workload).name}`;
+  const failed = failedProvision(`fail to delete ${what} for UnitedDeployment ${namespace}/${name}: {error}`);
+  return independent(deleteWorkload(owner, workload, failed));
 }
 
 /** Deletes a workload, and behind its back its Pods. */

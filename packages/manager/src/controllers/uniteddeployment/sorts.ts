@@ -10,7 +10,7 @@ import { unitedDeploymentRevisionLabel } from '@kruise/api/kruise/well-known';
 import type { LabelSelector } from '@kruise/api/meta/label-selector';
 import type { ObjectMeta } from '@kruise/api/meta/object-meta';
 import type { KubernetesObject } from '@kruise/client/object-key';
-import type { Kind } from '@kruise/schema/kind';
+import { apiVersionOf, type Kind } from '@kruise/schema/kind';
 import { type IntOrString, scaleUp } from '@kruise/values/int-or-string';
 
 type Strategy = {
@@ -102,7 +102,13 @@ export const sorts: readonly Sort[] = [
 
 /** The sort of workloads a template is of; undefined where there is none. */
 export function sortOf(template: SubsetTemplate | undefined): Sort | undefined {
-  return sorts.find((sort) => template?.[sort.template] !== undefined);
+  return sorts.find((sort) => template?.[sort.template] != null);
+}
+
+/** The sort of a workload. */
+export function sortOfWorkload({ apiVersion, kind }: Workload): Sort {
+  // Nothing but workloads of these sorts is ever looked at.
+  return sorts.find((sort) => sort.kind.kind === kind && apiVersionOf(sort.kind) === apiVersion)!;
 }
 
 /** The template of a sort that is known to have one. */

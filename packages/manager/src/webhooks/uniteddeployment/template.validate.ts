@@ -22,7 +22,7 @@ export function* validateTemplate(
   { template = {}, selector }: UnitedDeploymentSpec,
   gates: FeatureGates,
 ): Generator<Cause> {
-  const given = sorts.filter((sort) => template[sort.template] !== undefined);
+  const given = sorts.filter((sort) => template[sort.template] != null);
   if (given.length === 0) yield required(path, `should provide one of ${all}`);
   if (given.length > 1) {
     yield invalidStructure(path, 'v1beta1.SubsetTemplate', template, `should provide only one of ${all}`);
