@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Node } from '@kruise/api/core/node';
+import type { Pod } from '@kruise/api/core/pod';
+import type { WorkloadSpread, WorkloadSpreadStatus } from '@kruise/api/kruise/workloadspread';
+import type { Action } from '@kruise/client/actions';
+import { deletionCostAnnotation } from '@kruise/machinery/pod-ranking';
+import fc from 'fast-check';
+import { carryOut, type Objects, objectsOf, put } from '../../testing/world.ts';
+import { placementOf } from '../../workloadspread/placement.ts';
+import { decide } from './decide.ts';
+import { ago, nodeOf, now, observedOf, type PodOptions, podOf, spreadOf, subsetsOf, type World } from './fixtures.ts';
+
+/** `cost x 100, take x into a, delete x`. */
+function inWords(actions: readonly Action[]): readonly string[] {
+  return actions.flatMap((action) => {
+    if (action.type === 'remove') return [`delete ${action.object.metadata.name}`];
+    assert.equal(action.type, 'patch');
+    const { name } = action.object.metadata;
+    // Only Pods are patched, and of them only metadata.
+    const changed = (action.patch as Pod).metadata;
+    const cost = changed.annotations?.[deletionCostAnnotation];
+    const placement = placementOf({ ...(action.object as Pod), metadata: changed });
+    return [
+      ...(placement ? [`take ${name} into ${placement.subset}`] : []),
+      ...(cost === undefined ? [] : [`cost ${name} ${cost}`]),
+    ];
+  });
+}
+
+const pods = (names: string, options: PodOptions) => names.split(' ').map((name) => podOf(name, options));
+
+/** What is done about Pods, in short. */
+function done(spread: WorkloadSpread, present: readonly Pod[], world: World = {}): readonly string[] {
+  return inWords(decide(observedOf(spread, present, world), now).actions);
+}
+
+const costs: { is: string; spread?: WorkloadSpread; pods: readonly Pod[]; world?: World; done: readonly string[] }[] = [
+  {
+    is: 'the more the earlier the group is filled',
+    spread: spreadOf({ subsets: subsetsOf('a 10', 'b 10', 'c') }),
+    pods: [podOf('x', { in: 'a' }), podOf('y', { in: 'b' }), podOf('z', { in: 'c' })],
+    done: ['cost x 300', 'cost y 200', 'cost z 100'],
+  },
+  {
+    is: 'little where a group has too many, and less in a later group',
+    spread: spreadOf({ subsets: subsetsOf('a 1', 'b 1', 'c') }),
+    pods: [...pods('x1 x2', { in: 'a' }), ...pods('y1 y2', { in: 'b' }), podOf('z', { in: 'c' })],
+    done: ['cost x1 -100', 'cost x2 300', 'cost y1 -200', 'cost y2 200', 'cost z 100'],
+  },
+  {
+    is: 'least in no group',
+    pods: [podOf('x', { in: 'gone' }), podOf('y', { node: '' })],
+    done: ['cost x -300', 'cost y -300'],
+  },
+  {
+    is: 'what it is worth, whatever somebody said',
+    pods: [podOf('x', { in: 'b', cost: 1 })],
+    done: ['cost x 100'],
+  },
+  { is: 'what it says already', pods: [podOf('x', { in: 'a', cost: 200 })], done: [] },
+  {
+    is: 'little for those that are not well',
+    pods: [podOf('x', { in: 'a' }), podOf('y', { in: 'a', isReady: false }), podOf('z', { in: 'a', phase: 'Pending' })],
+    spread: spreadOf({ subsets: subsetsOf('a 1', 'b') }),
+    done: ['cost x 200', 'cost y -100', 'cost z -100'],
+  },
+  {
+    is: 'nothing for those that are going or gone',
+    pods: [
+      podOf('x', { in: 'a', isDeleted: true }),
+      podOf('y', { in: 'a', phase: 'Failed' }),
+      podOf('z', { in: 'a', phase: 'Succeeded' }),
+    ],
+    done: [],
+  },
+  {
+    is: 'the other way round for versions on their way out',
+    spread: spreadOf({ kind: 'Deployment' }),
+    pods: ['new', 'old'].flatMap((version) =>
+      ['a', 'b'].map((name) => podOf(`${version}-${name}`, { in: name, version })),
+    ),
+    world: { latestVersion: 'new' },
+    done: ['cost new-a 200', 'cost new-b 100', 'cost old-a 100', 'cost old-b 200'],
+  },
+  {
+    is: 'nothing while no version is the latest',
+    spread: spreadOf({ kind: 'Deployment' }),
+    pods: [podOf('x', { in: 'a', version: 'old' })],
+    world: { latestVersion: undefined },
+    done: [],
+  },
+  ...['StatefulSet', 'Job', 'Fleet'].map((kind) => ({
+    is: `nothing to a ${kind}`,
+    spread: spreadOf({ kind }),
+    pods: [podOf('x', { in: 'a' })],
+    done: [],
+  })),
+  {
+    is: 'by seats that are a part of all',
+    spread: spreadOf({ subsets: subsetsOf('a 40%', 'b') }),
+    pods: pods('x y z', { in: 'a' }),
+    done: ['cost x -100', 'cost y 200', 'cost z 200'],
+  },
+];
+for (const { is, spread = spreadOf(), pods: present, world, done: expected } of costs) {
+  test(`it costs ${is} to lose a Pod`, () => {
+    assert.deepEqual(done(spread, present, world), expected);
+  });
+}
+
+const zone = (name: string) => ({ matchExpressions: [{ key: 'zone', operator: 'In' as const, values: [name] }] });
+const zoned = (name: string, limit = '') => {
+  const [subset] = subsetsOf(`${name} ${limit}`.trim());
+  return { ...subset!, requiredNodeSelector: zone(name) };
+};
+const tier = { metadata: { labels: { tier: 'cheap' }, annotations: { note: 'x' } } };
+
+const adoptions: {
+  is: string;
+  spread: WorkloadSpread;
+  pods?: readonly Pod[];
+  node?: Node;
+  done: readonly string[];
+}[] = [
+  {
+    is: 'the group of its node',
+    spread: spreadOf({ subsets: [zoned('a'), zoned('b')] }),
+    node: nodeOf({ zone: 'b' }),
+    done: ['take x into b'],
+  },
+  { is: 'the first of several', spread: spreadOf({ subsets: subsetsOf('a', 'b') }), done: ['take x into a'] },
+  {
+    is: 'the one with seats left',
+    spread: spreadOf({ subsets: subsetsOf('a 1', 'b') }),
+    pods: [podOf('y', { in: 'a' }), podOf('x')],
+    done: ['take x into b'],
+  },
+  {
+    is: 'one after the other while seats last',
+    spread: spreadOf({ subsets: subsetsOf('a 1', 'b') }),
+    pods: pods('x y', {}),
+    done: ['take x into a', 'take y into b'],
+  },
+  {
+    is: 'the one it was as good as made for',
+    spread: spreadOf({ subsets: [{ name: 'a' }, { name: 'b', patch: tier }] }),
+    pods: [podOf('x', { labels: { tier: 'cheap' } })],
+    done: ['take x into b'],
+  },
+  {
+    is: 'the one that prefers its node',
+    spread: spreadOf({
+      subsets: [
+        { name: 'a', patch: tier },
+        { name: 'b', preferredNodeSelector: [{ weight: 1, preference: zone('b') }] },
+      ],
+    }),
+    pods: [podOf('x', { labels: { tier: 'cheap' } })],
+    node: nodeOf({ zone: 'b' }),
+    done: ['take x into b'],
+  },
+  { is: 'none on another node', spread: spreadOf({ subsets: [zoned('a')] }), node: nodeOf({ zone: 'b' }), done: [] },
+  { is: 'none on a node it does not put up with', spread: spreadOf(), node: nodeOf({}, ['spot']), done: [] },
+  { is: 'none before it has a node', spread: spreadOf(), pods: [podOf('x', { node: '' })], done: [] },
+  { is: 'none on a node nobody knows', spread: spreadOf(), pods: [podOf('x', { node: 'other' })], done: [] },
+  {
+    is: 'none if its own is gone',
+    spread: spreadOf({ subsets: subsetsOf('a') }),
+    pods: [podOf('x', { in: 'gone' })],
+    done: [],
+  },
+];
+for (const { is, spread, pods: present = [podOf('x')], node = nodeOf(), done: expected } of adoptions) {
+  test(`a Pod that was not sent to a group is taken into ${is}`, () => {
+    // Workloads that do not heed costs show what else is done.
+    const unheeding = { ...spread, spec: { ...spread.spec, targetRef: { ...spread.spec.targetRef, kind: 'Job' } } };
+    assert.deepEqual(done(unheeding, present, { node }), expected);
+  });
+}
+
+test('a Pod that is taken into a group gets metadata of its patch, unless it is not to', () => {
+  const patchFor = (annotations = {}) => {
+    const spread = spreadOf({
+      kind: 'Job',
+      subsets: [{ name: 'a', patch: { ...tier, spec: { containers: [] } } }],
+      annotations,
+    });
+    const [action] = decide(observedOf(spread, [podOf('x')]), now).actions;
+    assert.ok(action?.type === 'patch' && action.patchType === 'strategic');
+    return action.patch;
+  };
+  const placement = { 'apps.kruise.io/matched-workloadspread': '{"name":"ws","subset":"a"}' };
+  assert.deepEqual(patchFor(), {
+    metadata: { labels: { tier: 'cheap' }, annotations: { note: 'x', ...placement } },
+  });
+  const ignored = { 'workloadspread.kruise.io/ignore-patch-existing-pods-metadata': 'True' };
+  assert.deepEqual(patchFor(ignored), { metadata: { annotations: placement } });
+});
+
+test('a Pod of another WorkloadSpread is taken over', () => {
+  const other = podOf('x', { in: 'a' });
+  const annotations = { 'apps.kruise.io/matched-workloadspread': '{"name":"other","subset":"b"}' };
+  const taken = { ...other, metadata: { ...other.metadata, annotations } };
+  assert.deepEqual(done(spreadOf({ kind: 'Job' }), [taken]), ['take x into a']);
+});
+
+const stuck = (name: string, ageSeconds: number) => podOf(name, { in: 'a', isStuck: true, ageSeconds });
+const withRoom = (status: 'True' | 'False'): WorkloadSpreadStatus => {
+  const reason = status === 'True' ? 'Sufficient' : 'PodUnschedulable';
+  const conditions = [{ type: 'Schedulable', status, reason, message: '', lastTransitionTime: ago(60) }];
+  const list = [{ name: 'a', replicas: 1, missingReplicas: 0, conditions }];
+  return { subsetStatuses: list, versionedSubsetStatuses: { versionIgnored: list } };
+};
+
+const removals: { when: string; spread: WorkloadSpread; pods?: readonly Pod[]; done: readonly string[] }[] = [
+  { when: 'its group is closed', spread: spreadOf({ patience: 5, status: withRoom('False') }), done: ['delete x'] },
+  { when: 'webhooks may still send Pods there', spread: spreadOf({ patience: 5, status: withRoom('True') }), done: [] },
+  { when: 'nobody has counted yet', spread: spreadOf({ patience: 5 }), done: [] },
+  {
+    when: 'there is still time',
+    spread: spreadOf({ patience: 5, status: withRoom('False') }),
+    pods: [stuck('x', 5)],
+    done: [],
+  },
+  { when: 'it is to stay where it is', spread: spreadOf({ status: withRoom('False') }), done: [] },
+  {
+    when: 'there is no group after its own',
+    spread: spreadOf({ subsets: subsetsOf('a'), patience: 5, status: withRoom('False') }),
+    done: [],
+  },
+];
+for (const { when, spread, pods: present = [stuck('x', 6)], done: expected } of removals) {
+  test(`a Pod that finds no node is ${expected.length > 0 ? 'deleted' : 'left alone'} when ${when}`, () => {
+    const actions = done(spread, present).filter((each) => !each.startsWith('cost'));
+    assert.deepEqual(actions, expected);
+  });
+}
+
+test('where there is no workload nothing is counted but seats', () => {
+  const { actions, status } = decide({ spread: spreadOf(), target: undefined, nodeNamed: () => undefined }, now);
+  assert.deepEqual(actions, []);
+  assert.deepEqual(status, {
+    observedGeneration: 3,
+    subsetStatuses: [
+      { name: 'a', replicas: 0, missingReplicas: 2 },
+      { name: 'b', replicas: 0, missingReplicas: -1 },
+    ],
+  });
+});
+
+const anyPod = fc.record({
+  subset: fc.constantFrom('', 'a', 'b', 'gone'),
+  version: fc.constantFrom('old', 'new'),
+  phase: fc.constantFrom('Running', 'Pending', 'Failed'),
+  isReady: fc.boolean(),
+  isStuck: fc.boolean(),
+  isDeleted: fc.boolean(),
+  ageSeconds: fc.integer({ min: 0, max: 20 }),
+  cost: fc.constantFrom('', '100', '-300'),
+});
+const anyWorld = fc.record({
+  limit: fc.constantFrom('a', 'a 0', 'a 1', 'a 3', 'a 50%'),
+  pods: fc.array(anyPod, { maxLength: 12 }),
+  patience: fc.constantFrom(undefined, 5),
+});
+
+test('carrying out a decision leaves nothing to decide', () => {
+  fc.assert(
+    fc.property(anyWorld, ({ limit, pods: drawn, patience }) => {
+      let spread = spreadOf({ kind: 'Deployment', subsets: subsetsOf(limit, 'b'), ...(patience ? { patience } : {}) });
+      const objects: Objects = new Map();
+      for (const [index, { subset, cost, ...options }] of drawn.entries()) {
+        put(objects, podOf(`p${index}`, { ...options, in: subset, ...(cost ? { cost } : {}) }));
+      }
+      const look = () =>
+        decide(observedOf(spread, objectsOf<Pod>(objects, 'Pod'), { latestVersion: 'new', replicas: 6 }), now);
+      // Pods are deleted once the status says that their group is closed, and so after it was written.
+      for (let pass = 0; pass < 2; pass++) {
+        const { actions, status } = look();
+        carryOut(objects, actions, now);
+        spread = { ...spread, status: status as WorkloadSpreadStatus };
+      }
+      const { status: counted } = look();
+      spread = { ...spread, status: counted as WorkloadSpreadStatus };
+      const { actions, status, told } = look();
+      assert.deepEqual([actions, told, status], [[], [], spread.status]);
+    }),
+  );
+});

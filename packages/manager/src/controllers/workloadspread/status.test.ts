@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '@kruise/api/core/pod';
+import type { WorkloadSpreadStatus, WorkloadSpreadSubsetStatus } from '@kruise/api/kruise/workloadspread';
+import { parseTime } from '@kruise/values/time';
+import { decide } from './decide.ts';
+import { ago, now, observedOf, podOf, type SpreadOptions, spreadOf, subsetsOf } from './fixtures.ts';
+
+type Subset = WorkloadSpreadSubsetStatus;
+type Noted = Pick<Subset, 'creatingPods' | 'deletingPods'>;
+
+/** What is said of the first group, of one version, after `noted` was. */
+function counted(limit: string, pods: readonly Pod[], noted: Noted = {}, options: SpreadOptions = {}) {
+  const before: Subset = { name: 'a', replicas: 0, missingReplicas: 0, ...noted };
+  const status = { versionedSubsetStatuses: { versionIgnored: [before] } };
+  const spread = spreadOf({ subsets: subsetsOf(`a ${limit}`.trim(), 'b'), status, ...options });
+  const { status: after, told = [], requeueAfterSeconds } = decide(observedOf(spread, pods), now);
+  const [subset] = (after as WorkloadSpreadStatus).versionedSubsetStatuses?.['versionIgnored'] ?? [];
+  return { subset, told: told.map(({ type, reason, message }) => `${type} ${reason} ${message}`), requeueAfterSeconds };
+}
+
+const pod = podOf('x', { in: 'a' });
+const rows: { is: string; limit: string; pods?: readonly Pod[]; noted?: Noted; counts: Partial<Subset> }[] = [
+  { is: 'a Pod in one of five seats', limit: '5', counts: { replicas: 1, missingReplicas: 4 } },
+  { is: 'a Pod in seats for all five', limit: '100%', counts: { replicas: 1, missingReplicas: 4 } },
+  { is: 'a Pod in seats for 80% of five', limit: '80%', counts: { replicas: 1, missingReplicas: 3 } },
+  { is: 'a Pod in seats for a bit of five', limit: '1%', counts: { replicas: 1, missingReplicas: 0 } },
+  { is: 'a Pod in a group without an end', limit: '', counts: { replicas: 1, missingReplicas: -1 } },
+  {
+    is: 'more Pods than seats',
+    limit: '1',
+    pods: [pod, podOf('y', { in: 'a' })],
+    counts: { replicas: 2, missingReplicas: 0 },
+  },
+  {
+    is: 'only Pods that are at work',
+    limit: '5',
+    pods: [pod, podOf('y', { in: 'a', phase: 'Failed' }), podOf('z', { in: 'a', isDeleted: true })],
+    counts: { replicas: 1, missingReplicas: 4 },
+  },
+  {
+    is: 'a Pod that is on its way',
+    limit: '5',
+    noted: { creatingPods: { y: ago(29) } },
+    counts: { replicas: 1, missingReplicas: 3, creatingPods: { y: ago(29) } },
+  },
+  {
+    is: 'a Pod that has come',
+    limit: '5',
+    noted: { creatingPods: { x: ago(1) } },
+    counts: { replicas: 1, missingReplicas: 4 },
+  },
+  {
+    is: 'a Pod that has come, by what it was known by',
+    limit: '5',
+    pods: [podOf('x', { in: 'a', uid: 'id' })],
+    noted: { creatingPods: { id: ago(1) } },
+    counts: { replicas: 1, missingReplicas: 4 },
+  },
+  {
+    is: 'a Pod that has come and gone',
+    limit: '5',
+    pods: [pod, podOf('y', { in: 'a', phase: 'Succeeded' })],
+    noted: { creatingPods: { y: ago(1) } },
+    counts: { replicas: 1, missingReplicas: 4 },
+  },
+  {
+    is: 'a Pod that is about to go',
+    limit: '1',
+    noted: { deletingPods: { x: ago(14) } },
+    counts: { replicas: 1, missingReplicas: 1, deletingPods: { x: ago(14) } },
+  },
+  {
+    is: 'no Pod that is gone',
+    limit: '1',
+    pods: [pod, podOf('y', { in: 'a', isDeleted: true })],
+    noted: { deletingPods: { y: ago(1), z: ago(1) } },
+    counts: { replicas: 1, missingReplicas: 0 },
+  },
+  {
+    is: 'seats no more than there are',
+    limit: '2',
+    noted: { deletingPods: { x: ago(1) }, creatingPods: { y: ago(1), z: ago(1), u: ago(1) } },
+    counts: {
+      replicas: 1,
+      missingReplicas: 0,
+      creatingPods: { y: ago(1), z: ago(1), u: ago(1) },
+      deletingPods: { x: ago(1) },
+    },
+  },
+];
+for (const { is, limit, pods = [pod], noted, counts } of rows) {
+  test(`a group counts ${is}`, () => {
+    assert.deepEqual(counted(limit, pods, noted).subset, { name: 'a', ...counts });
+  });
+}
+
+test('a Pod that never came is forgotten, and told of', () => {
+  const { subset, told } = counted('5', [pod], { creatingPods: { y: ago(31) } });
+  assert.deepEqual(subset, { name: 'a', replicas: 1, missingReplicas: 4 });
+  assert.deepEqual(told, ["Warning CreatePodFailed Pod default/y was expected to be created but it wasn't"]);
+});
+
+test('a Pod that never went is counted again, and told of', () => {
+  const { subset, told } = counted('1', [pod], { deletingPods: { x: ago(16) } });
+  assert.deepEqual(subset, { name: 'a', replicas: 1, missingReplicas: 0 });
+  assert.deepEqual(told, ["Warning DeletePodFailed Pod default/x was expected to be deleted but it wasn't"]);
+});
+
+test('it is counted again when the first of those awaited is overdue', () => {
+  const noted = { creatingPods: { y: ago(3) }, deletingPods: { x: ago(5) } };
+  assert.equal(counted('5', [pod], noted).requeueAfterSeconds, 10.001);
+  assert.equal(counted('5', [pod]).requeueAfterSeconds, undefined);
+});
+
+test('groups are told in the order of the spec, each with its own records', () => {
+  const status = {
+    subsetStatuses: [],
+    versionedSubsetStatuses: {
+      versionIgnored: [
+        { name: 'a', replicas: 0, missingReplicas: 2, creatingPods: { x: ago(1) } },
+        { name: 'b', replicas: 0, missingReplicas: 2, creatingPods: { y: ago(2) } },
+      ],
+    },
+  };
+  const { status: after } = decide(
+    observedOf(spreadOf({ subsets: subsetsOf('b 2', 'a 2'), status }), [podOf('z', { in: 'a' })]),
+    now,
+  );
+  assert.deepEqual((after as WorkloadSpreadStatus).versionedSubsetStatuses?.['versionIgnored'], [
+    { name: 'b', replicas: 0, missingReplicas: 1, creatingPods: { y: ago(2) } },
+    { name: 'a', replicas: 1, missingReplicas: 0, creatingPods: { x: ago(1) } },
+  ]);
+});
+
+test('all Pods are counted together, and those of each version apart', () => {
+  const pods = [podOf('x', { in: 'a', version: 'old' }), podOf('y', { in: 'a', version: 'new' })];
+  const { status } = decide(observedOf(spreadOf({ kind: 'Deployment' }), pods, { latestVersion: 'new' }), now);
+  const { subsetStatuses, versionedSubsetStatuses } = status as WorkloadSpreadStatus;
+  const inShort = (list: readonly Subset[] | undefined) =>
+    list?.map(({ name, replicas, missingReplicas }) => `${name} ${replicas}/${missingReplicas}`).join(' ');
+  assert.equal(inShort(subsetStatuses), 'a 2/0 b 0/-1');
+  assert.equal(inShort(versionedSubsetStatuses?.['old']), 'a 1/1 b 0/-1');
+  assert.equal(inShort(versionedSubsetStatuses?.['new']), 'a 1/1 b 0/-1');
+});
+
+test('a version without Pods is kept while some are awaited', () => {
+  const list = (noted: Noted) => [{ name: 'a', replicas: 1, missingReplicas: 0, ...noted }];
+  const status = { versionedSubsetStatuses: { coming: list({ creatingPods: { x: ago(1) } }), gone: list({}) } };
+  const { status: after } = decide(observedOf(spreadOf({ status }), []), now);
+  assert.deepEqual(Object.keys((after as WorkloadSpreadStatus).versionedSubsetStatuses ?? {}), ['coming']);
+});
+
+test('nothing is counted where one limit makes no sense', () => {
+  const subsets = [{ name: 'a', maxReplicas: 'five' }, { name: 'b' }];
+  const { status } = decide(observedOf(spreadOf({ subsets }), []), now);
+  assert.deepEqual(status, { observedGeneration: 3 });
+});
+
+type Said = readonly [status: 'True' | 'False', secondsAgo: number];
+
+/** What is said of the room of each group: `True Sufficient 0`, with the seconds since it has been so. */
+function room(pods: readonly Pod[], former?: Said) {
+  const conditions = former && [
+    {
+      type: 'Schedulable',
+      status: former[0],
+      reason: former[0] === 'True' ? 'Sufficient' : 'PodUnschedulable',
+      message: '',
+      lastTransitionTime: ago(former[1]),
+    },
+  ];
+  const before = { name: 'a', replicas: 0, missingReplicas: 0, ...(conditions ? { conditions } : {}) };
+  const status = { subsetStatuses: [before], versionedSubsetStatuses: { versionIgnored: [before] } };
+  const decision = decide(observedOf(spreadOf({ patience: 5, status }), pods), now);
+  const { subsetStatuses = [] } = decision.status as WorkloadSpreadStatus;
+  const said = subsetStatuses.map(({ conditions: [condition] = [] }) => {
+    const since = (now - parseTime(condition!.lastTransitionTime)) / 1000;
+    return `${condition!.status} ${condition!.reason} ${since}`;
+  });
+  return { said, told: (decision.told ?? []).map(({ message }) => message), again: decision.requeueAfterSeconds };
+}
+
+const stuck = (ageSeconds: number, subset = 'a') => podOf('x', { in: subset, isStuck: true, ageSeconds });
+const scheduling: { when: string; pods?: readonly Pod[]; former?: Said; says: string; again?: number }[] = [
+  { when: 'there are no Pods', says: 'True Sufficient 0' },
+  { when: 'Pods have nodes', pods: [podOf('x', { in: 'a' })], former: ['True', 60], says: 'True Sufficient 60' },
+  { when: 'a Pod has waited too long', pods: [stuck(6)], says: 'False PodUnschedulable 0' },
+  { when: 'a Pod still has time', pods: [stuck(3)], says: 'True Sufficient 0', again: 2.001 },
+  {
+    when: 'a Pod is on its way out',
+    pods: [podOf('x', { in: 'a', phase: 'Pending', isDeleted: true })],
+    says: 'True Sufficient 0',
+  },
+  { when: 'there was room', pods: [stuck(6)], former: ['True', 60], says: 'False PodUnschedulable 0' },
+  { when: 'there still is none', pods: [stuck(6)], former: ['False', 400], says: 'False PodUnschedulable 400' },
+  { when: 'there was none a while ago', former: ['False', 290], says: 'False PodUnschedulable 290', again: 10.001 },
+  { when: 'there was none long ago', former: ['False', 301], says: 'True Sufficient 0' },
+];
+for (const { when, pods = [], former, says, again } of scheduling) {
+  test(`a group says ${says} of its room when ${when}`, () => {
+    const found = room(pods, former);
+    assert.equal(found.said[0], says);
+    assert.equal(found.again, again);
+  });
+}
+
+test('the last group always has room', () => {
+  assert.equal(room([stuck(60, 'b')]).said[1], 'True Sufficient 0');
+});
+
+test('a group that has room again is told of once', () => {
+  assert.deepEqual(room([], ['False', 301]).told, [
+    'Subset a of WorkloadSpread default/ws is recovered from unschedulable to schedulable',
+  ]);
+});
+
+test('nothing is said of room where Pods stay where they were sent', () => {
+  const conditions = [
+    { type: 'Schedulable', status: 'False' as const, reason: 'x', message: '', lastTransitionTime: ago(1) },
+  ];
+  const status = { subsetStatuses: [{ name: 'a', replicas: 0, missingReplicas: 0, conditions }] };
+  const { status: after } = decide(observedOf(spreadOf({ status }), []), now);
+  assert.equal((after as WorkloadSpreadStatus).subsetStatuses?.[0]?.conditions, undefined);
+});

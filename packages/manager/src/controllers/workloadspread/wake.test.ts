@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Deployment } from '@kruise/api/apps/deployment';
+import type { ReplicaSet } from '@kruise/api/apps/replicaset';
+import type { Job } from '@kruise/api/batch/job';
+import type { Pod } from '@kruise/api/core/pod';
+import type { CloneSet } from '@kruise/api/kruise/cloneset';
+import type { WorkloadSpread } from '@kruise/api/kruise/workloadspread';
+import type { Caches, Change } from '@kruise/client/informer';
+import { type KubernetesObject, keyOf } from '@kruise/client/object-key';
+import { createObjectStore } from '@kruise/client/object-store';
+import { podOf, spreadOf } from './fixtures.ts';
+import { spreadOfCloneSet, spreadOfDeployment, spreadOfJob, spreadOfPod, spreadOfReplicaSet } from './wake.ts';
+
+/** Caches that have these WorkloadSpreads, and nothing else. */
+function cachesOf(...spreads: readonly WorkloadSpread[]): Caches {
+  const store = createObjectStore<WorkloadSpread>();
+  for (const spread of spreads) store.set(keyOf(spread), spread);
+  return { of: () => store } as unknown as Caches;
+}
+
+const isFor = (apiVersion: string, kind: string, name = 'web', metadata = {}): WorkloadSpread => {
+  const spread = spreadOf();
+  return {
+    ...spread,
+    metadata: { ...spread.metadata, name: `ws-${kind}`, ...metadata },
+    spec: { ...spread.spec, targetRef: { apiVersion, kind, name } },
+  };
+};
+const added = <T>(object: T): Change<T> => ({ type: 'added', object, cause: 'event' });
+const deleted = <T>(object: T): Change<T> => ({ type: 'deleted', object, cause: 'event' });
+const updated = <T>(previous: T, object: T): Change<T> => ({ type: 'updated', object, previous, cause: 'event' });
+
+const sent = podOf('x', { in: 'a' });
+const lost = podOf('x');
+const stuck = podOf('x', { in: 'a', isStuck: true });
+const relabelled = podOf('x', { in: 'a', version: 'new' });
+const podRows: { when: string; change: Change<Pod>; patience?: number; wakes: boolean }[] = [
+  { when: 'comes', change: added(sent), wakes: true },
+  { when: 'is gone', change: deleted(sent), wakes: true },
+  { when: 'fails', change: updated(sent, podOf('x', { in: 'a', phase: 'Failed' })), wakes: true },
+  { when: 'is being deleted', change: updated(sent, podOf('x', { in: 'a', isDeleted: true })), wakes: true },
+  { when: 'is of another version', change: updated(podOf('x', { in: 'a', version: 'old' }), relabelled), wakes: true },
+  { when: 'becomes ready', change: updated(podOf('x', { in: 'a', isReady: false }), sent), wakes: false },
+  {
+    when: 'finds no node, and is to',
+    change: updated(podOf('x', { in: 'a', phase: 'Pending' }), stuck),
+    patience: 5,
+    wakes: true,
+  },
+  {
+    when: 'finds no node, and may wait',
+    change: updated(podOf('x', { in: 'a', phase: 'Pending' }), stuck),
+    wakes: false,
+  },
+  { when: 'still finds no node', change: updated(stuck, stuck), patience: 5, wakes: false },
+  { when: 'comes, and was sent nowhere', change: added(lost), wakes: false },
+  { when: 'is gone, and was sent nowhere', change: deleted(lost), wakes: false },
+];
+for (const { when, change, patience, wakes } of podRows) {
+  test(`a Pod that ${when} is ${wakes ? 'counted' : 'no news'}`, () => {
+    const caches = cachesOf(spreadOf(patience === undefined ? {} : { patience }));
+    assert.deepEqual(spreadOfPod(change, caches), wakes ? ['default/ws'] : []);
+  });
+}
+
+const metadata = { name: 'web', namespace: 'default' };
+const template = {};
+const cloneSet = (replicas: number, updateRevision = 'r1', currentRevision = 'r1'): CloneSet =>
+  // What else a CloneSet has is of no concern here.
+  ({
+    apiVersion: 'apps.kruise.io/v1beta1',
+    kind: 'CloneSet',
+    metadata,
+    spec: { replicas, selector: {}, template },
+    status: { updateRevision, currentRevision },
+  }) as unknown as CloneSet;
+const deployment = (replicas: number, revision: string): Deployment => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { ...metadata, annotations: { 'deployment.kubernetes.io/revision': revision } },
+  spec: { replicas, selector: {}, template },
+});
+const job = (parallelism: number): Job => ({
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata,
+  spec: { parallelism, template },
+});
+const replicaSet = (replicas: number, owner?: string): ReplicaSet => ({
+  apiVersion: 'apps/v1',
+  kind: 'ReplicaSet',
+  metadata: {
+    ...metadata,
+    name: owner ? `${owner}-7d` : 'web',
+    ...(owner
+      ? { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: owner, uid: 'u', controller: true }] }
+      : {}),
+  },
+  spec: { replicas, selector: {} },
+});
+
+const all = [
+  isFor('apps.kruise.io/v1alpha1', 'CloneSet'),
+  isFor('apps/v1', 'Deployment'),
+  isFor('apps/v1', 'ReplicaSet'),
+  isFor('batch/v1', 'Job'),
+];
+const workloadRows: { when: string; keys: (caches: Caches) => readonly string[]; wakes?: string }[] = [
+  { when: 'a CloneSet comes', keys: (c) => spreadOfCloneSet(added(cloneSet(1)), c), wakes: 'CloneSet' },
+  { when: 'a CloneSet is gone', keys: (c) => spreadOfCloneSet(deleted(cloneSet(1)), c), wakes: 'CloneSet' },
+  { when: 'a CloneSet grows', keys: (c) => spreadOfCloneSet(updated(cloneSet(1), cloneSet(2)), c), wakes: 'CloneSet' },
+  {
+    when: 'a CloneSet is updated',
+    keys: (c) => spreadOfCloneSet(updated(cloneSet(1), cloneSet(1, 'r2')), c),
+    wakes: 'CloneSet',
+  },
+  { when: 'a CloneSet stays as it is', keys: (c) => spreadOfCloneSet(updated(cloneSet(1), cloneSet(1)), c) },
+  {
+    when: 'a Deployment is updated',
+    keys: (c) => spreadOfDeployment(updated(deployment(1, '1'), deployment(1, '2')), c),
+    wakes: 'Deployment',
+  },
+  {
+    when: 'a Deployment shrinks',
+    keys: (c) => spreadOfDeployment(updated(deployment(2, '1'), deployment(1, '1')), c),
+    wakes: 'Deployment',
+  },
+  {
+    when: 'a Deployment stays as it is',
+    keys: (c) => spreadOfDeployment(updated(deployment(1, '1'), deployment(1, '1')), c),
+  },
+  { when: 'a Job does more at once', keys: (c) => spreadOfJob(updated(job(1), job(2)), c), wakes: 'Job' },
+  { when: 'a Job stays as it is', keys: (c) => spreadOfJob(updated(job(1), job(1)), c) },
+  { when: 'a ReplicaSet comes', keys: (c) => spreadOfReplicaSet(added(replicaSet(1)), c), wakes: 'ReplicaSet' },
+  {
+    when: 'a ReplicaSet of a Deployment grows',
+    keys: (c) => spreadOfReplicaSet(updated(replicaSet(1, 'web'), replicaSet(2, 'web')), c),
+    wakes: 'Deployment',
+  },
+  {
+    when: 'a ReplicaSet of another Deployment grows',
+    keys: (c) => spreadOfReplicaSet(updated(replicaSet(1, 'api'), replicaSet(2, 'api')), c),
+  },
+];
+for (const { when, keys, wakes } of workloadRows) {
+  test(`when ${when} ${wakes ? `Pods of the ${wakes} are counted` : 'nothing is counted'}`, () => {
+    assert.deepEqual(keys(cachesOf(...all)), wakes ? [`default/ws-${wakes}`] : []);
+  });
+}
+
+test('a WorkloadSpread that is being deleted counts nothing more', () => {
+  const going = isFor('batch/v1', 'Job', 'web', { deletionTimestamp: '2026-01-01T00:00:00Z' });
+  assert.deepEqual(spreadOfJob(added(job(1)), cachesOf(going)), []);
+});
+
+test('workloads of another namespace are none of its concern', () => {
+  const elsewhere: KubernetesObject & Job = { ...job(1), metadata: { name: 'web', namespace: 'other' } };
+  assert.deepEqual(spreadOfJob(added(elsewhere), cachesOf(...all)), []);
+});
