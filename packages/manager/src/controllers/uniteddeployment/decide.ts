@@ -17,7 +17,7 @@ import { type Assessment, assess, unassessed } from './assess.ts';
 import { deleteWorkload, manage } from './manage.ts';
 import { chartCourse } from './revisions.ts';
 import { type Sort, sortOf, type Workload } from './sorts.ts';
-import { type Findings, statusOf, subsetStatuses, withCondition, withSchedulable, withUpdated } from './status.ts';
+import { statusOf, type Told, whatIsTold } from './status.ts';
 import { isAdaptive } from './strategy.ts';
 import { type ExistingSubset, type ExistingSubsets, findWorkloads, subsetOf } from './subsets.ts';
 
@@ -50,10 +50,10 @@ export function decide(observed: Observed, now: Instant): Decision<UnitedDeploym
     ...found.surplus.map((workload) => deleteWorkload(owner, workload, failedDuplicate)),
   ];
 
-  const subsets = existingSubsets(observed, found.byName, { sort, revision: course.update });
-  const conditions = withUpdated(owner.status?.conditions ?? [], course, now);
-  const statuses = subsetStatuses(owner, now);
-  const assessments = assessAll(owner, subsets, { statuses, conditions, revision: course.update, now });
+  const { update: revision } = course;
+  const subsets = existingSubsets(observed, found.byName, { sort, revision });
+  const told = whatIsTold(owner, course, now);
+  const assessments = assessAll(owner, subsets, told, { revision, now });
   const marks = [...assessments.values()].flatMap(({ actions }) => actions);
   const allocation = allocate(owner.spec, assessments);
   if ('fault' in allocation) {
@@ -62,24 +62,10 @@ export function decide(observed: Observed, now: Instant): Decision<UnitedDeploym
 
   const { replicas } = allocation;
   const partitions = partitionsOf(owner, replicas);
-  const work = manage({ owner, sort, revision: course.update, subsets, assessments, replicas, partitions, misfits });
-  const findings: Findings = {
-    course,
-    subsets,
-    assessments,
-    replicas,
-    partitions,
-    subsetStatuses: statuses.map((status) => {
-      const { name = '' } = status;
-      const schedulable = schedulableOf(assessments.get(name), replicas.get(name));
-      return schedulable.reduce((told, each) => withSchedulable(told, each, now), status);
-    }),
-    conditions: [...(work.hasProvisioned ? (['SubsetProvisioned'] as const) : []), 'SubsetUpdated' as const].reduce(
-      (told, type) => withCondition(told, { type, status: 'True' }, now),
-      conditions,
-    ),
-  };
-  const status = statusOf(owner, findings);
+  const work = manage({ owner, sort, revision, subsets, assessments, replicas, partitions, misfits });
+  const { hasProvisioned } = work;
+  const findings = { course, subsets, assessments, replicas, partitions, hasProvisioned };
+  const status = statusOf(owner, told, findings, now);
   const pods = [...subsets.values()].reduce((sum, subset) => sum + subset.pods.length, 0);
   return {
     actions: [...preparation, ...marks, ...work.actions],
@@ -100,44 +86,22 @@ function existingSubsets(
   return new Map([...workloads].map(read));
 }
 
-type Told = Pick<Findings, 'subsetStatuses' | 'conditions'>;
-
 function assessAll(
   { spec }: UnitedDeployment,
   subsets: ExistingSubsets,
-  {
-    statuses,
-    conditions,
-    revision,
-    now,
-  }: {
-    readonly statuses: Told['subsetStatuses'];
-    readonly conditions: Told['conditions'];
-    readonly revision: string;
-    readonly now: Instant;
-  },
+  { subsetStatuses, conditions }: Told,
+  { revision, now }: { readonly revision: string; readonly now: Instant },
 ): ReadonlyMap<string, Assessment> {
   const strategy = spec.topology?.scheduleStrategy;
   const updated = conditions.find(({ type }) => type === 'UnitedDeploymentUpdated');
   const updatedAt = updated?.lastTransitionTime ? parseTime(updated.lastTransitionTime) : now;
   const of = (subset: ExistingSubset): Assessment => {
-    const status = statuses.find(({ name }) => name === subset.name);
+    const status = subsetStatuses.find(({ name }) => name === subset.name);
     if (!status || !isAdaptive(strategy)) return unassessed(subset);
-    const told = status.conditions?.find(({ type }) => type === 'Schedulable');
-    return assess(subset, { strategy, told, revision, updatedAt, now });
+    const last = status.conditions?.find(({ type }) => type === 'Schedulable');
+    return assess(subset, { strategy, told: last, revision, updatedAt, now });
   };
   return new Map([...subsets].map(([name, subset]) => [name, of(subset)]));
-}
-
-/**
- * What is told of a domain. Where one that was full has room again and grows, its new Pods have yet to show that they
- * find nodes: until then it counts as full, and their stand-ins stay.
- */
-function schedulableOf(assessment: Assessment | undefined, replicas = 0): Assessment['schedulable'] {
-  if (!assessment) return [];
-  const { isUnschedulable, wasUnschedulable, schedulable } = assessment;
-  if (isUnschedulable || !wasUnschedulable || replicas <= assessment.replicas) return schedulable;
-  return [...schedulable, { status: 'False', reason: 'reschedule', message: 'subset just recovered scaled up' }];
 }
 
 /** How many Pods of each domain stay at the old revision. */

@@ -16,11 +16,19 @@ import type { Course } from './revisions.ts';
 import { isReserving } from './strategy.ts';
 import type { ExistingSubset, ExistingSubsets } from './subsets.ts';
 
-/** One entry for each domain, those that are gone included, in the order in which they came. */
-export function subsetStatuses(
-  { spec, status }: UnitedDeployment,
-  now: Instant,
-): readonly UnitedDeploymentSubsetStatus[] {
+/** What was told the last time, and what is to be told before anything else is known. */
+export type Told = {
+  /** One entry for each domain, those that are gone included, in the order in which they came. */
+  readonly subsetStatuses: readonly UnitedDeploymentSubsetStatus[];
+  readonly conditions: readonly UnitedDeploymentCondition[];
+};
+
+export function whatIsTold(owner: UnitedDeployment, course: Course, now: Instant): Told {
+  const conditions = withUpdated(owner.status?.conditions ?? [], course, now);
+  return { subsetStatuses: withNewDomains(owner, now), conditions };
+}
+
+function withNewDomains({ spec, status }: UnitedDeployment, now: Instant): readonly UnitedDeploymentSubsetStatus[] {
   const present = status?.subsetStatuses ?? [];
   const { subsets = [], scheduleStrategy } = spec.topology ?? {};
   const known = new Set(present.map(({ name }) => name));
@@ -35,7 +43,7 @@ export function subsetStatuses(
 }
 
 /** The status of a domain that says whether its Pods find nodes; since when changes with the reason, too. */
-export function withSchedulable(
+function withSchedulable(
   status: UnitedDeploymentSubsetStatus,
   schedulable: Schedulable,
   now: Instant,
@@ -51,9 +59,9 @@ export function withSchedulable(
 }
 
 /** Whether an update of the template is under way; what it says is only written anew when that changes. */
-export function withUpdated(
+function withUpdated(
   conditions: readonly UnitedDeploymentCondition[],
-  { current, update }: Pick<Course, 'current' | 'update'>,
+  { current, update }: Course,
   now: Instant,
 ): readonly UnitedDeploymentCondition[] {
   const status = current === update ? 'True' : 'False';
@@ -67,7 +75,7 @@ export function withUpdated(
 }
 
 /** The conditions with one more; one that is there with the same status and reason stays as it is. */
-export function withCondition(
+function withCondition(
   conditions: readonly UnitedDeploymentCondition[],
   condition: UnitedDeploymentCondition,
   now: Instant,
@@ -86,15 +94,17 @@ export type Findings = {
   readonly assessments: ReadonlyMap<string, Assessment>;
   readonly replicas: ReadonlyMap<string, number>;
   readonly partitions: ReadonlyMap<string, number>;
-  readonly subsetStatuses: readonly UnitedDeploymentSubsetStatus[];
-  readonly conditions: readonly UnitedDeploymentCondition[];
+  /** Whether workloads are made or deleted. */
+  readonly hasProvisioned: boolean;
 };
 
 const statuses = codecOf(unitedDeploymentStatus);
 
 export function statusOf(
   { metadata, spec, status: former }: UnitedDeployment,
+  told: Told,
   findings: Findings,
+  now: Instant,
 ): UnitedDeploymentStatus {
   const { course, subsets, assessments } = findings;
   const sum = (figure: (subset: ExistingSubset) => number) =>
@@ -117,18 +127,48 @@ export function statusOf(
     currentRevision: isUpdated ? course.update : former?.currentRevision || course.current,
     updatedRevision: course.update,
     labelSelector: isReserving(spec.topology?.scheduleStrategy) ? `${selector},${reservedPodLabel}=false` : selector,
-    subsetStatuses: findings.subsetStatuses.map((status) => {
-      const subset = subsets.get(status.name ?? '');
-      if (!subset) return status;
-      return {
-        ...status,
-        replicas: findings.replicas.get(subset.name) ?? 0,
-        readyReplicas: subset.readyReplicas,
-        partition: findings.partitions.get(subset.name) ?? 0,
-        reservedPods: reservedOf(subset),
-      };
-    }),
+    subsetStatuses: told.subsetStatuses.map((status) => subsetStatus(status, findings, now)),
     // Nothing ever reports that a workload failed.
-    conditions: findings.conditions.filter(({ type }) => type !== 'SubsetFailure'),
+    conditions: withProgress(told.conditions, findings, now).filter(({ type }) => type !== 'SubsetFailure'),
   });
+}
+
+function subsetStatus(
+  former: UnitedDeploymentSubsetStatus,
+  { subsets, assessments, replicas, partitions }: Findings,
+  now: Instant,
+): UnitedDeploymentSubsetStatus {
+  const { name = '' } = former;
+  const subset = subsets.get(name);
+  const assessment = assessments.get(name);
+  if (!subset || !assessment) return former;
+  const schedulable = schedulableOf(assessment, replicas.get(name));
+  return {
+    ...schedulable.reduce((status, each) => withSchedulable(status, each, now), former),
+    replicas: replicas.get(name) ?? 0,
+    readyReplicas: subset.readyReplicas,
+    partition: partitions.get(name) ?? 0,
+    reservedPods: assessment.reservedPods,
+  };
+}
+
+/**
+ * What is told of a domain. Where one that was full has room again and grows, its new Pods have yet to show that they
+ * find nodes: until then it counts as full, and their stand-ins stay.
+ */
+function schedulableOf(assessment: Assessment, replicas = 0): readonly Schedulable[] {
+  const { isUnschedulable, wasUnschedulable, schedulable } = assessment;
+  if (isUnschedulable || !wasUnschedulable || replicas <= assessment.replicas) return schedulable;
+  return [...schedulable, { status: 'False', reason: 'reschedule', message: 'subset just recovered scaled up' }];
+}
+
+function withProgress(
+  conditions: readonly UnitedDeploymentCondition[],
+  { hasProvisioned }: Findings,
+  now: Instant,
+): readonly UnitedDeploymentCondition[] {
+  const provisioned = hasProvisioned
+    ? withCondition(conditions, { type: 'SubsetProvisioned', status: 'True' }, now)
+    : conditions;
+  return withCondition(provisioned, { type: 'SubsetUpdated', status: 'True' }, now);
 }
