@@ -275,6 +275,74 @@ test('a workload of a kind nobody here knows is asked about', async () => {
   assert.equal(await figuresOf(cluster), '0/3/3/6');
 });
 
+test('the Pods of a workload of which nobody can tell anything are protected by their labels', async () => {
+  await using cluster = await startTestCluster();
+  await makeBudget(cluster, { selector, minAvailable: 2 });
+  const owner = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'x', uid: 'of no kind' } };
+  await makePods(cluster, 2, owner);
+  assert.equal(await figuresOf(cluster), '0/2/2/0');
+  const [first] = (await podsOf(cluster)).map(nameOf);
+  await assert.rejects(cluster.client.delete(pod, first!), spent);
+});
+
+test('the Pods of ReplicaSets that belong to another workload belong to the budget of that', async () => {
+  await using cluster = await startTestCluster();
+  const { client } = cluster;
+  const metadata = { name: 'web', namespace };
+  const spec = { replicas: 2, selector: labels, template };
+  // Any workload that has a scale will do.
+  const above = await client.create(replicationController, { metadata, spec });
+  await makeBudget(cluster, {
+    targetRef: { apiVersion: 'v1', kind: 'ReplicationController', name: 'web' },
+    maxUnavailable: 1,
+  });
+  const set = await client.create(replicaSet, {
+    metadata: { name: 'web-1', namespace, labels, ownerReferences: [controllerReference(above)] },
+    spec: { replicas: 2, selector, template },
+  });
+  await cluster.pass(1);
+  await makePods(cluster, 2, set);
+  const pods = await podsOf(cluster);
+  assert.deepEqual(
+    pods.map(({ metadata: { annotations } }) => annotations?.['pub.kruise.io/related-pub']),
+    ['pub', 'pub'],
+  );
+  assert.equal(await figuresOf(cluster), '1/2/1/2');
+});
+
+test('what another process took from a budget is not given again', async () => {
+  await using cluster = await startTestCluster();
+  const { client, pass } = cluster;
+  await makeBudget(cluster, { selector, minAvailable: 2 });
+  await makePods(cluster, 3);
+  const [first, second, third] = (await podsOf(cluster)).map(nameOf);
+  const budget = await client.get(podUnavailableBudget, reference);
+  const disruptedPods = { [first!.name]: '2026-01-01T00:00:00Z' };
+  const status = { ...budget.status!, unavailableAllowed: 0, disruptedPods };
+  // At the same moment, so that no cache has seen it yet.
+  const outcomes = await Promise.allSettled([
+    client.update(podUnavailableBudget, { ...budget, status }, { subresource: 'status' }),
+    client.delete(pod, second!),
+    client.delete(pod, third!),
+  ]);
+  assert.equal(outcomes.filter((outcome) => outcome.status === 'fulfilled').length, 1);
+  await pass(1);
+});
+
+test('a Pod goes whose budget is deleted at the same moment', async () => {
+  await using cluster = await startTestCluster();
+  const { client } = cluster;
+  await makeBudget(cluster, { selector, minAvailable: 1 });
+  await makePods(cluster, 2);
+  const [first, second] = (await podsOf(cluster)).map(nameOf);
+  await Promise.all([
+    client.delete(podUnavailableBudget, reference),
+    client.delete(pod, first!),
+    client.delete(pod, second!),
+  ]);
+  assert.deepEqual(await podsOf(cluster), []);
+});
+
 test('an update in place that goes wrong is held up by the budget', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;

@@ -2,7 +2,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import { type ProtectedOperation, podUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
 import { deny, type Verdict } from '@kruise/client/webhook';
 import { controllerOf } from '@kruise/machinery/owner-references';
-import { failure, StatusError } from '@kruise/machinery/status';
+import { failure, isNotFound, StatusError } from '@kruise/machinery/status';
 import { askBudget, type BudgetAnswer, budgetNameOf } from '../../budget/pod-unavailable-budget.ts';
 import { operationOf } from '../../budget/update-operation.ts';
 import type { WebhookContext } from '../context.ts';
@@ -41,6 +41,8 @@ export async function spendBudget(
       waitsMs,
     );
   } catch (error) {
+    // What a budget that is gone would have said concerns nobody.
+    if (isNotFound(error)) return undefined;
     if (error instanceof StatusError) return refusal(operation, error.message);
     throw error;
   }
