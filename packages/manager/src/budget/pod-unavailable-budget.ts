@@ -14,8 +14,7 @@ import {
   relatedBudgetAnnotation,
   relatedBudgetLegacyAnnotation,
 } from '@kruise/api/kruise/well-known';
-import { isEmptySelector } from '@kruise/api/meta/label-selector.validate';
-import { selectorOf } from '@kruise/machinery/label-selector';
+import { isEmptySelector, selects } from '@kruise/api/meta/label-selector.validate';
 import { formatTime, type Instant, parseTime } from '@kruise/values/time';
 import type { FeatureGates } from '../feature-gates.ts';
 import { isAvailable } from './availability.ts';
@@ -54,7 +53,7 @@ export function askBudget(
   if (!budget || isTrue(pod.metadata.annotations?.[noProtectAnnotation]) || !isAvailable(pod, gates)) return allowed;
   const { spec, status } = budget;
   const { ignoredPodSelector: ignored } = spec;
-  if (ignored && !isEmptySelector(ignored) && selectorOf(ignored).matches(pod.metadata.labels)) return allowed;
+  if (ignored && !isEmptySelector(ignored) && selects(ignored, pod.metadata.labels)) return allowed;
   if (!status || status.desiredAvailable === 0 || !isProtected(budget, operation, gates)) return allowed;
   const { name = '' } = pod.metadata;
   const list = lists.find((each) => Object.hasOwn(status[each] ?? {}, name));

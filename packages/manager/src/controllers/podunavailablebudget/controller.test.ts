@@ -1,6 +1,7 @@
 /** Budgets on a real API server: what they say, and whom they hold back. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { daemonSet } from '@kruise/api/apps/daemonset';
 import { deployment } from '@kruise/api/apps/deployment';
 import { replicaSet } from '@kruise/api/apps/replicaset';
 import { event } from '@kruise/api/core/event';
@@ -273,6 +274,15 @@ test('a workload of a kind nobody here knows is asked about', async () => {
   await client.patch(replicationController, metadata, { spec: { replicas: 6 } }, { type: 'merge' });
   await pass(31);
   assert.equal(await figuresOf(cluster), '0/3/3/6');
+});
+
+test('a workload that does not say how many Pods it wants has Pods all the same', async () => {
+  await using cluster = await startTestCluster();
+  const { client } = cluster;
+  const made = await client.create(daemonSet, { metadata: { name: 'web', namespace }, spec: { selector, template } });
+  await makePods(cluster, 3, made);
+  await makeBudget(cluster, { targetRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'web' }, minAvailable: 2 });
+  assert.equal(await figuresOf(cluster), '1/3/2/-1');
 });
 
 test('the Pods of a workload of which nobody can tell anything are protected by their labels', async () => {

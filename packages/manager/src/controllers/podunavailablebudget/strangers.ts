@@ -1,7 +1,7 @@
 /** Workloads of kinds that nobody here knows, of which the server is asked (protection.md §A9.1). */
 import type { Client } from '@kruise/client/client';
 import type { KubernetesObject } from '@kruise/client/object-key';
-import { NoScaleError, type ScaleTargets } from '@kruise/client/scale-targets';
+import type { ScaleTargets } from '@kruise/client/scale-targets';
 import type { Stranger } from './workloads.ts';
 
 /** A workload, as much as the server tells of it. */
@@ -18,17 +18,15 @@ export async function askFor(
   namespace: string,
   signal: AbortSignal,
 ): Promise<Found | undefined> {
-  try {
+  const kind = await targets.kindOf(client, stranger, signal);
+  if (!kind) return undefined;
+  if (kind.subresources.includes('scale')) {
     const scale = await targets.scaleOf(client, stranger, namespace, signal);
     if (!scale || !isMeant(scale.metadata, stranger)) return undefined;
     const { selector } = scale.status ?? {};
     const replicas = scale.spec?.replicas ?? 0;
     return { uid: scale.metadata.uid ?? '', replicas, ...(selector ? { selector } : {}) };
-  } catch (error) {
-    if (!(error instanceof NoScaleError)) throw error;
   }
-  const kind = await targets.kindOf(client, stranger, signal);
-  if (!kind) return undefined;
   const { items } = await client.list(kind, { namespace, fieldSelector: `metadata.name=${stranger.name}`, signal });
   // Objects of any kind have what all objects have.
   const [object] = items as readonly (KubernetesObject & { readonly spec?: { readonly replicas?: unknown } })[];
