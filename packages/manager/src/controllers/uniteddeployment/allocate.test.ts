@@ -14,6 +14,7 @@ const empty: Occupancy = {
   isUnschedulable: false,
   wasUnschedulable: false,
   reservedPods: 0,
+  missingPods: 0,
 };
 
 type Share = IntOrString | undefined;
@@ -261,6 +262,12 @@ for (const { least, most, steps } of reservations) {
     });
   }
 }
+
+test('Pods that are yet to be made in a domain that was full are stood in for as well', () => {
+  const [first, second] = reserved([2, 2], [1, 0]) as [Occupancy, Occupancy];
+  const remade = { ...first, reservedPods: 0, missingPods: 2 };
+  assert.deepEqual(divided(2, bounds([none, none], [none, none]), [remade, second], reserving), [2, 2]);
+});
 
 test('a least that was raised is kept where Pods wait', () => {
   assert.deepEqual(divided(4, bounds([3, 0], [none, none]), reserved([2, 0], [2, 0]), reserving), [3, 4]);

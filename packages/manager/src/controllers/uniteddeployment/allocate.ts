@@ -19,6 +19,8 @@ export type Occupancy = {
   readonly wasUnschedulable: boolean;
   /** Pods that wait for a node, or to prove that they have one, while stand-ins run elsewhere. */
   readonly reservedPods: number;
+  /** Pods that are yet to be made in a domain that was full, and will have to wait likewise. */
+  readonly missingPods: number;
 };
 
 /** By the name of a domain; only domains that have a workload. */
@@ -151,5 +153,5 @@ function fillReserving(
 /** How many Pods are expected to find a node. */
 function roomOf(occupancy: Occupancy | undefined): number {
   if (!occupancy || !(occupancy.isUnschedulable || occupancy.wasUnschedulable)) return unlimited;
-  return occupancy.replicas - occupancy.reservedPods;
+  return occupancy.replicas - occupancy.reservedPods - occupancy.missingPods;
 }

@@ -10,13 +10,15 @@ import { subsetOf } from './subsets.ts';
 const revision = 'web-1';
 type Told = { readonly status: 'True' | 'False'; readonly since: number } | undefined;
 
+type Options = { readonly told?: Told; readonly updated?: number; readonly replicas?: number };
+
 function assessed(
   strategy: UnitedDeploymentScheduleStrategy,
   pods: readonly Pod[],
-  { told, updated = 1000 }: { readonly told?: Told; readonly updated?: number } = {},
+  { told, updated = 1000, replicas = pods.length }: Options = {},
 ) {
   const readyReplicas = pods.filter(({ status }) => status?.conditions?.some(({ type }) => type === 'Ready')).length;
-  const workload = workloadOf(cloneSets, 'a', { replicas: pods.length, readyReplicas });
+  const workload = workloadOf(cloneSets, 'a', { replicas, readyReplicas });
   const assessment = assess(subsetOf('a', { sort: cloneSets, workload, pods, revision }), {
     strategy,
     told: told && { status: told.status, lastTransitionTime: ago(told.since) },
@@ -216,3 +218,11 @@ for (const { is, pod, told, updated, reserved, overdue = 0, marks, seconds } of 
     assert.equal(result.wasUnschedulable, told !== undefined);
   });
 }
+
+test('a domain that was full is so until its Pods are made', () => {
+  const leaving = podOf('p', { revision: 'old', isLeaving: true, mark: 'false' });
+  const full = assessed(reserving, [leaving], { told: { status: 'False', since: 9 }, replicas: 2 });
+  assert.deepEqual([full.isUnschedulable, full.reservedPods, full.missingPods, full.told], [true, 0, 2, [found]]);
+  const free = assessed(reserving, [], { told: { status: 'True', since: 9 }, replicas: 2 });
+  assert.deepEqual([free.isUnschedulable, free.missingPods, free.told], [false, 0, [noneFound]]);
+});

@@ -4,7 +4,7 @@ import type { UnitedDeploymentScheduleStrategy } from '@kruise/api/kruise/united
 import { reservedPodLabel } from '@kruise/api/kruise/well-known';
 import { type Action, isBeingDeleted, patch } from '@kruise/client/actions';
 import { findCondition } from '@kruise/machinery/conditions';
-import { readySince } from '@kruise/machinery/pods';
+import { isPodActive, readySince } from '@kruise/machinery/pods';
 import { type Instant, parseTime } from '@kruise/values/time';
 import type { Occupancy } from './allocate.ts';
 import { isReserving, patienceMs, probationMs } from './strategy.ts';
@@ -39,7 +39,7 @@ export type Circumstances = {
 
 /** A domain about which nothing has to be found out. */
 export function unassessed({ replicas, readyReplicas }: ExistingSubset): Assessment {
-  const known = { isUnschedulable: false, wasUnschedulable: false, reservedPods: 0, overduePods: 0 };
+  const known = { isUnschedulable: false, wasUnschedulable: false, reservedPods: 0, missingPods: 0, overduePods: 0 };
   return { replicas, readyReplicas, ...known, schedulable: [], actions: [], seconds: [] };
 }
 
@@ -93,17 +93,23 @@ function patienceLeft(pod: Pod, patience: number, now: Instant): number | undefi
 const waits: Schedulable = { status: 'False', reason: 'reschedule', message: 'reserved pods found' };
 const waitsNoMore: Schedulable = { status: 'True', reason: 'reschedule', message: 'no reserved pods' };
 
-/** Pods that have waited too long wait on, marked as such until they have proved themselves. */
+/**
+ * Pods that have waited too long wait on, marked as such until they have proved themselves. A domain that was full has no
+ * room just because its Pods are being replaced, or not made yet. (The reference takes it for that, and scales it out.)
+ */
 function assessReserving(subset: ExistingSubset, circumstances: Circumstances): Assessment {
   const wasUnschedulable = circumstances.told?.status === 'False';
   const looks = subset.pods.map((pod) => ({ pod, ...judge(pod, wasUnschedulable, circumstances) }));
   const reservedPods = looks.filter(({ isReserved }) => isReserved).length;
-  const isUnschedulable = reservedPods > 0;
+  const activePods = subset.pods.filter(isPodActive).length;
+  const missingPods = wasUnschedulable ? Math.max(0, subset.replicas - activePods) : 0;
+  const isUnschedulable = reservedPods + missingPods > 0;
   return {
     ...unassessed(subset),
     isUnschedulable,
     wasUnschedulable,
     reservedPods,
+    missingPods,
     overduePods: looks.filter(({ isOverdue }) => isOverdue).length,
     schedulable: [isUnschedulable ? waits : waitsNoMore],
     actions: looks.flatMap(({ pod, isReserved }) => mark(pod, isReserved)),
