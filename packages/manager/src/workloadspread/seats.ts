@@ -95,18 +95,18 @@ export function subsetOfOrdinal({ spec, status }: WorkloadSpread, podName: strin
 }
 
 function emptySubsets({ spec }: WorkloadSpread, replicas: number): readonly Subset[] {
-  return spec.subsets.map(({ name, maxReplicas }) => ({
-    name,
-    replicas: 0,
-    missingReplicas: maxReplicas === undefined ? unlimited : seatsOf(maxReplicas, replicas),
-  }));
+  return spec.subsets.map(({ name, maxReplicas }) => {
+    const seats = seatsOf(maxReplicas, replicas);
+    return { name, replicas: 0, missingReplicas: seats === Number.POSITIVE_INFINITY ? unlimited : seats };
+  });
 }
 
-function seatsOf(maxReplicas: number | string, replicas: number): number {
+/** How many Pods a group takes; none where it cannot be told: a text that is no percentage, say. */
+export function seatsOf(maxReplicas: number | string | undefined, replicas: number): number {
+  if (maxReplicas === undefined) return Number.POSITIVE_INFINITY;
   try {
     return scaleUp(maxReplicas, replicas);
   } catch (error) {
-    // A text that is no percentage: nobody can tell how many seats that is.
     if (error instanceof ParseError) return 0;
     throw error;
   }

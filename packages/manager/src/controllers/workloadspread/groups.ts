@@ -2,9 +2,8 @@
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
 import type { WorkloadSpread, WorkloadSpreadSubset } from '@kruise/api/kruise/workloadspread';
-import { scaleUp } from '@kruise/values/int-or-string';
-import { ParseError } from '@kruise/values/parse-error';
 import { type Placement, placementOf } from '../../workloadspread/placement.ts';
+import { seatsOf } from '../../workloadspread/seats.ts';
 import { versionOf } from '../../workloadspread/versions.ts';
 import { fitnessOf } from './fitness.ts';
 
@@ -64,16 +63,6 @@ function seatsLeft(spread: WorkloadSpread, pods: readonly Pod[], replicas: numbe
     if (left !== undefined) seats.set(subset, left - 1);
   }
   return seats;
-}
-
-function seatsOf(maxReplicas: number | string | undefined, replicas: number): number {
-  if (maxReplicas === undefined) return Number.POSITIVE_INFINITY;
-  try {
-    return scaleUp(maxReplicas, replicas);
-  } catch (error) {
-    if (error instanceof ParseError) return 0;
-    throw error;
-  }
 }
 
 /** The group a Pod fits best, the first of several; none if it fits nowhere, or has not been given a node yet. */
