@@ -109,6 +109,7 @@ const leavings: {
   when: string;
   spread: WorkloadSpread;
   subset?: string;
+  uid?: string;
   written?: readonly WorkloadSpreadSubsetStatus[];
 }[] = [
   {
@@ -119,12 +120,22 @@ const leavings: {
   { when: 'its group is gone', spread: counted(subset('b', 0)) },
   { when: 'its group has no end', spread: counted(subset('a', 0), subset('b', -1)), subset: 'b' },
   { when: 'that is noted already', spread: counted(subset('a', 0, { deletingPods: { 'web-1': time } })) },
-  { when: 'it is still being made', spread: counted(subset('a', 0, { creatingPods: { 'web-1': time } })) },
+  {
+    when: 'nobody has seen it yet',
+    spread: counted(subset('a', 0, { creatingPods: { 'web-1': time, other: time } })),
+    written: [subset('a', 1, { creatingPods: { other: time }, deletingPods: { 'web-1': time } })],
+  },
+  {
+    when: 'nobody has seen it yet, nor its name',
+    spread: counted(subset('a', 0, { creatingPods: { id: time } })),
+    uid: 'id',
+    written: [subset('a', 1, { creatingPods: {}, deletingPods: { 'web-1': time } })],
+  },
   { when: 'nobody has counted yet', spread: spreadOf([{ name: 'a', maxReplicas: 2 }]) },
 ];
-for (const { when, spread, subset: own = 'a', written } of leavings) {
+for (const { when, spread, subset: own = 'a', uid = '', written } of leavings) {
   test(`a Pod that leaves ${written ? 'gives back its seat' : 'changes nothing'} when ${when}`, () => {
-    const { object } = leaveSeat(spread, { version: 'v1', name: 'web-1' }, { subset: own, now });
+    const { object } = leaveSeat(spread, { version: 'v1', name: 'web-1' }, { subset: own, uid, now });
     assert.deepEqual(listed(object), written);
   });
 }

@@ -62,20 +62,25 @@ export function takeSeat(
   };
 }
 
-/** Gives back the seat of a Pod that is deleted. Where nobody has counted yet, it will not be counted. */
+/**
+ * Gives back the seat of a Pod that is deleted. One that nobody has seen yet is not awaited any more, or its seat would
+ * stay empty until its time is over. Where nobody has counted yet, it will not be counted.
+ */
 export function leaveSeat(
   spread: WorkloadSpread,
   { version, name = '' }: Guest,
-  { subset, now }: { readonly subset: string; readonly now: Instant },
+  { subset, uid, now }: Seat & { readonly now: Instant },
 ): Entry<WorkloadSpread, void> {
   const subsets = spread.status?.versionedSubsetStatuses?.[version] ?? [];
   const own = subsets.find((each) => each.name === subset);
-  if (!own || own.missingReplicas === unlimited || subsets.some((each) => isRecorded(each, name))) {
+  if (!own || own.missingReplicas === unlimited || Object.hasOwn(own.deletingPods ?? {}, name)) {
     return { result: undefined };
   }
+  const { [uid || name]: _, ...creatingPods } = own.creatingPods ?? {};
   const left = {
     ...own,
     missingReplicas: own.missingReplicas + 1,
+    ...(own.creatingPods ? { creatingPods } : {}),
     deletingPods: { ...own.deletingPods, [name]: formatTime(now) },
   };
   return { result: undefined, object: withSubsets(spread, version, replaced(subsets, left)) };

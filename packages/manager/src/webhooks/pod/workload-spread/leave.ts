@@ -1,4 +1,4 @@
-import { workloadSpread } from '@kruise/api/kruise/workloadspread';
+import { type WorkloadSpread, workloadSpread } from '@kruise/api/kruise/workloadspread';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodActive } from '@kruise/machinery/pods';
 import { placementOf } from '../../../workloadspread/placement.ts';
@@ -20,6 +20,6 @@ export async function noteLeaving(
   const spread = caches.of(workloadSpread).get({ namespace, name: placement.name });
   if (!spread || isWithoutSeats(spread)) return;
   const guest = { version: versionOf(pod), name };
-  const { subset } = placement;
-  await ledger.enter(workloadSpread, spread, (newest) => leaveSeat(newest, guest, { subset, now: now() }), waitsMs);
+  const leave = (newest: WorkloadSpread) => leaveSeat(newest, guest, { ...placement, now: now() });
+  await ledger.enter(workloadSpread, spread, leave, waitsMs);
 }
