@@ -208,6 +208,18 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     does: ['tell ScaleUpLimited', 'make a new Pod'],
   },
   {
+    is: 'lets a chosen Pod go whose hook is off, where no other can be made before',
+    spec: { scaleStrategy: { maxUnavailable: 1 }, lifecycle: { preDelete: hook } },
+    pods: [pod('a', { image: 'app:v2' }), pod('b', { image: 'app:v2', state: 'PreparingDelete', isSpecified: true })],
+    does: ['tell ScaleUpLimited', 'delete b'],
+  },
+  {
+    is: 'deletes no other Pod while none can be made',
+    spec: { scaleStrategy: { maxUnavailable: 1 } },
+    pods: [pod('a', { image: 'app:v2', isReady: false }), pod('b', { image: 'app:v2', isSpecified: true })],
+    does: ['tell ScaleUpLimited'],
+  },
+  {
     is: 'tells a Pod that a hook holds that it is to be deleted',
     spec: { lifecycle: { preDelete: hook }, replicas: 2 },
     pods: [...news('a', 'b'), pod('c', { image: 'app:v2', isReady: false, ...holding })],
@@ -546,12 +558,12 @@ test('old revisions beyond the limit go, those in use stay', () => {
   assert.deepEqual(did, [`delete ${history[0]?.metadata.name}`, `delete ${history[2]?.metadata.name}`]);
 });
 
-test('a CloneSet on its way out neither makes nor removes Pods', () => {
+/** What is decided about a CloneSet on its way out. */
+function decideOnLeaving(pods: readonly Pod[]) {
   const cloneSet = { ...cloneSetOf({ replicas: 3 }), status };
-  const leaving = { ...cloneSet, metadata: { ...cloneSet.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
   const observed = {
-    cloneSet: leaving,
-    pods: news('a'),
+    cloneSet: { ...cloneSet, metadata: { ...cloneSet.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } },
+    pods,
     claims: [],
     revisions,
     revisionNamed: () => undefined,
@@ -559,7 +571,17 @@ test('a CloneSet on its way out neither makes nor removes Pods', () => {
     imagePullJobs: [],
     budgetNamed: () => undefined,
   };
-  assert.deepEqual(decide(observed, managerSettings(), now).actions, []);
+  return decide(observed, managerSettings(), now);
+}
+
+test('a CloneSet on its way out neither makes nor removes Pods', () => {
+  assert.deepEqual(decideOnLeaving(news('a')).actions, []);
+});
+
+test('a CloneSet of thousands is left alone between two looks, one on its way out too', () => {
+  const thousands = news(...Array.from({ length: 2000 }, (_, index) => `web-${index}`));
+  assert.equal(decideOn({ pods: thousands, spec: { replicas: 2000 } }).restMs, 100);
+  assert.equal(decideOnLeaving(thousands).restMs, 100);
 });
 
 const budgetWith = (unavailableAllowed: number): PodUnavailableBudget => ({

@@ -27,13 +27,14 @@ export function scale(situation: Situation): Step {
 
   const numbers = numbersOf(situation.cloneSet, situation.pods, countingOf(situation, situation.isUpdatedForScaling));
   const told = numbers.scaleUp > numbers.scaleUpLimit ? [limited(situation, numbers)] : [];
-  // Nothing is deleted in a round that lacks Pods.
-  if (numbers.scaleUp > 0) {
-    return { actions: [...told, ...makePods(situation, numbers)], changesPods: numbers.scaleUpLimit > 0 };
-  }
+  if (numbers.scaleUpLimit > 0) return { actions: [...told, ...makePods(situation, numbers)], changesPods: true };
 
+  // Pods on their way out count as unavailable: where as many as scaleStrategy.maxUnavailable are, none can be made before
+  // they have gone. The reference waits for ever (cloneset.md §8.2).
   const already = deletePods(situation, preparing);
-  if (already.length > 0) return { actions: already, changesPods: true };
+  if (already.length > 0) return { actions: [...told, ...already], changesPods: true };
+  // No others are deleted in a round that lacks Pods.
+  if (numbers.scaleUp > 0) return { actions: told, changesPods: false };
 
   const waiting = specified.filter((pod) => lifecycleStateOf(pod) !== 'PreparingDelete');
   // Marked Pods that are down go in any case, and the numbers do not count them as unavailable (cloneset.md §8.1): with each
