@@ -187,7 +187,10 @@ export const workloads: readonly Workload[] = [
           template: labelled(template('clones', container), labels),
           ...hooks,
           ...(hasVolumes ? { volumeClaimTemplates } : {}),
-          scaleStrategy: { enablePVCReuse: randomInteger(random, 2) === 0 },
+          scaleStrategy: {
+            enablePVCReuse: randomInteger(random, 2) === 0,
+            ...pick(random, [{}, {}, { maxUnavailable: 1 }]),
+          },
           updateStrategy: {
             type: 'RollingUpdate',
             rollingUpdate: {
@@ -211,8 +214,7 @@ export const workloads: readonly Workload[] = [
     draw(random) {
       const podManagementPolicy = pick(random, ['OrderedReady', 'Parallel']);
       const isOrdered = podManagementPolicy === 'OrderedReady';
-      // In order, a Pod that is held back stops the very update that would let it go on.
-      const { labels, ...hooks } = drawHooks(random, !isOrdered);
+      const { labels, ...hooks } = drawHooks(random, true);
       const hasVolumes = randomInteger(random, 3) === 0;
       const container = { ...(hasVolumes ? stored : share), ...stubborn };
       const scaleStrategy = isOrdered ? undefined : pick(random, [undefined, { maxUnavailable: 1 }]);

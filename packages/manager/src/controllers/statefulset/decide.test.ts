@@ -433,6 +433,18 @@ const inPlaceUpdates: Row[] = [
     did: `${drain} web-0 ~web-0:v2`,
   },
   {
+    name: 'in order, too, a Pod that is let go is updated, and no other',
+    spec: { ...rolling(inPlace), lifecycle: { inPlaceUpdate: hook }, replicas: 3 },
+    pods: [podOf(0), podOf(1, { state: 'PreparingUpdate' }), podOf(2, { isReady: false })],
+    did: `${drain} web-1 ~web-1:v2`,
+  },
+  {
+    name: 'in order, a Pod that is let go waits for the end of a pause',
+    spec: { ...rolling({ ...inPlace, paused: true }), lifecycle: { inPlaceUpdate: hook }, replicas: 1 },
+    pods: [podOf(0, { state: 'PreparingUpdate' })],
+    did: '',
+  },
+  {
     name: 'in place, a Pod that is still held waits',
     spec: { ...parallel, ...rolling(inPlace), lifecycle: { inPlaceUpdate: hook }, replicas: 1 },
     pods: [podOf(0, { state: 'PreparingUpdate', labels: held })],

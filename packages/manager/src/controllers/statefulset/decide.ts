@@ -26,7 +26,7 @@ import { fillSlots, truncateHistory } from './revisions.ts';
 import { minReadySecondsOf, nameOf, type Situation } from './situation.ts';
 import { deletePod, keepSlots, releasedOf, scaleIn } from './slots.ts';
 import { statusOf, withFailure } from './status.ts';
-import { nothingToUpdate, type Rollout, rollOut } from './update.ts';
+import { nothingToUpdate, type Rollout, resume, rollOut } from './update.ts';
 
 export type Observed = Pick<Situation, 'set' | 'imagePullJobs' | 'findClaim' | 'findPod' | 'findStorageClass'> & {
   /** Pods of the set, and of nobody. */
@@ -124,26 +124,28 @@ function workOn(situation: Situation): Work {
   const outgoing = new Set(releasedOf(situation, present));
   const kept = keepSlots(situation, refresher.refresh);
   const actions = [...[...outgoing].flatMap((pod) => deletePod(situation, pod)), ...kept.actions];
-  if (kept.isBlocked) return { actions, seconds: refresher.seconds(), outgoing, fault: kept.fault };
+  const endWith = (rollout: Rollout, fault?: string): Work => ({
+    actions: [...actions, ...rollout.actions],
+    seconds: [...refresher.seconds(), rollout.requeueAfterSeconds].filter((each) => each !== undefined),
+    outgoing: outgoing.union(rollout.outgoing),
+    fault,
+  });
+  if (kept.isBlocked) return endWith(mayUpdate(situation, refresher) ? resume(situation) : nothingToUpdate, kept.fault);
   const leaving = scaleIn(situation);
   actions.push(...leaving.actions);
-  if (leaving.isBlocked) return { actions, seconds: refresher.seconds(), outgoing };
-  const rolling = updateAll(situation, refresher);
-  const { requeueAfterSeconds: grace } = rolling;
-  return {
-    actions: [...actions, ...rolling.actions],
-    seconds: [...refresher.seconds(), ...(grace === undefined ? [] : [grace])],
-    outgoing: outgoing.union(rolling.outgoing),
-  };
+  return endWith(leaving.isBlocked ? nothingToUpdate : updateAll(situation, refresher));
 }
 
 function updateAll(situation: Situation, refresher: Refresher): Rollout {
-  const { type, rollingUpdate } = situation.set.spec.updateStrategy ?? {};
-  if (type === 'OnDelete') return nothingToUpdate;
+  if (situation.set.spec.updateStrategy?.type === 'OnDelete') return nothingToUpdate;
   const actions = situation.pods.flatMap(refresher.refresh);
+  return mayUpdate(situation, refresher) ? rollOut(situation) : { ...nothingToUpdate, actions };
+}
+
+function mayUpdate({ set }: Situation, refresher: Refresher): boolean {
+  const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
   // Whatever is decided about Pods that are about to change would be out of date by the time it is carried out.
-  if (refresher.hasChanged() || rollingUpdate?.paused) return { ...nothingToUpdate, actions };
-  return rollOut(situation);
+  return type !== 'OnDelete' && !rollingUpdate?.paused && !refresher.hasChanged();
 }
 
 /** What failed, told in conditions: making a Pod or what it needs, or putting one right. */

@@ -5,6 +5,7 @@ import { attemptUpdate } from '../../inplace/attempt.ts';
 import { updateObstacle } from '../../inplace/completion.ts';
 import { updateSpecOf } from '../../inplace/update-spec.ts';
 import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
+import { soonest } from '../../soonest.ts';
 import { isSpecifiedDelete } from '../../specified-delete.ts';
 import { byPriority } from '../../update-order/priority.ts';
 import { maxUnavailableOf, partitionOf } from './numbers.ts';
@@ -67,6 +68,22 @@ export function rollOut(situation: Situation): Rollout {
   return { actions, outgoing, ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}) };
 }
 
+/**
+ * Goes on with Pods that were drained for their update, while nothing else may be done. In order, they are themselves what
+ * everything waits for: not available, for as long as they are held. In the reference they are then for good
+ * (statefulset.md §7.3).
+ */
+export function resume(situation: Situation): Rollout {
+  const begun = candidates(situation).filter((slot) => isBegun(slot) && !isBeingDeleted(slot.pod));
+  const drained = begun.filter((slot) => taskFor(situation, slot) === 'update').map(({ pod }) => pod);
+  const steps = drained.map((pod) => updatePod(situation, pod));
+  return {
+    actions: steps.flatMap(({ actions }) => actions),
+    outgoing: new Set(drained.filter((_, index) => steps[index]!.leaves)),
+    ...soonest(...steps.map(({ requeueAfterSeconds }) => requeueAfterSeconds)),
+  };
+}
+
 function isDown(situation: Situation, slot: Slot): boolean {
   const { pod } = slot;
   return (
@@ -97,8 +114,11 @@ export function candidates(situation: Situation): readonly Slot[] {
  * them until it is done; in the reference it waits for them, for good.
  */
 function begunFirst(slots: readonly Slot[]): readonly Slot[] {
-  const isBegun = ({ pod }: Slot) => lifecycleStateOf(pod) === 'PreparingUpdate';
   return [...slots.filter(isBegun), ...slots.filter((slot) => !isBegun(slot))];
+}
+
+function isBegun({ pod }: Slot): boolean {
+  return lifecycleStateOf(pod) === 'PreparingUpdate';
 }
 
 /** What a number still lacks: larger claims, time for them to become so, or another revision. */
