@@ -34,6 +34,7 @@ import type { Nodes, NodesOptions } from '@kruise/node/nodes';
 import { startNodes } from '@kruise/node/nodes';
 import type { ComponentName } from './component-names.ts';
 import { type ClusterGates, clusterGates } from './feature-gates.ts';
+import { createTurns, takingTurns } from './turns.ts';
 
 /** Of a range that is nobody's on any network: a load balancer of this machine is told by its address. */
 const loadBalancerRanges = ['198.18.0.0/24'];
@@ -198,8 +199,11 @@ export function announceManager(core: Core, gates: ClusterGates): Promise<void> 
   return installConfigurations(clientOf(core, serverItself), managingOf(gates));
 }
 
+/** All that the event loop of this process has to do with. */
+const turns = createTurns();
+
 function clientOf(core: Core, user: User): Client {
-  return createClient(inProcessTransport(core, user, user.username));
+  return createClient(takingTurns(turns, inProcessTransport(core, user, user.username)));
 }
 
 function component(username: string, ...groups: readonly string[]): User {

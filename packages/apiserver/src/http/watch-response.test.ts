@@ -91,7 +91,7 @@ test('what happens before a watcher has its turn is sent in one write, in order'
   assert.deepEqual(revisionsOf(client.writes), upTo(6));
 });
 
-test('a client that does not read is sent little, and all of it in order once it reads', async () => {
+test('a client that does not read is sent little, and all of it in order, more at a time, once it reads', async () => {
   const { sink, client } = watcher();
   const text = 'x'.repeat(10_000);
   for (const revision of upTo(500)) sink.event('ADDED', found(revision, text), false);
@@ -99,14 +99,14 @@ test('a client that does not read is sent little, and all of it in order once it
   assert.ok(client.peakBytes < 400_000, `${client.peakBytes} bytes were written ahead`);
   while (revisionsOf(client.writes).length < 500) await client.read();
   assert.deepEqual(revisionsOf(client.writes), upTo(500));
-  assert.ok(client.peakBytes < 400_000);
+  assert.ok(client.peakBytes > 500_000 && client.peakBytes < 2_500_000, `${client.peakBytes} bytes at most`);
 });
 
 test('a client that never reads is cut off', async () => {
   const { sink, client, isClosed } = watcher();
   const text = 'x'.repeat(100_000);
   for (let revision = 0; !isClosed(); revision++) {
-    assert.ok(revision < 10_000);
+    assert.ok(revision < 40_000);
     sink.event('MODIFIED', found(revision, text), false);
     if (revision % 100 === 0) await setImmediate();
   }

@@ -14,14 +14,18 @@ import type { FrameCache } from './frame-cache.ts';
 import { writable } from './object-message.ts';
 import { foundText } from './object-text.ts';
 
-/** As much as is written ahead of a client that does not read. */
-const maxPendingBytes = 256 * 1024;
+/**
+ * As much as is written ahead of a client: little as long as it has not read that, and up to more and more while it goes
+ * on reading. How often it can be written to depends on what else there is to do.
+ */
+const leastAheadBytes = 2 ** 18;
+const mostAheadBytes = 2 ** 21;
 /**
  * A client for which so many events wait, besides those of the state it began with, is cut off: it can resume, and
  * nobody else waits for it. What waits are objects which all watchers share, so that many slow ones cost little more
  * than one.
  */
-const maxWaiting = 8192;
+const maxWaiting = 32_768;
 /** As much as is written at once. */
 const batchBytes = 64 * 1024;
 
@@ -46,6 +50,7 @@ export function watchResponse(
   let isServed = false;
   let isOver = false;
   let allowed = maxWaiting;
+  let aheadBytes = leastAheadBytes;
 
   function send(makeFrame: () => Uint8Array): void {
     if (isOver) return;
@@ -63,15 +68,19 @@ export function watchResponse(
   }
 
   function serve(): void {
-    while (next < waiting.length && stream.pendingBytes < maxPendingBytes) stream.write(fanOut.join(nextFrames()));
+    while (next < waiting.length && stream.pendingBytes < aheadBytes) stream.write(fanOut.join(nextFrames()));
     if (next < waiting.length) {
-      void stream.drained().then(() => fanOut.wait(serve));
+      void stream.drained().then(() => {
+        aheadBytes = Math.min(2 * aheadBytes, mostAheadBytes);
+        fanOut.wait(serve);
+      });
       return;
     }
     isServed = false;
     waiting = [];
     next = 0;
     allowed = maxWaiting;
+    aheadBytes = leastAheadBytes;
     if (isOver) stream.end();
   }
 

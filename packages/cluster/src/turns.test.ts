@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { ApiRequest, Transport } from '@kruise/client/transport';
+import { createTurns, takingTurns } from './turns.ts';
+
+const request: ApiRequest = { method: 'GET', path: '/version' };
+
+/** A server that answers at once, and how often it was asked. */
+function instantServer() {
+  const asked: string[] = [];
+  const transport: Transport = {
+    async request({ path }) {
+      asked.push(path);
+      return { code: 200, object: path, warnings: [] };
+    },
+    async *watch() {},
+  };
+  return { asked, transport };
+}
+
+test('requests that follow each other let the process look at its sockets now and then', async () => {
+  const { asked, transport } = instantServer();
+  const { request: ask } = takingTurns(createTurns(), transport);
+  let isOver = false;
+  const working = (async () => {
+    for (let i = 0; i < 10_000; i++) await ask(request);
+    isOver = true;
+  })();
+  let turns = 0;
+  while (!isOver) {
+    await setImmediate();
+    turns++;
+  }
+  await working;
+  assert.equal(asked.length, 10_000);
+  assert.ok(turns > 50, `sockets were looked at ${turns} times`);
+});
+
+test('a few requests wait for nobody', async () => {
+  const { asked, transport } = instantServer();
+  const { request: ask } = takingTurns(createTurns(), transport);
+  for (let i = 0; i < 20; i++) void ask(request);
+  assert.equal(asked.length, 20);
+});
+
+test('those who wait go on in the order they came', async () => {
+  const { asked, transport } = instantServer();
+  const { request: ask } = takingTurns(createTurns(), transport);
+  const paths = Array.from({ length: 1000 }, (_, index) => `/${index}`);
+  const answers = await Promise.all(paths.map((path) => ask({ ...request, path })));
+  assert.deepEqual(asked, paths);
+  assert.deepEqual(
+    answers.map(({ object }) => object),
+    paths,
+  );
+});
