@@ -55,7 +55,8 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
   const figures = statusOf(situation, plan.collisionCount);
   const { status, requeueAfterSeconds: progressSeconds } = withProgress(cloneSet, figures, now);
   const tidying = [...truncateHistory(situation), ...preDownloadImages(situation)];
-  if (isBeingDeleted(cloneSet)) return { actions: [...keeping, ...tidying], status };
+  const restMs = Math.min(Math.floor(situation.pods.length / podsPerRestMs), maxRestMs);
+  if (isBeingDeleted(cloneSet)) return { actions: [...keeping, ...tidying], status, restMs };
 
   const scaling = scale(situation);
   const updating = update(situation);
@@ -69,7 +70,7 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
     ...(scaling.changesPods ? { otherwise: updating.actions } : {}),
     told: becomesLate(cloneSet, status) ? [stuckEvent(cloneSet, blockersOf(situation))] : [],
     status: (outcome) => withFailures(withFault(status, updating.fault, now), outcome, new Set(scaling.actions), now),
-    restMs: Math.min(Math.floor(situation.pods.length / podsPerRestMs), maxRestMs),
+    restMs,
     ...soonest(
       progressSeconds,
       scaling.changesPods ? undefined : updating.requeueAfterSeconds,
@@ -80,10 +81,10 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
 
 /**
  * A pass looks at every Pod, some five microseconds each, and thousands of Pods that start or stop change many times a
- * second: what a few passes would cost is waited for between two, so that a pass sees many changes.
+ * second: what ten passes would cost is waited for between two, so that a pass sees many changes.
  */
-const podsPerRestMs = 50;
-const maxRestMs = 200;
+const podsPerRestMs = 20;
+const maxRestMs = 400;
 
 /** Once for each time a rollout runs out of time, and only where somebody wants to hear of it. */
 function becomesLate({ metadata, status: previous }: CloneSet, status: CloneSetStatus): boolean {
