@@ -3,15 +3,10 @@
  * others. The one that leads is killed in the middle of rollouts.
  */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { lease } from '@kruise/api/coordination/lease';
 import { type Pod, pod } from '@kruise/api/core/pod';
-import { endpointSlice } from '@kruise/api/discovery/endpointslice';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
 import { statefulSet } from '@kruise/api/kruise/statefulset';
 import { inPlaceUpdateStateAnnotation } from '@kruise/api/kruise/well-known';
@@ -19,23 +14,14 @@ import type { Client } from '@kruise/client/client';
 import { discover } from '@kruise/client/discovery';
 import type { KubernetesObject } from '@kruise/client/object-key';
 import { isPodActive, isPodReady } from '@kruise/machinery/pods';
-import { machineAddress } from '@kruise/node/kubelet/machine';
 import type { Kind } from '@kruise/schema/kind';
 import { parseYaml } from '@kruise/schema/yaml-text';
-import {
-  bundledProgram,
-  type Cluster,
-  credentialsOf,
-  freshEnvironment,
-  kruise,
-  startCluster,
-  temporaryHome,
-} from './cluster.ts';
+import { bundledProgram, kruise, startCluster, temporaryHome } from './cluster.ts';
+import { leaseMs, managersOf } from './manager-processes.ts';
 import { statesOf, until } from './states.ts';
 
 const namespace = 'default';
 const own = { namespace: 'kruise-system', name: 'kruise-manager' };
-const leaseMs = 4000;
 const replicas = 8;
 const maxUnavailable = 2;
 const images = { before: 'nginx:1.25', after: 'nginx:1.26' };
@@ -180,79 +166,6 @@ async function install(home: string, client: Client): Promise<void> {
   }
 }
 
-type Scene = {
-  readonly home: string;
-  readonly cluster: Cluster;
-  readonly program: string;
-  readonly client: Client;
-};
-type Manager = { kill(): Promise<void> };
-
-/** Starts managers; what a Service does for Pods is done for them: those that answer are behind it. */
-async function managersOf(
-  context: TestContext,
-  { home, cluster, program, client }: Scene,
-): Promise<(name: string) => Promise<Manager>> {
-  const credentials = await credentialsOf(home, cluster.data, 'system:serviceaccount:kruise-system:kruise-manager');
-  const address = machineAddress();
-  assert.ok(address, 'this machine has an address that others know it by');
-
-  return async (name) => {
-    const port = await freePort();
-    const args = [
-      ...[
-        'manager',
-        '--kubeconfig',
-        credentials,
-        '--metrics-addr',
-        '127.0.0.1:0',
-        '--health-probe-addr',
-        '127.0.0.1:0',
-      ],
-      ...['--leader-election-lease-duration', `${leaseMs}ms`, '--leader-election-renew-deadline', '3s'],
-      ...['--leader-election-retry-period', '500ms', '--protection-log-path', home],
-    ];
-    const env = { ...freshEnvironment(home), WEBHOOK_PORT: String(port), WEBHOOK_CERT_DIR: join(home, name) };
-    const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] });
-    context.after(() => child.kill('SIGKILL'));
-    await said(child, 'webhooks are served');
-    const slice = { namespace: own.namespace, name: `kruise-webhook-service-${name}` };
-    await client.create(endpointSlice, {
-      metadata: { ...slice, labels: { 'kubernetes.io/service-name': 'kruise-webhook-service' } },
-      addressType: 'IPv4',
-      endpoints: [{ addresses: [address] }],
-      ports: [{ name: '', port }],
-    });
-    return {
-      async kill() {
-        child.kill('SIGKILL');
-        await once(child, 'exit');
-        await client.delete(endpointSlice, slice);
-      },
-    };
-  };
-}
-
-function said(child: ChildProcess, text: string): Promise<void> {
-  let all = '';
-  return new Promise((resolve, reject) => {
-    child.stderr?.setEncoding('utf8').on('data', (more: string) => {
-      all += more;
-      if (all.includes(text)) resolve();
-    });
-    child.once('exit', () => reject(new Error(`the manager has ended:\n${all}`)));
-  });
-}
-
 function holder(client: Client): Promise<string> {
   return until(client, lease, (all) => all.find(({ metadata }) => metadata.name === own.name)?.spec?.holderIdentity);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  await once(server, 'listening');
-  const { port } = server.address() as { readonly port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
