@@ -1,6 +1,6 @@
 /** The revisions of a UnitedDeployment's template: the one it is going to, the one it comes from, and those that can go. */
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
-import type { UnitedDeployment } from '@kruise/api/kruise/uniteddeployment';
+import type { SubsetTemplate, UnitedDeployment } from '@kruise/api/kruise/uniteddeployment';
 import { type Action, remove } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import { revisionActions } from '@kruise/controlplane/controllers/statefulset/history';
@@ -12,8 +12,10 @@ import {
   type RevisionContent,
   type RevisionPlan,
 } from '@kruise/machinery/controller-revision';
+import { isObject, isSame, type JsonObject } from '@kruise/machinery/json-value';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { isControlledBy } from '@kruise/machinery/owner-references';
+import { DecodeError } from '@kruise/schema/codec';
 import { remembered } from '../../remembered.ts';
 import { type Sort, templateOf } from './sorts.ts';
 import { wholeTemplate } from './template.ts';
@@ -45,7 +47,7 @@ export function chartCourse(owner: UnitedDeployment, sort: Sort, observed: Revis
   );
   const plan = planRevision(owner, {
     history: claims.claimed,
-    content: contentOf(owner, sort),
+    content: contentOf(owner, sort, claims.claimed),
     collisionCount: owner.status?.collisionCount,
     find: observed.findRevision,
   });
@@ -65,10 +67,34 @@ function nameOf({ metadata }: ControllerRevision): string {
 
 const dataOf = remembered((template: object) => inGoOrder({ spec: { template: { ...template, $patch: 'replace' } } }));
 
-function contentOf({ spec }: UnitedDeployment, sort: Sort): RevisionContent {
+/** What the present template makes a revision of, in the words of one there is that says the same. */
+function contentOf({ spec }: UnitedDeployment, sort: Sort, history: readonly ControllerRevision[]): RevisionContent {
   const template = wholeTemplate(spec.template ?? {});
-  return { data: dataOf(template), labels: templateOf(template, sort).metadata?.labels };
+  const { labels } = templateOf(template, sort).metadata ?? {};
+  const equal = history.toSorted(compareRevisions).findLast(({ data }) => isSame(templateIn(data), template));
+  // It has a template in it, and so is an object.
+  return { data: (equal?.data as JsonObject | undefined) ?? dataOf(template), labels };
 }
+
+/**
+ * The template a revision was made of, as it would be written now: other releases of OpenKruise leave out, or write,
+ * fields that are empty. Were theirs not recognized, every Pod would be restarted.
+ */
+function templateIn(data: ControllerRevision['data']): SubsetTemplate | undefined {
+  return isObject(data) ? restored(data) : undefined;
+}
+
+const restored = remembered((data: JsonObject): SubsetTemplate | undefined => {
+  const template = isObject(data.spec) ? data.spec.template : undefined;
+  if (!isObject(template)) return undefined;
+  const { $patch: _, ...fields } = template;
+  try {
+    return wholeTemplate(fields);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    return undefined;
+  }
+});
 
 /** The oldest go as far as there are more than the limit, but none that Pods are at or are going to. */
 function truncate(

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
+import type { SubsetTemplate } from '@kruise/api/kruise/uniteddeployment';
+import type { CreateAction } from '@kruise/client/actions';
+import { stringifySorted } from '@kruise/values/go-json';
+import { deploymentOf, sortNamed, templateFor } from './fixtures.ts';
+import { chartCourse } from './revisions.ts';
+import { sortOf, sorts } from './sorts.ts';
+
+/** Where a UnitedDeployment with a template goes, of which there have been these revisions. */
+function courseOf(template: SubsetTemplate, revisions: readonly ControllerRevision[] = []) {
+  return chartCourse(deploymentOf({ template }), sortOf(template)!, { revisions, findRevision: () => undefined });
+}
+
+function madeFor(template: SubsetTemplate): ControllerRevision {
+  const [creation] = courseOf(template).actions;
+  return (creation as CreateAction).object as ControllerRevision;
+}
+
+const resources = { requests: { cpu: '0.5', memory: '1024Mi' } };
+const labels = { app: 'web' };
+const podTemplate = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'a:1', resources }] } };
+const podText =
+  '{"metadata":{"creationTimestamp":null,"labels":{"app":"web"}},"spec":{"containers":[{"image":"a:1","name":"main","resources":{"requests":{"cpu":"500m","memory":"1Gi"}}}]}}';
+const metaText = '{"creationTimestamp":null,"labels":{"app":"web"}}';
+const selectorText = '{"matchLabels":{"app":"web"}}';
+
+/** As OpenKruise v1.9.0 writes them. */
+const texts: readonly { sort: string; spec?: object; text: string }[] = [
+  {
+    sort: 'StatefulSet',
+    spec: { ordinals: {}, persistentVolumeClaimRetentionPolicy: {}, minReadySeconds: 0, unknown: 1 },
+    text: `{"ordinals":{"start":0},"persistentVolumeClaimRetentionPolicy":{},"selector":${selectorText},"serviceName":"","template":${podText},"updateStrategy":{}}`,
+  },
+  {
+    sort: 'AdvancedStatefulSet',
+    spec: { reserveOrdinals: [1, '3-4'] },
+    text: `{"reserveOrdinals":[1,"3-4"],"selector":${selectorText},"template":${podText},"updateStrategy":{},"volumeClaimUpdateStrategy":{}}`,
+  },
+  {
+    sort: 'CloneSet',
+    spec: { scaleStrategy: { enablePVCReuse: false }, updateStrategy: { rollingUpdate: {} } },
+    text: `{"scaleStrategy":{},"selector":${selectorText},"template":${podText},"updateStrategy":{"rollingUpdate":{}}}`,
+  },
+  {
+    sort: 'Deployment',
+    text: `{"selector":${selectorText},"strategy":{},"template":${podText}}`,
+  },
+];
+for (const { sort, spec = {}, text } of texts) {
+  test(`the revision of a template of ${sort}s is written as Go writes it`, () => {
+    const { template } = sortNamed(sort);
+    const { data } = madeFor(templateFor(sortNamed(sort), { template: podTemplate, ...spec }));
+    const whole = `{"spec":{"template":{"$patch":"replace","${template}":{"metadata":${metaText},"spec":${text}}}}}`;
+    assert.equal(stringifySorted(data), whole);
+  });
+}
+
+for (const sort of sorts) {
+  test(`the revision of a template of ${sort.name}s has its labels`, () => {
+    assert.equal(madeFor(templateFor(sort)).metadata.labels?.['app'], 'web');
+  });
+}
+
+test('a revision that says the same in other words is taken again', () => {
+  const template = templateFor(sortNamed('AdvancedStatefulSet'));
+  const made = madeFor(template);
+  const { spec } = JSON.parse(
+    stringifySorted(made.data)
+      .replaceAll('"creationTimestamp":null,', '')
+      .replace('"volumeClaimUpdateStrategy":{}', '"minReadySeconds":0'),
+  );
+  const former: ControllerRevision = { ...made, metadata: { ...made.metadata, name: 'web-former' }, data: { spec } };
+  const { actions, update } = courseOf(template, [former]);
+  assert.deepEqual([actions, update], [[], 'web-former']);
+  const other = templateFor(sortNamed('AdvancedStatefulSet'), { minReadySeconds: 1, serviceName: 'x' });
+  assert.notEqual(courseOf(other, [former]).update, 'web-former');
+});
+
+test('a revision that nobody can read is let be', () => {
+  const template = templateFor(sortNamed('Deployment'));
+  const made = madeFor(template);
+  const odd = { spec: { template: { deploymentTemplate: 'x', $patch: 'replace' } } };
+  const strange = { ...made, metadata: { ...made.metadata, name: 'web-strange' }, data: odd };
+  assert.equal(courseOf(template, [strange]).update, made.metadata.name);
+});
