@@ -96,7 +96,7 @@ export function createControllerMetrics(registry: MetricRegistry): ControllerMet
         retried: () => series.retries.increase(),
         attach(startTimes) {
           registry.onRead(() => {
-            const ages = [...startTimes()].map((since) => (clock.now() - since) / 1000);
+            const ages = [...startTimes()].map((since) => (clock.elapsedMs() - since) / 1000);
             unfinished.of(name, name).set(ages.reduce((sum, age) => sum + age, 0));
             longest.of(name, name).set(Math.max(0, ...ages));
           });

@@ -325,10 +325,11 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
     signal,
   };
 
-  const restsUntil = new Map<Key, Instant>();
+  /** By `elapsedMs`: a clock that is put back must not keep them resting. */
+  const restsUntil = new Map<Key, number>();
 
   async function reconcile(key: Key): Promise<ReconcileResult> {
-    const remainingMs = (restsUntil.get(key) ?? 0) - clock.now();
+    const remainingMs = (restsUntil.get(key) ?? 0) - clock.elapsedMs();
     if (remainingMs > 0) {
       queue.addAfter(key, remainingMs);
       return 'requeue_after';
@@ -355,7 +356,7 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
     }
     const { object, decision } = considered;
     const restMs = decision.restMs ?? controller.restMs;
-    if (restMs > 0) restsUntil.set(key, clock.now() + restMs);
+    if (restMs > 0) restsUntil.set(key, clock.elapsedMs() + restMs);
     const outcome = await carryOut(key, decision);
     // What was decided by what is out of date is no report of anything.
     const isToBeReported = object && !outcome.isStale && !signal.aborted;
@@ -398,7 +399,7 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
   }
 
   return async (key: Key): Promise<void> => {
-    const startedAt = clock.now();
+    const startedAt = clock.elapsedMs();
     let result: ReconcileResult;
     try {
       result = await reconcile(key);
@@ -411,7 +412,7 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
       queue.addRateLimited(key);
       log.error({ controller: controller.name, key, failures: queue.failures(key), error }, 'a pass failed');
     }
-    metrics?.reconciled(controller.name, result, clock.now() - startedAt);
+    metrics?.reconciled(controller.name, result, clock.elapsedMs() - startedAt);
   };
 }
 

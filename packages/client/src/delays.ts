@@ -1,26 +1,25 @@
-/** Keys that are to come up at their time, with one timer for the earliest of them. */
+/** Keys that are to come up after a while, with one timer for the earliest of them. */
 import type { CancelTimer, Clock } from '@kruise/values/clock';
-import type { Instant } from '@kruise/values/time';
 
 /** How urgent a key is: something changed, or it is only looked at again (a first list, a resync). */
 export type Priority = 'change' | 'background';
 
-/** Keys, each with the time it comes up. */
+/** Keys, each with how long it is until it comes up. */
 export type Delays<K> = {
-  /** Has a key come up at a time; where it waits already, the earlier time counts. */
-  set(key: K, due: Instant, priority: Priority): void;
+  /** Has a key come up after a while; where it waits already, the earlier time counts. */
+  set(key: K, delayMs: number, priority: Priority): void;
   cancel(key: K): void;
   clear(): void;
 };
 
-type Entry<K> = { readonly key: K; readonly due: Instant; readonly order: number; readonly priority: Priority };
+type Entry<K> = { readonly key: K; readonly due: number; readonly order: number; readonly priority: Priority };
 
 /** No keys yet; `ready` is called with each as its time comes. */
 export function createDelays<K>(clock: Clock, ready: (key: K, priority: Priority) => void): Delays<K> {
   const heap: Entry<K>[] = [];
   const current = new Map<K, Entry<K>>();
   let orders = 0;
-  let timer: { readonly due: Instant; readonly cancel: CancelTimer } | undefined;
+  let timer: { readonly due: number; readonly cancel: CancelTimer } | undefined;
 
   const isBefore = (a: Entry<K>, b: Entry<K>) => a.due < b.due || (a.due === b.due && a.order < b.order);
   const push = (entry: Entry<K>): void => {
@@ -56,12 +55,12 @@ export function createDelays<K>(clock: Clock, ready: (key: K, priority: Priority
     const earliest = first();
     if (timer && timer.due === earliest?.due) return;
     timer?.cancel();
-    timer = earliest && { due: earliest.due, cancel: clock.setTimer(earliest.due - clock.now(), fire) };
+    timer = earliest && { due: earliest.due, cancel: clock.setTimer(earliest.due - clock.elapsedMs(), fire) };
   };
   const fire = (): void => {
     timer = undefined;
-    const now = clock.now();
-    for (let entry = first(); entry && entry.due <= now; entry = first()) {
+    const elapsedMs = clock.elapsedMs();
+    for (let entry = first(); entry && entry.due <= elapsedMs; entry = first()) {
       current.delete(entry.key);
       pop();
       ready(entry.key, entry.priority);
@@ -70,7 +69,8 @@ export function createDelays<K>(clock: Clock, ready: (key: K, priority: Priority
   };
 
   return {
-    set(key, due, priority) {
+    set(key, delayMs, priority) {
+      let due = clock.elapsedMs() + delayMs;
       const present = current.get(key);
       if (present && present.due <= due) {
         if (present.priority === 'change' || priority === 'background') return;

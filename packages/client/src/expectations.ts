@@ -7,7 +7,6 @@
  * there is now, before anything else is decided.
  */
 import type { Clock } from '@kruise/values/clock';
-import type { Instant } from '@kruise/values/time';
 import type { Informer } from './informer.ts';
 import { isAtLeast, type Key, type KubernetesObject, keyOf } from './object-key.ts';
 
@@ -43,7 +42,7 @@ export type Expectations = {
   forget(owner: Key): void;
 };
 
-type Expected = { readonly since: Instant; readonly isSeen: () => boolean };
+type Expected = { readonly since: number; readonly isSeen: () => boolean };
 type Doubt = { readonly witness: Witness; readonly object: KubernetesObject };
 
 /**
@@ -62,7 +61,7 @@ export function createExpectations(clock: Clock, { timeoutMs = 300_000 } = {}): 
   const expect = (owner: Key, id: string, isSeen: () => boolean) => {
     let expected = byOwner.get(owner);
     if (!expected) byOwner.set(owner, (expected = new Map()));
-    expected.set(id, { since: clock.now(), isSeen });
+    expected.set(id, { since: clock.elapsedMs(), isSeen });
   };
 
   async function settleAll(owner: Key, open: Doubt[]): Promise<void> {
@@ -117,7 +116,7 @@ export function createExpectations(clock: Clock, { timeoutMs = 300_000 } = {}): 
         byOwner.delete(owner);
         return undefined;
       }
-      const waitedMs = clock.now() - oldest;
+      const waitedMs = clock.elapsedMs() - oldest;
       return { count: expected.size, waitedMs, isOverdue: waitedMs >= timeoutMs };
     },
     forget(owner) {

@@ -43,11 +43,11 @@ export type TokenBucket = {
 /** A bucket that is full at first. */
 export function tokenBucket(clock: Clock, { perSecond, burst }: BucketOptions): TokenBucket {
   let tokens = burst;
-  let filledAt = clock.now();
+  let filledAt = clock.elapsedMs();
   const fill = () => {
-    const now = clock.now();
-    tokens = Math.min(burst, tokens + (Math.max(0, now - filledAt) * perSecond) / 1000);
-    filledAt = now;
+    const elapsedMs = clock.elapsedMs();
+    tokens = Math.min(burst, tokens + ((elapsedMs - filledAt) * perSecond) / 1000);
+    filledAt = elapsedMs;
   };
   return {
     reserveMs() {

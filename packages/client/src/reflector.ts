@@ -122,7 +122,7 @@ export async function runReflector<K extends Kind>(
   }
 
   async function watch(): Promise<void> {
-    const opened = clock.now();
+    const opened = clock.elapsedMs();
     const timeoutSeconds = Math.round(jitter(random, watchTimeoutSeconds, 1));
     // Gathers the first state where it comes as events.
     let initial = state.next === 'stream' ? new Map<string, KubernetesObject>() : undefined;
@@ -168,7 +168,7 @@ export async function runReflector<K extends Kind>(
       },
     );
     if (initial) throw new SilenceError('the watch ended before the first state was complete');
-    state = afterEnd(state, { wasFruitful: count > 0 || clock.now() - opened >= shortestWatchMs });
+    state = afterEnd(state, { wasFruitful: count > 0 || clock.elapsedMs() - opened >= shortestWatchMs });
   }
 
   while (!signal.aborted) {
@@ -236,7 +236,7 @@ async function consume<E>(
   receive: (item: E) => void,
 ): Promise<void> {
   const connection = new AbortController();
-  let heardAt = clock.now();
+  let heardAt = clock.elapsedMs();
   let fail: (reason: unknown) => void = () => {};
   const close = (reason: unknown) => {
     connection.abort(reason);
@@ -248,7 +248,7 @@ async function consume<E>(
     clock.setTimer(
       delayMs,
       () => {
-        const silentMs = clock.now() - heardAt;
+        const silentMs = clock.elapsedMs() - heardAt;
         if (silentMs < maxSilenceMs) listen(maxSilenceMs - silentMs);
         else close(new SilenceError(`no event for ${silentMs} ms`));
       },
@@ -269,7 +269,7 @@ async function consume<E>(
       });
       if (connection.signal.aborted) throw connection.signal.reason;
       if (result.done) return;
-      heardAt = clock.now();
+      heardAt = clock.elapsedMs();
       receive(result.value);
     }
   } finally {

@@ -76,6 +76,21 @@ test('a delayed key comes at its time, or when it is added; the earlier of two d
   assert.deepEqual(await takeAll(queue), ['b']);
 });
 
+test('a clock that is put back or forward delays nothing, and hurries nothing', async () => {
+  const world = virtualClock();
+  let aheadMs = 0;
+  const queue = createWorkQueue({ ...world, now: () => world.now() + aheadMs });
+  queue.addAfter('a', 1000);
+  aheadMs = -60_000;
+  world.advance(1000);
+  assert.deepEqual(await takeAll(queue), ['a']);
+  queue.addAfter('b', 1000);
+  queue.addAfter('c', 2000);
+  aheadMs = 60_000;
+  world.advance(1000);
+  assert.deepEqual(await takeAll(queue), ['b']);
+});
+
 test('each failure of a key makes it wait twice as long, until it is forgotten', () => {
   const limiter = exponentialBackOff();
   const waits = Array.from({ length: 20 }, () => limiter.delayMs('a'));

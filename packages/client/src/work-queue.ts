@@ -4,7 +4,6 @@
  * before what is only looked at again, but do not starve it.
  */
 import type { Clock } from '@kruise/values/clock';
-import type { Instant } from '@kruise/values/time';
 import { createDelays, type Priority } from './delays.ts';
 import { createDeque, type Deque } from './deque.ts';
 import { defaultRateLimiter, type RateLimiter } from './rate-limiter.ts';
@@ -21,8 +20,8 @@ export type QueueObserver = {
   done(workedMs: number): void;
   /** A key is to be tried again, later. */
   retried(): void;
-  /** Is given, at the start, what tells since when the keys are worked on that are. */
-  attach?(startTimes: () => Iterable<Instant>): void;
+  /** Is given, at the start, what tells since when, by `elapsedMs`, the keys are worked on that are. */
+  attach?(startTimes: () => Iterable<number>): void;
 };
 
 /** What a queue is made with. */
@@ -57,7 +56,7 @@ export type WorkQueue<K = string> = {
 /** So many changes go before one key of the background gets its turn. */
 const changesPerBackground = 8;
 
-type Waiting = { priority: Priority; readonly since: Instant };
+type Waiting = { priority: Priority; readonly since: number };
 
 /**
  * An empty queue.
@@ -74,7 +73,7 @@ type Waiting = { priority: Priority; readonly since: Instant };
 export function createWorkQueue<K = string>(clock: Clock, options: WorkQueueOptions = {}): WorkQueue<K> {
   const { observer, rateLimiter = defaultRateLimiter(clock) } = options;
   const waiting = new Map<K, Waiting>();
-  const working = new Map<K, Instant>();
+  const working = new Map<K, number>();
   /** Added while they are worked on. */
   const again = new Map<K, Priority>();
   // A key that was promoted is in both; where it waits is in `waiting`, and what else is found is passed over.
@@ -98,7 +97,7 @@ export function createWorkQueue<K = string>(clock: Clock, options: WorkQueueOpti
       if (present.priority === 'change' || priority === 'background') return;
       present.priority = 'change';
     } else {
-      waiting.set(key, { priority, since: clock.now() });
+      waiting.set(key, { priority, since: clock.elapsedMs() });
       observer?.added(waiting.size);
     }
     lanes[priority].push(key);
@@ -124,10 +123,10 @@ export function createWorkQueue<K = string>(clock: Clock, options: WorkQueueOpti
     if (key === undefined) return undefined;
     const { priority, since } = waiting.get(key)!;
     changesInRow = priority === 'change' ? changesInRow + 1 : 0;
-    const now = clock.now();
+    const elapsedMs = clock.elapsedMs();
     waiting.delete(key);
-    working.set(key, now);
-    observer?.taken(waiting.size, now - since);
+    working.set(key, elapsedMs);
+    observer?.taken(waiting.size, elapsedMs - since);
     return key;
   };
 
@@ -151,7 +150,7 @@ export function createWorkQueue<K = string>(clock: Clock, options: WorkQueueOpti
     addAfter(key, delayMs, priority = 'change') {
       if (isClosed) return;
       if (delayMs <= 0) add(key, priority);
-      else delays.set(key, clock.now() + delayMs, priority);
+      else delays.set(key, delayMs, priority);
     },
     addRateLimited(key) {
       if (isClosed) return;
@@ -170,7 +169,7 @@ export function createWorkQueue<K = string>(clock: Clock, options: WorkQueueOpti
       const since = working.get(key);
       if (since === undefined) return;
       working.delete(key);
-      observer?.done(clock.now() - since);
+      observer?.done(clock.elapsedMs() - since);
       const priority = again.get(key);
       again.delete(key);
       if (priority) add(key, priority);

@@ -17,6 +17,7 @@ import { systemClock } from '@kruise/values/system';
 /** The machine's time, a hundred times as fast: back-offs and time-outs of minutes take a second. */
 const hurriedClock: Clock = {
   now: () => systemClock.now() * 100,
+  elapsedMs: () => systemClock.elapsedMs() * 100,
   setTimer: (delayMs, callback, signal) => systemClock.setTimer(delayMs / 100, callback, signal),
 };
 

@@ -28,6 +28,7 @@ import type { ApiRequest, Transport } from '@kruise/client/transport';
 import { withCondition } from '@kruise/machinery/conditions';
 import { controllerReference } from '@kruise/machinery/owner-references';
 import { conflict, internalError } from '@kruise/machinery/status';
+import type { Clock } from '@kruise/values/clock';
 import { pick, seededRandom } from '@kruise/values/random';
 import type { Instant } from '@kruise/values/time';
 import fc from 'fast-check';
@@ -83,7 +84,11 @@ const setNamed = (name: string, count: number): Partial<Service> => ({
   spec: { clusterIP: 'None', ports: [{ port: 80 }] },
 });
 
-function run(cluster: Cluster, controllers: readonly Controller[], options: { client?: Client; log?: Log } = {}) {
+function run(
+  cluster: Cluster,
+  controllers: readonly Controller[],
+  options: { client?: Client; clock?: Clock; log?: Log } = {},
+) {
   const stop = new AbortController();
   const { client, clock, random } = cluster;
   const done = runControllers(controllers, { client, clock, random, ...options }, stop.signal);
@@ -142,6 +147,35 @@ for (const { name, pause, sees } of pauses) {
     await cluster.close();
   });
 }
+
+test('a key rests no longer for a clock that is put back', async () => {
+  const cluster = await startCluster();
+  let aheadMs = 0;
+  const clock = { ...cluster.clock, now: () => cluster.clock.now() + aheadMs };
+  const seen: string[] = [];
+  const resting = defineController({
+    name: 'resting',
+    for: configMap,
+    restMs: 1000,
+    observe: (caches, key) => (key === 'default/one' ? caches.of(configMap).get(key) : undefined),
+    decide(found) {
+      seen.push(`${found.data?.['n']} at ${cluster.clock.now() - start}`);
+      return { actions: [] };
+    },
+  });
+  const running = run(cluster, [resting], { clock });
+  await cluster.pass(1);
+  const start = cluster.clock.now();
+  const reference = { namespace: 'default', name: 'one' };
+  await cluster.client.create(configMap, { metadata: reference, data: { n: '0' } });
+  await cluster.pass(0.1);
+  aheadMs = -60_000;
+  await cluster.client.patch(configMap, reference, { data: { n: '1' } }, { type: 'merge' });
+  await cluster.pass(5);
+  assert.deepEqual(seen, ['0 at 0', '1 at 1000']);
+  await running.stop();
+  await cluster.close();
+});
 
 test('a decision can say how long its key rests', async () => {
   const cluster = await startCluster();

@@ -29,6 +29,7 @@ export function beginLife(world: Clock, aheadMs: () => number = () => 0): Life {
   return {
     clock: {
       now: () => world.now() + aheadMs(),
+      elapsedMs: () => world.elapsedMs(),
       setTimer: (delayMs, callback, signal) =>
         world.setTimer(
           delayMs,

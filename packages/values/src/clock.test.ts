@@ -9,6 +9,7 @@ test('time stands still until it is moved', () => {
   assert.equal(clock.now(), 1000);
   clock.advance(50);
   assert.equal(clock.now(), 1050);
+  assert.equal(clock.elapsedMs(), 50);
 });
 
 test('timers fire in order of time and of setting, each at its own time', () => {

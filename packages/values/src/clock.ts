@@ -4,6 +4,8 @@ import type { Instant } from './time.ts';
 /** What tells the time and waits for it. */
 export type Clock = {
   now(): Instant;
+  /** Milliseconds since a moment of its own: they go on evenly though the time is put right, and measure how long. */
+  elapsedMs(): number;
   /** Calls back once, after `delayMs`, unless the returned function is called or the signal aborted before. */
   setTimer(delayMs: number, callback: () => void, signal?: AbortSignal): CancelTimer;
 };

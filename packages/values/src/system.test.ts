@@ -7,6 +7,9 @@ test('the machine has a time and a chance', async () => {
   const before = systemClock.now();
   await after(systemClock, 0);
   assert.ok(systemClock.now() >= before);
+  const elapsedMs = systemClock.elapsedMs();
+  await after(systemClock, 0);
+  assert.ok(systemClock.elapsedMs() >= elapsedMs);
   assert.ok(systemRandom.next() < 1);
 });
 

@@ -8,6 +8,7 @@ const maxDelayMs = 2 ** 31 - 1;
 /** The time of the machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  elapsedMs: () => performance.now(),
   setTimer(delayMs, callback, signal) {
     if (signal?.aborted) return () => {};
     let timer: NodeJS.Timeout;

@@ -38,6 +38,7 @@ export function virtualClock(start: Instant = 0, settle: Settle = turn): Virtual
 
   return {
     now: () => now,
+    elapsedMs: () => now - start,
     setTimer(delayMs, callback, signal): CancelTimer {
       if (signal?.aborted) return () => {};
       const timer: Timer = { due: now + Math.max(0, delayMs), order: timersSet++, callback: undefined };

@@ -6,7 +6,6 @@ import type { Log } from '@kruise/client/log';
 import { bind } from '@kruise/client/subresources';
 import type { Clock } from '@kruise/values/clock';
 import type { Random } from '@kruise/values/random';
-import type { Instant } from '@kruise/values/time';
 import type { Cluster } from './cluster/cluster.ts';
 import type { Lookup } from './cluster/lookup.ts';
 import type { NodeInfo } from './cluster/node-info.ts';
@@ -84,7 +83,7 @@ export function createAttempts(means: Means): (queued: QueuedPod) => Promise<voi
       queue.done(pod.uid);
       return undefined;
     }
-    const begun = clock.now();
+    const begun = clock.elapsedMs();
     if (extenders.length > 0) return tryWithExtenders(queued, begun).catch((error) => fail(queued, failureOf(error)));
     try {
       carryOut(queued, note(decide(profileOf(pod), pod, circumstances()), begun));
@@ -98,13 +97,13 @@ export function createAttempts(means: Means): (queued: QueuedPod) => Promise<voi
     return { cluster, nominations: queue.nominator, memory, random, start };
   }
 
-  function note({ decision, nextStart }: Outcome, begun: Instant): Decision {
+  function note({ decision, nextStart }: Outcome, begun: number): Decision {
     start = nextStart;
-    metrics?.decided(clock.now() - begun);
+    metrics?.decided(clock.elapsedMs() - begun);
     return decision;
   }
 
-  async function tryWithExtenders(queued: QueuedPod, begun: Instant): Promise<void> {
+  async function tryWithExtenders(queued: QueuedPod, begun: number): Promise<void> {
     const { pod } = queued;
     const decision = note(await decideWith(extenders, profileOf(pod), pod, circumstances(), log), begun);
     const preemption = decision.type === 'rejected' ? preemptionFor(pod, decision) : undefined;
@@ -173,12 +172,12 @@ export function createAttempts(means: Means): (queued: QueuedPod) => Promise<voi
     queue.nominator.remove(pod.uid);
     queue.done(pod.uid);
     const { run } = reservations.length === 0 ? limit : waits;
-    const begun = clock.now();
+    const begun = clock.elapsedMs();
     run(
       async () => {
         await send(pod, node.name, reservations);
-        metrics?.attempted(pod.spec.schedulerName ?? '', 'scheduled', clock.now() - begun);
-        metrics?.placed(queued.attempts, clock.now() - (queued.readyAt ?? begun));
+        metrics?.attempted(pod.spec.schedulerName ?? '', 'scheduled', clock.elapsedMs() - begun);
+        metrics?.placed(queued.attempts, clock.elapsedMs() - (queued.readyAt ?? begun));
       },
       (error) => {
         // Whoever is told to stop leaves the Pod to the next, and has nothing to say of it.

@@ -233,7 +233,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     networkFault: agent.networkFault,
     supportsRecursiveReadOnly: agent.supportsRecursiveReadOnly,
     admits,
-    wakeAt: (uid, at) => delays.set(uid, at, 'change'),
+    wakeAt: (uid, at) => delays.set(uid, at - clock.now(), 'change'),
     ...(isEvented ? {} : { listings }),
     signal,
   };

@@ -221,13 +221,13 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
   function publish(): void {
     isUntold = true;
     if (isBusy || probes.areFirstUnderWay()) {
-      heldUntil = clock.now() + holdMs;
+      heldUntil = clock.elapsedMs() + holdMs;
       cancelHold ??= clock.setTimer(holdMs, endHold);
     } else tell();
   }
 
   function endHold(): void {
-    const left = heldUntil - clock.now();
+    const left = heldUntil - clock.elapsedMs();
     if (left > 0) cancelHold = clock.setTimer(left, endHold);
     else tell();
   }

@@ -91,7 +91,7 @@ export function createStatusWriter(client: Client, clock: Clock, log: Log, signa
         { pod: `${entry.pod.metadata.namespace}/${entry.pod.metadata.name}`, error },
         'a status was not written',
       );
-      delays.set(uid, clock.now() + retryMs, 'change');
+      delays.set(uid, retryMs, 'change');
     } finally {
       entry.isBeingWritten = false;
     }
@@ -126,7 +126,7 @@ export function createStatusWriter(client: Client, clock: Clock, log: Log, signa
   }
 
   function correctLater(uid: string, { pod, report }: Entry): void {
-    if (differs(pod, report, clock.now())) delays.set(uid, clock.now() + correctMs, 'change');
+    if (differs(pod, report, clock.now())) delays.set(uid, correctMs, 'change');
   }
 
   return {

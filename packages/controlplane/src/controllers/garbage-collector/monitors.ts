@@ -13,7 +13,6 @@ import { isNotFound } from '@kruise/machinery/status';
 import { apiVersionOf, groupOf, resourceOf } from '@kruise/schema/kind';
 import { after } from '@kruise/values/clock';
 import { linkedController } from '@kruise/values/linked-controller';
-import type { Instant } from '@kruise/values/time';
 import type { Graph } from './graph.ts';
 
 /** The kinds whose changes tell that other kinds may have come or gone. */
@@ -30,9 +29,10 @@ export type Monitors = {
 
 type Monitor = {
   readonly kind: DynamicKind;
-  readonly since: Instant;
   readonly stop: AbortController;
   isSynced: boolean;
+  /** Whether it has been waited for long enough. */
+  isOverdue: boolean;
 };
 
 /** What is served is asked again after so long, if nothing tells that it has changed. */
@@ -59,8 +59,7 @@ export function startMonitors(
   const { promise: complete, resolve: completed } = Promise.withResolvers<void>();
 
   const isComplete = () =>
-    hasDiscovered &&
-    [...monitors.values()].every(({ isSynced, since }) => isSynced || clock.now() - since >= patienceMs);
+    hasDiscovered && [...monitors.values()].every(({ isSynced, isOverdue }) => isSynced || isOverdue);
   const checkComplete = () => {
     if (isComplete()) completed();
   };
@@ -68,9 +67,13 @@ export function startMonitors(
   function start(kind: DynamicKind): void {
     const stop = linkedController(signal);
     const { signal: ended } = stop;
-    const monitor: Monitor = { kind, since: clock.now(), stop, isSynced: false };
+    const monitor: Monitor = { kind, stop, isSynced: false, isOverdue: false };
     monitors.set(resourceOf(kind), monitor);
-    clock.setTimer(patienceMs, checkComplete, ended);
+    const overdue = () => {
+      monitor.isOverdue = true;
+      checkComplete();
+    };
+    clock.setTimer(patienceMs, overdue, ended);
     const sink = {
       replace(objects: readonly Parameters<Graph['replace']>[1][number][]) {
         graph.replace(kind, objects);

@@ -6,7 +6,6 @@ import { createNamedQueue, runWorkers } from '@kruise/client/workers';
 import { isSame } from '@kruise/machinery/json-value';
 import { isConflict, isNotFound } from '@kruise/machinery/status';
 import { every } from '@kruise/values/clock';
-import type { Instant } from '@kruise/values/time';
 import { changesUsage, decide, namesOf } from './decide.ts';
 import { createSources, quotaKinds, type Sources } from './sources.ts';
 
@@ -87,7 +86,7 @@ function createCounter({ client, clock, caches }: ControllerContext, sources: So
   const quotas = caches.informer(resourceQuota);
   /** Quotas that count a resource which is not served, by the resource. */
   const waiting = new Map<string, Set<Key>>();
-  const restsUntil = new Map<Key, Instant>();
+  const restsUntil = new Map<Key, number>();
 
   const wait = (key: Key, resources: readonly string[]) => {
     for (const keys of waiting.values()) keys.delete(key);
@@ -97,18 +96,19 @@ function createCounter({ client, clock, caches }: ControllerContext, sources: So
   return {
     /** Counts, and writes what has changed. Returns after how many seconds to do so again. */
     async count(key: Key): Promise<number | undefined> {
-      const restMs = (restsUntil.get(key) ?? 0) - clock.now();
+      const restMs = (restsUntil.get(key) ?? 0) - clock.elapsedMs();
       if (restMs > 0) return restMs / 1000;
       const { found, unknown } = await sources.for(namesOf(quotas.get(key)));
       // From here on nothing is waited for, so that the quota and what it counts are of one moment.
       const quota = quotas.get(key);
       if (!quota) return undefined;
       wait(key, unknown);
-      const startedAt = clock.now();
+      const startedAt = clock.elapsedMs();
       const namespace = quota.metadata.namespace ?? '';
       const counted = found.map(({ evaluator, objects }) => ({ evaluator, objects: objects.list({ namespace }) }));
-      const status = decide(quota, counted, startedAt);
-      restsUntil.set(key, clock.now() + restFactor * (clock.now() - startedAt));
+      const status = decide(quota, counted, clock.now());
+      const endedAt = clock.elapsedMs();
+      restsUntil.set(key, endedAt + restFactor * (endedAt - startedAt));
       if (!status) return undefined;
       await client.update(resourceQuota, { ...quota, status }, { subresource: 'status', signal });
       return verifyAfterSeconds;

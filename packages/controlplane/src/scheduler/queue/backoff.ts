@@ -1,12 +1,11 @@
 /** How long a Pod that could not be placed is left alone. */
-import type { Instant } from '@kruise/values/time';
 
 export type BackoffOptions = { readonly initialMs: number; readonly maxMs: number };
 
 /** Times are compared by the second, so that Pods whose time comes together are ordered by importance. */
 export const windowMs = 1000;
 
-export function windowOf(at: Instant): Instant {
+export function windowOf(at: number): number {
   return Math.floor(at / windowMs) * windowMs;
 }
 

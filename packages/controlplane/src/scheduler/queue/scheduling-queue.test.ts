@@ -9,10 +9,11 @@ import { backoffMs } from './backoff.ts';
 import { createHeap } from './heap.ts';
 import { createSchedulingQueue, defaultBackoff, type QueuedPod } from './scheduling-queue.ts';
 
-function createQueue(start = 0) {
-  const clock = virtualClock(start);
+function createQueue(aheadMs = () => 0) {
+  const clock = virtualClock();
+  const shown = { ...clock, now: () => clock.now() + aheadMs() };
   const profiles = new Map([['default-scheduler', profileIn()]]);
-  const queue = createSchedulingQueue(clock, { profiles }, new AbortController().signal);
+  const queue = createSchedulingQueue(shown, { profiles }, new AbortController().signal);
   const popped = () => queue.pop()?.pod.name;
   const reject = (queued: QueuedPod | undefined, ...plugins: readonly string[]) => {
     assert.ok(queued);
@@ -83,6 +84,16 @@ test('a Pod whose attempt failed waits out its back-off in any case', () => {
   assert.equal(popped(), undefined);
   clock.advance(1);
   assert.equal(popped(), 'p', 'times are compared by the second');
+});
+
+test('a back-off lasts no longer for a clock that is put back', () => {
+  let aheadMs = 0;
+  const { clock, queue, popped, reject } = createQueue(() => aheadMs);
+  queue.add(podOf('p'));
+  reject(queue.pop());
+  aheadMs = -60_000;
+  clock.advance(2000);
+  assert.equal(popped(), 'p');
 });
 
 test('each attempt doubles the wait, up to ten seconds', () => {

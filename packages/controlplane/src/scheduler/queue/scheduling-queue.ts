@@ -5,7 +5,6 @@
  */
 import type { Pod } from '@kruise/api/core/pod';
 import type { Clock } from '@kruise/values/clock';
-import type { Instant } from '@kruise/values/time';
 import { type PodInfo, podInfoOf } from '../cluster/pod-info.ts';
 import { type ClusterEvent, podEvents } from '../events.ts';
 import { extenderName } from '../extenders/extender.ts';
@@ -18,13 +17,13 @@ import { createNominator, type Nominator } from './nominator.ts';
 /** A Pod that waits, and what is remembered of it between attempts. */
 export type QueuedPod = Heaped & {
   pod: PodInfo;
-  /** When it came into the queue, or came back. */
-  since: Instant;
+  /** When it came into the queue, or came back: by `elapsedMs`, as all times here. */
+  since: number;
   /** Tells apart those that came at the same time. */
   serial: number;
   attempts: number;
   /** When it first could be tried. */
-  readyAt: Instant | undefined;
+  readyAt: number | undefined;
   /** The plugins that were against it. */
   rejectedBy: ReadonlySet<string>;
   /** Whether it is not to be tried at all for now. */
@@ -96,11 +95,11 @@ export function createSchedulingQueue(clock: Clock, options: QueueOptions, signa
 
   signal.addEventListener('abort', () => waiting.resolve(), { once: true });
 
-  function expiryOf({ attempts, since }: QueuedPod): Instant {
+  function expiryOf({ attempts, since }: QueuedPod): number {
     return attempts === 0 ? Number.NEGATIVE_INFINITY : windowOf(since + backoffMs(attempts, backoff));
   }
 
-  const isBackingOff = (queued: QueuedPod) => expiryOf(queued) >= windowOf(clock.now());
+  const isBackingOff = (queued: QueuedPod) => expiryOf(queued) >= windowOf(clock.elapsedMs());
 
   const leave = (queued: QueuedPod) => {
     switch (queued.place) {
@@ -138,7 +137,7 @@ export function createSchedulingQueue(clock: Clock, options: QueueOptions, signa
 
   const enterActive = (queued: QueuedPod) => {
     leave(queued);
-    queued.readyAt ??= clock.now();
+    queued.readyAt ??= clock.elapsedMs();
     queued.place = 'active';
     active.push(queued);
     waiting.resolve();
@@ -165,7 +164,7 @@ export function createSchedulingQueue(clock: Clock, options: QueueOptions, signa
     cancelFlush?.();
     const next = Math.min(...[backingOff.first(), failed.first()].map((each) => (each ? expiryOf(each) : Infinity)));
     cancelFlush = Number.isFinite(next)
-      ? clock.setTimer(Math.max(0, next + windowMs - clock.now()), flushBackoff, signal)
+      ? clock.setTimer(Math.max(0, next + windowMs - clock.elapsedMs()), flushBackoff, signal)
       : undefined;
   }
 
@@ -185,7 +184,7 @@ export function createSchedulingQueue(clock: Clock, options: QueueOptions, signa
 
   function checkPool(): void {
     isPoolWatched = false;
-    const before = clock.now() - maxInPoolMs;
+    const before = clock.elapsedMs() - maxInPoolMs;
     for (const queued of [...pool.all()]) {
       if (queued.since < before && !isGateKept(queued)) release(queued);
     }
@@ -204,7 +203,7 @@ export function createSchedulingQueue(clock: Clock, options: QueueOptions, signa
 
   const create = (pod: Pod): QueuedPod => ({
     pod: podInfoOf(pod),
-    since: clock.now(),
+    since: clock.elapsedMs(),
     serial: entries++,
     attempts: 0,
     readyAt: undefined,
@@ -272,7 +271,7 @@ export function createSchedulingQueue(clock: Clock, options: QueueOptions, signa
       inFlight.delete(uid);
       if (known.has(uid)) return;
       queued.pod = podInfoOf(pod);
-      queued.since = clock.now();
+      queued.since = clock.elapsedMs();
       queued.serial = entries++;
       queued.rejectedBy = rejectedBy;
       known.set(uid, queued);
