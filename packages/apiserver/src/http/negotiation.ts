@@ -1,4 +1,5 @@
 import { notAcceptable } from '@kruise/machinery/status';
+import { remembered } from '@kruise/values/remembered';
 import { noSuchForm } from '../handlers/refusal.ts';
 
 export type Format = 'json' | 'yaml' | 'protobuf';
@@ -22,8 +23,10 @@ export const mediaTypes: { readonly [F in Format]: string } = {
 /** One clause of an Accept header. */
 type Clause = { readonly type: string; readonly parameters: ReadonlyMap<string, string>; readonly quality: number };
 
-/** The clauses of an Accept header, those wanted most first. */
-export function parseAccept(header: string): readonly Clause[] {
+/** The clauses of an Accept header, those wanted most first. Clients send the same few all their lives. */
+export const parseAccept = remembered(clausesOf, { maxLength: 512 });
+
+function clausesOf(header: string): readonly Clause[] {
   const clauses = header.split(',').flatMap((text) => {
     const [type = '', ...rest] = text.split(';').map((part) => part.trim());
     if (type === '') return [];
