@@ -2,6 +2,7 @@
 import { service } from '@kruise/api/core/service';
 import { kruiseDefinitions } from '@kruise/api/kruise/crds';
 import { apiVersionOf } from '@kruise/schema/kind';
+import { allFeatureGates, featureGates } from '../feature-gates.ts';
 import { managerSettings } from '../settings.ts';
 import { webhookConfigurations, webhookServiceName } from '../webhooks/configurations.ts';
 import { readEnvironment } from './environment.ts';
@@ -11,9 +12,9 @@ import { type Granted, rightsOfDaemon, rightsOfManager } from './rights.ts';
 export function manifestsFor(namespace: string): readonly object[] {
   const serving = { namespace, name: webhookServiceName };
   const definitions = kruiseDefinitions({ service: { ...serving, path: '/convert', port: 443 } });
-  const { mutating, validating } = webhookConfigurations(managerSettings({ namespace }), ({ path }) => ({
-    service: { ...serving, path },
-  }));
+  // A manager takes out what its gates do not let it answer, and puts it back when they do.
+  const settings = managerSettings({ namespace, gates: featureGates(allFeatureGates) });
+  const { mutating, validating } = webhookConfigurations(settings, ({ path }) => ({ service: { ...serving, path } }));
   const rights = new Map([...rightsOfManager(namespace), ...rightsOfDaemon(namespace)].map(asObject).map(keyed));
   return [...definitions, ...rights.values(), asObject(webhookService(namespace)), mutating, validating];
 }

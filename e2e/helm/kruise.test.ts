@@ -1,0 +1,242 @@
+/**
+ * The chart of Kruise itself, by the real Helm, where there is one (`go install helm.sh/helm/v3/cmd/helm@v3.18.6`). Its
+ * Pods are simulated; a manager that has no more than what the chart gives it stands in for them.
+ */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { mutatingWebhookConfiguration } from '@kruise/api/admissionregistration/mutatingwebhookconfiguration';
+import { secret } from '@kruise/api/core/secret';
+import { cloneSet } from '@kruise/api/kruise/cloneset';
+import type { Connected } from '@kruise/client/connect';
+import { parseYaml } from '@kruise/schema/yaml-text';
+import {
+  bundledProgram,
+  type Cluster,
+  freshEnvironment,
+  type Outcome,
+  run,
+  startCluster,
+  temporaryHome,
+} from '../cluster.ts';
+import { managersOf } from '../manager-processes.ts';
+import { until } from '../states.ts';
+
+const chart = fileURLToPath(new URL('../../charts/kruise', import.meta.url));
+const hasHelm = spawnSync('helm', ['version'], { env: freshEnvironment('/'), stdio: 'ignore' }).status === 0;
+if (hasHelm) {
+  describe('what the chart of Kruise renders', testTemplates);
+  describe('the chart of Kruise on a cluster', testCluster);
+} else console.error('helm is missing: the chart of Kruise is not tested.');
+
+type Manifest = {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly annotations?: object };
+  readonly spec: { readonly template: { readonly spec: object } };
+  readonly rules: readonly { readonly apiGroups: readonly string[]; readonly resources: readonly string[] }[];
+  readonly webhooks: readonly {
+    readonly name: string;
+    readonly timeoutSeconds: number;
+    readonly namespaceSelector?: { readonly matchExpressions: readonly { readonly key: string }[] };
+  }[];
+};
+
+function testTemplates(): void {
+  const home = temporaryHome();
+  after(() => rmSync(home, { recursive: true }));
+  const helm = (...args: readonly string[]): Promise<Outcome> => run('helm', args, { env: freshEnvironment(home) });
+
+  async function rendered(...args: readonly string[]): Promise<readonly Manifest[]> {
+    const { code, stdout, stderr } = await helm('template', 'kruise', chart, ...args);
+    assert.equal(code, 0, stderr);
+    return stdout.split(/^---$/m).flatMap((text) => {
+      const manifest = parseYaml(text) as Manifest | null;
+      return manifest?.kind ? [manifest] : [];
+    });
+  }
+  const names = (manifests: readonly Manifest[], kind: string) =>
+    manifests.filter((each) => each.kind === kind).map(({ metadata }) => metadata.name);
+  const webhooks = (manifests: readonly Manifest[]) => manifests.flatMap((each) => each.webhooks ?? []);
+
+  test('Helm finds nothing to complain of', async () => {
+    const { code, stdout } = await helm('lint', '--strict', chart);
+    assert.equal(code, 0, stdout);
+  });
+
+  test('everything there is', async () => {
+    const all = await rendered();
+    const count = Map.groupBy(all, ({ kind }) => kind);
+    const counts = Object.fromEntries([...count].map(([kind, { length }]) => [kind, length]));
+    assert.deepEqual(counts, {
+      Namespace: 2,
+      ServiceAccount: 3,
+      Secret: 1,
+      CustomResourceDefinition: 18,
+      ClusterRole: 7,
+      ClusterRoleBinding: 4,
+      Role: 3,
+      RoleBinding: 3,
+      Service: 1,
+      DaemonSet: 1,
+      Deployment: 1,
+      Job: 1,
+      MutatingWebhookConfiguration: 1,
+      ValidatingWebhookConfiguration: 1,
+    });
+    assert.ok(webhooks(all).every(({ timeoutSeconds }) => timeoutSeconds === 30));
+  });
+
+  test('all of it is in the namespace that is asked for', async () => {
+    const all = await rendered('--set=installation.namespace=elsewhere,installation.createNamespace=false');
+    const places = new Set(all.flatMap(({ metadata }) => metadata.namespace ?? []));
+    assert.deepEqual([...places].sort(), ['elsewhere', 'kruise-daemon-config']);
+    assert.deepEqual(names(all, 'Namespace'), ['kruise-daemon-config']);
+    assert.ok(!JSON.stringify(all).includes('kruise-system'));
+  });
+
+  test('certificates from elsewhere need nobody to make or spread them', async () => {
+    const annotation = 'externalCerts.annotations.cert-manager\\.io/inject-ca-from=kruise-system/certs';
+    const all = await rendered('--set=featureGates=EnableExternalCerts=true', `--set=${annotation}`);
+    assert.deepEqual(names(all, 'Secret'), []);
+    assert.ok(!names(all, 'ClusterRole').includes('kruise-certs-role'));
+    const annotated = all.filter(({ metadata }) => JSON.stringify(metadata.annotations ?? {}).includes('inject-ca'));
+    assert.equal(annotated.length, 2 + 10, 'both configurations, and the definitions that are converted');
+    assert.deepEqual(names(await rendered('--set=featureGates=AllAlpha=true'), 'Secret'), []);
+  });
+
+  test('gates decide on daemons, on webhooks of Pods and on storage classes', async () => {
+    assert.deepEqual(names(await rendered('--set=featureGates=KruiseDaemon=false'), 'DaemonSet'), []);
+    const ofPods = async (...args: readonly string[]) =>
+      webhooks(await rendered(...args)).filter(({ name }) => name.includes('pod.kb') || name.includes('eviction'));
+    assert.notEqual((await ofPods()).length, 0);
+    assert.deepEqual(await ofPods('--set=featureGates=PodWebhook=false'), []);
+    const readsClasses = async (...args: readonly string[]) =>
+      (await rendered(...args)).some(({ rules = [] }) =>
+        rules.some((rule) => rule.resources.includes('storageclasses')),
+      );
+    assert.equal(await readsClasses(), false);
+    assert.equal(await readsClasses('--set=featureGates=StatefulSetAutoResizePVCGate=true'), true);
+  });
+
+  test('values reach what they are for', async () => {
+    const all = await rendered(
+      '--kube-version=1.33.0',
+      ...['--set=manager.hostNetwork=true', '--set=manager.nodeSelector.disk=ssd', '--set=daemon.socketFile=x.sock'],
+      ...['--set=daemon.credentialProvider.enable=true', '--set=daemon.credentialProvider.awsCredentialsDir=/aws'],
+      ...['--set=installation.roleListGroups={apps}', '--set=webhookConfiguration.aksIntegration=true'],
+      ...['--set=imagePullSecrets[0].name=regcred', '--set=crds.managed=false', '--set=unknown=value'],
+      ...['--set=serviceAccount.annotations.role=arn', '--set=enableKubeCacheMutationDetector=true'],
+    );
+    assert.deepEqual(names(all, 'CustomResourceDefinition'), []);
+    const [manager, daemon] = ['Deployment', 'DaemonSet'].map((kind) => {
+      const found = all.find((each) => each.kind === kind);
+      return JSON.stringify(found?.spec.template.spec);
+    });
+    for (const text of ['"hostNetwork":true', '"disk":"ssd"', '"regcred"', 'MUTATION', 'pod-template-hash']) {
+      assert.ok(manager?.includes(text), text);
+    }
+    for (const text of ['--socket-file=x.sock', '/.aws"', '"/aws"', '--plugin-bin-dir', '"regcred"', 'MUTATION']) {
+      assert.ok(daemon?.includes(text), text);
+    }
+    const lists = all.flatMap(({ rules = [] }) => rules).find(({ resources }) => resources[0] === '*');
+    assert.deepEqual(lists?.apiGroups, ['apps']);
+    const isOutsideAzure = webhooks(all).every(({ namespaceSelector }) =>
+      namespaceSelector?.matchExpressions.some(({ key }) => key === 'kubernetes.azure.com/managedby'),
+    );
+    assert.ok(isOutsideAzure);
+    assert.equal(all.filter(({ metadata }) => JSON.stringify(metadata.annotations ?? {}).includes('arn')).length, 2);
+    const old = (await rendered('--kube-version=1.26.0')).find(({ kind }) => kind === 'Deployment');
+    assert.ok(!JSON.stringify(old).includes('matchLabelKeys'));
+  });
+}
+
+const place = { namespace: 'kruise-system', name: 'kruise-webhook-certs' };
+const workload = { namespace: 'default', name: 'web' };
+
+function testCluster(): void {
+  const home = temporaryHome();
+  const ends: (() => unknown)[] = [];
+  let cluster: Cluster;
+  let program: string;
+  let connected: Connected;
+  let nothing: string;
+  before(async () => {
+    program = await bundledProgram();
+    cluster = await startCluster(home, ['--without', 'manager', 'daemon'], { program });
+    connected = cluster.connect();
+    // Any other cluster has never heard of Kruise.
+    await told('kubectl', 'delete', 'customresourcedefinitions', '--all');
+    await told('kubectl', 'create', 'namespace', 'releases');
+    nothing = await whatThereIs();
+  });
+  after(async () => {
+    for (const end of ends) end();
+    connected.close();
+    await cluster.stop();
+    rmSync(home, { recursive: true });
+  });
+
+  async function told(command: string, ...args: readonly string[]): Promise<string> {
+    const env = { ...freshEnvironment(home), KUBECONFIG: cluster.kubeconfig };
+    const { code, stdout, stderr } = await run(command, args, { env });
+    assert.equal(code, 0, stderr);
+    return stdout;
+  }
+  const helm = (...args: readonly string[]) => told('helm', ...args, '--namespace=releases');
+  const whatThereIs = () =>
+    told('kubectl', 'get', 'clusterroles,clusterrolebindings,namespaces,customresourcedefinitions', '-o=name');
+  // The image that is asked before it goes is none that is simulated; this one has nothing against it.
+  const values = ['--set=helmHooks.image.repository=busybox,helmHooks.image.tag=1.37'];
+  const vouchedFor = () =>
+    until(connected.client, mutatingWebhookConfiguration, (all) =>
+      all.some(({ metadata, webhooks = [] }) => {
+        const isKept = metadata.annotations?.['template'];
+        return isKept && webhooks.length > 0 && webhooks.every(({ clientConfig }) => clientConfig.caBundle);
+      }),
+    );
+
+  test('an installation comes up, and its manager needs nothing else', async () => {
+    const { client } = connected;
+    const text = await helm('install', 'kruise', chart, '--wait', '--timeout=2m', ...values);
+    assert.match(text, /STATUS: deployed[\s\S]*kruise-manager v0\.1\.0 comes up in kruise-system/);
+    // Its Pods are servers that know nothing: from now on a real one answers.
+    await helm('upgrade', 'kruise', chart, '--wait', '--set=manager.replicas=0', ...values);
+    const start = await managersOf(
+      { after: (end) => ends.push(end as () => unknown) },
+      { home, cluster, program, client },
+    );
+    await start('manager');
+    await vouchedFor();
+    const labels = { app: 'web' };
+    await client.create(cloneSet, {
+      metadata: workload,
+      spec: {
+        replicas: 2,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'nginx:1.28' }] } },
+      },
+    });
+    await until(client, cloneSet, (all) => all.some(({ status }) => status?.readyReplicas === 2));
+  });
+
+  test('an upgrade keeps certificates, and a manager tells of them again', async () => {
+    const { client } = connected;
+    const before = await client.get(secret, place);
+    assert.ok(before.data?.['ca-cert.pem'], Object.keys(before.data ?? {}).join());
+    const gates = 'featureGates=ImagePullJobGate=true\\,KruiseDaemon=false';
+    await helm('upgrade', 'kruise', chart, '--wait', '--set=manager.replicas=0', `--set=${gates}`, ...values);
+    assert.deepEqual((await client.get(secret, place)).data, before.data);
+    await vouchedFor();
+    assert.equal(await told('kubectl', 'get', 'daemonsets', '-n=kruise-system', '-o=name'), '');
+  });
+
+  test('with the release all of it is gone', async () => {
+    const { client } = connected;
+    await client.delete(cloneSet, workload);
+    await until(client, cloneSet, (all) => all.length === 0);
+    assert.match(await helm('uninstall', 'kruise', '--wait', '--timeout=2m'), /release "kruise" uninstalled/);
+    assert.equal(await whatThereIs(), nothing);
+  });
+}

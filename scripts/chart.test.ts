@@ -1,0 +1,57 @@
+/** What can be told of the chart without Helm; `e2e/helm` installs it where there is one. */
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { parseYaml } from '@kruise/schema/yaml-text';
+import { chartFolder, generatedFiles } from './chart.ts';
+
+type Values = { readonly [name: string]: unknown };
+
+const read = (path: string) => readFileSync(join(chartFolder, path), 'utf8');
+const valuesText = read('values.yaml');
+const values = parseYaml(valuesText) as Values;
+const templates = globSync('templates/**/*', { cwd: chartFolder, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => join(entry.parentPath, entry.name))
+  .map((file) => file.slice(chartFolder.length + 1));
+
+test('templates are what the code knows', () => {
+  for (const [path, text] of generatedFiles()) assert.ok(read(path) === text, `${path} is old: node scripts/chart.ts`);
+});
+
+test('every definition is one of a kind that there is', () => {
+  const generated = generatedFiles();
+  const definitions = templates.filter((path) => path.startsWith('templates/crds/'));
+  assert.equal(definitions.length, 18);
+  for (const path of definitions) assert.ok(generated.has(path), path);
+});
+
+test('templates ask for values that there are, and all of them are asked for', () => {
+  const text = templates.map(read).join('\n').replaceAll('$provider', '.Values.daemon.credentialProvider');
+  const asked = new Set([...text.matchAll(/\.Values((?:\.\w+)+)/g)].map(([, path]) => path!.slice(1)));
+  for (const path of asked) {
+    const value = path.split('.').reduce<unknown>((from, name) => (from as Values | undefined)?.[name], values);
+    assert.notEqual(value, undefined, path);
+  }
+  for (const path of leavesOf(values)) {
+    const isAsked = [...asked].some((each) => path === each || path.startsWith(`${each}.`));
+    assert.ok(isAsked, `${path} is of no effect`);
+  }
+});
+
+function leavesOf(value: unknown, path = ''): readonly string[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || Object.keys(value).length === 0) {
+    return [path];
+  }
+  return Object.entries(value).flatMap(([name, member]) => leavesOf(member, path ? `${path}.${name}` : name));
+}
+
+test('the chart is of the version of everything else', () => {
+  const file = fileURLToPath(new URL('../package.json', import.meta.url));
+  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string };
+  const chart = parseYaml(read('Chart.yaml')) as Values;
+  assert.deepEqual([chart['version'], chart['appVersion']], [version, version]);
+  assert.match(valuesText, new RegExp(`tag: v${version}$`, 'm'));
+});
