@@ -6,7 +6,7 @@ import type {
   WorkloadSpreadSubsetStatus,
 } from '@kruise/api/kruise/workloadspread';
 import { formatTime, instantOf } from '@kruise/values/time';
-import { dependsOnReplicas, leaveSeat, subsetOfOrdinal, takeSeat } from './seats.ts';
+import { hasPercentages, isCounted, leaveSeat, subsetOfOrdinal, takeSeat } from './seats.ts';
 
 const now = instantOf(2026, 1, 1);
 const time = formatTime(now);
@@ -140,13 +140,17 @@ for (const { when, spread, subset: own = 'a', uid = '', written } of leavings) {
   });
 }
 
-test('the size of the workload matters only for percentages that nobody has counted', () => {
-  const percentages: readonly WorkloadSpreadSubset[] = [{ name: 'a', maxReplicas: '40%' }, { name: 'b' }];
-  const status = { versionedSubsetStatuses: { v1: [subset('a', 2)] } };
-  assert.equal(dependsOnReplicas(spreadOf(percentages), { version: 'v1' }), true);
-  assert.equal(dependsOnReplicas(spreadOf(percentages, status), { version: 'v1' }), false);
-  assert.equal(dependsOnReplicas(spreadOf(percentages, status), { version: 'v2' }), true);
-  assert.equal(dependsOnReplicas(spreadOf([{ name: 'a', maxReplicas: 4 }]), { version: 'v1' }), false);
+test('the size of the workload matters where seats are percentages', () => {
+  assert.equal(hasPercentages(spreadOf([{ name: 'a', maxReplicas: '40%' }, { name: 'b' }])), true);
+  assert.equal(hasPercentages(spreadOf([{ name: 'a', maxReplicas: 40 }, { name: 'b' }])), false);
+});
+
+test('versions are counted one by one', () => {
+  const spread = counted(subset('a', 2));
+  assert.deepEqual(
+    [isCounted(spread, 'v1'), isCounted(spread, 'v2'), isCounted(spreadOf([]), 'v1')],
+    [true, false, false],
+  );
 });
 
 const three: readonly WorkloadSpreadSubset[] = [

@@ -27,10 +27,14 @@ export type Guest = { readonly version: string; readonly name?: string };
 
 type Subset = WorkloadSpreadSubsetStatus;
 
-/** Whether it depends on the workload's size how many seats there are: nobody has counted yet, and some are a percentage. */
-export function dependsOnReplicas({ spec, status }: WorkloadSpread, { version }: Guest): boolean {
-  const isCounted = (status?.versionedSubsetStatuses?.[version] ?? []).length > 0;
-  return !isCounted && spec.subsets.some(({ maxReplicas }) => maxReplicas !== undefined && isPercentage(maxReplicas));
+/** Whether anybody has counted the Pods of a version. */
+export function isCounted({ status }: WorkloadSpread, version: string): boolean {
+  return (status?.versionedSubsetStatuses?.[version] ?? []).length > 0;
+}
+
+/** Whether it depends on the size of the workload how many seats there are. */
+export function hasPercentages({ spec }: WorkloadSpread): boolean {
+  return spec.subsets.some(({ maxReplicas }) => maxReplicas !== undefined && isPercentage(maxReplicas));
 }
 
 /** Gives a Pod a seat in the first group that has one; none where all are taken. `uid` is for a Pod without a name. */
@@ -125,7 +129,8 @@ function replaced(subsets: readonly Subset[], subset: Subset): readonly Subset[]
   return subsets.map((each) => (each.name === subset.name ? subset : each));
 }
 
-function withSubsets(spread: WorkloadSpread, version: string, subsets: readonly Subset[]): WorkloadSpread {
+/** The WorkloadSpread with other counts of one version. */
+export function withSubsets(spread: WorkloadSpread, version: string, subsets: readonly Subset[]): WorkloadSpread {
   const { status = {} } = spread;
   const versionedSubsetStatuses = { ...status.versionedSubsetStatuses, [version]: subsets };
   return { ...spread, status: { ...status, versionedSubsetStatuses } };

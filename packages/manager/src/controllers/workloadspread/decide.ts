@@ -19,7 +19,7 @@ export type Observed = {
 };
 
 /** Who makes thousands of Pods makes many a second; to look at all of them each time would take more than it is worth. */
-const restMsPerPod = 0.1;
+const podsPerMs = 10;
 
 export function decide({ spread, target, nodeNamed }: Observed, now: Instant): Decision<WorkloadSpreadStatus> {
   const { pods = [], replicas = 0, latestVersion } = target ?? {};
@@ -35,6 +35,6 @@ export function decide({ spread, target, nodeNamed }: Observed, now: Instant): D
     told: [...news.values()],
     // What is due at a moment is overdue after it.
     ...soonest(...deadlines.map((deadline) => (deadline - now + 1) / 1000)),
-    restMs: pods.length * restMsPerPod,
+    restMs: Math.floor(pods.length / podsPerMs),
   };
 }

@@ -6,8 +6,8 @@ import { keyOf } from '@kruise/client/object-key';
 import { findCondition, isConditionFalse, withCondition } from '@kruise/machinery/conditions';
 import { type Instant, parseTime } from '@kruise/values/time';
 import { schedulable } from '../../workloadspread/seats.ts';
+import type { SubsetStatus, Tally } from '../../workloadspread/tally.ts';
 import type { Groups } from './groups.ts';
-import type { SubsetStatus, Tally } from './tally.ts';
 
 /** So long a group is held to have no room. */
 const holdMs = 300_000;

@@ -3,10 +3,10 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { WorkloadSpread, WorkloadSpreadStatus } from '@kruise/api/kruise/workloadspread';
 import { ParseError } from '@kruise/values/parse-error';
 import type { Instant } from '@kruise/values/time';
+import { tallySubset } from '../../workloadspread/subset-status.ts';
+import { notesOf, type SubsetStatus, type Tally } from '../../workloadspread/tally.ts';
 import type { Groups } from './groups.ts';
 import { patienceSeconds, tallyScheduling } from './reschedule.ts';
-import { tallySubset } from './subset-status.ts';
-import { notesOf, type SubsetStatus, type Tally } from './tally.ts';
 
 /** The Pods of a group. */
 type PodsIn = (subset: string) => readonly Pod[];

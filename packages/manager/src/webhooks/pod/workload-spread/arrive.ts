@@ -2,10 +2,18 @@ import type { Pod } from '@kruise/api/core/pod';
 import { type WorkloadSpread, workloadSpread } from '@kruise/api/kruise/workloadspread';
 import { isPodActive } from '@kruise/machinery/pods';
 import { uuid } from '@kruise/machinery/uuid';
-import { dependsOnReplicas, type Guest, type Seat, subsetOfOrdinal, takeSeat } from '../../../workloadspread/seats.ts';
+import {
+  type Guest,
+  hasPercentages,
+  isCounted,
+  type Seat,
+  subsetOfOrdinal,
+  takeSeat,
+} from '../../../workloadspread/seats.ts';
 import { versionOf } from '../../../workloadspread/versions.ts';
 import type { WebhookContext } from '../../context.ts';
 import { withSeat } from './inject.ts';
+import { isToBeRecounted, recounted } from './recount.ts';
 import { replicasFor, spreadFor } from './workloads.ts';
 
 /** Sends a new Pod to one of the groups of its WorkloadSpread (workloadspread.md §8). Where all are full it goes anywhere. */
@@ -36,14 +44,18 @@ async function seatIn(spread: WorkloadSpread, pod: Pod, context: WebhookContext)
     const subset = subsetOfOrdinal(spread, name ?? '');
     return subset === undefined ? undefined : { subset, uid: '' };
   }
-  const guest: Guest = { version: versionOf(pod), ...(name ? { name } : {}) };
+  const version = versionOf(pod);
+  const guest: Guest = { version, ...(name ? { name } : {}) };
   const { ledger, random, now } = context;
   return ledger.enter(
     workloadSpread,
     spread,
     async (newest) => {
-      const replicas = dependsOnReplicas(newest, guest) ? await replicasFor(newest, context) : 0;
-      return takeSeat(newest, guest, { replicas, uid: uuid(random), now: now() });
+      const isInDoubt = isToBeRecounted(newest, version, context);
+      const isToBeCounted = isInDoubt || !isCounted(newest, version);
+      const replicas = isToBeCounted && hasPercentages(newest) ? await replicasFor(newest, context) : 0;
+      const known = isInDoubt ? recounted(newest, version, replicas, context) : newest;
+      return takeSeat(known, guest, { replicas, uid: uuid(random), now: now() });
     },
     waitsMs,
   );

@@ -5,8 +5,8 @@ import type { NewEvent } from '@kruise/client/actions';
 import { isPodActive } from '@kruise/machinery/pods';
 import { scaleUp } from '@kruise/values/int-or-string';
 import { type Instant, parseTime } from '@kruise/values/time';
-import { placementOf } from '../../workloadspread/placement.ts';
-import { unlimited } from '../../workloadspread/seats.ts';
+import { placementOf } from './placement.ts';
+import { unlimited } from './seats.ts';
 import type { SubsetStatus, Tally } from './tally.ts';
 
 /** A Pod that was let in is awaited for so long, and one that was let go. */
