@@ -1,5 +1,5 @@
 import type { Pod } from '@kruise/api/core/pod';
-import { type PersistentPodState, persistentPodState } from '@kruise/api/kruise/persistentpodstate';
+import { persistentPodState } from '@kruise/api/kruise/persistentpodstate';
 import { isBeingDeleted } from '@kruise/client/actions';
 import type { Caches, Change } from '@kruise/client/informer';
 import { type Key, type KubernetesObject, keyFor, keyOf, referenceOf } from '@kruise/client/object-key';
@@ -30,42 +30,32 @@ function isNews({ type, object, previous }: Change<Pod>): boolean {
 export function keysOfWorkload(kind: Kind) {
   return (change: Change<unknown>, caches: Caches): readonly Key[] => {
     // An object of a kind has what every object has.
-    const { type, object, previous } = change as Change<KubernetesObject>;
-    const { namespace = '', name = '' } = object.metadata;
+    const known = change as Change<KubernetesObject>;
+    const { namespace = '', name = '' } = known.object.metadata;
     const target = { apiVersion: apiVersionOf(kind), kind: kind.kind, name };
-    const states = caches.of(persistentPodState);
-    const generated = type === 'added' ? states.get({ namespace, name }) : undefined;
     return [
-      ...(asksForNews(type, object, previous, generated) ? [generationKey(namespace, target)] : []),
-      ...(states.size > 0 && hasOtherPods(type, object, previous)
-        ? statesFor(caches, namespace, target).map(keyOf)
-        : []),
+      ...(asksForOther(known, caches) ? [generationKey(namespace, target)] : []),
+      ...(hasOtherPods(known) ? statesFor(caches, namespace, target).map(keyOf) : []),
     ];
   };
 }
 
-function asksForNews(
-  type: Change<unknown>['type'],
-  workload: KubernetesObject,
-  previous: KubernetesObject | undefined,
-  generated: PersistentPodState | undefined,
-): boolean {
+function asksForOther({ type, object, previous }: Change<KubernetesObject>, caches: Caches): boolean {
   if (type === 'deleted') return false;
-  // What was asked for while nobody looked is found out when it is seen first.
-  if (!previous) return asksForState(workload) || (generated !== undefined && isControlledBy(generated, workload));
+  if (!previous) {
+    // What it asked for no more while nobody looked is found out when it is seen first.
+    const state = caches.of(persistentPodState).get(keyOf(object));
+    return asksForState(object) || (state !== undefined && isControlledBy(state, object));
+  }
   const { annotations: before = {} } = previous.metadata;
-  const { annotations: now = {} } = workload.metadata;
+  const { annotations: now = {} } = object.metadata;
   return followedAnnotations.some((annotation) => before[annotation] !== now[annotation]);
 }
 
-function hasOtherPods(
-  type: Change<unknown>['type'],
-  workload: KubernetesObject,
-  previous: KubernetesObject | undefined,
-): boolean {
-  if (type !== 'updated' || !previous) return type === 'deleted';
-  const isOther = workload.metadata.generation !== previous.metadata.generation;
-  return isOther || isBeingDeleted(workload) !== isBeingDeleted(previous);
+function hasOtherPods({ type, object, previous }: Change<KubernetesObject>): boolean {
+  if (!previous) return type === 'deleted';
+  const isOther = object.metadata.generation !== previous.metadata.generation;
+  return isOther || isBeingDeleted(object) !== isBeingDeleted(previous);
 }
 
 const prefix = 'generate';

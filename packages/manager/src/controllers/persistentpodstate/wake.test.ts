@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { statefulSet } from '@kruise/api/apps/statefulset';
+import type { Pod } from '@kruise/api/core/pod';
+import type { PersistentPodState } from '@kruise/api/kruise/persistentpodstate';
+import type { Caches, Change } from '@kruise/client/informer';
+import { type KubernetesObject, keyOf } from '@kruise/client/object-key';
+import { createObjectStore } from '@kruise/client/object-store';
+import { featureGates } from '../../feature-gates.ts';
+import { keysOfWorkload, statesOfPod, targetOf } from './wake.ts';
+import { builtinKinds } from './workloads.ts';
+
+type Metadata = KubernetesObject['metadata'];
+
+const auto = { 'kruise.io/auto-generate-persistent-pod-state': 'true' };
+const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'u', controller: true };
+const generation = 'default/generate#apps/v1#StatefulSet#web';
+
+const stateOf = (name: string, metadata: Metadata = {}): PersistentPodState => ({
+  apiVersion: 'apps.kruise.io/v1beta1',
+  kind: 'PersistentPodState',
+  metadata: { name, namespace: 'default', ...metadata },
+  spec: { targetRef: { apiVersion: 'apps/v1beta2', kind: 'StatefulSet', name: 'web' } },
+});
+
+/** Caches that know of PersistentPodStates, which is all that is asked for. */
+function cachesOf(...states: readonly PersistentPodState[]): Caches {
+  const store = createObjectStore<PersistentPodState>();
+  for (const state of states) store.set(keyOf(state), state);
+  return { of: () => store } as unknown as Caches;
+}
+
+const set = (metadata: Metadata = {}): KubernetesObject => ({
+  apiVersion: 'apps/v1',
+  kind: 'StatefulSet',
+  metadata: { name: 'web', namespace: 'default', uid: 'u', ...metadata },
+});
+const changes: readonly (readonly [string, Partial<Change<KubernetesObject>>, Caches, readonly string[]])[] = [
+  ['is made', {}, cachesOf(), []],
+  ['asks for one when it is made', { object: set({ annotations: auto }) }, cachesOf(), [generation]],
+  ['asked for one before', {}, cachesOf(stateOf('web', { ownerReferences: [owner] })), [generation]],
+  ['has one that was made by hand', {}, cachesOf(stateOf('web')), []],
+  [
+    'asks for one now',
+    { type: 'updated', previous: set(), object: set({ annotations: auto }) },
+    cachesOf(),
+    [generation],
+  ],
+  [
+    'is annotated otherwise',
+    { type: 'updated', previous: set(), object: set({ annotations: { 'kruise.io/persistent-pod-annotations': 'a' } }) },
+    cachesOf(stateOf('web')),
+    [],
+  ],
+  [
+    'is scaled',
+    { type: 'updated', previous: set({ generation: 1 }), object: set({ generation: 2 }) },
+    cachesOf(stateOf('mine')),
+    ['default/mine'],
+  ],
+  [
+    'is going',
+    { type: 'updated', previous: set(), object: set({ deletionTimestamp: '2026-01-01T00:00:00Z' }) },
+    cachesOf(stateOf('mine')),
+    ['default/mine'],
+  ],
+  ['is gone', { type: 'deleted', object: set({ annotations: auto }) }, cachesOf(stateOf('mine')), ['default/mine']],
+];
+for (const [is, change, caches, keys] of changes) {
+  test(`a workload that ${is} wakes ${keys.join() || 'nobody'}`, () => {
+    const whole: Change<KubernetesObject> = { type: 'added', object: set(), cause: 'event', ...change };
+    assert.deepEqual(keysOfWorkload(statefulSet)(whole, caches), keys);
+  });
+}
+
+const podOf = (ready: 'True' | 'False', metadata: Metadata = {}): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web-0', namespace: 'default', ownerReferences: [owner], ...metadata },
+  status: { phase: 'Running', conditions: [{ type: 'Ready', status: ready }] },
+});
+const leaving = { deletionTimestamp: '2026-01-01T00:00:00Z' };
+const elsewhere = { ownerReferences: [{ ...owner, kind: 'ReplicaSet' }] };
+const podChanges: readonly (readonly [string, Partial<Change<Pod>>, boolean])[] = [
+  ['is made', { object: podOf('False') }, false],
+  ['is seen first when it is ready', { object: podOf('True') }, true],
+  ['becomes ready', { type: 'updated', previous: podOf('False'), object: podOf('True') }, true],
+  ['is ready still', { type: 'updated', previous: podOf('True'), object: podOf('True') }, false],
+  ['is ready no more', { type: 'updated', previous: podOf('True'), object: podOf('False') }, false],
+  ['is leaving', { type: 'updated', previous: podOf('True'), object: podOf('True', leaving) }, true],
+  ['is gone', { type: 'deleted', object: podOf('False', leaving) }, true],
+  ['is of another kind of workload', { type: 'deleted', object: podOf('True', elsewhere) }, false],
+  ['is of nobody', { type: 'deleted', object: podOf('True', { ownerReferences: [] }) }, false],
+];
+for (const [is, change, isNews] of podChanges) {
+  test(`a Pod that ${is} wakes ${isNews ? 'its PersistentPodState' : 'nobody'}`, () => {
+    const whole: Change<Pod> = { type: 'added', object: podOf('False'), cause: 'event', ...change };
+    const wake = statesOfPod(builtinKinds(featureGates()));
+    assert.deepEqual(wake(whole, cachesOf(stateOf('mine'))), isNews ? ['default/mine'] : []);
+    assert.deepEqual(wake(whole, cachesOf()), []);
+  });
+}
+
+test('a key of a workload is told from those of PersistentPodStates', () => {
+  assert.deepEqual(targetOf(generation), { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web' });
+  for (const key of ['default/web', 'default/generate', 'default/generate#apps/v1#StatefulSet']) {
+    assert.equal(targetOf(key), undefined);
+  }
+});
