@@ -51,6 +51,12 @@ async function idle({ client }: TestCluster, name = 'web'): Promise<Owner> {
   );
 }
 
+/** A ReplicaSet, for which nobody makes or deletes Pods here. */
+async function staffed({ client }: TestCluster, replicas: number): Promise<Owner> {
+  const made = { metadata: { namespace, name: 'web' }, spec: { replicas, selector, template } };
+  return ownerOf(await client.create(replicaSet, made));
+}
+
 test('a Pod of the workload is sent to the first group with a seat', async () => {
   await using cluster = await startTestCluster();
   const owner = await idle(cluster);
@@ -99,15 +105,27 @@ test('as many Pods as are made at once get no more seats than there are', async 
   assert.deepEqual([count('a'), count('b'), count('-')], [7, 5, 18]);
 });
 
-test('a part of the Pods is a part of those the workload is to have', async () => {
+test('the place of a Pod that has ended is taken before anybody has counted', async () => {
   await using cluster = await startTestCluster();
   const { client } = cluster;
-  const owner = ownerOf(
-    await client.create(replicaSet, {
-      metadata: { namespace, name: 'web' },
-      spec: { replicas: 4, selector, template },
-    }),
+  const owner = await staffed(cluster, 2);
+  await spread(cluster, owner, {});
+  const metadata = { namespace, name: 'web-0', labels, ...ownedBy(owner) };
+  await client.create(pod, { metadata, spec: template.spec });
+  assert.equal(await sent(cluster, owner), 'b');
+  await cluster.pass(1);
+  await client.patch(
+    pod,
+    { namespace, name: 'web-0' },
+    { status: { phase: 'Failed' } },
+    { type: 'merge', subresource: 'status' },
   );
+  assert.equal(await sent(cluster, owner), 'a');
+});
+
+test('a part of the Pods is a part of those the workload is to have', async () => {
+  await using cluster = await startTestCluster();
+  const owner = await staffed(cluster, 4);
   await spread(cluster, owner, {
     subsets: [
       { name: 'a', maxReplicas: '50%' },
