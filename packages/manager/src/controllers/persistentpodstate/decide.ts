@@ -44,50 +44,54 @@ export function decide(observed: Observed): Decision<PersistentPodStateStatus> {
 
 /** What there is to remember of Pods that are ready; one that is not ready is remembered as it was. */
 function recordsOf(pods: readonly Pod[], { state: { spec, status }, findNode }: Observed): Records {
-  const topologyKeys = topologyKeysOf(spec);
-  const annotationKeys = (spec.persistentPodAnnotations ?? []).map(({ key }) => key);
-  const entries = pods.filter(isPodReady).flatMap((pod): readonly (readonly [string, PodState])[] => {
-    const { name = '', annotations } = pod.metadata;
-    const nodeName = pod.spec?.nodeName ?? '';
-    const former = status?.podStates?.[name];
-    const isKnown = former?.nodeName === nodeName && isOfKeys(former, topologyKeys);
-    // Annotations change while a Pod runs.
-    if (isKnown && annotationKeys.length === 0 && !former.annotations) return [];
-    const node = findNode(nodeName);
-    if (!node) return [];
-    const labels = chosen(node.metadata.labels, topologyKeys);
-    return [
-      [
-        name,
-        {
-          nodeName,
-          ...given('nodeTopologyLabels', labels),
-          ...given('annotations', chosen(annotations, annotationKeys)),
-        },
-      ],
-    ];
-  });
-  return Object.fromEntries(entries);
+  const keys = keysOf(spec);
+  const records: Record<string, PodState> = {};
+  for (const pod of pods.filter(isPodReady)) {
+    const { name = '' } = pod.metadata;
+    const node = findNode(pod.spec?.nodeName ?? '');
+    if (node && !isCurrent(status?.podStates?.[name], node, keys)) records[name] = recordOf(pod, node, keys);
+  }
+  return records;
 }
 
-function topologyKeysOf({ requiredPersistentTopology, preferredPersistentTopology = [] }: PersistentPodStateSpec) {
+/** The keys of what is remembered, of nodes and of Pods. */
+type Keys = { readonly labels: readonly string[]; readonly annotations: readonly string[] };
+
+function keysOf(spec: PersistentPodStateSpec): Keys {
+  const { requiredPersistentTopology, preferredPersistentTopology = [], persistentPodAnnotations = [] } = spec;
   const preferred = preferredPersistentTopology.flatMap(({ preference }) => preference.keys);
-  return [...new Set([...(requiredPersistentTopology?.keys ?? []), ...preferred])];
+  return {
+    labels: [...new Set([...(requiredPersistentTopology?.keys ?? []), ...preferred])],
+    annotations: persistentPodAnnotations.map(({ key }) => key),
+  };
 }
 
-function isOfKeys({ nodeTopologyLabels = {} }: PodState, keys: readonly string[]): boolean {
-  const recorded = Object.keys(nodeTopologyLabels);
-  return recorded.length === keys.length && keys.every((key) => Object.hasOwn(nodeTopologyLabels, key));
+/** Whether it is a record of this node, by these keys. Annotations of a Pod change, so that one with any is not. */
+function isCurrent(record: PodState | undefined, { metadata }: Node, { labels, annotations }: Keys): boolean {
+  if (!record || record.nodeName !== metadata.name || record.annotations || annotations.length > 0) return false;
+  const { nodeTopologyLabels = {} } = record;
+  return (
+    Object.keys(nodeTopologyLabels).length === labels.length &&
+    labels.every((key) => Object.hasOwn(nodeTopologyLabels, key))
+  );
+}
+
+function recordOf(pod: Pod, { metadata: { name = '', labels } }: Node, keys: Keys): PodState {
+  const nodeTopologyLabels = chosen(labels, keys.labels);
+  const annotations = chosen(pod.metadata.annotations, keys.annotations);
+  return {
+    nodeName: name,
+    ...(nodeTopologyLabels ? { nodeTopologyLabels } : {}),
+    ...(annotations ? { annotations } : {}),
+  };
 }
 
 type Strings = { readonly [key: string]: string };
 
-function chosen(from: Strings = {}, keys: readonly string[]): Strings {
-  return Object.fromEntries(keys.filter((key) => Object.hasOwn(from, key)).map((key) => [key, from[key]!]));
-}
-
-function given(name: 'nodeTopologyLabels' | 'annotations', strings: Strings): Partial<PodState> {
-  return Object.keys(strings).length > 0 ? { [name]: strings } : {};
+/** Those with one of the keys, if there are any. */
+function chosen(from: Strings = {}, keys: readonly string[]): Strings | undefined {
+  const entries = keys.filter((key) => Object.hasOwn(from, key)).map((key) => [key, from[key]!] as const);
+  return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 }
 
 /** Without the Pods that were scaled in and are gone. */
