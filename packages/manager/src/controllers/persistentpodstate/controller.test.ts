@@ -202,8 +202,19 @@ test('other workloads are followed from when they are listed until they are not'
   const next = await client.create(pod, { metadata: { ...former, ownerReferences }, spec: template.spec });
   assert.deepEqual(next.spec?.nodeSelector, { zone: 'north' });
 
-  await modify(client, configMap, configuration.metadata, (found) => ({ ...found, data: {} }));
+  const listing = async (data: { readonly [key: string]: string }) => {
+    await modify(client, configMap, configuration.metadata, (found) => ({ ...found, data }));
+    await pass(1);
+  };
+  await listing({ PPS_Watch_Custom_Workload_WhiteList: '{' });
+  await client.patch(games, { name: 'chess', namespace: 'default' }, { spec: { replicas: 0 } }, { type: 'merge' });
   await pass(1);
+  assert.deepEqual(await recordsIn(cluster), {}, 'what cannot be read changes nothing');
+  await client.patch(games, { name: 'chess', namespace: 'default' }, { spec: { replicas: 1 } }, { type: 'merge' });
+  await run(cluster, 1);
+  assert.deepEqual(Object.keys(await recordsIn(cluster)), ['chess-0']);
+
+  await listing({});
   await client.delete(games, { name: 'chess', namespace: 'default' });
   await pass(1);
   assert.deepEqual(Object.keys(await recordsIn(cluster)), ['chess-0'], 'nobody looks after it any more');

@@ -1,9 +1,9 @@
 /** Follows the workloads that administrators allow beside StatefulSets, as the list of them changes. */
 import { configMap } from '@kruise/api/core/configmap';
 import { type ControllerContext, type Runnable, runController, watch, whenSynced } from '@kruise/client/controller';
-import { discover } from '@kruise/client/discovery';
+import { type Discovery, discover } from '@kruise/client/discovery';
 import type { DynamicKind } from '@kruise/client/dynamic-kind';
-import { resourceOf } from '@kruise/schema/kind';
+import { groupOf, resourceOf } from '@kruise/schema/kind';
 import { after } from '@kruise/values/clock';
 import { linkedController } from '@kruise/values/linked-controller';
 import { ParseError } from '@kruise/values/parse-error';
@@ -13,7 +13,7 @@ import { type ManagerSettings, workSettings } from '../../settings.ts';
 import { controllerOver } from './controller.ts';
 import { customKind } from './workloads.ts';
 
-/** A kind that is listed and not served is looked for again after so long: nothing tells when one is. */
+/** What is listed and not served is looked for again after so long: nothing tells when it is. */
 const lookAgainMs = 30_000;
 
 type Running = { readonly kind: DynamicKind; readonly stop: AbortController; readonly stopped: Promise<void> };
@@ -36,10 +36,12 @@ export function listedWorkloadsRunner(settings: ManagerSettings): Runnable {
       while (!signal.aborted) {
         ({ promise: changed, resolve: change } = Promise.withResolvers<void>());
         const listed = listedIn(context, settings.namespace);
-        const kinds = await servedAmong(listed, context, signal);
-        follow(kinds, running, settings, context, signal);
+        const kinds = listed && (await servedAmong(listed, context, signal));
+        // Where it cannot be told what is meant, what was meant last goes on.
+        if (kinds) follow(kinds, running, settings, context, signal);
         const waited = linkedController(signal);
-        const again = kinds.length < listed.length ? [after(clock, lookAgainMs, waited.signal).catch(() => {})] : [];
+        const isWanting = listed && kinds?.length !== listed.length;
+        const again = isWanting ? [after(clock, lookAgainMs, waited.signal).catch(() => {})] : [];
         await Promise.race([changed, ...again]);
         waited.abort();
       }
@@ -49,35 +51,38 @@ export function listedWorkloadsRunner(settings: ManagerSettings): Runnable {
   return runner;
 }
 
-function listedIn({ caches, log }: ControllerContext, namespace: string): readonly KindName[] {
+function listedIn({ caches, log }: ControllerContext, namespace: string): readonly KindName[] | undefined {
   try {
     return whiteListIn(caches, namespace);
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
     log.warn({ error }, 'the list of workloads whose Pods are remembered cannot be read');
-    return [];
+    return undefined;
   }
 }
 
-/** The listed kinds that the server has, in the version that is listed if it has that. */
+/** The listed kinds that the server has, in the version that is listed if it has that; undefined if it cannot tell. */
 async function servedAmong(
   listed: readonly KindName[],
   { client, log }: ControllerContext,
   signal: AbortSignal,
-): Promise<readonly DynamicKind[]> {
+): Promise<readonly DynamicKind[] | undefined> {
   if (listed.length === 0) return [];
+  let served: Discovery;
   try {
-    const { kinds } = await discover(client, { signal });
-    return listed.flatMap(({ group, version, kind }) => {
-      const versions = kinds.filter((each) => each.group === group && each.kind === kind);
-      const found = versions.find((each) => each.version === version) ?? versions[0];
-      if (!found) log.warn({ group, kind }, 'a workload whose Pods are to be remembered is not served');
-      return found ?? [];
-    });
+    served = await discover(client, { signal });
   } catch (error) {
     if (!signal.aborted) log.warn({ error }, 'what is served cannot be found out for now');
-    return [];
+    return undefined;
   }
+  const silent = new Set(served.failures.map(({ groupVersion }) => groupOf(groupVersion)));
+  if (listed.some(({ group }) => silent.has(group))) return undefined;
+  return listed.flatMap(({ group, version, kind }) => {
+    const versions = served.kinds.filter((each) => each.group === group && each.kind === kind);
+    const found = versions.find((each) => each.version === version) ?? versions[0];
+    if (!found) log.warn({ group, kind }, 'a workload whose Pods are to be remembered is not served');
+    return found ?? [];
+  });
 }
 
 /** Begins with the kinds that are new, and leaves off those that are not meant any more. */
