@@ -49,11 +49,11 @@ function createMarks(): Marks {
   };
 }
 
-const marks = createMarks();
 const isOn = (gate: string) => `contains "${gate}" .Values.featureGates`;
 
 /** The files that are generated: what is in them by where they are in the chart. */
 export function generatedFiles(): ReadonlyMap<string, string> {
+  const marks = createMarks();
   // All of them say what they are.
   const manifests = manifestsFor(marks.value('.Values.installation.namespace')) as readonly Manifest[];
   // Whoever asks for a kind knows what is in it.
@@ -64,15 +64,15 @@ export function generatedFiles(): ReadonlyMap<string, string> {
   const configurations = ofKind<Configuration>('MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration');
   const files: readonly (readonly [string, string])[] = [
     ...definitions.map(
-      (definition) => [`templates/crds/${definition.metadata.name}.yaml`, crdTemplate(definition)] as const,
+      (definition) => [`templates/crds/${definition.metadata.name}.yaml`, crdTemplate(marks, definition)] as const,
     ),
-    ['templates/rights.yaml', rights.map(rightTemplate).join('---\n')],
-    ['templates/webhooks.yaml', configurations.map(webhooksTemplate).join('---\n')],
+    ['templates/rights.yaml', rights.map((each) => rightTemplate(marks, each)).join('---\n')],
+    ['templates/webhooks.yaml', configurations.map((each) => webhooksTemplate(marks, each)).join('---\n')],
   ];
   return new Map(files.map(([path, text]) => [path, `{{- /* Written by scripts/chart.ts. */ -}}\n${text}`]));
 }
 
-function written(object: object): string {
+function written(marks: Marks, object: object): string {
   return marks.fill(formatYaml(object));
 }
 
@@ -88,21 +88,24 @@ const injected = (...more: readonly string[]) => [
   '{{- end }}',
 ];
 
-function crdTemplate({ metadata, ...definition }: Definition): string {
+function crdTemplate(marks: Marks, { metadata, ...definition }: Definition): string {
   const isConverted = definition.spec.conversion.strategy === 'Webhook';
   const annotations = isConverted ? { [`annotations${marks.lines(...injected('annotations:'))}`]: '' } : {};
-  return onlyIf('.Values.crds.managed', written({ ...definition, metadata: { ...annotations, ...metadata } }));
+  return onlyIf('.Values.crds.managed', written(marks, { ...definition, metadata: { ...annotations, ...metadata } }));
 }
 
-function rightTemplate(object: Manifest): string {
+function rightTemplate(marks: Marks, object: Manifest): string {
   if (object.metadata.name.startsWith('kruise-certs-')) {
-    return onlyIf(`not (${isOn('EnableExternalCerts=true')})`, written(object));
+    return onlyIf(`not (${isOn('EnableExternalCerts=true')})`, written(marks, object));
   }
-  return written('rules' in object ? { ...object, rules: (object as Role).rules.flatMap(ruleItems) } : object);
+  if (!('rules' in object)) return written(marks, object);
+  // Whatever has rules is a role.
+  const rules = (object as Role).rules.flatMap((rule) => ruleItems(marks, rule));
+  return written(marks, { ...object, rules });
 }
 
 /** What may be listed is said by a value, and whether storage classes may be read by a gate. */
-function ruleItems(rule: Rule): readonly unknown[] {
+function ruleItems(marks: Marks, rule: Rule): readonly unknown[] {
   if (rule.resources.includes('storageclasses')) {
     return [marks.lines(`{{- if ${isOn('StatefulSetAutoResizePVCGate=true')} }}`), rule, marks.lines('{{- end }}')];
   }
@@ -110,27 +113,28 @@ function ruleItems(rule: Rule): readonly unknown[] {
   return [isAny ? { ...rule, apiGroups: marks.value('toJson .Values.installation.roleListGroups') } : rule];
 }
 
-function webhooksTemplate({ metadata, webhooks, ...configuration }: Configuration): string {
+function webhooksTemplate(marks: Marks, { metadata, webhooks, ...configuration }: Configuration): string {
   const { name } = metadata;
   // What a manager has kept of the configuration before is out of date with each release.
   const annotations = { template: '', [`z${marks.lines(...injected())}`]: '' };
-  return written({ ...configuration, metadata: { name, annotations }, webhooks: webhooks.flatMap(webhookItems) });
+  const items = webhooks.flatMap((webhook) => webhookItems(marks, webhook));
+  return written(marks, { ...configuration, metadata: { name, annotations }, webhooks: items });
 }
 
 const podPaths = ['/mutate-pod', '/validate-pod'];
 
-function webhookItems(webhook: Webhook): readonly unknown[] {
+function webhookItems(marks: Marks, webhook: Webhook): readonly unknown[] {
   const item = {
     ...webhook,
     timeoutSeconds: marks.value('.Values.webhookConfiguration.timeoutSeconds'),
-    ...namespacesOf(webhook),
+    ...namespacesOf(marks, webhook),
   };
   if (!podPaths.includes(webhook.clientConfig.service.path)) return [item];
   return [marks.lines(`{{- if not (${isOn('PodWebhook=false')}) }}`), item, marks.lines('{{- end }}')];
 }
 
 /** Azure looks after some namespaces itself, and does not want to be stood in its way. */
-function namespacesOf({ namespaceSelector }: Webhook): object {
+function namespacesOf(marks: Marks, { namespaceSelector }: Webhook): object {
   const begin = '{{- if .Values.webhookConfiguration.aksIntegration }}';
   const include = '{{- include "kruise.outsideAzure" . | nindent 4 }}';
   if (!namespaceSelector) {
