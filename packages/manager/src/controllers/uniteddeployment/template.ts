@@ -37,10 +37,13 @@ const whole = s.object({
   deploymentTemplate: member(deploymentSpec),
 });
 
-// It has the fields of the kind's own template, and says more of some of them.
-const templates = codecOf(whole as unknown as ObjectNode & Typed<SubsetTemplate>);
+// It has the fields of the kind's own template, and says more of some of them. What is wrong is told of a whole object.
+type Templated = { readonly spec: { readonly template: SubsetTemplate } };
+const objects = s.object({ spec: s.required(s.object({ template: s.required(whole, '') }), '') });
+const templates = codecOf(objects as unknown as ObjectNode & Typed<Templated>);
 
 /** The template as Go's types write it; fields that nobody knows are gone. Throws `DecodeError`. */
-export const wholeTemplate = remembered((template: SubsetTemplate) =>
-  templates.canonical(templates.fromJson(template)),
-);
+export const wholeTemplate = remembered((template: SubsetTemplate): SubsetTemplate => {
+  const { spec } = templates.canonical(templates.fromJson({ spec: { template } }));
+  return spec.template;
+});

@@ -13,6 +13,7 @@ import { withClaimDefaults, withTemplateDefaults } from '../pod-template.default
 
 export type AnyUnitedDeployment = UnitedDeployment | UnitedDeploymentV1alpha1;
 
+/** The UnitedDeployment with what was left out. What it reports of itself is not for whoever writes it to say. */
 export function defaultUnitedDeployment(
   given: AnyUnitedDeployment,
   old: AnyUnitedDeployment | undefined,
@@ -37,9 +38,15 @@ export function defaultUnitedDeployment(
       template: fills ? templateDefaults(template, gates) : template,
     },
   };
-  if (isSame(given, filled)) return given;
-  // Whoever fills something in writes all of it as Go's types do.
-  return { ...filled, spec: { ...filled.spec, template: wholeTemplate(filled.spec.template) } };
+  if (isSame(given, filled) && !hasFigures(given)) return given;
+  const { status: _, ...sent } = filled;
+  // Where something changes all of it is written as Go's types do.
+  return { ...sent, spec: { ...filled.spec, template: wholeTemplate(filled.spec.template) } };
+}
+
+/** Whether anything is reported; figures that are none are as good as no report. */
+function hasFigures({ status = {} }: Partial<AnyUnitedDeployment>): boolean {
+  return Object.values(status).some(Boolean);
 }
 
 /** Where one domain has a least or a most, all have a least. */

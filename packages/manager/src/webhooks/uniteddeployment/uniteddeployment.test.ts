@@ -122,6 +122,19 @@ test('where nothing is filled in, everything stays as it came', () => {
   assert.equal(defaultUnitedDeployment(whole, whole, gates), whole);
 });
 
+test('a status that is sent along is not taken, and the rest is written as Go writes it', () => {
+  const whole = typed(unitedDeployment, filled());
+  const status = { replicas: 9, updatedReplicas: 9, currentRevision: 'x' };
+  const template = templateOf('deploymentTemplate');
+  const { status: taken, spec } = defaultUnitedDeployment(
+    { ...whole, spec: { ...whole.spec, template }, status },
+    { ...whole, spec: { ...whole.spec, template } },
+    gates,
+  );
+  assert.equal(taken, undefined);
+  assert.deepEqual(spec.template?.deploymentTemplate?.spec.template.spec?.containers[0]?.resources, {});
+});
+
 const subsetsOf = (...subsets: readonly Subset[]): Spec => ({ topology: { subsets } });
 const adaptive = (subsets: readonly Subset[], more = {}): Spec => ({
   topology: { subsets, scheduleStrategy: { type: 'Adaptive', ...more } },
