@@ -45,8 +45,8 @@ export function defaultUnitedDeployment(
 }
 
 /** Whether anything is reported; figures that are none are as good as no report. */
-function hasFigures({ status = {} }: Partial<AnyUnitedDeployment>): boolean {
-  return Object.values(status).some(Boolean);
+function hasFigures({ status }: AnyUnitedDeployment): boolean {
+  return Object.values(status ?? {}).some(Boolean);
 }
 
 /** Where one domain has a least or a most, all have a least. */
