@@ -85,6 +85,10 @@ function drawHooks(random: Random, canHoldUpdates: boolean): Hooks {
 const drawMinReadySeconds = (random: Random) => pick(random, [0, 0, 5]);
 const drawHistoryLimit = (random: Random) => pick(random, [10, 2, 0]);
 
+const scaleStrategies = [true, false].flatMap((enablePVCReuse) =>
+  [{}, {}, {}, { maxUnavailable: 1 }].map((limit) => ({ enablePVCReuse, ...limit })),
+);
+
 const scaled: Change = (random) => {
   const replicas = randomInteger(random, 7);
   return { what: `scales to ${replicas}`, patch: { spec: { replicas } } };
@@ -187,10 +191,7 @@ export const workloads: readonly Workload[] = [
           template: labelled(template('clones', container), labels),
           ...hooks,
           ...(hasVolumes ? { volumeClaimTemplates } : {}),
-          scaleStrategy: {
-            enablePVCReuse: randomInteger(random, 2) === 0,
-            ...pick(random, [{}, {}, { maxUnavailable: 1 }]),
-          },
+          scaleStrategy: pick(random, scaleStrategies),
           updateStrategy: {
             type: 'RollingUpdate',
             rollingUpdate: {
