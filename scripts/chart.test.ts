@@ -1,6 +1,6 @@
 /** What can be told of the chart without Helm; `e2e/helm` installs it where there is one. */
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -48,10 +48,24 @@ function leavesOf(value: unknown, path = ''): readonly string[] {
   return Object.entries(value).flatMap(([name, member]) => leavesOf(member, path ? `${path}.${name}` : name));
 }
 
+const root = fileURLToPath(new URL('..', import.meta.url));
+
 test('the chart is of the version of everything else', () => {
-  const file = fileURLToPath(new URL('../package.json', import.meta.url));
-  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string };
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly version: string };
   const chart = parseYaml(read('Chart.yaml')) as Values;
   assert.deepEqual([chart['version'], chart['appVersion']], [version, version]);
   assert.match(valuesText, new RegExp(`tag: v${version}$`, 'm'));
+});
+
+test('the image has the programs that the chart runs', () => {
+  const recipe = readFileSync(join(root, 'images/kruise-manager/Dockerfile'), 'utf8');
+  for (const template of ['templates/manager.yaml', 'templates/daemon.yaml']) {
+    const [, program = ''] = /command:\n +- \/(\S+)/.exec(read(template)) ?? [];
+    const file = `images/kruise-manager/${program}`;
+    assert.ok(recipe.includes(file), file);
+    // Whoever may read it may run it.
+    assert.equal(statSync(join(root, file)).mode & 0o555, 0o555);
+  }
+  const settings = readFileSync(join(root, 'packages/cli/bin/memory.mjs'), 'utf8').matchAll(/(\w+): '(\d+)'/g);
+  for (const [, name, value] of settings) assert.ok(recipe.includes(`${name}=${value}`), name);
 });
