@@ -67,5 +67,5 @@ test('the image has the programs that the chart runs', () => {
     assert.equal(statSync(join(root, file)).mode & 0o555, 0o555);
   }
   const settings = readFileSync(join(root, 'packages/cli/bin/memory.mjs'), 'utf8').matchAll(/(\w+): '(\d+)'/g);
-  for (const [, name, value] of settings) assert.ok(recipe.includes(`${name}=${value}`), name);
+  for (const [, name = '', value] of settings) assert.ok(recipe.includes(`${name}=${value}`), name);
 });
