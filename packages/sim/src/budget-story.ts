@@ -46,6 +46,7 @@ export async function playBudget(seed: string, control: ProgramOptions = {}): Pr
     seed,
     nodes: 2,
     control,
+    doubled: pick(random, [[], ['manager']] as const),
     onChange: (view) => {
       if (least !== undefined) least = Math.min(least, available(view));
     },
@@ -71,7 +72,7 @@ export async function playBudget(seed: string, control: ProgramOptions = {}): Pr
     }
     await stage.pass(randomInteger(random, 3000));
   }
-  for (const name of weathered) world.setWeather(name, fairWeather);
+  for (const name of world.names()) world.setWeather(name, fairWeather);
   await until('all Pods count again', isWhole, patienceMs);
   world.end();
   return { replicas, desired, least, taken };
@@ -111,11 +112,10 @@ async function act(client: Client, random: Random): Promise<void> {
   else await client.patch(pod, one, { spec: running(image) }, { type: 'strategic' });
 }
 
-const weathered = ['manager', 'controller-manager'];
-
 /** Something happens to a component for a few seconds. Nodes that are out of sight for longer would lose their Pods. */
 function befall({ world }: Stage, random: Random): void {
-  const target = pick(random, [...weathered, 'manager', 'apiserver']);
+  const names = world.names().filter((name) => /^(?:manager|controller-manager|apiserver)/.test(name));
+  const target = pick(random, [...names, 'manager']);
   const lastsMs = 1000 + randomInteger(random, 9000);
   const weather = weatherOf(pick(random, faultKinds));
   if (target === 'apiserver' || !weather) {

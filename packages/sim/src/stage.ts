@@ -1,7 +1,7 @@
 /** A world that is led step by step: someone acts, time passes, and what has come of it is looked at. */
 import { type Client, createClient } from '@kruise/client/client';
 import { createMachines, type Machines } from './nodes.ts';
-import { controlPlane, type ProgramOptions, storageProgram } from './programs.ts';
+import { controlPlane, type Leading, type ProgramOptions, storageProgram } from './programs.ts';
 import { type View, viewOf } from './view.ts';
 import { createWorld, type World } from './world.ts';
 
@@ -25,18 +25,20 @@ export type StageOptions = {
   /** Shown the cluster whenever something has changed. */
   readonly onChange?: (view: View) => void;
   readonly control?: ProgramOptions;
+  /** Whom another stands by for. */
+  readonly doubled?: readonly Leading[];
 };
 
 const user = { username: 'user', groups: ['system:masters', 'system:authenticated'] };
 
 /** Sets up a cluster whose machines have room enough. */
-export async function openStage({ seed, nodes, onChange, control }: StageOptions): Promise<Stage> {
+export async function openStage({ seed, nodes, onChange, control, doubled }: StageOptions): Promise<Stage> {
   let machines: Machines | undefined;
   const world = createWorld({
     seed,
     programs: (clock) => {
       machines = createMachines(clock, seed, nodes, {});
-      return [...controlPlane(control), storageProgram(machines), ...machines.kubelets];
+      return [...controlPlane(control, doubled), storageProgram(machines), ...machines.kubelets];
     },
     record: () => {},
   });

@@ -32,13 +32,12 @@ export function recordsOf({ status }: PodUnavailableBudget, pods: readonly Pod[]
       const { name = '' } = pod.metadata;
       const since = Object.hasOwn(records, name) ? records[name] : undefined;
       if (since === undefined) continue;
-      // Times on the wire have whole seconds: a record that is just over by them may have a moment left.
-      const end = parseTime(since) + timeoutMs + 1;
-      if (end > now) {
+      const end = parseTime(since) + timeoutMs;
+      if (now > end) {
+        over.push(pod);
+      } else {
         kept.set(name, since);
         ends.push(end);
-      } else {
-        over.push(pod);
       }
     }
     return { kept, over };
@@ -49,6 +48,7 @@ export function recordsOf({ status }: PodUnavailableBudget, pods: readonly Pod[]
     disruptedPods: disrupted.kept,
     unavailablePods: unavailable.kept,
     forgotten: { disrupted: disrupted.over, unavailable: unavailable.over },
-    nextAt: ends.length > 0 ? Math.min(...ends) : undefined,
+    // Whoever looked at the very end would find that it still holds.
+    nextAt: ends.length > 0 ? Math.min(...ends) + 1 : undefined,
   };
 }

@@ -25,7 +25,7 @@ export type Protected = {
 /** A workload that is not at hand; this very one, where its uid is known. */
 export type Stranger = TargetReference & { readonly uid?: string };
 
-export const nothing: Protected = { pods: [], replicas: 0, strangers: [] };
+const nothing: Protected = { pods: [], replicas: 0, strangers: [] };
 
 /** What the caches tell. */
 export function protectedBy({ metadata, spec }: PodUnavailableBudget, caches: Caches): Protected {
