@@ -243,7 +243,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a watch drops an event',
     parts: connecting(isControllerManager, (inner) => watching(inner, 'pods', (all) => everySoMany(all, 7, () => []))),
     caughtBy: rest,
-    seed: 'm-3',
+    seed: 'm-6',
   },
   {
     name: 'a watch tells an event again after a later one',

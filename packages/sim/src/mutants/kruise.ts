@@ -53,14 +53,14 @@ export const kruiseMutants: readonly Mutant[] = [
     parts: seeing(cloneSet, rolling({ maxSurge: 3 })),
     about: cloneSet,
     caughtBy: 'a CloneSet has no more active Pods than it wants and may surge',
-    seed: 'm-1',
+    seed: 'm-6',
   },
   {
     name: 'a CloneSet takes all Pods down at once to update them',
     parts: seeing(cloneSet, rolling({ maxUnavailable: '100%' })),
     about: cloneSet,
     caughtBy: 'a CloneSet takes no more ready Pods down to update them in place than may be unavailable',
-    seed: 'm-29',
+    seed: 'm-38',
   },
   {
     name: 'a CloneSet does not keep to its partition',
@@ -112,7 +112,7 @@ export const kruiseMutants: readonly Mutant[] = [
     parts: deciding(cloneSet, without(isRemovalOf('ControllerRevision'))),
     about: cloneSet,
     caughtBy: rest,
-    seed: 'm-6',
+    seed: 'm-8',
   },
   {
     name: 'a CloneSet deletes revisions that its Pods are of',
@@ -142,7 +142,7 @@ export const kruiseMutants: readonly Mutant[] = [
     ),
     about: cloneSet,
     caughtBy: rest,
-    seed: 'm-2',
+    seed: 'm-20',
   },
   {
     name: "a StatefulSet of Kruise's gives away numbers that are reserved",
@@ -173,7 +173,7 @@ export const kruiseMutants: readonly Mutant[] = [
     parts: seeing(advancedStatefulSet, rolling({ maxUnavailable: '100%' })),
     about: advancedStatefulSet,
     caughtBy: "a StatefulSet of Kruise's takes no more ready Pods down to update them in place than may be unavailable",
-    seed: 'm-9',
+    seed: 'm-37',
   },
   {
     name: "a StatefulSet of Kruise's takes Pods for available as soon as they are ready",
