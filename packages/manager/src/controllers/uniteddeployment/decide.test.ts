@@ -233,6 +233,18 @@ test('while Pods are updated their workload is written as it should be time and 
   assert.deepEqual([status?.updatedReplicas, status?.updatedReadyReplicas], [3, 3]);
 });
 
+test('an update is not over while a partition keeps a Pod, though its workload counts too few for a moment', () => {
+  const { owner, world, updated } = settled();
+  const [first, second] = world.workloads as [Workload, Workload];
+  const workloads = [{ ...first, status: { replicas: 1, readyReplicas: 1 } }, second];
+  const kept = [...world.pods['web-a-x']!.slice(1), podOf('kept', { revision: 'old', ready: 9 })];
+  const pods = { ...world.pods, 'web-a-x': kept };
+  const rolling = { ...owner, status: { ...owner.status!, currentRevision: 'old' } };
+  const { status } = decided(rolling, { ...world, workloads, pods });
+  assert.deepEqual([status?.replicas, status?.updatedReadyReplicas], [3, 3]);
+  assert.deepEqual([status?.currentRevision, status?.updatedRevision], ['old', updated]);
+});
+
 test('Pods that leave are not counted as updated', () => {
   const { owner, world, updated } = settled();
   const pods = { ...world.pods, 'web-a-x': [podOf('p', { revision: updated, ready: 9, isLeaving: true })] };

@@ -113,7 +113,8 @@ export function statusOf(
   const reservedPods = sum(reservedOf);
   const replicas = sum(({ statusReplicas }) => statusReplicas) - reservedPods;
   const updatedReadyReplicas = sum((subset) => subset.updatedReadyReplicas);
-  const isUpdated = updatedReadyReplicas >= replicas;
+  // Workloads and Pods are not heard of at once: for a moment there may seem to be fewer Pods than are updated already.
+  const isUpdated = updatedReadyReplicas >= replicas && sum((subset) => subset.outdatedReplicas) === 0;
   const selector = formatLabelSelector(spec.selector);
   // Figures that are none are left out.
   return statuses.canonical({

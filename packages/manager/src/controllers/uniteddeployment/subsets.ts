@@ -1,7 +1,7 @@
 /** What there is of each domain: its workload, its Pods, and their figures (uniteddeployment.md §6, §7). */
 import type { Pod } from '@kruise/api/core/pod';
 import type { UnitedDeployment } from '@kruise/api/kruise/uniteddeployment';
-import { subsetNameLabel, unitedDeploymentRevisionLabel } from '@kruise/api/kruise/well-known';
+import { reservedPodLabel, subsetNameLabel, unitedDeploymentRevisionLabel } from '@kruise/api/kruise/well-known';
 import { isBeingDeleted } from '@kruise/client/actions';
 import { type Claims, claimsOf } from '@kruise/machinery/claims';
 import { selectorOf } from '@kruise/machinery/label-selector';
@@ -24,6 +24,8 @@ export type ExistingSubset = {
   /** Pods at the wanted revision. */
   readonly updatedReplicas: number;
   readonly updatedReadyReplicas: number;
+  /** Pods at another revision, without those that wait for a node. */
+  readonly outdatedReplicas: number;
 };
 
 /** By the name of their domain. */
@@ -80,7 +82,9 @@ export function subsetOf(
   name: string,
   { sort, workload, pods, revision }: { sort: Sort; workload: Workload; pods: readonly Pod[]; revision: string },
 ): ExistingSubset {
-  const updated = pods.filter((pod) => revisionOf(pod) === revision && isPodActive(pod));
+  const active = pods.filter(isPodActive);
+  const updated = active.filter((pod) => revisionOf(pod) === revision);
+  const isCounted = ({ metadata }: Pod) => metadata.labels?.[reservedPodLabel] !== 'true';
   return {
     name,
     workload,
@@ -91,6 +95,7 @@ export function subsetOf(
     readyReplicas: workload.status?.readyReplicas ?? 0,
     updatedReplicas: updated.length,
     updatedReadyReplicas: updated.filter(isPodReady).length,
+    outdatedReplicas: active.filter((pod) => revisionOf(pod) !== revision && isCounted(pod)).length,
   };
 }
 
