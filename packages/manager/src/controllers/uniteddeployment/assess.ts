@@ -68,7 +68,7 @@ function assessPending(subset: ExistingSubset, { strategy, told, now }: Circumst
     const waits = subset.pods
       .map((pod) => patienceLeft(pod, patienceMs(strategy), now))
       .filter((ms) => ms !== undefined);
-    seconds.push(...waits.filter((ms) => ms > 0).map((ms) => ms / 1000));
+    seconds.push(...soonestOf(waits));
     if (waits.some((ms) => ms <= 0)) {
       isUnschedulable = true;
       schedulable.push({ status: 'False', reason: 'reschedule', message: 'timeout pending pods found' });
@@ -113,8 +113,14 @@ function assessReserving(subset: ExistingSubset, circumstances: Circumstances): 
     overduePods: looks.filter(({ isOverdue }) => isOverdue).length,
     schedulable: [isUnschedulable ? waits : waitsNoMore],
     actions: looks.flatMap(({ pod, isReserved }) => mark(pod, isReserved)),
-    seconds: looks.flatMap(({ waitMs }) => (waitMs === undefined || waitMs <= 0 ? [] : [waitMs / 1000])),
+    seconds: soonestOf(looks.map(({ waitMs = 0 }) => waitMs)),
   };
+}
+
+/** The next of many moments that are yet to come, in seconds; none where there is none. */
+function soonestOf(waitsMs: readonly number[]): readonly number[] {
+  const next = waitsMs.reduce((soonest, ms) => (ms > 0 && ms < soonest ? ms : soonest), Number.POSITIVE_INFINITY);
+  return next === Number.POSITIVE_INFINITY ? [] : [next / 1000];
 }
 
 type Judgement = {
