@@ -18,7 +18,13 @@ const at = (version: number, generation = 0): WorkloadSpread => ({
 
 /** A server with one object, and a cache that shows what it is told to. */
 function world() {
-  const state = { stored: at(1) as WorkloadSpread | undefined, shown: at(1) as WorkloadSpread | undefined, asked: 0 };
+  const state = {
+    stored: at(1) as WorkloadSpread | undefined,
+    shown: at(1) as WorkloadSpread | undefined,
+    asked: 0,
+    written: 0,
+    refusal: undefined as Error | undefined,
+  };
   // No more of them is used here.
   const caches = { of: () => ({ get: () => state.shown }) } as unknown as Caches;
   const client = {
@@ -28,9 +34,11 @@ function world() {
       return state.stored;
     },
     async update(_kind: unknown, object: WorkloadSpread) {
+      if (state.refusal) throw state.refusal;
       const { resourceVersion } = state.stored?.metadata ?? {};
       if (object.metadata.resourceVersion !== resourceVersion) throw conflict(workloadSpread, 'ws', 'changed');
       const metadata = { ...object.metadata, resourceVersion: String(Number(resourceVersion) + 1) };
+      state.written++;
       state.stored = { ...object, metadata };
       return state.stored;
     },
@@ -55,10 +63,10 @@ test('what was written is known before caches show it', async () => {
   assert.equal(state.asked, 0);
 });
 
-test('entries that are made at once are made one after the other', async () => {
+test('entries that come while one is written are made one after the other, and written together', async () => {
   const { state, add } = world();
-  assert.deepEqual(await Promise.all([add(), add(), add()]), [1, 2, 3]);
-  assert.equal(state.asked, 0);
+  assert.deepEqual(await Promise.all([add(), add(), add(), add()]), [1, 2, 3, 4]);
+  assert.deepEqual([state.asked, state.written], [0, 2]);
 });
 
 test('what caches show counts, if it is newer', async () => {
@@ -84,7 +92,7 @@ test('who is overtaken again and again gives up', async () => {
     at(1),
     (newest) => {
       state.stored = at(++version);
-      return { result: 0, object: newest };
+      return { result: 0, object: { ...newest } };
     },
     [0, 0],
   );
@@ -110,10 +118,31 @@ test('what is in doubt is decided by what the server says', async () => {
   assert.equal(entered, 50);
 });
 
-test('one that fails does not keep the next from its turn', async () => {
+test('one that fails concerns no other', async () => {
   const { ledger, add } = world();
-  const failing = ledger.enter(workloadSpread, at(1), () => assert.fail('no'), []);
-  const next = add();
+  const fail = () => ledger.enter(workloadSpread, at(1), () => assert.fail('no'), []);
+  const [first, next, failing, last] = [fail(), add(), fail(), add()];
+  await assert.rejects(first, { message: 'no' });
   await assert.rejects(failing, { message: 'no' });
-  assert.equal(await next, 1);
+  assert.deepEqual([await next, await last], [1, 2]);
+});
+
+test('who is overtaken makes all entries again', async () => {
+  const { state, add } = world();
+  state.stored = at(5, 50);
+  assert.deepEqual(await Promise.all([add(), add(), add()]), [51, 52, 53]);
+  assert.deepEqual([state.asked, state.written], [1, 2]);
+});
+
+test('a write that cannot be made is told to all who wait for it', async () => {
+  const { state, add } = world();
+  await add();
+  state.refusal = new Error('no room');
+  const all = await Promise.allSettled([add(), add()]);
+  assert.deepEqual(
+    all.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  state.refusal = undefined;
+  assert.equal(await add(), 2);
 });

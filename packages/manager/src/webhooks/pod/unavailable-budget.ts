@@ -8,8 +8,11 @@ import { operationOf } from '../../budget/update-operation.ts';
 import type { WebhookContext } from '../context.ts';
 import type { Interference } from './validating.ts';
 
-/** Who is overtaken asks the server at once, as the cache was behind; whoever wrote then gets time to be done. */
-const waitsMs = [0, 500, 500];
+/**
+ * Who is overtaken asks the server at once, as the cache was behind; many deletions at once have the budget counted again
+ * and again. Whoever wrote then gets time to be done.
+ */
+const waitsMs = [0, 0, 0, 500, 500];
 
 /** Asks the budget of a Pod before something makes the Pod unavailable, and takes it from the budget (protection.md §A8). */
 export async function spendBudget(

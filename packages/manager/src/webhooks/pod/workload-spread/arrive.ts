@@ -47,15 +47,18 @@ async function seatIn(spread: WorkloadSpread, pod: Pod, context: WebhookContext)
   const version = versionOf(pod);
   const guest: Guest = { version, ...(name ? { name } : {}) };
   const { ledger, random, now } = context;
+  const take = (newest: WorkloadSpread, isInDoubt: boolean, replicas: number) => {
+    const known = isInDoubt ? recounted(newest, version, replicas, context) : newest;
+    return takeSeat(known, guest, { replicas, uid: uuid(random), now: now() });
+  };
   return ledger.enter(
     workloadSpread,
     spread,
-    async (newest) => {
+    (newest) => {
       const isInDoubt = isToBeRecounted(newest, version, context);
       const isToBeCounted = isInDoubt || !isCounted(newest, version);
-      const replicas = isToBeCounted && hasPercentages(newest) ? await replicasFor(newest, context) : 0;
-      const known = isInDoubt ? recounted(newest, version, replicas, context) : newest;
-      return takeSeat(known, guest, { replicas, uid: uuid(random), now: now() });
+      if (!isToBeCounted || !hasPercentages(newest)) return take(newest, isInDoubt, 0);
+      return replicasFor(newest, context).then((replicas) => take(newest, isInDoubt, replicas));
     },
     waitsMs,
   );
