@@ -16,10 +16,16 @@ export type Placement = {
 };
 
 /** Where a Pod was sent to; undefined if it was not, or if that cannot be read. */
-export const placementOf = remembered(({ metadata }: Pod): Placement | undefined => {
-  const text = metadata.annotations?.[matchedWorkloadSpreadAnnotation];
-  return text ? parse(text) : undefined;
-});
+export function placementOf(pod: Pod): Placement | undefined {
+  // Most Pods were sent nowhere, and nothing is kept of them.
+  return textOf(pod) ? parsed(pod) : undefined;
+}
+
+const parsed = remembered((pod: Pod) => parse(textOf(pod)));
+
+function textOf({ metadata }: Pod): string {
+  return metadata.annotations?.[matchedWorkloadSpreadAnnotation] ?? '';
+}
 
 /** The annotation that says so. */
 export function placementAnnotation({ name, subset, uid }: Placement): { readonly [key: string]: string } {

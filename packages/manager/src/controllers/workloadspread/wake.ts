@@ -25,7 +25,7 @@ import { isUnschedulable, patienceSeconds } from './reschedule.ts';
  * until the workload changes.
  */
 export function spreadOfPod({ type, object, previous }: Change<Pod>, caches: Caches): readonly Key[] {
-  const placement = placementOf(object);
+  const placement = caches.of(workloadSpread).size === 0 ? undefined : placementOf(object);
   if (!placement) return [];
   const { namespace = '' } = object.metadata;
   const reference = { namespace, name: placement.name };
