@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { deployment } from '@kruise/api/apps/deployment';
 import { replicaSet } from '@kruise/api/apps/replicaset';
 import { statefulSet } from '@kruise/api/apps/statefulset';
+import { job } from '@kruise/api/batch/job';
 import { type Pod, pod } from '@kruise/api/core/pod';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
 import { statefulSet as advancedStatefulSet } from '@kruise/api/kruise/statefulset';
@@ -91,6 +92,21 @@ test('#739: Pods that have ended take nobody’s place', async () => {
   await replay.patchPod(metadata.name!, { metadata: { finalizers: ['example.com/stays'] } });
   await replay.patch(pod, metadata.name!, { status: { phase: 'Failed' } }, 'status');
   await replay.until('another takes its place', (view) => inGroups(active(view)) === 'a 2 b 1', 3 * minute);
+});
+
+test('the next Pod of a Job takes the place of the one that has ended', async () => {
+  const replay = await openReplay();
+  await spread(replay, job, elastic);
+  const pods = template(old, { spec: { restartPolicy: 'Never' } });
+  // A Job finds its Pods by itself.
+  await make(replay, job, { parallelism: 3, completions: 9, selector: undefined, template: pods });
+  for (let round = 0; round < 4; round++) {
+    await replay.until('three are at work', (view) => ready(view).length === 3, 3 * minute);
+    assert.equal(inGroups(active(replay.view())), 'a 2 b 1', `round ${round}`);
+    const { metadata } = active(replay.view()).find((each) => placementOf(each)?.subset === 'a')!;
+    await replay.patch(pod, metadata.name!, { status: { phase: 'Succeeded' } }, 'status');
+    await replay.until('it is over', (view) => !ready(view).some((each) => each.metadata.name === metadata.name));
+  }
 });
 
 test('#1047, #1083: Pods that were there before fill groups up to their limit, and get what these add', async () => {
