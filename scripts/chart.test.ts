@@ -1,4 +1,4 @@
-/** What can be told of the chart without Helm; `e2e/helm` installs it where there is one. */
+/** What can be told of the chart without Helm; `e2e/helm` installs it. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -18,6 +18,7 @@ const tools: readonly Tool[] = [
   { command: 'busybox', why: 'containers of containerd', debianPackage: 'busybox-static' },
   { command: 'containerd', why: 'the client of container runtimes', debianPackage: 'containerd' },
   { command: 'etcd', why: 'the etcd store driver', debianPackage: 'etcd-server' },
+  { command: 'helm', why: 'charts', build: buildHelm },
   { command: 'kubectl', why: 'everything a user types', build: buildKubectl },
   { command: 'protoc', why: 'whether generated code is up to date', debianPackage: 'protobuf-compiler' },
   { command: 'runc', why: 'containers of containerd', debianPackage: 'runc' },
@@ -53,6 +54,14 @@ function install(packages: readonly string[]): void {
   const run = (...args: string[]) => spawnSync('apt-get', args, { stdio: ['ignore', 'ignore', 'inherit'], env });
   run('update', '-qq');
   run('install', '-y', '-qq', '--no-install-recommends', ...packages);
+}
+
+function buildHelm({ bin }: Folders): void {
+  if (!isThere('go')) return;
+  const version = 'v3.18.6';
+  console.log(`\n── Building helm ${version} (some minutes, once)`);
+  const env = { ...process.env, GOBIN: bin, CGO_ENABLED: '0' };
+  spawnSync('go', ['install', `helm.sh/helm/v3/cmd/helm@${version}`], { stdio: ['ignore', 'ignore', 'inherit'], env });
 }
 
 /** The version of Kubernetes that the API server is compatible with. */

@@ -1,18 +1,12 @@
-/**
- * What people do with charts, by the real Helm. Building it takes two minutes of processor time, so `npm test` does not:
- * without it (`go install helm.sh/helm/v3/cmd/helm@v3.18.6`) nothing is tested here, and that is said.
- */
+/** What people do with charts, by the real Helm. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { type Cluster, freshEnvironment, type Outcome, run, startCluster, temporaryHome } from '../cluster.ts';
+import { type Cluster, freshEnvironment, hasTool, type Outcome, run, startCluster, temporaryHome } from '../cluster.ts';
 
 const chart = fileURLToPath(new URL('chart', import.meta.url));
-const hasHelm = spawnSync('helm', ['version'], { env: freshEnvironment('/'), stdio: 'ignore' }).status === 0;
-if (hasHelm) describe('Helm', testHelm);
-else console.error('helm is missing: charts are not tested.');
+if (hasTool('helm', 'what charts install')) describe('Helm', testHelm);
 
 function testHelm(): void {
   const home = temporaryHome();

@@ -1,9 +1,8 @@
 /**
- * The chart of Kruise itself, by the real Helm, where there is one (`go install helm.sh/helm/v3/cmd/helm@v3.18.6`). Its
- * Pods are simulated; a manager that has no more than what the chart gives it stands in for them.
+ * The chart of Kruise itself, by the real Helm. Its Pods are simulated; a manager that has no more than what the chart
+ * gives it stands in for them.
  */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +15,7 @@ import {
   bundledProgram,
   type Cluster,
   freshEnvironment,
+  hasTool,
   type Outcome,
   run,
   startCluster,
@@ -25,11 +25,10 @@ import { managersOf } from '../manager-processes.ts';
 import { until } from '../states.ts';
 
 const chart = fileURLToPath(new URL('../../charts/kruise', import.meta.url));
-const hasHelm = spawnSync('helm', ['version'], { env: freshEnvironment('/'), stdio: 'ignore' }).status === 0;
-if (hasHelm) {
+if (hasTool('helm', 'the chart of Kruise')) {
   describe('what the chart of Kruise renders', testTemplates);
   describe('the chart of Kruise on a cluster', testCluster);
-} else console.error('helm is missing: the chart of Kruise is not tested.');
+}
 
 type Manifest = {
   readonly kind: string;
