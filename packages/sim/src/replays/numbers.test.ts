@@ -12,7 +12,7 @@ for (const file of globSync(`${folder}*.test.ts`)) {
   if (name === basename(import.meta.filename)) continue;
   test(`the README has the numbers that ${name} plays, and no others`, () => {
     const own = rows.filter((row) => row.includes(`| \`${name}\` |`)).map((row) => row.split('|')[3] ?? '');
-    const titles = [...readFileSync(file, 'utf8').matchAll(/^test\(\s*'((?:#?[0-9a-f]+(?:, )?)+): /gm)].map(
+    const titles = [...readFileSync(file, 'utf8').matchAll(/^\s*test\(\s*['`]((?:#?[0-9a-f]+(?:, )?)+): /gm)].map(
       ([, all]) => all,
     );
     const numbersIn = (texts: readonly (string | undefined)[]) =>
