@@ -20,8 +20,12 @@ if (hasTool('kubectl', 'what kubectl makes of UnitedDeployments')) {
 
     test('runs a Deployment in each domain, is scaled and updated as one, and takes them all with it', async () => {
       const { ok, fails } = await spaceOf(kubectl, 'zones');
-      const settled = (replicas: number) =>
-        ok(`wait --for=jsonpath={.status.updatedReadyReplicas}=${replicas} ud/web --timeout=60s`);
+      // Of Pods and of workloads it is heard one after the other.
+      const settled = async (replicas: number) => {
+        for (const figure of ['updatedReadyReplicas', 'readyReplicas', 'replicas']) {
+          await ok(`wait --for=jsonpath={.status.${figure}}=${replicas} ud/web --timeout=60s`);
+        }
+      };
       assert.match(await ok('apply -f -', zones), /uniteddeployment.apps.kruise.io\/web created/);
       await settled(4);
       const figures = /DESIRED\s+CURRENT\s+UPDATED\s+READY\s+AGE\s*\nweb\s+4\s+4\s+4\s+4\s/;
