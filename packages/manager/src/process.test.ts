@@ -15,6 +15,7 @@ import { secret } from '@kruise/api/core/secret';
 import { serviceAccount } from '@kruise/api/core/serviceaccount';
 import { cloneSet, cloneSetV1alpha1 } from '@kruise/api/kruise/cloneset';
 import { kruiseDefinitions } from '@kruise/api/kruise/crds';
+import { podUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
 import { installDefinitions } from '@kruise/apiserver/custom/install';
 import type { KubeObject } from '@kruise/apiserver/object';
 import { startTestServer, type TestServer } from '@kruise/apiserver/testing/test-server';
@@ -158,6 +159,38 @@ test('on a cluster of its own the manager brings its certificates, its webhooks 
 
   await stop();
   rmSync(folder, { recursive: true, force: true });
+});
+
+test('a budget that another process keeps holds Pods back, and what it held back is counted', async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'kruise-manager-'));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  await using server = await clusterForKruise();
+  const { client } = server;
+  const { registry, stop } = await startManager(client, { folder, webhookPort: await freePort() });
+  const reference = { name: 'web', namespace: 'default' };
+  const labels = { app: 'web' };
+  await client.create(podUnavailableBudget, {
+    metadata: reference,
+    spec: { selector: { matchLabels: labels }, minAvailable: 1 },
+  });
+  await client.create(pod, {
+    metadata: { ...reference, labels },
+    spec: { nodeName: 'node-1', containers: [{ name: 'main', image: 'app:v1' }] },
+  });
+  const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+  await client.patch(pod, reference, { status }, { type: 'strategic', subresource: 'status' });
+  for await (const { object } of client.watch(podUnavailableBudget, { namespace: 'default' })) {
+    if (object.status?.currentAvailable === 1) break;
+  }
+  await assert.rejects(
+    client.delete(pod, reference),
+    /admission webhook "vpod.kb.io" denied the request: podunavailablebudget.policy.kruise.io "web" is forbidden/,
+  );
+  assert.match(
+    registry.text(),
+    /^pod_unavailable_budget\{kind_namespace_name="unknown_default_web",username="[^"]+"\} 1$/m,
+  );
+  await stop();
 });
 
 const clones = (name: string) => ({
