@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { mutatingWebhookConfiguration } from '@kruise/api/admissionregistration/mutatingwebhookconfiguration';
 import { secret } from '@kruise/api/core/secret';
+import { endpointSlice } from '@kruise/api/discovery/endpointslice';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
 import type { Connected } from '@kruise/client/connect';
 import { parseYaml } from '@kruise/schema/yaml-text';
@@ -42,6 +43,14 @@ type Manifest = {
   }[];
 };
 
+function manifestsIn(text: string): readonly Manifest[] {
+  return text.split(/^---$/m).flatMap((part) => {
+    // What Helm writes between two of these is empty, or something that Kubernetes knows.
+    const manifest = parseYaml(part) as Manifest | null;
+    return manifest?.kind ? [manifest] : [];
+  });
+}
+
 function testTemplates(): void {
   const home = temporaryHome();
   after(() => rmSync(home, { recursive: true }));
@@ -50,10 +59,7 @@ function testTemplates(): void {
   async function rendered(...args: readonly string[]): Promise<readonly Manifest[]> {
     const { code, stdout, stderr } = await helm('template', 'kruise', chart, ...args);
     assert.equal(code, 0, stderr);
-    return stdout.split(/^---$/m).flatMap((text) => {
-      const manifest = parseYaml(text) as Manifest | null;
-      return manifest?.kind ? [manifest] : [];
-    });
+    return manifestsIn(stdout);
   }
   const names = (manifests: readonly Manifest[], kind: string) =>
     manifests.filter((each) => each.kind === kind).map(({ metadata }) => metadata.name);
@@ -160,7 +166,6 @@ function testCluster(): void {
   let cluster: Cluster;
   let program: string;
   let connected: Connected;
-  let nothing: string;
   before(async () => {
     program = await bundledProgram();
     cluster = await startCluster(home, ['--without', 'manager', 'daemon'], { program });
@@ -168,7 +173,6 @@ function testCluster(): void {
     // Any other cluster has never heard of Kruise.
     await told('kubectl', 'delete', 'customresourcedefinitions', '--all');
     await told('kubectl', 'create', 'namespace', 'releases');
-    nothing = await whatThereIs();
   });
   after(async () => {
     for (const end of ends) end();
@@ -184,8 +188,7 @@ function testCluster(): void {
     return stdout;
   }
   const helm = (...args: readonly string[]) => told('helm', ...args, '--namespace=releases');
-  const whatThereIs = () =>
-    told('kubectl', 'get', 'clusterroles,clusterrolebindings,namespaces,customresourcedefinitions', '-o=name');
+  const everywhere = 'clusterroles,clusterrolebindings,namespaces,customresourcedefinitions';
   // The image that is asked before it goes is none that is simulated; this one has nothing against it.
   const values = ['--set=helmHooks.image.repository=busybox,helmHooks.image.tag=1.37'];
   const vouchedFor = () =>
@@ -198,10 +201,14 @@ function testCluster(): void {
 
   test('an installation comes up, and its manager needs nothing else', async () => {
     const { client } = connected;
-    const text = await helm('install', 'kruise', chart, '--wait', '--timeout=2m', ...values);
+    const text = await helm('install', 'kruise', chart, '--wait', '--timeout=5m', ...values);
     assert.match(text, /STATUS: deployed[\s\S]*kruise-manager v0\.1\.0 comes up in kruise-system/);
     // Its Pods are servers that know nothing: from now on a real one answers.
     await helm('upgrade', 'kruise', chart, '--wait', '--set=manager.replicas=0', ...values);
+    await until(client, endpointSlice, (all) => {
+      const ofWebhooks = all.filter(({ metadata }) => metadata.namespace === 'kruise-system');
+      return ofWebhooks.length > 0 && ofWebhooks.every(({ endpoints }) => !endpoints?.length);
+    });
     const start = await managersOf(
       { after: (end) => ends.push(end as () => unknown) },
       { home, cluster, program, client },
@@ -235,7 +242,13 @@ function testCluster(): void {
     const { client } = connected;
     await client.delete(cloneSet, workload);
     await until(client, cloneSet, (all) => all.length === 0);
-    assert.match(await helm('uninstall', 'kruise', '--wait', '--timeout=2m'), /release "kruise" uninstalled/);
-    assert.equal(await whatThereIs(), nothing);
+    const brought = new Set(manifestsIn(await helm('get', 'manifest', 'kruise')).map(({ metadata }) => metadata.name));
+    assert.ok(brought.has('kruise-manager-role') && brought.has('clonesets.apps.kruise.io'));
+    assert.match(await helm('uninstall', 'kruise', '--wait', '--timeout=5m'), /release "kruise" uninstalled/);
+    const left = (await told('kubectl', 'get', everywhere, '-o=name')).split('\n');
+    assert.deepEqual(
+      left.filter((line) => brought.has(line.split('/').at(-1)!)),
+      [],
+    );
   });
 }
