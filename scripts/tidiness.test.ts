@@ -31,6 +31,8 @@ const entryPoints = [
   'packages/values/src/virtual-clock.ts',
   // What is sent over sockets waits for its turn of the event loop, not for time.
   /^packages\/apiserver\/src\/http\/(?:encode|fan-out)\.ts$/,
+  // And who uses none waits for those who do.
+  'packages/cluster/src/turns.ts',
   /^packages\/cli\//,
   /^scripts\//,
   /^bench\//,
