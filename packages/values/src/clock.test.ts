@@ -84,3 +84,14 @@ test('every calls until it is aborted', () => {
   clock.advance(100);
   assert.equal(calls, 3);
 });
+
+test('a timer of a fraction of a millisecond does not fire too early, far from the beginning of time', () => {
+  const clock = virtualClock(1_780_000_000_000);
+  const isEarly: boolean[] = [];
+  for (const delayMs of [0.1, 0.0001, 12.34567, 1 / 3, 2000 / 7]) {
+    const due = clock.elapsedMs() + delayMs;
+    clock.setTimer(delayMs, () => isEarly.push(clock.elapsedMs() < due));
+    clock.step();
+  }
+  assert.deepEqual(isEarly, Array(5).fill(false));
+});

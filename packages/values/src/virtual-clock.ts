@@ -41,7 +41,7 @@ export function virtualClock(start: Instant = 0, settle: Settle = turn): Virtual
     elapsedMs: () => now - start,
     setTimer(delayMs, callback, signal): CancelTimer {
       if (signal?.aborted) return () => {};
-      const timer: Timer = { due: now + Math.max(0, delayMs), order: timersSet++, callback: undefined };
+      const timer: Timer = { due: dueAfter(now, Math.max(0, delayMs)), order: timersSet++, callback: undefined };
       const cancel = () => {
         timer.callback = undefined;
         signal?.removeEventListener('abort', cancel);
@@ -68,6 +68,15 @@ export function virtualClock(start: Instant = 0, settle: Settle = turn): Virtual
       now = until;
     },
   };
+}
+
+/** What lies between two times of our days that a number can tell apart, in milliseconds. */
+const leastMs = 2 ** -12;
+
+/** A timer never fires before its time: who finds that a little is left would wait for that, without end. */
+function dueAfter(now: Instant, delayMs: number): Instant {
+  const due = now + delayMs;
+  return due - now < delayMs ? due + leastMs : due;
 }
 
 /** A turn of the event loop: every promise that can settle without time passing has. */
