@@ -4,7 +4,7 @@ import { deployment } from '@kruise/api/apps/deployment';
 import { replicaSet } from '@kruise/api/apps/replicaset';
 import { statefulSet } from '@kruise/api/apps/statefulset';
 import { job } from '@kruise/api/batch/job';
-import { pod } from '@kruise/api/core/pod';
+import { type Pod, pod } from '@kruise/api/core/pod';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
 import { daemonSet as advancedDaemonSet } from '@kruise/api/kruise/daemonset';
 import { statefulSet as advancedStatefulSet } from '@kruise/api/kruise/statefulset';
@@ -66,29 +66,49 @@ export const budgetsAreKept: Invariant = {
   name: 'no Pod is evicted that its budget cannot spare',
   begin({ onRequest, view }) {
     let broken: string | undefined;
-    /** What a budget has and needs, where what it says of that is true. */
-    const spareOf = (path: string) => {
-      const seen = view();
-      const found = seen?.at(pod, path);
-      if (!seen || !found || !isPodActive(found) || !isPodReady(found)) return undefined;
-      const budget = seen
-        .list(podDisruptionBudget)
-        .find(({ spec }) => selectorOf(spec?.selector).matches(found.metadata.labels));
-      const { currentHealthy = 0, desiredHealthy = 0, observedGeneration } = budget?.status ?? {};
-      const pods = seen.list(pod).filter(({ metadata }) => selectorOf(budget?.spec?.selector).matches(metadata.labels));
-      const healthy = pods.filter((each) => isPodActive(each) && isPodReady(each)).length;
-      const isTrue = budget && observedGeneration === budget.metadata.generation && currentHealthy === healthy;
-      return isTrue ? { name: budget.metadata.name, healthy, spare: healthy - desiredHealthy } : undefined;
-    };
+    /** The evictions on their way that would break a budget: where to, and why. */
+    const faults = new Map<object, { readonly path: string; readonly why: string }>();
     onRequest(({ request }) => {
-      if (request.method !== 'POST' || !request.path.endsWith('/eviction')) return undefined;
-      const before = spareOf(request.path);
-      if (!before || before.spare > 0) return undefined;
-      return () => (broken ??= `${before.name} has ${before.healthy} and can spare none`);
+      const { method, path } = request;
+      if (method !== 'POST' || !path.endsWith('/eviction')) return undefined;
+      const seen = view();
+      const why = seen && faultOf(seen, path);
+      if (why === undefined) return undefined;
+      faults.set(request, { path, why });
+      return () => (broken ??= faults.get(request)?.why);
     });
-    return () => broken;
+    return (seen) => {
+      // A webhook may take its time: what counts is what there is to spare when the server decides, not when it is asked.
+      for (const [request, { path }] of faults) {
+        if (isUndecided(seen, path) && faultOf(seen, path) === undefined) faults.delete(request);
+      }
+      return broken;
+    };
   },
 };
+
+/** Why a Pod that serves cannot be spared, where what its budget says of itself is true. */
+function faultOf(seen: View, path: string): string | undefined {
+  const found = seen.at(pod, path);
+  if (!found || !isPodActive(found) || !isPodReady(found)) return undefined;
+  const budget = budgetOf(seen, found);
+  const { currentHealthy = 0, desiredHealthy = 0, observedGeneration } = budget?.status ?? {};
+  const pods = seen.list(pod).filter(({ metadata }) => selectorOf(budget?.spec?.selector).matches(metadata.labels));
+  const healthy = pods.filter((each) => isPodActive(each) && isPodReady(each)).length;
+  const isTrue = budget && observedGeneration === budget.metadata.generation && currentHealthy === healthy;
+  return isTrue && healthy <= desiredHealthy ? `${budget.metadata.name} has ${healthy} and can spare none` : undefined;
+}
+
+/** Whether a Pod stays, and its budget has not been charged for it. */
+function isUndecided(seen: View, path: string): boolean {
+  const found = seen.at(pod, path);
+  if (!found || !isPodActive(found)) return false;
+  return budgetOf(seen, found)?.status?.disruptedPods?.[found.metadata.name ?? ''] === undefined;
+}
+
+function budgetOf(seen: View, { metadata }: Pod) {
+  return seen.list(podDisruptionBudget).find(({ spec }) => selectorOf(spec?.selector).matches(metadata.labels));
+}
 
 export const deletedPodsStayAway: Invariant = {
   name: 'what was deleted stays away',
