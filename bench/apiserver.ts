@@ -1,0 +1,288 @@
+// What an API server does for its clients: how soon it answers, what it takes at rest, writes and reads by 1, 16 and 128
+// callers, lists of 10,000 Pods, and changes told to 1, 100 and 1,000 watchers. Any server that a kubeconfig names, or
+// ours, started afresh: `node bench/apiserver.ts [--kubeconfig FILE [--pid N]…] [--pods 10000] [--json FILE]`
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { Agent, request as send } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { chooseServer, loadKubeconfig } from '@kruise/client/kubeconfig';
+import { systemClock } from '@kruise/values/system';
+import { useOf } from './process-use.ts';
+
+const { values } = parseArgs({
+  options: {
+    kubeconfig: { type: 'string' },
+    pid: { type: 'string', multiple: true },
+    pods: { type: 'string', default: '10000' },
+    json: { type: 'string' },
+  },
+});
+const concurrencies = [1, 16, 128];
+const crowds = [1, 100, 1000];
+const changes = 200;
+
+type Row = { readonly what: string; readonly [figure: string]: string | number };
+const rows: Row[] = [];
+function report(row: Row): void {
+  rows.push(row);
+  const { what, ...figures } = row;
+  const told = Object.entries(figures).map(([name, figure]) => `${name} ${figure}`);
+  console.log(`${what.padEnd(34)} ${told.join(', ')}`);
+}
+
+const rounded = (figure: number, digits = 1) => Number(figure.toFixed(digits));
+
+/** The middle of many durations, and what one in a hundred takes longer than. */
+function spread(durationsMs: readonly number[]): { readonly 'p50 ms': number; readonly 'p99 ms': number } {
+  const sorted = durationsMs.toSorted((a, b) => a - b);
+  const at = (part: number) => rounded(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0, 2);
+  return { 'p50 ms': at(0.5), 'p99 ms': at(0.99) };
+}
+
+type Place = { readonly kubeconfig: string; readonly pids: readonly number[]; stop(): Promise<void> };
+
+async function startOurs(): Promise<Place> {
+  const bundler = new URL('../scripts/bundle.mjs', import.meta.url).href;
+  // Whatever Node a machine has can make the bundle, so it is plain JavaScript, without types.
+  const { bundledCommand } = (await import(bundler)) as { bundledCommand(): Promise<string> };
+  const command = await bundledCommand();
+  const folder = mkdtempSync(join(tmpdir(), 'kruise-bench-'));
+  const kubeconfig = join(folder, 'kubeconfig');
+  const begun = performance.now();
+  const args = [command, 'apiserver', '--data', join(folder, 'data'), '--kubeconfig', kubeconfig];
+  const child = spawn(process.execPath, args, { stdio: 'ignore' });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  while (!existsSync(kubeconfig)) {
+    if (child.exitCode !== null) throw new Error(`kruise apiserver ended with ${child.exitCode}`);
+    await pause(2);
+  }
+  const server = await reach(kubeconfig);
+  while (!(await server.ask('GET', '/readyz').then(isGood, () => false))) await pause(2);
+  report({ what: 'start to an authenticated /readyz', ms: rounded(performance.now() - begun, 0) });
+  server.close();
+  return {
+    kubeconfig,
+    pids: [child.pid!],
+    async stop() {
+      child.kill();
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+type Answer = { readonly code: number; readonly body: Buffer };
+const isGood = ({ code }: Answer) => code < 300;
+
+/** A server, with a connection for each caller. */
+async function reach(kubeconfig: string) {
+  const { server, authorities, credentials } = chooseServer(loadKubeconfig({ path: kubeconfig }), {
+    clock: systemClock,
+  });
+  const { authorization, certificate } = (await credentials?.current()) ?? {};
+  const tls = { ca: authorities, cert: certificate?.certificate, key: certificate?.key };
+  const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, ...tls });
+  const identity = authorization === undefined ? {} : { authorization };
+  const open = (method: string, path: string, body?: string, headers = {}): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      const content =
+        body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+      const options = { method, agent, headers: { ...identity, ...content, ...headers } };
+      send(new URL(path, server), options, resolve).on('error', reject).end(body);
+    });
+  return {
+    open,
+    async ask(method: string, path: string, body?: object, headers = {}): Promise<Answer> {
+      const response = await open(method, path, body && JSON.stringify(body), headers);
+      const chunks: Buffer[] = [];
+      for await (const chunk of response) chunks.push(chunk as Buffer);
+      return { code: response.statusCode ?? 0, body: Buffer.concat(chunks) };
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+const place: Place =
+  values.kubeconfig === undefined
+    ? await startOurs()
+    : { kubeconfig: values.kubeconfig, pids: (values.pid ?? []).map(Number), stop: async () => {} };
+const server = await reach(place.kubeconfig);
+const memory = () => (place.pids.length === 0 ? {} : { MiB: place.pids.reduce((sum, pid) => sum + useOf(pid).mib, 0) });
+const name = `bench-${process.pid}`;
+const maps = `/api/v1/namespaces/${name}/configmaps`;
+const pods = `/api/v1/namespaces/${name}/pods`;
+
+async function must(method: string, path: string, body?: object, headers = {}): Promise<Answer> {
+  const answer = await server.ask(method, path, body, headers);
+  if (!isGood(answer)) throw new Error(`${method} ${path}: ${answer.code} ${answer.body.toString().slice(0, 300)}`);
+  return answer;
+}
+
+/** Has so many callers do something so many times in all, and returns how long each took. */
+async function together(callers: number, count: number, act: (index: number) => Promise<unknown>): Promise<number[]> {
+  const took: number[] = [];
+  let next = 0;
+  const call = async () => {
+    for (let index = next++; index < count; index = next++) {
+      const begun = performance.now();
+      await act(index);
+      took.push(performance.now() - begun);
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, call));
+  return took;
+}
+
+async function measure(what: string, callers: number, count: number, act: (index: number) => Promise<unknown>) {
+  const begun = performance.now();
+  const took = await together(callers, count, act);
+  const perSecond = Math.round((count * 1000) / (performance.now() - begun));
+  report({ what: `${what}, ${callers} callers`, 'per second': perSecond, ...spread(took) });
+}
+
+const settings = (index: number, sequence: number) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: `c-${index}` },
+  data: { sequence: String(sequence), payload: 'x'.repeat(1024) },
+});
+
+async function measureIdle(): Promise<void> {
+  if (place.pids.length === 0) return;
+  await pause(20_000);
+  const cpu = () => place.pids.reduce((sum, pid) => sum + useOf(pid).cpuMs, 0);
+  const before = cpu();
+  await pause(10_000);
+  report({ what: 'idle', ...memory(), '% of a core': rounded((cpu() - before) / 100, 2) });
+}
+
+async function measureRequests(): Promise<void> {
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  const apply = { 'content-type': 'application/apply-patch+yaml' };
+  for (const callers of concurrencies) {
+    const count = Math.min(8000, 500 * callers);
+    const at = (index: number) => `${maps}/c-${index}`;
+    await measure('create', callers, count, (index) => must('POST', maps, settings(index, 0)));
+    await measure('get', callers, count, (index) => must('GET', at(index)));
+    await measure('update', callers, count, (index) => must('PUT', at(index), settings(index, 1)));
+    await measure('merge patch', callers, count, (index) =>
+      must('PATCH', at(index), { data: { sequence: '2' } }, merge),
+    );
+    await measure('server-side apply', callers, count, (index) =>
+      must('PATCH', `${at(index)}?fieldManager=bench&force=true`, settings(index, 3), apply),
+    );
+    await measure('delete', callers, count, (index) => must('DELETE', at(index)));
+  }
+}
+
+/** About 3 KiB as sent, on a node that nobody runs. */
+const podOf = (index: number) => {
+  const container = (of: string) => ({
+    name: of,
+    image: `registry.local/shop/${of}:1.0.0`,
+    args: ['--config=/etc/app/config.yaml', '--log-format=json'],
+    env: Array.from({ length: 20 }, (_, number) => ({ name: `SETTING_${number}`, value: `value-of-${number}` })),
+    resources: { requests: { cpu: '10m', memory: '16Mi' }, limits: { cpu: '500m', memory: '128Mi' } },
+    readinessProbe: { httpGet: { path: '/ready', port: 8080 } },
+  });
+  const spec = { nodeName: 'nobody', containers: [container('web'), container('proxy')] };
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name: `p-${index}`, labels: { app: 'bench' } }, spec };
+};
+
+async function measureLists(): Promise<void> {
+  const count = Number(values.pods);
+  report({ what: 'before any Pods', ...memory() });
+  await measure(`create ${count} Pods`, 64, count, (index) => must('POST', pods, podOf(index)));
+  await pause(30_000);
+  report({ what: `with ${count} Pods, 30 s later`, ...memory() });
+  const protobuf = { accept: 'application/vnd.kubernetes.protobuf' };
+  const list = async (what: string, act: () => Promise<number>) => {
+    let bytes = await act();
+    const took = await together(1, 10, async () => {
+      bytes = await act();
+    });
+    report({ what, ...spread(took), MiB: rounded(bytes / 2 ** 20) });
+  };
+  await list('list of all', async () => (await must('GET', pods)).body.length);
+  await list('list in pages of 500', async () => {
+    let bytes = 0;
+    let token: string | undefined = '';
+    while (token !== undefined) {
+      const { body } = await must('GET', `${pods}?limit=500&continue=${encodeURIComponent(token)}`);
+      bytes += body.length;
+      // The metadata of a list stands before its items.
+      token = /"continue":"([^"]+)"/.exec(body.subarray(0, 1000).toString())?.[1];
+    }
+    return bytes;
+  });
+  await list('list in protobuf', async () => (await must('GET', pods, undefined, protobuf)).body.length);
+  await list('list of none of them', async () => (await must('GET', `${pods}?labelSelector=app=none`)).body.length);
+  await measure(`delete ${count} Pods`, 64, count, (index) =>
+    must('DELETE', `${pods}/p-${index}?gracePeriodSeconds=0`),
+  );
+}
+
+/** Tells a crowd of watchers of changes, one after the other or twenty a second, and how late each hears of them. */
+async function measureWatches(watchers: number, isPaced: boolean): Promise<void> {
+  const object = settings(0, 0);
+  await must('POST', maps, object);
+  const version = (JSON.parse((await must('GET', maps)).body.toString()) as { metadata: { resourceVersion: string } })
+    .metadata.resourceVersion;
+  const sentAt: number[] = [];
+  const late: number[] = [];
+  const streams: IncomingMessage[] = [];
+  const heard = Promise.withResolvers<void>();
+  await together(32, watchers, async () => {
+    const stream = await server.open('GET', `${maps}?watch=true&resourceVersion=${version}`);
+    streams.push(stream);
+    let rest = '';
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        const sequence = /"sequence":"(\d+)"/.exec(line)?.[1];
+        late.push(performance.now() - sentAt[Number(sequence)]!);
+      }
+      if (late.length === watchers * changes) heard.resolve();
+    });
+    stream.on('error', () => {});
+    stream.on('end', () => heard.reject(new Error('a watch was ended')));
+  });
+  const begun = performance.now();
+  for (let sequence = 1; sequence <= changes; sequence++) {
+    sentAt[sequence] = performance.now();
+    await must('PUT', `${maps}/c-0`, settings(0, sequence));
+    if (isPaced) await pause(Math.max(0, begun + sequence * 50 - performance.now()));
+  }
+  await heard.promise;
+  const perSecond = Math.round((late.length * 1000) / (performance.now() - begun));
+  report({
+    what: `${watchers} watchers, ${isPaced ? '20 changes a second' : 'burst'}`,
+    'per second': perSecond,
+    ...spread(late),
+  });
+  for (const stream of streams) stream.removeAllListeners('end').destroy();
+  await must('DELETE', `${maps}/c-0`);
+}
+
+try {
+  await must('POST', '/api/v1/namespaces', { metadata: { name } });
+  // Without controllers nobody makes the account that Pods run as.
+  await server.ask('POST', `/api/v1/namespaces/${name}/serviceaccounts`, { metadata: { name: 'default' } });
+  await measureIdle();
+  await measureLists();
+  await measureRequests();
+  for (const watchers of crowds) {
+    await measureWatches(watchers, true);
+    await measureWatches(watchers, false);
+  }
+} finally {
+  await server.ask('DELETE', `/api/v1/namespaces/${name}`).catch(() => undefined);
+  server.close();
+  await place.stop();
+}
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(rows, undefined, 2)}\n`);
