@@ -343,6 +343,18 @@ const rows: readonly Row[] = [
     does: 'a 10→12',
   },
   {
+    name: 'tells the only ReplicaSet with Pods of a size it has already, so that the rollout goes on',
+    deployment: { spec: { replicas: 2, strategy: rolling(0, '25%') } },
+    sets: [setOf('a', { size: 2, told: [3, 3] }), setOf('new', { size: 0, told: [3, 3] })],
+    does: 'a 2→2',
+  },
+  {
+    name: 'tells ReplicaSets that are not rolled of the size, and keeps theirs',
+    deployment: { spec: { ...recreate, replicas: 12 } },
+    sets: oldAndNew(5, 5),
+    does: 'a 5→5, new 5→5',
+  },
+  {
     name: 'does not roll on while it is scaled',
     deployment: { spec: { replicas: 20 } },
     sets: oldAndNew(8, 5),

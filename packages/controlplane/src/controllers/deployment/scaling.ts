@@ -24,15 +24,21 @@ export function isScaled(deployment: Deployment, sets: ReplicaSets): boolean {
   return activeOf(allOf(sets)).some((set) => (desiredReplicasOf(set) ?? replicas) !== replicas);
 }
 
-/** The sizes ReplicaSets are to have. One that keeps its size is named too where it is to be told of the whole. */
+/**
+ * The sizes ReplicaSets are to have. One that keeps its size is named too where it is to be told of the whole: until all
+ * have been told, the rollout does not go on.
+ */
 export function scaleSets(deployment: Deployment, sets: ReplicaSets): readonly Resize[] {
   const replicas = replicasOf(deployment);
   const only = onlyActiveOrLatest(sets);
-  if (only) return replicasOf(only) === replicas ? [] : [{ set: only, replicas }];
+  if (only) return replicasOf(only) === replicas && !isScaled(deployment, sets) ? [] : [{ set: only, replicas }];
   if (sets.newSet && isSaturated(deployment, sets.newSet)) {
     return activeOf(sets.oldSets).map((set) => ({ set, replicas: 0 }));
   }
-  return isRolling(deployment) ? shares(deployment, activeOf(allOf(sets))) : [];
+  const active = activeOf(allOf(sets));
+  return isRolling(deployment)
+    ? shares(deployment, active)
+    : active.map((set) => ({ set, replicas: replicasOf(set) }));
 }
 
 /** The only ReplicaSet that has Pods, or the latest if none has. */
