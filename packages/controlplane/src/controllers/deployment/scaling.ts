@@ -36,9 +36,7 @@ export function scaleSets(deployment: Deployment, sets: ReplicaSets): readonly R
     return activeOf(sets.oldSets).map((set) => ({ set, replicas: 0 }));
   }
   const active = activeOf(allOf(sets));
-  return isRolling(deployment)
-    ? shares(deployment, active)
-    : active.map((set) => ({ set, replicas: replicasOf(set) }));
+  return isRolling(deployment) ? shares(deployment, active) : active.map((set) => ({ set, replicas: replicasOf(set) }));
 }
 
 /** The only ReplicaSet that has Pods, or the latest if none has. */
