@@ -55,3 +55,15 @@ test('those who wait go on in the order they came', async () => {
     paths,
   );
 });
+
+test('who has little to write does not wait behind somebody who has much', async () => {
+  const { asked, transport } = instantServer();
+  const { request: ask } = takingTurns(createTurns(), transport);
+  const write = (fieldManager: string) => ask({ ...request, path: `/${fieldManager}`, query: { fieldManager } });
+  const flood = Array.from({ length: 1000 }, () => write('flood'));
+  const others = Array.from({ length: 10 }, () => write('brook'));
+  await Promise.all(others);
+  assert.ok(asked.length <= 2 * 128, `${asked.length} were asked before`);
+  await Promise.all(flood);
+  assert.equal(asked.length, 1010);
+});

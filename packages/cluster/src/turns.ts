@@ -6,8 +6,8 @@ import type { Transport } from '@kruise/client/transport';
  * would keep a client from outside waiting for seconds.
  */
 export interface Turns {
-  /** Nothing to wait for, or the moment to go on. */
-  take(): Promise<void> | undefined;
+  /** Nothing to wait for, or the moment to go on. Those of one writer go on in the order they came. */
+  take(writer: string): Promise<void> | undefined;
 }
 
 /**
@@ -18,7 +18,8 @@ const requestsPerTurn = 128;
 
 export function createTurns(): Turns {
   let left = requestsPerTurn;
-  let waiting: (() => void)[] = [];
+  /** Those who wait, by writer. */
+  const waiting = new Map<string, (() => void)[]>();
   let isUnderWay = false;
 
   function begin(): void {
@@ -29,17 +30,35 @@ export function createTurns(): Turns {
 
   function end(): void {
     isUnderWay = false;
-    const due = waiting.slice(0, requestsPerTurn);
-    waiting = waiting.slice(requestsPerTurn);
+    const due = nextOnes();
     left = requestsPerTurn - due.length;
     if (due.length > 0) begin();
     for (const go of due) go();
   }
 
+  /** One of each writer after the other: who has little to write does not wait behind those who have much. */
+  function nextOnes(): readonly (() => void)[] {
+    const due: (() => void)[] = [];
+    // A writer that has more comes back last, and is met again.
+    for (const [writer, requests] of waiting) {
+      waiting.delete(writer);
+      due.push(requests.shift()!);
+      if (requests.length > 0) waiting.set(writer, requests);
+      if (due.length === requestsPerTurn) break;
+    }
+    return due;
+  }
+
   return {
-    take() {
+    take(writer) {
       if (!isUnderWay) begin();
-      if (left === 0) return new Promise((resolve) => waiting.push(resolve));
+      if (left === 0) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        const requests = waiting.get(writer);
+        if (requests) requests.push(resolve);
+        else waiting.set(writer, [resolve]);
+        return promise;
+      }
       left--;
       return undefined;
     },
@@ -50,7 +69,7 @@ export function createTurns(): Turns {
 export function takingTurns(turns: Turns, transport: Transport): Transport {
   return {
     async request(request) {
-      const turn = turns.take();
+      const turn = turns.take(String(request.query?.fieldManager ?? ''));
       if (turn) await turn;
       return transport.request(request);
     },
