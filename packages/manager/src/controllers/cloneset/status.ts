@@ -1,5 +1,4 @@
 /** What a CloneSet reports of itself (cloneset.md §10). */
-import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSet, CloneSetCondition, CloneSetStatus } from '@kruise/api/kruise/cloneset';
 import { findCondition, withoutCondition } from '@kruise/machinery/conditions';
 import { formatLabelSelector } from '@kruise/machinery/label-selector';
@@ -10,23 +9,23 @@ import { nameOf, type Situation } from './situation.ts';
 
 /** The figures of the Pods as they were found, before anything is done about them. */
 export function statusOf(situation: Situation, collisionCount: number): CloneSetStatus {
-  const { cloneSet, pods, isUpdated, isAvailable, current, update } = situation;
+  const { cloneSet, pods, current, update } = situation;
   const { spec, metadata, status } = cloneSet;
-  const updated = pods.filter(isUpdated);
+  const { all, updated } = tally(situation);
   const replicas = replicasOf(spec);
   const rolling = spec.updateStrategy?.rollingUpdate;
   const partition = rolling ? partitionOf(rolling.partition, replicas) : 0;
   // A revision is the current one when every Pod that should be there is at it, ready or not.
-  const isEverywhere = updated.length === pods.length && updated.length === replicas;
+  const isEverywhere = updated.pods === pods.length && updated.pods === replicas;
   const { conditions } = status ?? {};
   return {
     ...present('observedGeneration', metadata.generation ?? 0),
     replicas: pods.length,
-    readyReplicas: count(pods, isRunningAndReady),
-    availableReplicas: count(pods, isAvailable),
-    updatedReplicas: updated.length,
-    updatedReadyReplicas: count(updated, isRunningAndReady),
-    ...present('updatedAvailableReplicas', count(updated, isAvailable)),
+    readyReplicas: all.ready,
+    availableReplicas: all.available,
+    updatedReplicas: updated.pods,
+    updatedReadyReplicas: updated.ready,
+    ...present('updatedAvailableReplicas', updated.available),
     ...present('expectedUpdatedReplicas', partition === undefined ? 0 : replicas - partition),
     updateRevision: nameOf(update),
     currentRevision: isEverywhere ? nameOf(update) : nameOf(current),
@@ -41,8 +40,22 @@ function present<K extends string>(name: K, figure: number): { readonly [name in
   return figure === 0 ? {} : ({ [name]: figure } as { readonly [name in K]?: number });
 }
 
-function count(pods: readonly Pod[], test: (pod: Pod) => boolean): number {
-  return pods.filter(test).length;
+type Tally = { pods: number; ready: number; available: number };
+
+/** Every Pod is looked at once: thousands of them are not in the processor's caches. */
+function tally({ pods, isUpdated, isAvailable }: Situation): { readonly all: Tally; readonly updated: Tally } {
+  const all: Tally = { pods: 0, ready: 0, available: 0 };
+  const updated: Tally = { pods: 0, ready: 0, available: 0 };
+  for (const pod of pods) {
+    const isReady = isRunningAndReady(pod);
+    const isOfUse = isReady && isAvailable(pod);
+    for (const group of isUpdated(pod) ? [all, updated] : [all]) {
+      group.pods++;
+      if (isReady) group.ready++;
+      if (isOfUse) group.available++;
+    }
+  }
+  return { all, updated };
 }
 
 /** A condition `Progressing`, and when it may have to be judged anew. */
