@@ -115,3 +115,10 @@ test('a watch that ends in due course is followed by another at once; one that e
   assert.equal(delayMs(afterEnd(listed, { wasFruitful: true }), undefined, random), 0);
   assert.ok(delayMs(afterEnd(listed, { wasFruitful: false }), undefined, random) >= 800);
 });
+
+test('a watch that falls silent is followed by another at once, however often', () => {
+  const silence = new SilenceError('…');
+  let state = listed;
+  for (let times = 0; times < 10; times++) state = afterFailure(state, silence);
+  assert.equal(delayMs(state, silence, seededRandom(1)), 0);
+});

@@ -79,6 +79,9 @@ export function afterFailure(state: ReflectorState, error: unknown): ReflectorSt
       // A server that does not know the option either refuses it or never says that the state is complete.
       return isInvalid(error) || error instanceof SilenceError ? { ...failed, next: 'list' } : failed;
     case 'watch':
+      // Servers have no bookmarks to send of kinds that nobody writes, where their store does not tell them how far it is.
+      // The wait has been long already; a longer one would have the first change of such a kind seen late.
+      if (error instanceof SilenceError) return { ...state, failures: 0 };
       if (isExpired(error) || isTooLargeVersion(error) || error instanceof GarbageError) {
         return { ...failed, next: 'list' };
       }
