@@ -1,5 +1,5 @@
 // A whole cluster: how soon it is there, how fast workloads follow, and what it takes.
-// `node bench/cluster.ts [--kubeconfig FILE] [--nodes 10] [--pods 100,1000] [--idle SECONDS]`
+// `node bench/cluster.ts [--kubeconfig FILE] [--nodes 10] [--pods 100,1000] [--only Deployment] [--idle SECONDS]`
 // Without a kubeconfig it starts `kruise up` from the bundle, in a directory of its own, and ends it again.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -23,6 +23,7 @@ const { values } = parseArgs({
     nodes: { type: 'string', default: '10' },
     pods: { type: 'string', default: '100,1000' },
     idle: { type: 'string', default: '10' },
+    only: { type: 'string', default: 'Deployment,CloneSet' },
   },
 });
 const idleMs = Number(values.idle) * 1000;
@@ -145,7 +146,7 @@ async function listNodes(client: Client): Promise<void> {
 async function measure({ client, pid }: Cluster): Promise<void> {
   if (pid !== undefined) await idle(pid, 0);
   for (const replicas of sizes) {
-    for (const workload of workloads) {
+    for (const workload of workloads.filter(({ kind }) => values.only.split(',').includes(kind.kind))) {
       const { kind, name } = workload;
       const cpuBefore = pid === undefined ? 0 : useOf(pid).cpuMs;
       const timed = async (what: string, work: () => Promise<void>) => {
