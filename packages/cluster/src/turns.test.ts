@@ -67,3 +67,16 @@ test('who has little to write does not wait behind somebody who has much', async
   await Promise.all(flood);
   assert.equal(asked.length, 1010);
 });
+
+test('what is done in the background lets the others go first, and is done all the same', async () => {
+  const { asked, transport } = instantServer();
+  const { request: ask } = takingTurns(createTurns(), transport);
+  const events = Array.from({ length: 500 }, () => ask({ ...request, path: '/event', isBackground: true }));
+  const others = Array.from({ length: 500 }, () => ask(request));
+  await Promise.all(others);
+  const isEvent = (path: string) => path === '/event';
+  assert.ok(asked.slice(0, 128).every(isEvent), 'they were there first');
+  assert.equal(asked.slice(128, 384).filter(isEvent).length, 16);
+  await Promise.all(events);
+  assert.equal(asked.length, 1000);
+});

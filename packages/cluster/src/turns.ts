@@ -1,4 +1,4 @@
-import type { Transport } from '@kruise/client/transport';
+import type { ApiRequest, Transport } from '@kruise/client/transport';
 
 /**
  * Has those who live in the server's process take turns with everyone outside. A request in one process is answered
@@ -6,8 +6,8 @@ import type { Transport } from '@kruise/client/transport';
  * would keep a client from outside waiting for seconds.
  */
 export interface Turns {
-  /** Nothing to wait for, or the moment to go on. Those of one writer go on in the order they came. */
-  take(writer: string): Promise<void> | undefined;
+  /** Nothing to wait for, or the moment to go on. */
+  take(request: Pick<ApiRequest, 'query' | 'isBackground'>): Promise<void> | undefined;
 }
 
 /**
@@ -15,11 +15,14 @@ export interface Turns {
  * are stored in smaller groups, which takes a tenth more processor time.
  */
 const requestsPerTurn = 128;
+/** As many of them as are in the background, at least, so that those are never kept waiting for ever. */
+const inBackground = 8;
 
 export function createTurns(): Turns {
   let left = requestsPerTurn;
   /** Those who wait, by writer. */
   const waiting = new Map<string, (() => void)[]>();
+  let background: (() => void)[] = [];
   let isUnderWay = false;
 
   function begin(): void {
@@ -39,26 +42,32 @@ export function createTurns(): Turns {
   /** One of each writer after the other: who has little to write does not wait behind those who have much. */
   function nextOnes(): readonly (() => void)[] {
     const due: (() => void)[] = [];
+    const room = requestsPerTurn - Math.min(inBackground, background.length);
     // A writer that has more comes back last, and is met again.
     for (const [writer, requests] of waiting) {
       waiting.delete(writer);
       due.push(requests.shift()!);
       if (requests.length > 0) waiting.set(writer, requests);
-      if (due.length === requestsPerTurn) break;
+      if (due.length === room) break;
     }
+    const others = requestsPerTurn - due.length;
+    due.push(...background.slice(0, others));
+    background = background.slice(others);
     return due;
   }
 
+  function queueOf({ query, isBackground }: Pick<ApiRequest, 'query' | 'isBackground'>): (() => void)[] {
+    if (isBackground) return background;
+    const writer = String(query?.['fieldManager'] ?? '');
+    let requests = waiting.get(writer);
+    if (!requests) waiting.set(writer, (requests = []));
+    return requests;
+  }
+
   return {
-    take(writer) {
+    take(request) {
       if (!isUnderWay) begin();
-      if (left === 0) {
-        const { promise, resolve } = Promise.withResolvers<void>();
-        const requests = waiting.get(writer);
-        if (requests) requests.push(resolve);
-        else waiting.set(writer, [resolve]);
-        return promise;
-      }
+      if (left === 0) return new Promise((resolve) => queueOf(request).push(resolve));
       left--;
       return undefined;
     },
@@ -69,7 +78,7 @@ export function createTurns(): Turns {
 export function takingTurns(turns: Turns, transport: Transport): Transport {
   return {
     async request(request) {
-      const turn = turns.take(String(request.query?.fieldManager ?? ''));
+      const turn = turns.take(request);
       if (turn) await turn;
       return transport.request(request);
     },

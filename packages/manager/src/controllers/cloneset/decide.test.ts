@@ -580,8 +580,8 @@ test('a CloneSet on its way out neither makes nor removes Pods', () => {
 
 test('a CloneSet of thousands is left alone between two looks, one on its way out too', () => {
   const thousands = news(...Array.from({ length: 2000 }, (_, index) => `web-${index}`));
-  assert.equal(decideOn({ pods: thousands, spec: { replicas: 2000 } }).restMs, 200);
-  assert.equal(decideOnLeaving(thousands).restMs, 200);
+  assert.equal(decideOn({ pods: thousands, spec: { replicas: 2000 } }).restMs, 100);
+  assert.equal(decideOnLeaving(thousands).restMs, 100);
 });
 
 const budgetWith = (unavailableAllowed: number): PodUnavailableBudget => ({

@@ -81,10 +81,10 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
 
 /**
  * A pass looks at every Pod, some ten microseconds each, and thousands of Pods that start or stop change many times a
- * second: what ten passes would cost is waited for between two, so that a pass sees many changes.
+ * second: what five passes would cost is waited for between two, so that a pass sees many changes.
  */
-const podsPerRestMs = 10;
-const maxRestMs = 500;
+const podsPerRestMs = 20;
+const maxRestMs = 400;
 
 /** Once for each time a rollout runs out of time, and only where somebody wants to hear of it. */
 function becomesLate({ metadata, status: previous }: CloneSet, status: CloneSetStatus): boolean {
