@@ -32,7 +32,7 @@ import {
 } from './actions.ts';
 import { createClient } from './client.ts';
 import { execute } from './execute.ts';
-import { createExpectations } from './expectations.ts';
+import { createExpectations, type Witness } from './expectations.ts';
 import { TransportError } from './http-transport.ts';
 import type { KubernetesObject } from './object-key.ts';
 import type { ApiRequest } from './transport.ts';
@@ -47,8 +47,19 @@ const mapNamed = (name: string) => objectOf('ConfigMap', name);
 
 type Answers = (request: ApiRequest) => unknown;
 
+/** A cache that has got as far as the server, and knows one object or none. */
+const upToDate = (known?: KubernetesObject): Witness => ({
+  get: () => known,
+  hasReached: () => true,
+  ask: async () => undefined,
+});
+
 /** Does actions; returns what was asked of the server, those asked for together in one line, and what came of it. */
-async function carryOut(actions: readonly Action[], answer: Answers = ({ body }) => body) {
+async function carryOut(
+  actions: readonly Action[],
+  answer: Answers = ({ body }) => body,
+  witness: Witness = upToDate(),
+) {
   const doubts: string[] = [];
   const expectations = createExpectations(virtualClock());
   const asked: string[] = [];
@@ -78,7 +89,7 @@ async function carryOut(actions: readonly Action[], answer: Answers = ({ body })
       random: seededRandom(1),
       expectations: { ...expectations, doubt: (_owner, _witness, { metadata }) => doubts.push(metadata.name!) },
       kinds: [pod, configMap],
-      witnessesOf: () => [{ get: () => undefined, hasReached: () => true, ask: async () => undefined }],
+      witnessesOf: () => [witness],
       record: (event) => events.push(event),
       effects: { note: async (input) => void asked.push(`note ${input}`) },
       fieldManager: 'tester',
@@ -87,7 +98,7 @@ async function carryOut(actions: readonly Action[], answer: Answers = ({ body })
     'default/owner',
     actions,
   );
-  return { asked, bodies, doubts, events, outcome };
+  return { asked, bodies, doubts, events, outcome, outstanding: expectations.outstanding('default/owner') };
 }
 
 test('creations of one kind go out one, two, four at a time', async () => {
@@ -317,6 +328,21 @@ for (const { name, error, isInDoubt } of failures) {
       });
       assert.deepEqual([doubts, outcome.failures.length], [isInDoubt ? ['a'] : [], 1]);
     }
+  });
+}
+
+const lastWords: { name: string; answer: object; isEnd: boolean }[] = [
+  { name: 'nothing keeps', answer: { deletionTimestamp: 'now', deletionGracePeriodSeconds: 0 }, isEnd: true },
+  { name: 'a grace period keeps', answer: { deletionTimestamp: 'now', deletionGracePeriodSeconds: 30 }, isEnd: false },
+  { name: 'a finalizer keeps', answer: { deletionTimestamp: 'now', finalizers: ['its/own'] }, isEnd: false },
+  { name: 'is not on its way out', answer: {}, isEnd: false },
+];
+for (const { name, answer, isEnd } of lastWords) {
+  test(`a patched object that ${name} is ${isEnd ? 'to be seen as gone' : 'seen in the version it has'}`, async () => {
+    const before = objectOf('Pod', 'a', { deletionTimestamp: 'now', finalizers: ['a/b'] });
+    const after = objectOf('Pod', 'a', answer);
+    const { outstanding } = await carryOut([patch(before, {})], () => after, upToDate(before));
+    assert.equal(outstanding?.count, isEnd ? 1 : undefined);
   });
 }
 

@@ -162,7 +162,8 @@ async function perform(means: Means, owner: Key, action: ObjectAction): Promise<
   try {
     const written = await write(means, kind, named);
     for (const witness of means.witnessesOf(kind, written ?? object)) {
-      if (written) expectations.expectVersion(owner, witness, written);
+      if (written && isLastWord(written)) expectations.expectEnd(owner, witness, written);
+      else if (written) expectations.expectVersion(owner, witness, written);
       else expectations.expectDeletion(owner, witness, object);
     }
     return written;
@@ -172,6 +173,12 @@ async function perform(means: Means, owner: Key, action: ObjectAction): Promise<
     }
     throw error;
   }
+}
+
+/** Whether a write was the end of an object: nothing kept it but what the write took away. Its version is an old one then. */
+function isLastWord({ metadata }: KubernetesObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = metadata;
+  return deletionTimestamp != null && !deletionGracePeriodSeconds && !finalizers?.length;
 }
 
 /** An object that has its name before it is sent: should no answer come, it can be asked for. */

@@ -85,6 +85,25 @@ for (const { name, shown, isSeen } of deletions) {
   });
 }
 
+const ends = [
+  {
+    name: 'an object that ended is outstanding while the cache has it, though on its way out',
+    shown: objectAt('9', { deletionTimestamp: 'now' }),
+    isSeen: false,
+  },
+  { name: 'an object that ended and is gone has been seen', shown: undefined, isSeen: true },
+  { name: 'another of its name is not the object that ended', shown: objectAt('9', { uid: 'two' }), isSeen: true },
+];
+for (const { name, shown, isSeen } of ends) {
+  test(name, () => {
+    const cache = witness();
+    cache.show(shown, '9');
+    const expectations = createExpectations(virtualClock());
+    expectations.expectEnd('owner', cache, objectAt('8'));
+    assert.equal(expectations.outstanding('owner') === undefined, isSeen);
+  });
+}
+
 test('owners wait for their own writes only, and not for ever', () => {
   const clock = virtualClock();
   const cache = witness();
@@ -118,6 +137,14 @@ test('what is in doubt and not found is to be seen as gone', async () => {
   await expectations.settle('owner');
   assert.equal(expectations.outstanding('owner')?.count, 1);
   cache.show(undefined, '12');
+  assert.equal(expectations.outstanding('owner'), undefined);
+});
+
+test('what is in doubt, was never made and is nowhere is not waited for', async () => {
+  const cache = { ...witness(), ask: async () => undefined };
+  const expectations = createExpectations(virtualClock());
+  expectations.doubt('owner', cache, objectAt('', { uid: undefined, resourceVersion: undefined }));
+  await expectations.settle('owner');
   assert.equal(expectations.outstanding('owner'), undefined);
 });
 

@@ -29,6 +29,8 @@ export type Expectations = {
   expectVersion(owner: Key, witness: Witness, object: KubernetesObject): void;
   /** An object was deleted, and is to be seen on its way out or not at all. */
   expectDeletion(owner: Key, witness: Witness, object: KubernetesObject): void;
+  /** The server does not have an object any more. That it is on its way out, as it may long have been, is not enough. */
+  expectEnd(owner: Key, witness: Witness, object: KubernetesObject): void;
   /** A write was sent, and nobody knows whether it was done. */
   doubt(owner: Key, witness: Witness, object: KubernetesObject): void;
   /**
@@ -71,7 +73,7 @@ export function createExpectations(clock: Clock, { timeoutMs = 300_000 } = {}): 
       const found = await witness.ask(keyOf(object));
       open.shift();
       if (found) expectations.expectVersion(owner, witness, found);
-      else expectations.expectDeletion(owner, witness, object);
+      else expectations.expectEnd(owner, witness, object);
     }
     doubts.delete(owner);
   }
@@ -93,6 +95,14 @@ export function createExpectations(clock: Clock, { timeoutMs = 300_000 } = {}): 
       expect(owner, `deletion of ${uid ?? key}`, () => {
         const seen = witness.get(key);
         return seen === undefined || seen.metadata.uid !== uid || seen.metadata.deletionTimestamp != null;
+      });
+    },
+    expectEnd(owner, witness, object) {
+      const key = keyOf(object);
+      const { uid } = object.metadata;
+      expect(owner, `end of ${uid ?? key}`, () => {
+        const seen = witness.get(key);
+        return seen === undefined || seen.metadata.uid !== uid;
       });
     },
     doubt(owner, witness, object) {

@@ -3,7 +3,7 @@ import type { ApiRequest, Transport } from '@kruise/client/transport';
 /**
  * Has those who live in the server's process take turns with everyone outside. A request in one process is answered
  * without coming back to where the process looks at its sockets, and the answer leads to the next: thousands of them
- * would keep a client from outside waiting for seconds.
+ * would keep a client from outside waiting for seconds. Among themselves those who write go one after the other too.
  */
 export interface Turns {
   /** Nothing to wait for, or the moment to go on. */
