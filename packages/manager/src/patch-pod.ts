@@ -27,3 +27,21 @@ export function patchPod(
   const patch = { ...rest, metadata: { ...metadata, ...(atVersion ? { resourceVersion } : {}) } };
   return { type: 'patch', object: from, patch, patchType: 'strategic', ...(subresource ? { subresource } : {}) };
 }
+
+/**
+ * The same changes of one Pod in fewer writes: what a write of its status is followed by goes with it if it is about
+ * labels and the like, which whoever may write the status may write too.
+ */
+export function together(patches: readonly PatchAction[]): readonly PatchAction[] {
+  const [first, second, ...others] = patches;
+  if (!first || !second || first.subresource !== 'status' || !isOfMetadata(second)) return patches;
+  const { metadata, ...status } = first.patch as PodPatch;
+  const patch = { ...status, metadata: { ...(second.patch as PodPatch).metadata, ...metadata } };
+  return together([{ ...first, patch }, ...others]);
+}
+
+type PodPatch = { readonly metadata?: object };
+
+function isOfMetadata({ patch, patchType, subresource }: PatchAction): boolean {
+  return patchType === 'strategic' && subresource === undefined && Object.keys(patch as object).join() === 'metadata';
+}

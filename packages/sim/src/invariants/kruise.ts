@@ -27,10 +27,18 @@ export function isOfManager({ user }: Heard): boolean {
   return user.username === 'system:serviceaccount:kruise-system:kruise-manager';
 }
 
-/** How far the clock of kruise-manager may be behind, by which Pods are so much younger than they are. */
-export function managerBehindMs(faults: readonly Fault[]): number {
-  const wrong = faults.filter(({ kind, target }) => kind === 'has a wrong clock' && target.startsWith('manager'));
-  return Math.max(0, ...wrong.map((fault) => -clockErrorMs(fault)));
+/** How long before it is written something may have been decided, where each request takes up to two seconds. */
+const longestPassMs = 15_000;
+
+/**
+ * How much older Pods may be when they are written than kruise-manager took them for when it decided: its clock may be
+ * behind, and its writes slow.
+ */
+export function managerLagMs(faults: readonly Fault[]): number {
+  const ofManager = faults.filter(({ target }) => target.startsWith('manager'));
+  const wrong = ofManager.filter(({ kind }) => kind === 'has a wrong clock');
+  const isSlow = ofManager.some(({ kind }) => kind === 'is slow');
+  return Math.max(0, ...wrong.map((fault) => -clockErrorMs(fault))) + (isSlow ? longestPassMs : 0);
 }
 
 /** What kruise-manager runs with where nothing else is said. */

@@ -17,7 +17,7 @@ import { readySince } from '@kruise/machinery/pods';
 import { scaleUp } from '@kruise/values/int-or-string';
 import { activeByOwner, ceiling } from './amounts.ts';
 import { type Invariant, invariant } from './invariant.ts';
-import { managerBehindMs, numberOf, numbersOf, specsInForce } from './kruise.ts';
+import { managerLagMs, numberOf, numbersOf, specsInForce } from './kruise.ts';
 
 const nameOf = ({ metadata }: Pod) => `${metadata.namespace}/${metadata.name}`;
 
@@ -114,7 +114,7 @@ const knownAfterMs = 10_000;
 export const daemonsDoNotCrowd: Invariant = {
   name: "a DaemonSet of Kruise's has two Pods on no more nodes than may surge",
   begin({ faults }) {
-    const behindMs = managerBehindMs(faults);
+    const lagMs = managerLagMs(faults);
     const known = new Set<string>();
     const surging = new Set<string>();
     return (view) => {
@@ -123,7 +123,7 @@ export const daemonsDoNotCrowd: Invariant = {
       for (const set of view.list(advancedDaemonSet)) {
         const { maxSurge } = updateBudget(set, nodes);
         // By a clock that is behind, Pods that have to be ready for a while are not available yet.
-        const now = view.now - (set.spec.minReadySeconds ? behindMs : 0);
+        const now = view.now - (set.spec.minReadySeconds ? lagMs : 0);
         const isServing = (each: Pod) => now - (readySince(each) ?? now) > knownAfterMs;
         const byNode = Map.groupBy((active.get(set.metadata.uid ?? '') ?? []).filter(isNotHeld), targetNodeOf);
         for (const each of [...byNode.values()].flat()) {

@@ -24,7 +24,7 @@ import {
   type KruiseWorkload,
   kruiseOwnerOf,
   kruiseWorkloads,
-  managerBehindMs,
+  managerLagMs,
   numberOf,
   numbersOf,
   specsInForce,
@@ -70,11 +70,11 @@ export const podsAreSpared: Invariant = {
       }
     };
     // Pods that are not available yet cost nothing, in the reference too, and whether they are is said by the clock.
-    const behindMs = managerBehindMs(scene.faults);
+    const lagMs = managerLagMs(scene.faults);
     const mayLookNew = (view: View, found: Pod) => {
       const workload = kruiseOwnerOf(view, found);
       const proofMs = workload ? minReadySecondsOf(workload) * 1000 : 0;
-      return proofMs > 0 && (readySince(found) ?? view.now) + proofMs > view.now - behindMs;
+      return proofMs > 0 && (readySince(found) ?? view.now) + proofMs > view.now - lagMs;
     };
     const isStanding = (each: Pod) => proven.has(each.metadata.uid ?? '') && isPodActive(each) && !isTaken(each);
 

@@ -21,7 +21,7 @@ import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import { scaleDown, scaleUp } from '@kruise/values/int-or-string';
 import { activeByOwner, ceiling, floor } from './amounts.ts';
 import type { Invariant } from './invariant.ts';
-import { managerBehindMs, numberOf, numbersOf, specsInForce } from './kruise.ts';
+import { managerLagMs, numberOf, numbersOf, specsInForce } from './kruise.ts';
 import { watchUnfitNodes } from './unfit-nodes.ts';
 
 export const deploymentsStayLarge: Invariant = {
@@ -138,7 +138,7 @@ function staysAvailable<K extends Kind>(
   mostOf: (workload: ObjectOf<K>, pods: number) => number,
 ): Invariant['begin'] {
   return ({ faults }) => {
-    const behindMs = managerBehindMs(faults);
+    const lagMs = managerLagMs(faults);
     const unfit = watchUnfitNodes();
     const isCounted = (each: Pod, workload: ObjectOf<K>, now: number) => {
       if (kind === advancedDaemonSet) return !unfit.has(targetNodeOf(each), now);
@@ -161,7 +161,7 @@ function staysAvailable<K extends Kind>(
           if (isDrained && wasReady.get(uid)) taken.add(uid);
           else if (!isDrained) taken.delete(uid);
           const since = readySince(each);
-          wasReady.set(uid, since !== undefined && view.now - behindMs - since > knownAfterMs);
+          wasReady.set(uid, since !== undefined && view.now - lagMs - since > knownAfterMs);
         }
         const down = pods.filter(
           (each) => taken.has(each.metadata.uid ?? '') && isCounted(each, workload, view.now),

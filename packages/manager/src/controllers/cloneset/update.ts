@@ -11,6 +11,7 @@ import { isInGrace } from '../../inplace/state.ts';
 import { refreshUpdate } from '../../inplace/update.ts';
 import { advanceState } from '../../lifecycle/advance.ts';
 import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
+import { together } from '../../patch-pod.ts';
 import { podTemplateHashLabel, revisionLabelOf, shortHash } from '../../revision/pod-revision.ts';
 import { soonest } from '../../soonest.ts';
 import { byPriority } from '../../update-order/priority.ts';
@@ -45,8 +46,7 @@ function refreshPods(situation: Situation): Attempted {
   const progress = { lifecycle: cloneSet.spec.lifecycle, gates: settings.gates, isUpdated, isMade };
   const refreshed = pods.map((pod) => refreshUpdate(pod, situation, now));
   const actions = pods.flatMap((pod, index) => [
-    ...(refreshed[index]?.actions ?? []),
-    ...advanceState(pod, progress, now),
+    ...together([...(refreshed[index]?.actions ?? []), ...advanceState(pod, progress, now)]),
     ...labelHash(pod),
   ]);
   return { actions, ...soonest(...refreshed.map(({ requeueAfterSeconds }) => requeueAfterSeconds)) };

@@ -2,6 +2,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { Action } from '@kruise/client/actions';
 import { refreshUpdate } from '../../inplace/update.ts';
 import { advanceState } from '../../lifecycle/advance.ts';
+import { together } from '../../patch-pod.ts';
 import { nameOf, type Situation } from './situation.ts';
 import { candidates } from './update.ts';
 
@@ -34,7 +35,7 @@ export function refresherOf(situation: Situation): Refresher {
       seen.add(pod);
       const { actions, requeueAfterSeconds } = refreshUpdate(pod, situation, now);
       if (requeueAfterSeconds !== undefined) seconds.push(requeueAfterSeconds);
-      const due = [...actions, ...advanceState(pod, progress, now)];
+      const due = together([...actions, ...advanceState(pod, progress, now)]);
       hasChanged ||= due.length > 0;
       return due;
     },
