@@ -6,7 +6,6 @@ import { type StatefulSet, statefulSet } from '@kruise/api/kruise/statefulset';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { wantedOrdinals } from '@kruise/manager/controllers/statefulset/ordinals';
 import { featureGates } from '@kruise/manager/feature-gates';
-import { clockErrorMs, type Fault } from '../faults.ts';
 import type { View } from '../view.ts';
 import type { Heard } from '../world.ts';
 
@@ -25,20 +24,6 @@ export function kruiseOwnerOf(view: View, pod: Parameters<typeof controllerOf>[0
 
 export function isOfManager({ user }: Heard): boolean {
   return user.username === 'system:serviceaccount:kruise-system:kruise-manager';
-}
-
-/** How long before it is written something may have been decided, where each request takes up to two seconds. */
-const longestPassMs = 15_000;
-
-/**
- * How much older Pods may be when they are written than kruise-manager took them for when it decided: its clock may be
- * behind, and its writes slow.
- */
-export function managerLagMs(faults: readonly Fault[]): number {
-  const ofManager = faults.filter(({ target }) => target.startsWith('manager'));
-  const wrong = ofManager.filter(({ kind }) => kind === 'has a wrong clock');
-  const isSlow = ofManager.some(({ kind }) => kind === 'is slow');
-  return Math.max(0, ...wrong.map((fault) => -clockErrorMs(fault))) + (isSlow ? longestPassMs : 0);
 }
 
 /** What kruise-manager runs with where nothing else is said. */

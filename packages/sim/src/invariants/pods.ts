@@ -17,7 +17,8 @@ import { readySince } from '@kruise/machinery/pods';
 import { scaleUp } from '@kruise/values/int-or-string';
 import { activeByOwner, ceiling } from './amounts.ts';
 import { type Invariant, invariant } from './invariant.ts';
-import { managerLagMs, numberOf, numbersOf, specsInForce } from './kruise.ts';
+import { knownAfterMs, managerBehindMs } from './knowledge.ts';
+import { numberOf, numbersOf, specsInForce } from './kruise.ts';
 
 const nameOf = ({ metadata }: Pod) => `${metadata.namespace}/${metadata.name}`;
 
@@ -107,14 +108,12 @@ export const oneDaemonOnANode = invariant('a DaemonSet has at most one active Po
   return undefined;
 });
 
-/** Who knew that a Pod was ready must have known it for so long, however late it sees. */
-const knownAfterMs = 10_000;
-
 /** Of nodes with a Pod that serves, so many may have a new one beside it; where none serves, it is not waited for. */
 export const daemonsDoNotCrowd: Invariant = {
   name: "a DaemonSet of Kruise's has two Pods on no more nodes than may surge",
   begin({ faults }) {
-    const lagMs = managerLagMs(faults);
+    const behindMs = managerBehindMs(faults);
+    const knownMs = knownAfterMs(faults, 'manager');
     const known = new Set<string>();
     const surging = new Set<string>();
     return (view) => {
@@ -123,8 +122,8 @@ export const daemonsDoNotCrowd: Invariant = {
       for (const set of view.list(advancedDaemonSet)) {
         const { maxSurge } = updateBudget(set, nodes);
         // By a clock that is behind, Pods that have to be ready for a while are not available yet.
-        const now = view.now - (set.spec.minReadySeconds ? lagMs : 0);
-        const isServing = (each: Pod) => now - (readySince(each) ?? now) > knownAfterMs;
+        const now = view.now - (set.spec.minReadySeconds ? behindMs : 0);
+        const isServing = (each: Pod) => now - (readySince(each) ?? now) > knownMs;
         const byNode = Map.groupBy((active.get(set.metadata.uid ?? '') ?? []).filter(isNotHeld), targetNodeOf);
         for (const each of [...byNode.values()].flat()) {
           const uid = each.metadata.uid ?? '';

@@ -19,21 +19,18 @@ import { maxUnavailableOf } from '@kruise/manager/controllers/statefulset/number
 import { scaleDown, scaleUp } from '@kruise/values/int-or-string';
 import type { View } from '../view.ts';
 import type { Invariant } from './invariant.ts';
+import { knownAfterMs, managerBehindMs } from './knowledge.ts';
 import {
   isOfManager,
   type KruiseWorkload,
   kruiseOwnerOf,
   kruiseWorkloads,
-  managerLagMs,
   numberOf,
   numbersOf,
   specsInForce,
 } from './kruise.ts';
 import { watchLosses } from './losses.ts';
 import { type UnfitNodes, watchUnfitNodes } from './unfit-nodes.ts';
-
-/** Who knew that a Pod was ready must have known it for so long, however late it sees. */
-const knownAfterMs = 10_000;
 
 export const podsAreSpared: Invariant = {
   name: 'no workload of Kruise takes a Pod that it cannot spare',
@@ -69,12 +66,13 @@ export const podsAreSpared: Invariant = {
         else ready.set(uid, { since, seenAt: before?.seenAt ?? view.now });
       }
     };
+    const knownMs = knownAfterMs(scene.faults, 'manager');
     // Pods that are not available yet cost nothing, in the reference too, and whether they are is said by the clock.
-    const lagMs = managerLagMs(scene.faults);
+    const behindMs = managerBehindMs(scene.faults);
     const mayLookNew = (view: View, found: Pod) => {
       const workload = kruiseOwnerOf(view, found);
       const proofMs = workload ? minReadySecondsOf(workload) * 1000 : 0;
-      return proofMs > 0 && (readySince(found) ?? view.now) + proofMs > view.now - lagMs;
+      return proofMs > 0 && (readySince(found) ?? view.now) + proofMs > view.now - behindMs - knownMs;
     };
     const isStanding = (each: Pod) => proven.has(each.metadata.uid ?? '') && isPodActive(each) && !isTaken(each);
 
@@ -84,7 +82,7 @@ export const podsAreSpared: Invariant = {
       if (!before || !found) return undefined;
       look(before);
       const { seenAt = before.now } = ready.get(found.metadata.uid ?? '') ?? {};
-      if (!isStanding(found) || before.now - seenAt < knownAfterMs || mayLookNew(before, found)) return undefined;
+      if (!isStanding(found) || before.now - seenAt < knownMs || mayLookNew(before, found)) return undefined;
       return () => {
         const view = scene.view();
         const workload = view && kruiseOwnerOf(view, found);

@@ -13,11 +13,9 @@ import { isPodActive, isPodReady } from '@kruise/machinery/pods';
 import type { View } from '../view.ts';
 import type { Heard } from '../world.ts';
 import type { Invariant } from './invariant.ts';
+import { knownAfterMs } from './knowledge.ts';
 import { numberOf, specsInForce } from './kruise.ts';
 import { watchUnfitNodes } from './unfit-nodes.ts';
-
-/** Who knew that a Pod was ready must have known it for so long, however late it sees. */
-const knownAfterMs = 10_000;
 
 const takers: readonly string[] = ['daemon-set-controller', 'statefulset-controller'].map(
   (name) => `system:serviceaccount:kube-system:${name}`,
@@ -30,6 +28,7 @@ export const fewPodsAreTaken: Invariant = {
     const readyAt = new Map<string, number>();
     const taken = new Map<string, Map<string, Pod>>();
     const unfit = watchUnfitNodes();
+    const knownMs = knownAfterMs(scene.faults, 'controller-manager');
     const specs = specsInForce<StatefulSet['spec']>();
     // Every set that is stored has a spec.
     const specsOf = (set: StatefulSet) => specs(set as Parameters<typeof specs>[0]);
@@ -68,7 +67,7 @@ export const fewPodsAreTaken: Invariant = {
       if (!before || !found) return undefined;
       look(before);
       const since = readyAt.get(found.metadata.uid ?? '') ?? before.now;
-      if (!isPodActive(found) || before.now - since < knownAfterMs) return undefined;
+      if (!isPodActive(found) || before.now - since < knownMs) return undefined;
       return () => {
         const view = scene.view();
         const most = view && mostOf(view, found);

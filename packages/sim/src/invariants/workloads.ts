@@ -21,7 +21,8 @@ import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import { scaleDown, scaleUp } from '@kruise/values/int-or-string';
 import { activeByOwner, ceiling, floor } from './amounts.ts';
 import type { Invariant } from './invariant.ts';
-import { managerLagMs, numberOf, numbersOf, specsInForce } from './kruise.ts';
+import { knownAfterMs, managerBehindMs } from './knowledge.ts';
+import { numberOf, numbersOf, specsInForce } from './kruise.ts';
 import { watchUnfitNodes } from './unfit-nodes.ts';
 
 export const deploymentsStayLarge: Invariant = {
@@ -129,16 +130,13 @@ export const jobsCountWhatWas: Invariant = {
   },
 };
 
-/** Who knew that a Pod was ready must have known it for so long, however late it sees. */
-const knownAfterMs = 10_000;
-
 /** A workload takes no more Pods down that were ready than may be unavailable, as far as it updates them in place. */
 function staysAvailable<K extends Kind>(
   kind: K,
   mostOf: (workload: ObjectOf<K>, pods: number) => number,
 ): Invariant['begin'] {
   return ({ faults }) => {
-    const lagMs = managerLagMs(faults);
+    const sureAfterMs = managerBehindMs(faults) + knownAfterMs(faults, 'manager');
     const unfit = watchUnfitNodes();
     const isCounted = (each: Pod, workload: ObjectOf<K>, now: number) => {
       if (kind === advancedDaemonSet) return !unfit.has(targetNodeOf(each), now);
@@ -161,7 +159,7 @@ function staysAvailable<K extends Kind>(
           if (isDrained && wasReady.get(uid)) taken.add(uid);
           else if (!isDrained) taken.delete(uid);
           const since = readySince(each);
-          wasReady.set(uid, since !== undefined && view.now - lagMs - since > knownAfterMs);
+          wasReady.set(uid, since !== undefined && view.now - since > sureAfterMs);
         }
         const down = pods.filter(
           (each) => taken.has(each.metadata.uid ?? '') && isCounted(each, workload, view.now),
