@@ -2,6 +2,7 @@ import { expired } from '@kruise/machinery/status';
 import { type Cached, type Unversioned, withRevision } from '../object.ts';
 import { createOrderedMap } from '../store/ordered-map.ts';
 import { CompactedError, type Entry, type Store, type StoreEvent } from '../store/store.ts';
+import { keepStoredText } from '../stored-text.ts';
 import type { Feed } from './feed.ts';
 import { type Change, type Scope, seenFrom, type WatchEvent } from './watchers.ts';
 
@@ -39,12 +40,15 @@ export type Watcher = {
  */
 const rememberedChanges = 256;
 
+/** A stored value. Whoever else writes to the store need not write as this server does; its own text is given. */
+export type Decoded = Unversioned & { readonly text?: Uint8Array };
+
 /** Loads a resource and keeps it current. */
 export async function loadObjectCache(
   store: Store,
   feed: Feed,
   prefix: string,
-  decode: (value: Uint8Array) => Unversioned,
+  decode: (value: Uint8Array) => Decoded,
 ): Promise<ObjectCache> {
   const entries = createOrderedMap<Cached>();
   let size = 0;
@@ -57,13 +61,10 @@ export async function loadObjectCache(
   let early: StoreEvent[] | undefined = [];
 
   function cached(entry: Pick<Entry, 'key' | 'value' | 'modRevision'>): Cached {
-    const { object, managedFields } = decode(entry.value);
-    return {
-      key: entry.key,
-      object: feed.held(withRevision(object, entry.modRevision)),
-      managedFields,
-      revision: entry.modRevision,
-    };
+    const { object: bare, managedFields, text } = decode(entry.value);
+    const object = feed.held(withRevision(bare, entry.modRevision));
+    if (text) keepStoredText(object, text);
+    return { key: entry.key, object, managedFields, revision: entry.modRevision };
   }
 
   function accept(event: StoreEvent): void {

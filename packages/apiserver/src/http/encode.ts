@@ -15,7 +15,7 @@ import { customScaleTable, scaleTable, tableColumnsOf } from '../table/columns.t
 import { type IncludeObject, type TableColumns, tableOf } from '../table/table.ts';
 import type { Media } from './negotiation.ts';
 import { enveloped, writable } from './object-message.ts';
-import { foundText, itemTexts } from './object-text.ts';
+import { foundBytes, foundText, itemTexts } from './object-text.ts';
 import { textPieces } from './text-pieces.ts';
 
 /** An answer in the form asked for: one piece, or the pieces of a long list, each good until the next but one. */
@@ -30,6 +30,7 @@ export function encodeFound(context: EncodeContext, resource: Resource, found: F
   switch (media.view) {
     case 'object':
       if (media.format === 'protobuf') return protobufOf(resource, writable(found));
+      if (media.format === 'json' && !media.pretty) return foundBytes(resource, found, '', '\n');
       return inText(media, () => foundText(resource, found));
     case 'table': {
       const { resourceVersion } = found.object.metadata;

@@ -273,10 +273,15 @@ function sentValue(body: Body | undefined): unknown {
   }
 }
 
+/** The same bytes: nothing is copied. */
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
 /** A list comes in pieces, so that a long one need not stand in memory twice, nor stop everyone else. */
 async function send(exchange: Exchange, code: number, headers: Headers, encoded: Encoded): Promise<void> {
   if (typeof encoded === 'string' || encoded instanceof Uint8Array) {
-    return exchange.send(code, headers, typeof encoded === 'string' ? encoded : Buffer.from(encoded));
+    return exchange.send(code, headers, typeof encoded === 'string' ? encoded : asBuffer(encoded));
   }
   const stream = exchange.begin(code, headers);
   const { signal } = exchange;

@@ -1,10 +1,19 @@
+import { Buffer } from 'node:buffer';
 import { apiVersionOf } from '@kruise/schema/kind';
 import { wholeTexts } from '../object.ts';
 import type { Found, Resource } from '../resource.ts';
+import { storedText } from '../stored-text.ts';
 
 /** The JSON text of an object as the cache keeps it, with its managed fields put back where they belong: last. */
 export function foundText(resource: Resource, found: Found): string {
   return partsOf(resource, found).join('');
+}
+
+/** The same as bytes between two others. What was written a moment ago need not be written down again. */
+export function foundBytes(resource: Resource, found: Found, before: string, after: string): Buffer {
+  const { object, cached } = found;
+  const stored = object === cached.object && !resource.custom ? storedText(object, before, after) : undefined;
+  return stored ?? Buffer.from(`${before}${foundText(resource, found)}${after}`);
 }
 
 /**

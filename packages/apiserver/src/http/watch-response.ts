@@ -12,7 +12,7 @@ import type { Stream } from './exchange.ts';
 import type { FanOut } from './fan-out.ts';
 import type { FrameCache } from './frame-cache.ts';
 import { writable } from './object-message.ts';
-import { foundText } from './object-text.ts';
+import { foundBytes } from './object-text.ts';
 
 /**
  * As much as is written ahead of a client: little as long as it has not read that, and up to more and more while it goes
@@ -94,8 +94,10 @@ export function watchResponse(
     return frames;
   }
 
+  const protobufFrame = (type: string, object: Uint8Array) => encodeWatchFrame({ type, object });
+
   function frame(type: string, json: () => string, protobuf: () => Uint8Array): Uint8Array {
-    if (media.format === 'protobuf') return encodeWatchFrame({ type, object: protobuf() });
+    if (media.format === 'protobuf') return protobufFrame(type, protobuf());
     return Buffer.from(`{"type":"${type}","object":${json()}}\n`);
   }
 
@@ -103,11 +105,9 @@ export function watchResponse(
 
   function objectFrame(type: string, found: Found): Uint8Array {
     return context.frames.get(found.object, `${type} ${media.format} ${version}`, () =>
-      frame(
-        type,
-        () => foundText(resource, found),
-        () => encodeEnvelope(version, kind.kind, resource.serializer.protobuf!.encode(writable(found))),
-      ),
+      media.format === 'protobuf'
+        ? protobufFrame(type, encodeEnvelope(version, kind.kind, resource.serializer.protobuf!.encode(writable(found))))
+        : foundBytes(resource, found, `{"type":"${type}","object":`, '}\n'),
     );
   }
 

@@ -1,6 +1,6 @@
 import { createSharing, sharing } from '@kruise/machinery/sharing';
 import type { Feed } from '../cache/feed.ts';
-import { loadObjectCache, type ObjectCache } from '../cache/object-cache.ts';
+import { type Decoded, loadObjectCache, type ObjectCache } from '../cache/object-cache.ts';
 import {
   type Cached,
   type KubeObject,
@@ -11,6 +11,7 @@ import {
   withRevision,
 } from '../object.ts';
 import type { Entry, Store } from '../store/store.ts';
+import { keepStoredText } from '../stored-text.ts';
 
 /** The objects of one resource: read from memory, written to the store. */
 export interface ObjectStorage {
@@ -87,9 +88,9 @@ export async function openObjectStorage(
   const share = createSharing<KubeObject>(maxOwners);
   const likeSibling = (object: KubeObject) => share(ownerOf(object), object);
 
-  function decode(value: Uint8Array): Unversioned {
+  function decode(value: Uint8Array): Decoded {
     const known = written.get(value);
-    if (known) return known;
+    if (known) return { ...known, text: value };
     const { object, managedFields } = split(codec.decode(value));
     return { object: likeSibling(object), managedFields };
   }
@@ -108,7 +109,9 @@ export async function openObjectStorage(
     // The cache has most likely made it already, and then everyone shares that one.
     const known = cache.get(key);
     if (known?.revision === revision) return { ok: true, cached: known };
-    return { ok: true, cached: { key, ...kept, object: feed.held(withRevision(kept.object, revision)), revision } };
+    const object = feed.held(withRevision(kept.object, revision));
+    keepStoredText(object, value);
+    return { ok: true, cached: { key, ...kept, object, revision } };
   }
 
   const cache = await loadObjectCache(store, feed, prefix, decode);
