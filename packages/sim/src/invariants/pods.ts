@@ -19,6 +19,7 @@ import { activeByOwner, ceiling } from './amounts.ts';
 import { type Invariant, invariant } from './invariant.ts';
 import { knownAfterMs, managerBehindMs } from './knowledge.ts';
 import { numberOf, numbersOf, specsInForce } from './kruise.ts';
+import { watchUnfitNodes } from './unfit-nodes.ts';
 
 const nameOf = ({ metadata }: Pod) => `${metadata.namespace}/${metadata.name}`;
 
@@ -116,7 +117,9 @@ export const daemonsDoNotCrowd: Invariant = {
     const knownMs = knownAfterMs(faults, 'manager');
     const known = new Set<string>();
     const surging = new Set<string>();
+    const unfit = watchUnfitNodes();
     return (view) => {
+      unfit.look(view);
       const active = activeByOwner(view.list(pod));
       const nodes = view.list(node).length;
       for (const set of view.list(advancedDaemonSet)) {
@@ -128,8 +131,9 @@ export const daemonsDoNotCrowd: Invariant = {
         for (const each of [...byNode.values()].flat()) {
           const uid = each.metadata.uid ?? '';
           const others = (byNode.get(targetNodeOf(each)) ?? []).filter((other) => other !== each);
-          // Whoever has outlived the one it came beside surges no more: the next is made beside it.
-          if (others.length === 0) surging.delete(uid);
+          // Whoever has outlived the one it came beside surges no more: the next is made beside it. On a node that has fallen
+          // silent nobody is waited for.
+          if (others.length === 0 || unfit.has(targetNodeOf(each), view.now)) surging.delete(uid);
           else if (!known.has(uid) && others.some(isServing)) surging.add(uid);
           known.add(uid);
         }
