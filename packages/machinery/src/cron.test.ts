@@ -118,15 +118,16 @@ test('a schedule is local to the zone it is given', () => {
   assert.equal(nextRun(schedule, Date.parse('2024-01-01T00:00:00Z')), Date.parse('2024-01-01T03:30:00Z'));
 });
 
-const field = (minimum: number, maximum: number) =>
+const field = (minimum: number, maximum: number, all = '*') =>
   fc.oneof(
     fc.constant('*'),
     fc.integer({ min: minimum, max: maximum }).map(String),
-    fc.integer({ min: 2, max: 9 }).map((step) => `*/${step}`),
+    fc.integer({ min: 2, max: 9 }).map((step) => `${all}/${step}`),
   );
 
 test('another library finds the same runs in UTC', () => {
-  const spec = fc.tuple(field(0, 59), field(0, 23), field(1, 28), field(1, 12));
+  // Of days that February lacks the other one makes March the 6th, so steps keep to those that every month has.
+  const spec = fc.tuple(field(0, 59), field(0, 23), field(1, 28, '1-28'), field(1, 12));
   fc.assert(
     fc.property(
       spec,
