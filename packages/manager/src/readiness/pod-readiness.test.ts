@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod, PodCondition } from '@kruise/api/core/pod';
-import { inPlaceUpdateReadyCondition, kruisePodReadyCondition } from '@kruise/api/kruise/well-known';
+import {
+  inPlaceUpdateReadyCondition,
+  kruisePodReadyCondition,
+  lifecycleStateLabel,
+} from '@kruise/api/kruise/well-known';
 import type { PatchAction } from '@kruise/client/actions';
 import { formatTime, instantOf } from '@kruise/values/time';
 import { decide } from '../controllers/pod-readiness/controller.ts';
-import { holdNotReady, releaseNotReady } from './pod-readiness.ts';
+import { endInPlaceUpdate, holdNotReady, releaseNotReady } from './pod-readiness.ts';
 
 const now = instantOf(2026, 1, 1);
 const a = { userAgent: 'a', key: 'k' };
@@ -112,17 +116,48 @@ for (const { of, says } of [
   });
 }
 
-test('a new Pod of a workload of Kruise is left to the scheduler first, but not for good', () => {
+function newPod({ nodeName, state = 'Normal' }: { readonly nodeName?: string; readonly state?: string }): Pod {
   const pod = podHeldBy(undefined);
   const owner = { apiVersion: 'apps.kruise.io/v1beta1', kind: 'CloneSet', name: 'web', uid: 'u', controller: true };
-  const gates = [kruisePodReadyCondition, inPlaceUpdateReadyCondition].map((conditionType) => ({ conditionType }));
-  const metadata = { ...pod.metadata, ownerReferences: [owner], creationTimestamp: formatTime(now) };
-  const made = (nodeName?: string): Pod => ({
+  const readinessGates = [kruisePodReadyCondition, inPlaceUpdateReadyCondition].map((conditionType) => ({
+    conditionType,
+  }));
+  return {
     ...pod,
-    metadata,
-    spec: { ...pod.spec!, readinessGates: gates, ...(nodeName ? { nodeName } : {}) },
+    metadata: {
+      ...pod.metadata,
+      labels: { [lifecycleStateLabel]: state },
+      ownerReferences: [owner],
+      creationTimestamp: formatTime(now),
+    },
+    spec: { ...pod.spec!, readinessGates, ...(nodeName ? { nodeName } : {}) },
+  };
+}
+
+const patience: { is: string; pod: Pod; seconds: number }[] = [
+  { is: 'has no node', pod: newPod({}), seconds: 2 },
+  { is: 'has a node', pod: newPod({ nodeName: 'node' }), seconds: 0 },
+  {
+    is: 'has a node, and its CloneSet is about to write',
+    pod: newPod({ nodeName: 'node', state: 'PreparingNormal' }),
+    seconds: 10,
+  },
+];
+for (const { is, pod, seconds } of patience) {
+  test(`a new Pod of a workload of Kruise that ${is} is given ${seconds} s`, () => {
+    if (seconds > 0) assert.deepEqual(decide(pod, now), { actions: [], requeueAfterSeconds: seconds });
+    assert.equal(decide(pod, now + seconds * 1000).actions.length, 1);
   });
-  assert.deepEqual(decide(made(), now), { actions: [], requeueAfterSeconds: 2 });
-  assert.equal(decide(made('node'), now).actions.length, 1);
-  assert.equal(decide(made(), now + 2000).actions.length, 1);
+}
+
+test('a clock that is far behind keeps no Pod waiting', () => {
+  assert.equal(decide(newPod({ nodeName: 'node', state: 'PreparingNormal' }), now - 3_600_000).actions.length, 1);
+});
+
+test('the workload opens both gates of a Pod of which nothing has been said, and later its own', () => {
+  const says = (pod: Pod) => writtenBy(endInPlaceUpdate(pod, now))?.map(([type, status]) => `${type} ${status}`);
+  const pod = newPod({ nodeName: 'node' });
+  assert.deepEqual(says(pod), [`${inPlaceUpdateReadyCondition} True`, `${kruisePodReadyCondition} True`]);
+  const held = { ...pod, status: { conditions: [{ type: kruisePodReadyCondition, status: 'False' } as const] } };
+  assert.deepEqual(says(held), [`${inPlaceUpdateReadyCondition} True`]);
 });

@@ -32,15 +32,34 @@ export function beginInPlaceUpdate(pod: Pod, now: Instant): PatchAction {
   return writeConditions(pod, withNotReady(pod, condition, now));
 }
 
+/** Whether nobody has said anything yet of a Pod's readiness as far as Kruise is concerned. */
+export function awaitsFirstWord(pod: Pod): boolean {
+  return (
+    hasReadinessGate(pod, kruisePodReadyCondition) && !findCondition(pod.status?.conditions, kruisePodReadyCondition)
+  );
+}
+
 /**
- * Lets traffic to a Pod again; nothing if it may come already. Fails if the Pod is not what it was judged by any more:
- * another update may have begun meanwhile.
+ * Lets traffic to a Pod, again or for the first time, and then past both gates at once; nothing if it may come already.
+ * Fails if the Pod is not what it was judged by any more: another update may have begun meanwhile.
  */
 export function endInPlaceUpdate(pod: Pod, now: Instant): PatchAction[] {
   const present = findCondition(pod.status?.conditions, inPlaceUpdateReadyCondition);
   if (present?.status === 'True' && !present.reason && !present.message) return [];
-  const condition = { type: inPlaceUpdateReadyCondition, status: 'True', lastTransitionTime: formatTime(now) } as const;
-  return [writeConditions(pod, [condition], { atVersion: true })];
+  const gates = [inPlaceUpdateReadyCondition, ...(awaitsFirstWord(pod) ? [kruisePodReadyCondition] : [])];
+  return [openGates(pod, gates, now, { atVersion: true })];
+}
+
+/** Says of gates that traffic may pass. */
+export function openGates(
+  pod: Pod,
+  gates: readonly string[],
+  now: Instant,
+  options?: { readonly atVersion?: boolean },
+): PatchAction {
+  const lastTransitionTime = formatTime(now);
+  const conditions = gates.map((type): PodCondition => ({ type, status: 'True', lastTransitionTime }));
+  return writeConditions(pod, conditions, options);
 }
 
 /** Holds a Pod not ready under a key; nothing if it is held so already, or has no such gate. */

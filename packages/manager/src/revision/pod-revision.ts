@@ -25,7 +25,10 @@ export const literalLabels: RevisionLabels = {
 /** The label holds the name of the revision or only its hash, which comes last in the name. */
 export function hashLabels({ isShort }: { readonly isShort: boolean }): RevisionLabels {
   return {
-    isAt: (pod, revision) => shortHash(revisionLabelOf(pod)) === shortHash(revision),
+    isAt(pod, revision) {
+      const label = revisionLabelOf(pod);
+      return label === revision || shortHash(label) === shortHash(revision);
+    },
     labelsOf: (revision) => ({
       [podRevisionLabel]: isShort ? shortHash(revision) : revision,
       [podTemplateHashLabel]: shortHash(revision),

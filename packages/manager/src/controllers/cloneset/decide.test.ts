@@ -102,6 +102,8 @@ function said(action: Action): string {
 
 const pod = (name: string, traits: Omit<Parameters<typeof podOf>[0], 'name'> = {}) => podOf({ name, ...traits });
 const news = (...names: readonly string[]) => names.map((name) => pod(name, { image: 'app:v2' }));
+/** The Pod, of whose readiness nobody has said anything. */
+const untold = (found: Pod): Pod => ({ ...found, status: { phase: 'Pending', conditions: [] } });
 const olds = (...names: readonly string[]) => names.map((name) => pod(name));
 const inPlace: CloneSetRollingUpdate = { podUpdatePolicy: 'InPlaceIfPossible' };
 const hook = { labelsHandler: { hold: 'yes' } };
@@ -395,6 +397,25 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     status: allNew,
     pods: [...news('a', 'b'), pod('c', { image: 'app:v2', state: 'PreparingNormal', node: '' })],
     does: [],
+  },
+  {
+    is: 'tells a new Pod in one write that it may be ready and is Normal',
+    status: allNew,
+    pods: [...news('a', 'b'), untold(pod('c', { image: 'app:v2', state: 'PreparingNormal' }))],
+    does: ['c is Normal'],
+  },
+  {
+    is: 'tells a new Pod nothing before it has a node',
+    status: allNew,
+    pods: [...news('a', 'b'), untold(pod('c', { image: 'app:v2', state: 'PreparingNormal', node: '' }))],
+    does: [],
+  },
+  {
+    is: 'lets a new Pod be ready that a hook keeps from being Normal',
+    spec: { lifecycle: { preNormal: hook } },
+    status: allNew,
+    pods: [...news('a', 'b'), untold(pod('c', { image: 'app:v2', state: 'PreparingNormal' }))],
+    does: ['c conditions'],
   },
   {
     is: 'waits for what makes a new Pod normal',

@@ -184,10 +184,12 @@ function forgetDeleted({ cloneSet, pods }: Situation): readonly Action[] {
 }
 
 function truncateHistory({ cloneSet, pods, revisions, current, update }: Situation): readonly Action[] {
+  const limit = cloneSet.spec.revisionHistoryLimit ?? 10;
+  if (revisions.length <= limit) return [];
   const hashes = new Set(pods.map((pod) => shortHash(revisionLabelOf(pod))));
   const carried = revisions.filter((each) => hashes.has(shortHash(nameOf(each))));
   const inUse = new Set([current, update, ...carried].map(nameOf));
-  return outdatedRevisions(revisions, { inUse, limit: cloneSet.spec.revisionHistoryLimit ?? 10 }).map(remove);
+  return outdatedRevisions(revisions, { inUse, limit }).map(remove);
 }
 
 /** What keeps Pods from being updated, told in a condition. */

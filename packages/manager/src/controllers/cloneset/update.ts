@@ -8,7 +8,7 @@ import { rankForDeletion } from '@kruise/machinery/pod-ranking';
 import { askBudget, budgetNameOf } from '../../budget/pod-unavailable-budget.ts';
 import type { Attempted } from '../../inplace/attempt.ts';
 import { isInGrace } from '../../inplace/state.ts';
-import { refreshUpdate } from '../../inplace/update.ts';
+import { type Refresh, refreshUpdate } from '../../inplace/update.ts';
 import { advanceState } from '../../lifecycle/advance.ts';
 import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import { together } from '../../patch-pod.ts';
@@ -44,19 +44,30 @@ function refreshPods(situation: Situation): Attempted {
     return !moving.has(pod);
   };
   const progress = { lifecycle: cloneSet.spec.lifecycle, gates: settings.gates, isUpdated, isMade };
-  const refreshed = pods.map((pod) => refreshUpdate(pod, situation, now));
-  const actions = pods.flatMap((pod, index) => [
-    ...together([...(refreshed[index]?.actions ?? []), ...advanceState(pod, progress, now)]),
-    ...labelHash(pod),
-  ]);
-  return { actions, ...soonest(...refreshed.map(({ requeueAfterSeconds }) => requeueAfterSeconds)) };
+  // What a new Pod has to be told is told in one write, when it has a node.
+  const isAwaited = (pod: Pod) => lifecycleStateOf(pod) === 'PreparingNormal' && !isMade(pod);
+  const actions: Action[] = [];
+  let again: Pick<Refresh, 'requeueAfterSeconds'> = {};
+  for (const pod of pods) {
+    const { actions: due, requeueAfterSeconds } = isAwaited(pod) ? nothing : refreshUpdate(pod, situation, now);
+    if (requeueAfterSeconds !== undefined) again = soonest(again.requeueAfterSeconds, requeueAfterSeconds);
+    const advances = advanceState(pod, progress, now);
+    // Of thousands of Pods there is nothing to do for most.
+    if (due.length + advances.length > 0) actions.push(...together([...due, ...advances]));
+    if (lacksHash(pod)) actions.push(labelHash(pod));
+  }
+  return { actions, ...again };
 }
 
+const nothing: Refresh = { actions: [] };
+
 /** Pods of older releases have no hash of their own. */
-function labelHash(pod: Pod): readonly Action[] {
-  const revision = revisionLabelOf(pod);
-  if (revision === '' || pod.metadata.labels?.[podTemplateHashLabel] !== undefined) return [];
-  return [patch(pod, { metadata: { labels: { [podTemplateHashLabel]: shortHash(revision) } } })];
+function lacksHash(pod: Pod): boolean {
+  return pod.metadata.labels?.[podTemplateHashLabel] === undefined && revisionLabelOf(pod) !== '';
+}
+
+function labelHash(pod: Pod): Action {
+  return patch(pod, { metadata: { labels: { [podTemplateHashLabel]: shortHash(revisionLabelOf(pod)) } } });
 }
 
 /** The Pods that are to be at another revision than they are, in the order in which they get there, and the revision. */

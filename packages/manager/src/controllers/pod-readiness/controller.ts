@@ -6,26 +6,20 @@ import { type Decision, defineController } from '@kruise/client/controller';
 import { findCondition } from '@kruise/machinery/conditions';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { groupOf } from '@kruise/schema/kind';
-import { formatTime, type Instant, parseTime } from '@kruise/values/time';
-import { hasReadinessGate, writeConditions } from '../../readiness/pod-readiness.ts';
+import { type Instant, parseTime } from '@kruise/values/time';
+import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
+import { awaitsFirstWord, hasReadinessGate, openGates } from '../../readiness/pod-readiness.ts';
 
 export const podReadinessController = defineController({
   name: 'pod-readiness-controller',
   component: 'pod-readiness-controller',
   for: pod,
-  wakes: ({ type, object }) => type !== 'deleted' && lacksCondition(object),
+  wakes: ({ type, object }) => type !== 'deleted' && awaitsFirstWord(object),
   // Enough to be there before kubelets are: what they say of a Pod then says at once that it is ready.
   workers: 64,
   observe: (caches, key) => caches.of(pod).get(key),
   decide,
 });
-
-function lacksCondition(found: Pod): boolean {
-  return (
-    hasReadinessGate(found, kruisePodReadyCondition) &&
-    findCondition(found.status?.conditions, kruisePodReadyCondition) === undefined
-  );
-}
 
 /**
  * Whether a Pod waits for the first word of its workload of Kruise's on updates in place, which is the same for all that
@@ -39,23 +33,31 @@ function isNewOfKruise(found: Pod): boolean {
   );
 }
 
-/** How long a new Pod is given to find a node. */
+/** How long a new Pod is given to find a node: the scheduler is about to write it, and until then nobody needs the word. */
 const schedulingMs = 2000;
+/** How long a CloneSet is given to say the word itself: it is about to write of the Pod that it is Normal. */
+const workloadMs = 10_000;
 
+function patienceMsWith(found: Pod): number {
+  if (!found.spec?.nodeName) return schedulingMs;
+  return lifecycleStateOf(found) === 'PreparingNormal' ? workloadMs : 0;
+}
+
+/** How old a Pod is by the clock here, which may be behind. */
 function ageMsOf({ metadata }: Pod, now: Instant): number {
-  return metadata.creationTimestamp ? now - parseTime(metadata.creationTimestamp) : Number.POSITIVE_INFINITY;
+  return metadata.creationTimestamp ? Math.abs(now - parseTime(metadata.creationTimestamp)) : Number.POSITIVE_INFINITY;
 }
 
 export function decide(found: Pod, now: Instant): Decision<Pod['status']> {
-  if (isBeingDeleted(found) || !lacksCondition(found)) return { actions: [] };
-  const isNew = isNewOfKruise(found);
-  // The scheduler is about to write it: until then nobody needs the word, and afterwards nobody is in the way.
-  if (isNew && !found.spec?.nodeName && ageMsOf(found, now) < schedulingMs) {
-    return { actions: [], requeueAfterSeconds: schedulingMs / 1000 };
+  if (isBeingDeleted(found) || !awaitsFirstWord(found)) return { actions: [] };
+  if (!isNewOfKruise(found)) {
+    // Any version will do: of a thousand Pods that start at once kubelets write all the while.
+    return { actions: [openGates(found, [kruisePodReadyCondition], now)] };
   }
-  const types = isNew ? [kruisePodReadyCondition, inPlaceUpdateReadyCondition] : [kruisePodReadyCondition];
-  const conditions = types.map((type) => ({ type, status: 'True', lastTransitionTime: formatTime(now) }) as const);
-  // Its workload may have begun an update meanwhile. Otherwise any version will do: of a thousand Pods that start at once
-  // kubelets write all the while.
-  return { actions: [writeConditions(found, conditions, { atVersion: isNew })] };
+  const waitMs = patienceMsWith(found) - ageMsOf(found, now);
+  if (waitMs > 0) return { actions: [], requeueAfterSeconds: waitMs / 1000 };
+  // Its workload may have begun an update meanwhile.
+  return {
+    actions: [openGates(found, [kruisePodReadyCondition, inPlaceUpdateReadyCondition], now, { atVersion: true })],
+  };
 }
