@@ -22,6 +22,7 @@ import type { ManagerSettings } from '../settings.ts';
 import { advancedCronJobController } from './advancedcronjob/controller.ts';
 import { broadcastJobController } from './broadcastjob/controller.ts';
 import { cloneSetController } from './cloneset/controller.ts';
+import { newPodsController } from './cloneset/new-pods.ts';
 import { containerLaunchPriorityController } from './container-launch-priority/controller.ts';
 import { containerRecreateRequestController } from './containerrecreaterequest/controller.ts';
 import { daemonSetController } from './daemonset/controller.ts';
@@ -61,7 +62,11 @@ export const controllerCatalogue: readonly CatalogueEntry[] = [
     make: (settings) => [advancedCronJobController(settings)],
   },
   { name: 'broadcastjob-controller', kind: broadcastJob, make: (settings) => [broadcastJobController(settings)] },
-  { name: 'cloneset-controller', kind: cloneSet, make: (settings) => [cloneSetController(settings)] },
+  {
+    name: 'cloneset-controller',
+    kind: cloneSet,
+    make: (settings) => [cloneSetController(settings), newPodsController(settings)],
+  },
   { name: 'container-launch-priority-controller', make: () => [containerLaunchPriorityController] },
   {
     name: 'containerrecreaterequest-controller',

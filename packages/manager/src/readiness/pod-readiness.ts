@@ -39,6 +39,12 @@ export function awaitsFirstWord(pod: Pod): boolean {
   );
 }
 
+/** Whether nobody has said anything of either gate yet. */
+export function awaitsBothWords(pod: Pod): boolean {
+  const hasWord = findCondition(pod.status?.conditions, inPlaceUpdateReadyCondition) !== undefined;
+  return !hasWord && awaitsFirstWord(pod) && hasReadinessGate(pod, inPlaceUpdateReadyCondition);
+}
+
 /**
  * Lets traffic to a Pod, again or for the first time, and then past both gates at once; nothing if it may come already.
  * Fails if the Pod is not what it was judged by any more: another update may have begun meanwhile.

@@ -7,6 +7,8 @@ import type { PodUnavailableBudget } from '@kruise/api/kruise/podunavailablebudg
 import {
   cloneSetInstanceIdLabel,
   inPlaceUpdateGraceAnnotation,
+  inPlaceUpdateReadyCondition,
+  kruisePodReadyCondition,
   lifecycleStateLabel,
   specifiedDeleteLabel,
 } from '@kruise/api/kruise/well-known';
@@ -104,6 +106,12 @@ const pod = (name: string, traits: Omit<Parameters<typeof podOf>[0], 'name'> = {
 const news = (...names: readonly string[]) => names.map((name) => pod(name, { image: 'app:v2' }));
 /** The Pod, of whose readiness nobody has said anything. */
 const untold = (found: Pod): Pod => ({ ...found, status: { phase: 'Pending', conditions: [] } });
+const withBothGates = (found: Pod): Pod => {
+  const readinessGates = [inPlaceUpdateReadyCondition, kruisePodReadyCondition].map((conditionType) => ({
+    conditionType,
+  }));
+  return { ...found, spec: { ...found.spec!, readinessGates } };
+};
 const olds = (...names: readonly string[]) => names.map((name) => pod(name));
 const inPlace: CloneSetRollingUpdate = { podUpdatePolicy: 'InPlaceIfPossible' };
 const hook = { labelsHandler: { hold: 'yes' } };
@@ -405,9 +413,9 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     does: ['c is Normal'],
   },
   {
-    is: 'tells a new Pod nothing before it has a node',
+    is: 'leaves it to others to tell a new Pod with both gates',
     status: allNew,
-    pods: [...news('a', 'b'), untold(pod('c', { image: 'app:v2', state: 'PreparingNormal', node: '' }))],
+    pods: [...news('a', 'b'), withBothGates(untold(pod('c', { image: 'app:v2', state: 'PreparingNormal' })))],
     does: [],
   },
   {

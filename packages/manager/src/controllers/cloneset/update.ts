@@ -16,6 +16,7 @@ import { podTemplateHashLabel, revisionLabelOf, shortHash } from '../../revision
 import { soonest } from '../../soonest.ts';
 import { byPriority } from '../../update-order/priority.ts';
 import { scattered } from '../../update-order/scatter.ts';
+import { isNew } from './new-pods.ts';
 import { numbersOf } from './numbers.ts';
 import { countingOf, nameOf, type Situation } from './situation.ts';
 import { taskOf, updatePod } from './update-pod.ts';
@@ -44,12 +45,11 @@ function refreshPods(situation: Situation): Attempted {
     return !moving.has(pod);
   };
   const progress = { lifecycle: cloneSet.spec.lifecycle, gates: settings.gates, isUpdated, isMade };
-  // What a new Pod has to be told is told in one write, when it has a node.
-  const isAwaited = (pod: Pod) => lifecycleStateOf(pod) === 'PreparingNormal' && !isMade(pod);
   const actions: Action[] = [];
   let again: Pick<Refresh, 'requeueAfterSeconds'> = {};
   for (const pod of pods) {
-    const { actions: due, requeueAfterSeconds } = isAwaited(pod) ? nothing : refreshUpdate(pod, situation, now);
+    if (isNew(pod)) continue;
+    const { actions: due, requeueAfterSeconds } = refreshUpdate(pod, situation, now);
     if (requeueAfterSeconds !== undefined) again = soonest(again.requeueAfterSeconds, requeueAfterSeconds);
     const advances = advanceState(pod, progress, now);
     // Of thousands of Pods there is nothing to do for most.
@@ -58,8 +58,6 @@ function refreshPods(situation: Situation): Attempted {
   }
   return { actions, ...again };
 }
-
-const nothing: Refresh = { actions: [] };
 
 /** Pods of older releases have no hash of their own. */
 function lacksHash(pod: Pod): boolean {

@@ -3,12 +3,11 @@ import { type Pod, pod } from '@kruise/api/core/pod';
 import { appsGroup, inPlaceUpdateReadyCondition, kruisePodReadyCondition } from '@kruise/api/kruise/well-known';
 import { isBeingDeleted } from '@kruise/client/actions';
 import { type Decision, defineController } from '@kruise/client/controller';
-import { findCondition } from '@kruise/machinery/conditions';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import { groupOf } from '@kruise/schema/kind';
 import { type Instant, parseTime } from '@kruise/values/time';
 import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
-import { awaitsFirstWord, hasReadinessGate, openGates } from '../../readiness/pod-readiness.ts';
+import { awaitsBothWords, awaitsFirstWord, openGates } from '../../readiness/pod-readiness.ts';
 
 export const podReadinessController = defineController({
   name: 'pod-readiness-controller',
@@ -26,16 +25,12 @@ export const podReadinessController = defineController({
  * have just been made: said here, it saves each of them a write, and the kubelet's answer to that.
  */
 function isNewOfKruise(found: Pod): boolean {
-  return (
-    groupOf(controllerOf(found)?.apiVersion ?? '') === appsGroup &&
-    hasReadinessGate(found, inPlaceUpdateReadyCondition) &&
-    findCondition(found.status?.conditions, inPlaceUpdateReadyCondition) === undefined
-  );
+  return awaitsBothWords(found) && groupOf(controllerOf(found)?.apiVersion ?? '') === appsGroup;
 }
 
 /** How long a new Pod is given to find a node: the scheduler is about to write it, and until then nobody needs the word. */
 const schedulingMs = 2000;
-/** How long a CloneSet is given to say the word itself: it is about to write of the Pod that it is Normal. */
+/** How long a CloneSet is given to say the word itself, with what else it tells the Pod. */
 const workloadMs = 10_000;
 
 function patienceMsWith(found: Pod): number {

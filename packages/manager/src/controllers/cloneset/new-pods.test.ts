@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '@kruise/api/core/pod';
+import type { CloneSet } from '@kruise/api/kruise/cloneset';
+import {
+  inPlaceUpdateReadyCondition,
+  kruisePodReadyCondition,
+  lifecycleStateLabel,
+} from '@kruise/api/kruise/well-known';
+import type { PatchAction } from '@kruise/client/actions';
+import { featureGates } from '../../feature-gates.ts';
+import { cloneSetOf, now, podOf } from './fixtures.ts';
+import { isNew, tell } from './new-pods.ts';
+
+const gates = featureGates({});
+const hook = { preNormal: { labelsHandler: { held: 'true' } } };
+
+/** A Pod that has just been made, with both gates, of which nobody has said anything. */
+function newPod({
+  node = 'node-1',
+  state = 'PreparingNormal',
+  ...parts
+}: { node?: string; state?: string } & Partial<Pod> = {}): Pod {
+  const found = podOf({ name: 'a', node, state });
+  const readinessGates = [inPlaceUpdateReadyCondition, kruisePodReadyCondition].map((conditionType) => ({
+    conditionType,
+  }));
+  return { ...found, spec: { ...found.spec!, readinessGates }, status: { phase: 'Pending', conditions: [] }, ...parts };
+}
+
+function toldTo(found: Pod, spec: Partial<CloneSet['spec']> = {}) {
+  const actions = tell({ found, owner: cloneSetOf(spec) }, gates, now).actions as readonly PatchAction[];
+  return actions.map(({ patch, subresource }) => {
+    const { metadata, status } = patch as Pick<Pod, 'metadata' | 'status'>;
+    const open = status?.conditions?.filter((each) => each.status === 'True').map(({ type }) => type);
+    return { subresource, open, state: metadata?.labels?.[lifecycleStateLabel], at: metadata?.resourceVersion };
+  });
+}
+
+const both = [inPlaceUpdateReadyCondition, kruisePodReadyCondition];
+
+test('a new Pod is told in one write that it may be ready and is Normal, if it is still as it was seen', () => {
+  assert.deepEqual(toldTo(newPod()), [{ subresource: 'status', open: both, state: 'Normal', at: '3' }]);
+});
+
+test('a hook keeps a new Pod from being Normal, but not from being ready', () => {
+  assert.deepEqual(toldTo(newPod(), { lifecycle: hook }), [
+    { subresource: 'status', open: both, state: undefined, at: '3' },
+  ]);
+});
+
+const inPlace = { type: inPlaceUpdateReadyCondition, status: 'False' } as const;
+const others: { is: string; found: Pod }[] = [
+  { is: 'has no node', found: newPod({ node: '' }) },
+  {
+    is: 'is on its way out',
+    found: newPod({ metadata: { ...newPod().metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }),
+  },
+  { is: 'is Normal', found: newPod({ state: 'Normal' }) },
+  { is: 'is being updated', found: newPod({ status: { conditions: [inPlace] } }) },
+];
+for (const { is, found } of others) {
+  test(`a Pod that ${is} is told nothing`, () => assert.deepEqual(toldTo(found), []));
+}
+
+test('a Pod without the gates, as a manager without webhooks makes it, is left to the pass', () => {
+  assert.equal(isNew(podOf({ name: 'a', state: 'PreparingNormal' })), false);
+});
