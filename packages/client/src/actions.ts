@@ -78,7 +78,10 @@ export type NewEvent = {
   readonly message: string;
 };
 
-/** Events about an object that tell how an action on another went: `{name}` and `{error}` stand for what they say. */
+/**
+ * Events about an object that tell how an action on another went. `{name}`, `{error}` and `{object}` stand for what they
+ * say; the object is written out only if there is an event, as thousands of actions may never come to one.
+ */
 export type Announcement = {
   readonly about: KubernetesObject;
   readonly done?: { readonly reason: string; readonly message: string };

@@ -12,6 +12,7 @@ import {
   StatusError,
   tooManyRequests,
 } from '@kruise/machinery/status';
+import { stringify } from '@kruise/values/go-json';
 import { seededRandom } from '@kruise/values/random';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import {
@@ -180,6 +181,16 @@ test('nothing is tried after a failure, and the failure is told', async () => {
   assert.deepEqual(asked, ['POST a', 'POST b, POST c']);
   assert.deepEqual(outcome.failures, [{ action: actions[1], error }]);
   assert.equal(outcome.isStale, false);
+});
+
+test('an event shows the object that could not be made, whatever is written in it', async () => {
+  const failed = { reason: 'FailedCreate', message: 'no {name}: {error}, {object}' };
+  const made = { ...mapNamed('a'), data: { text: '{error} $1' } };
+  const { events } = await carryOut([announced(create(made), { about: podNamed('x'), failed })], () => {
+    throw internalError('no');
+  });
+  const { message } = internalError('no');
+  assert.equal(events[0]?.message, `no a: ${message}, ${stringify(made)}`);
 });
 
 test('what may fail is told and forgotten, and the rest is done', async () => {

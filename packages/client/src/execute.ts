@@ -7,6 +7,7 @@ import { generateName } from '@kruise/machinery/generated-names';
 import { isAlreadyExists, isConflict, isNotFound, StatusError } from '@kruise/machinery/status';
 import type { Kind } from '@kruise/schema/kind';
 import { apiVersionOf } from '@kruise/schema/kind';
+import { stringify } from '@kruise/values/go-json';
 import type { Random } from '@kruise/values/random';
 import type { Action, EffectAction, NewEvent, ObjectAction } from './actions.ts';
 import type { Client, Reference } from './client.ts';
@@ -299,9 +300,11 @@ function announce(means: Means, action: ObjectAction, result?: KubernetesObject,
   const { about, done, failed } = action.announcement ?? {};
   const told = error === undefined ? done && { type: 'Normal' as const, ...done } : failed;
   if (!about || !told) return;
-  const name = (result ?? action.object).metadata.name ?? '';
-  const message = told.message
-    .replaceAll('{name}', () => name)
-    .replaceAll('{error}', () => (error instanceof Error ? error.message : String(error)));
+  const words: { readonly [word: string]: () => string } = {
+    '{name}': () => (result ?? action.object).metadata.name ?? '',
+    '{error}': () => (error instanceof Error ? error.message : String(error)),
+    '{object}': () => stringify(action.object),
+  };
+  const message = told.message.replace(/\{(?:name|error|object)\}/g, (word) => words[word]!());
   means.record({ about, type: told.type ?? 'Warning', reason: told.reason, message });
 }

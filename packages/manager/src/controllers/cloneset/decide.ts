@@ -24,6 +24,7 @@ import { isSpecifiedDelete } from '../../specified-delete.ts';
 import { blockersOf, stuckEvent } from './blockers.ts';
 import { ownClaims } from './claims.ts';
 import { ownerOf } from './instances.ts';
+import { replicasOf } from './numbers.ts';
 import { preDownloadImages } from './pre-download.ts';
 import { revisionContent, writeRevision } from './revisions.ts';
 import { scale } from './scale.ts';
@@ -55,7 +56,7 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
   const figures = statusOf(situation, plan.collisionCount);
   const { status, requeueAfterSeconds: progressSeconds } = withProgress(cloneSet, figures, now);
   const tidying = [...truncateHistory(situation), ...preDownloadImages(situation)];
-  const restMs = Math.min(Math.floor(situation.pods.length / podsPerRestMs), maxRestMs);
+  const restMs = restMsFor(Math.max(situation.pods.length, replicasOf(cloneSet.spec)));
   if (isBeingDeleted(cloneSet)) return { actions: [...keeping, ...tidying], status, restMs };
 
   const scaling = scale(situation);
@@ -81,8 +82,13 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
 
 /**
  * A pass looks at every Pod, some ten microseconds each, and thousands of Pods that start or stop change many times a
- * second: what five passes would cost is waited for between two, so that a pass sees many changes.
+ * second: what five passes would cost is waited for between two, so that a pass sees many changes. Pods that are missing
+ * count too: each is made up anew by every pass, though none of them may be let in.
  */
+function restMsFor(podCount: number): number {
+  return Math.min(Math.floor(podCount / podsPerRestMs), maxRestMs);
+}
+
 const podsPerRestMs = 20;
 const maxRestMs = 400;
 

@@ -2,7 +2,6 @@
 import type { Pod } from '@kruise/api/core/pod';
 import { type Action, announced, create, record, remove } from '@kruise/client/actions';
 import { podTemplateOf } from '@kruise/machinery/controller-revision';
-import { stringify } from '@kruise/values/go-json';
 import { changeState, isHooked, lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import { isServing } from '../../pod-availability.ts';
 import { instanceIdOf, newClaims, newInstanceIds, newPod } from './instances.ts';
@@ -90,17 +89,17 @@ function makePods(situation: Situation, { scaleUpLimit, scaleUpOld }: Numbers): 
   const newClaim = ids
     .flatMap((id) => newClaims(cloneSet, id))
     .filter(({ metadata }) => !present.has(metadata.name))
-    .map((claim) => announced(create(claim), { about: cloneSet, failed: failedCreate('pvc', claim) }));
+    .map((claim) => announced(create(claim), { about: cloneSet, failed: failedToCreate('pvc') }));
   const pods = ids.map((id, index) => {
     const pod = newPod(cloneSet, id, blueprints[index < scaleUpOld ? 0 : 1]!, now);
     const done = { reason: 'SuccessfulCreate', message: 'succeed to create pod {name}' };
-    return announced(create(pod), { about: cloneSet, done, failed: failedCreate('pod', pod) });
+    return announced(create(pod), { about: cloneSet, done, failed: failedToCreate('pod') });
   });
   return [...newClaim, ...pods];
 }
 
-function failedCreate(what: 'pod' | 'pvc', object: object) {
-  return { reason: 'FailedCreate', message: `failed to create ${what}: {error}, ${what}: ${stringify(object)}` };
+function failedToCreate(what: 'pod' | 'pvc') {
+  return { reason: 'FailedCreate', message: `failed to create ${what}: {error}, ${what}: {object}` };
 }
 
 /** Deletes Pods and their claims; a Pod that a hook holds is told that it is about to be deleted instead. */
