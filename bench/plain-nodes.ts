@@ -1,7 +1,7 @@
 // Nodes that do what a kubelet tells the API and nothing else: leases, Pods that run at once, containers that are started
 // again when their image is another, readiness by the gates, and the last word on a deletion. With them a control plane
-// is measured by itself, theirs or ours: `node bench/plain-nodes.ts --kubeconfig FILE [--nodes 10] [--workers 16]`
-// beside `kruise up --nodes 0`, until it is interrupted.
+// is measured by itself, theirs or ours: `node bench/plain-nodes.ts --kubeconfig FILE [--nodes 10] [--workers 64]`
+// beside `kruise up --nodes 0`, until it is interrupted. With few workers it is the nodes that a fast server waits for.
 import { createHash } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { lease } from '@kruise/api/coordination/lease';
@@ -20,7 +20,7 @@ const { values } = parseArgs({
   options: {
     kubeconfig: { type: 'string' },
     nodes: { type: 'string', default: '10' },
-    workers: { type: 'string', default: '16' },
+    workers: { type: 'string', default: '64' },
   },
 });
 if (values.kubeconfig === undefined) throw new Error('--kubeconfig FILE says which cluster gets the nodes');
