@@ -212,6 +212,16 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
     does: ['delete c'],
   },
   {
+    is: 'lets of two marked Pods go first the one that waits in a hook, where one has to stay',
+    spec: { replicas: 1, lifecycle: { inPlaceUpdate: hook } },
+    rolling: { maxUnavailable: 0, maxSurge: 1 },
+    pods: [
+      pod('a', { image: 'app:v2', isSpecified: true }),
+      pod('b', { image: 'app:v2', isSpecified: true, state: 'Updated' }),
+    ],
+    does: ['delete b'],
+  },
+  {
     is: 'says when it may make no more at once',
     spec: { scaleStrategy: { maxUnavailable: 1 } },
     pods: [],

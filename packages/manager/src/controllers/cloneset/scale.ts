@@ -35,7 +35,10 @@ export function scale(situation: Situation): Step {
   // No others are deleted in a round that lacks Pods.
   if (numbers.scaleUp > 0) return { actions: told, changesPods: false };
 
-  const waiting = specified.filter((pod) => lifecycleStateOf(pod) !== 'PreparingDelete');
+  // Those first that nobody relies on, though they may serve: a Pod in a hook after its update, say.
+  const waiting = specified
+    .filter((pod) => lifecycleStateOf(pod) !== 'PreparingDelete')
+    .sort((a, b) => Number(situation.isAvailable(a)) - Number(situation.isAvailable(b)));
   // Marked Pods that are down go in any case, and the numbers do not count them as unavailable (cloneset.md §8.1): with each
   // of them the reference lets one go that serves, however few are left.
   const down = waiting.filter((pod) => mayGoAnyTime(situation, pod)).length;
