@@ -95,30 +95,9 @@ for (const { is, pod, writes } of controller) {
   });
 }
 
-for (const { of, says } of [
-  { of: 'apps.kruise.io/v1beta1', says: [kruisePodReadyCondition, inPlaceUpdateReadyCondition] },
-  { of: 'apps/v1', says: [kruisePodReadyCondition] },
-]) {
-  test(`of a new Pod with both gates, of a workload of ${of}, the controller says ${says.join(' and ')}`, () => {
-    const pod = podHeldBy(undefined);
-    const owner = { apiVersion: of, kind: 'Some', name: 'web', uid: 'u', controller: true };
-    const gates = [kruisePodReadyCondition, inPlaceUpdateReadyCondition].map((conditionType) => ({ conditionType }));
-    const made = {
-      ...pod,
-      metadata: { ...pod.metadata, ownerReferences: [owner] },
-      spec: { ...pod.spec!, readinessGates: gates },
-    };
-    const actions = decide(made, now).actions as readonly PatchAction[];
-    assert.deepEqual(
-      writtenBy(actions)?.map(([type, status]) => `${type} ${status}`),
-      says.map((type) => `${type} True`),
-    );
-  });
-}
-
-function newPod({ nodeName, state = 'Normal' }: { readonly nodeName?: string; readonly state?: string }): Pod {
+function newPod({ of = 'apps.kruise.io/v1beta1', nodeName = '', state = 'Normal' }): Pod {
   const pod = podHeldBy(undefined);
-  const owner = { apiVersion: 'apps.kruise.io/v1beta1', kind: 'CloneSet', name: 'web', uid: 'u', controller: true };
+  const owner = { apiVersion: of, kind: 'Some', name: 'web', uid: 'u', controller: true };
   const readinessGates = [kruisePodReadyCondition, inPlaceUpdateReadyCondition].map((conditionType) => ({
     conditionType,
   }));
@@ -130,8 +109,21 @@ function newPod({ nodeName, state = 'Normal' }: { readonly nodeName?: string; re
       ownerReferences: [owner],
       creationTimestamp: formatTime(now),
     },
-    spec: { ...pod.spec!, readinessGates, ...(nodeName ? { nodeName } : {}) },
+    spec: { ...pod.spec!, readinessGates, nodeName },
   };
+}
+
+for (const { of, says } of [
+  { of: 'apps.kruise.io/v1beta1', says: [kruisePodReadyCondition, inPlaceUpdateReadyCondition] },
+  { of: 'apps/v1', says: [kruisePodReadyCondition] },
+]) {
+  test(`of a new Pod with both gates, of a workload of ${of}, the controller says ${says.join(' and ')}`, () => {
+    const actions = decide(newPod({ of, nodeName: 'node' }), now).actions as readonly PatchAction[];
+    assert.deepEqual(
+      writtenBy(actions)?.map(([type, status]) => `${type} ${status}`),
+      says.map((type) => `${type} True`),
+    );
+  });
 }
 
 const patience: { is: string; pod: Pod; seconds: number }[] = [

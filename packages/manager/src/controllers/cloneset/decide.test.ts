@@ -104,14 +104,6 @@ function said(action: Action): string {
 
 const pod = (name: string, traits: Omit<Parameters<typeof podOf>[0], 'name'> = {}) => podOf({ name, ...traits });
 const news = (...names: readonly string[]) => names.map((name) => pod(name, { image: 'app:v2' }));
-/** The Pod, of whose readiness nobody has said anything. */
-const untold = (found: Pod): Pod => ({ ...found, status: { phase: 'Pending', conditions: [] } });
-const withBothGates = (found: Pod): Pod => {
-  const readinessGates = [inPlaceUpdateReadyCondition, kruisePodReadyCondition].map((conditionType) => ({
-    conditionType,
-  }));
-  return { ...found, spec: { ...found.spec!, readinessGates } };
-};
 const olds = (...names: readonly string[]) => names.map((name) => pod(name));
 const inPlace: CloneSetRollingUpdate = { podUpdatePolicy: 'InPlaceIfPossible' };
 const hook = { labelsHandler: { hold: 'yes' } };
@@ -419,20 +411,33 @@ const cases: (World & { is: string; does: readonly string[] })[] = [
   {
     is: 'tells a new Pod in one write that it may be ready and is Normal',
     status: allNew,
-    pods: [...news('a', 'b'), untold(pod('c', { image: 'app:v2', state: 'PreparingNormal' }))],
+    pods: [
+      ...news('a', 'b'),
+      pod('c', { image: 'app:v2', state: 'PreparingNormal', awaits: [inPlaceUpdateReadyCondition] }),
+    ],
     does: ['c is Normal'],
   },
   {
     is: 'leaves it to others to tell a new Pod with both gates',
     status: allNew,
-    pods: [...news('a', 'b'), withBothGates(untold(pod('c', { image: 'app:v2', state: 'PreparingNormal' })))],
+    pods: [
+      ...news('a', 'b'),
+      pod('c', {
+        image: 'app:v2',
+        state: 'PreparingNormal',
+        awaits: [inPlaceUpdateReadyCondition, kruisePodReadyCondition],
+      }),
+    ],
     does: [],
   },
   {
     is: 'lets a new Pod be ready that a hook keeps from being Normal',
     spec: { lifecycle: { preNormal: hook } },
     status: allNew,
-    pods: [...news('a', 'b'), untold(pod('c', { image: 'app:v2', state: 'PreparingNormal' }))],
+    pods: [
+      ...news('a', 'b'),
+      pod('c', { image: 'app:v2', state: 'PreparingNormal', awaits: [inPlaceUpdateReadyCondition] }),
+    ],
     does: ['c conditions'],
   },
   {

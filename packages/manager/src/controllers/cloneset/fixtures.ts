@@ -61,6 +61,8 @@ export type PodTraits = {
   readonly finalizers?: readonly string[];
   readonly readyForSeconds?: number;
   readonly ageSeconds?: number;
+  /** The gates it has and waits for, of a Pod that nobody has said anything of yet. */
+  readonly awaits?: readonly string[];
 };
 
 export function podOf(traits: PodTraits): Pod {
@@ -95,19 +97,29 @@ export function podOf(traits: PodTraits): Pod {
     spec: {
       containers: [{ name: 'main', image }],
       nodeName: traits.node ?? 'node-1',
-      readinessGates: [{ conditionType: inPlaceUpdateReadyCondition }],
+      readinessGates: (traits.awaits ?? [inPlaceUpdateReadyCondition]).map((conditionType) => ({ conditionType })),
     },
-    status: {
-      phase: 'Running',
-      conditions: [
-        { type: inPlaceUpdateReadyCondition, status: 'True', lastTransitionTime: formatTime(now) },
-        { type: 'ContainersReady', ...ready },
-        { type: 'Ready', ...ready },
-      ],
-      containerStatuses: [
-        { name: 'main', image, imageID: `sha256:${image}`, ready: isReady, restartCount: 0, state: {}, lastState: {} },
-      ],
-    },
+    status: traits.awaits
+      ? { phase: 'Pending', conditions: [] }
+      : {
+          phase: 'Running',
+          conditions: [
+            { type: inPlaceUpdateReadyCondition, status: 'True', lastTransitionTime: formatTime(now) },
+            { type: 'ContainersReady', ...ready },
+            { type: 'Ready', ...ready },
+          ],
+          containerStatuses: [
+            {
+              name: 'main',
+              image,
+              imageID: `sha256:${image}`,
+              ready: isReady,
+              restartCount: 0,
+              state: {},
+              lastState: {},
+            },
+          ],
+        },
   };
 }
 

@@ -15,17 +15,11 @@ import { isNew, tell } from './new-pods.ts';
 const gates = featureGates({});
 const hook = { preNormal: { labelsHandler: { held: 'true' } } };
 
+const both = [inPlaceUpdateReadyCondition, kruisePodReadyCondition];
+
 /** A Pod that has just been made, with both gates, of which nobody has said anything. */
-function newPod({
-  node = 'node-1',
-  state = 'PreparingNormal',
-  ...parts
-}: { node?: string; state?: string } & Partial<Pod> = {}): Pod {
-  const found = podOf({ name: 'a', node, state });
-  const readinessGates = [inPlaceUpdateReadyCondition, kruisePodReadyCondition].map((conditionType) => ({
-    conditionType,
-  }));
-  return { ...found, spec: { ...found.spec!, readinessGates }, status: { phase: 'Pending', conditions: [] }, ...parts };
+function newPod(traits: { readonly node?: string; readonly state?: string } = {}): Pod {
+  return podOf({ name: 'a', state: 'PreparingNormal', awaits: both, ...traits });
 }
 
 function toldTo(found: Pod, spec: Partial<CloneSet['spec']> = {}) {
@@ -36,8 +30,6 @@ function toldTo(found: Pod, spec: Partial<CloneSet['spec']> = {}) {
     return { subresource, open, state: metadata?.labels?.[lifecycleStateLabel], at: metadata?.resourceVersion };
   });
 }
-
-const both = [inPlaceUpdateReadyCondition, kruisePodReadyCondition];
 
 test('a new Pod is told in one write that it may be ready and is Normal, if it is still as it was seen', () => {
   assert.deepEqual(toldTo(newPod()), [{ subresource: 'status', open: both, state: 'Normal', at: '3' }]);
@@ -54,10 +46,10 @@ const others: { is: string; found: Pod }[] = [
   { is: 'has no node', found: newPod({ node: '' }) },
   {
     is: 'is on its way out',
-    found: newPod({ metadata: { ...newPod().metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }),
+    found: { ...newPod(), metadata: { ...newPod().metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } },
   },
   { is: 'is Normal', found: newPod({ state: 'Normal' }) },
-  { is: 'is being updated', found: newPod({ status: { conditions: [inPlace] } }) },
+  { is: 'is being updated', found: { ...newPod(), status: { conditions: [inPlace] } } },
 ];
 for (const { is, found } of others) {
   test(`a Pod that ${is} is told nothing`, () => assert.deepEqual(toldTo(found), []));

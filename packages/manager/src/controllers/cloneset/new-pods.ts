@@ -40,16 +40,17 @@ export function isNew(found: Pod): boolean {
   return lifecycleStateOf(found) === 'PreparingNormal' && awaitsBothWords(found);
 }
 
-function hasNode({ spec }: Pod): boolean {
+/** Older schedulers take a Pod for another when its labels change before it has a node. */
+export function hasNode({ spec }: Pod): boolean {
   return Boolean(spec?.nodeName);
 }
 
 function observe(caches: Caches, key: Key): Observed | undefined {
   const found = caches.of(pod).get(key);
   const controller = found && controllerOf(found);
-  if (controller?.kind !== cloneSet.kind) return undefined;
-  const owner = caches.of(cloneSet).get({ namespace: found?.metadata.namespace ?? '', name: controller.name });
-  return found && owner?.metadata.uid === controller.uid ? { found, owner } : undefined;
+  if (!found || controller?.kind !== cloneSet.kind) return undefined;
+  const owner = caches.of(cloneSet).get({ namespace: found.metadata.namespace ?? '', name: controller.name });
+  return owner?.metadata.uid === controller.uid ? { found, owner } : undefined;
 }
 
 export function tell({ found, owner }: Observed, gates: FeatureGates, now: Instant): Decision<Pod['status']> {

@@ -16,7 +16,7 @@ import { podTemplateHashLabel, revisionLabelOf, shortHash } from '../../revision
 import { soonest } from '../../soonest.ts';
 import { byPriority } from '../../update-order/priority.ts';
 import { scattered } from '../../update-order/scatter.ts';
-import { isNew } from './new-pods.ts';
+import { hasNode, isNew } from './new-pods.ts';
 import { numbersOf } from './numbers.ts';
 import { countingOf, nameOf, type Situation } from './situation.ts';
 import { taskOf, updatePod } from './update-pod.ts';
@@ -35,8 +35,6 @@ export function update(situation: Situation): Attempted {
 /** Brings on what has begun with each Pod: its update in place, and the state it is in. */
 function refreshPods(situation: Situation): Attempted {
   const { pods, now, cloneSet, settings } = situation;
-  // Older schedulers take a Pod for another when its labels change before it has a node.
-  const isMade = ({ spec }: Pod) => Boolean(spec?.nodeName);
   const { type, rollingUpdate = {} } = cloneSet.spec.updateStrategy ?? {};
   let moving: ReadonlySet<Pod> | undefined;
   // Whoever waits for an update that a raised partition has taken back takes traffic again.
@@ -44,10 +42,11 @@ function refreshPods(situation: Situation): Attempted {
     moving ??= new Set(type === 'OnDelete' ? [] : moveOf(situation, rollingUpdate).pods);
     return !moving.has(pod);
   };
-  const progress = { lifecycle: cloneSet.spec.lifecycle, gates: settings.gates, isUpdated, isMade };
+  const progress = { lifecycle: cloneSet.spec.lifecycle, gates: settings.gates, isUpdated, isMade: hasNode };
   const actions: Action[] = [];
   let again: Pick<Refresh, 'requeueAfterSeconds'> = {};
   for (const pod of pods) {
+    // It is told by itself what it has to be told.
     if (isNew(pod)) continue;
     const { actions: due, requeueAfterSeconds } = refreshUpdate(pod, situation, now);
     if (requeueAfterSeconds !== undefined) again = soonest(again.requeueAfterSeconds, requeueAfterSeconds);
