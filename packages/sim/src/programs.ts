@@ -11,6 +11,7 @@ import { runScheduler } from '@kruise/controlplane/scheduler/scheduler';
 import { allFeatureGates, type FeatureGates, featureGates } from '@kruise/manager/feature-gates';
 import { runManager } from '@kruise/manager/manager';
 import { managerSettings } from '@kruise/manager/settings';
+import { installConfigurations } from '@kruise/manager/webhooks/configurations';
 import type { Machines } from './nodes.ts';
 import type { ProcessContext, Program } from './world.ts';
 
@@ -90,8 +91,11 @@ export function schedulerProgram(options: ProgramOptions = {}): Program {
 
 /** kruise-manager, with all its features unless it is told otherwise. */
 export function managerProgram(options: ProgramOptions = {}): Program {
+  const settings = () => managerSettings({ gates: featureGates(options.gates?.() ?? allFeatureGates) });
   return {
     name: options.name ?? 'manager',
+    // Or objects of its kinds are taken without their defaults, and what is changed of them later is refused (s53-7784).
+    install: (client) => installConfigurations(client, settings()),
     run: (context) =>
       runManager(
         {
@@ -101,7 +105,7 @@ export function managerProgram(options: ProgramOptions = {}): Program {
             user('system:serviceaccount:kruise-system:kruise-manager', ['system:masters']),
             options,
           ),
-          settings: managerSettings({ gates: featureGates(options.gates?.() ?? allFeatureGates) }),
+          settings: settings(),
           inProcessWebhooks: context.webhooks,
         },
         context.life.stopping,

@@ -6,6 +6,7 @@
 import { inProcessTransport } from '@kruise/apiserver/in-process';
 import { type ApiServer, startApiServer } from '@kruise/apiserver/server';
 import type { User } from '@kruise/apiserver/user';
+import { type Client, createClient } from '@kruise/client/client';
 import type { ApiAnswer, ApiRequest, Transport } from '@kruise/client/transport';
 import type { Webhook } from '@kruise/client/webhook';
 import { kruiseConverterOf } from '@kruise/cluster/kruise-kinds';
@@ -32,6 +33,8 @@ export type ProcessContext = {
 /** A program that can be started any number of times. */
 export type Program = {
   readonly name: string;
+  /** Tells the cluster of it before anything runs, as whoever installs it does. */
+  install?(client: Client): Promise<void>;
   /** Works until it crashes; resolves or throws if it ends by itself. */
   run(context: ProcessContext): Promise<void>;
 };
@@ -64,6 +67,8 @@ export type World = {
 /** A request, and who sent it. */
 export type Heard = { readonly user: User; readonly request: ApiRequest };
 export type Witness = (heard: Heard) => ((answer: ApiAnswer) => void) | undefined;
+
+const installer: User = { username: 'installer', groups: ['system:masters', 'system:authenticated'] };
 
 /** How long a process that ended by itself stays down, as a supervisor would have it. */
 const restartMs = 1000;
@@ -213,6 +218,8 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
       // It is laid once for all worlds: no time may pass meanwhile, or the first would differ from what it is later.
       disk = diskOn(await foundation());
       await driven(clock, startServer());
+      const client = createClient(doorOf(current!.server, installer, installer.username));
+      for (const { install } of programs) if (install) await driven(clock, install(client));
       for (const program of programs) startProgram(program);
     },
     crash(name, downMs) {

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { openStage } from './stage.ts';
+
+test('what is made in the first moment has its defaults', async () => {
+  const stage = await openStage({ seed: 'first moment', nodes: 1 });
+  const labels = { app: 'web' };
+  const web = {
+    metadata: { name: 'web', namespace: 'default' },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'nginx' }] } },
+    },
+  };
+  const { spec } = await stage.during(stage.client().create(cloneSet, web as never));
+  assert.equal(spec?.template?.spec?.restartPolicy, 'Always');
+  stage.world.end();
+});
