@@ -37,7 +37,7 @@ import { createConverters } from './custom/converters.ts';
 import type { Definition } from './custom/definition.ts';
 import { followDefinitions } from './custom/definitions.ts';
 import { createCustomServing } from './custom/serving.ts';
-import { createBackground } from './flow-control/background.ts';
+import { createBackground, type Pause } from './flow-control/background.ts';
 import { createFlowControl } from './flow-control/flow-control.ts';
 import { createConduct } from './http/conduct.ts';
 import { exchangeOf, upgradeExchangeOf } from './http/exchange.ts';
@@ -81,6 +81,8 @@ export type ServerParts = {
   /** Servers of other groups in the same process, which may be added to at any time. */
   readonly inProcessServers?: InProcessServers;
   readonly features?: Partial<Features>;
+  /** How long nobody may have asked for anything before what nobody waits for is done. */
+  readonly pause?: Pause;
   /** How nodes and what runs on them are reached; by default over the network, showing no certificate. */
   readonly nodes?: NodeConnector;
   /** How objects of a definition become another version, where the server itself knows that. */
@@ -195,7 +197,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
     features: { watchList: false, ...parts.features },
     passages: createPassages({
       flow: createFlowControl(resources, clock, serverMetrics),
-      background: createBackground(clock),
+      background: createBackground(clock, parts.pause),
       metrics: serverMetrics,
       audit: parts.audit,
     }),

@@ -38,6 +38,9 @@ export type ClusterOptions = {
   readonly detach?: boolean;
 } & AuditOptions;
 
+/** Events are written when nobody has asked for anything for so long. */
+const pauseMs = 10;
+
 /** What a command is, besides an API server. */
 export type ClusterCommand = {
   readonly name: Running['command'];
@@ -110,6 +113,7 @@ export async function runCluster(
       ...(command.converterOf ? { converterOf: command.converterOf } : {}),
       inProcessWebhooks: webhooks,
       inProcessServers: servers,
+      pause: (callback) => setTimeout(callback, pauseMs),
       onError: (error) => console.error(error),
     }),
   );

@@ -36,8 +36,11 @@ type Told = Omit<NewEvent, 'about'> & { readonly regarding: Event['involvedObjec
 
 type Waiting = { readonly told: Told; readonly correlated: Correlated };
 
-/** Events that wait to be written; what comes on top is dropped, as they are only for people to read. */
-const maxWaiting = 1000;
+/**
+ * Events that wait to be written: as many as there are where thousands of Pods start at once, which are not to be late
+ * for what is told of them. What comes on top is dropped, as it is only for people to read.
+ */
+const maxWaiting = 10_000;
 const maxAttempts = 12;
 const retryMs = 10_000;
 

@@ -241,7 +241,7 @@ test('what is too much to be written is dropped and said', async () => {
   const cluster = await startCluster();
   const stuck = createClient({ ...cluster.client.transport, request: () => new Promise(() => {}) });
   const { about, tell, errors } = await recording(cluster, stuck);
-  for (let index = 0; index < 1010; index++) {
+  for (let index = 0; index < 10_010; index++) {
     tell('all is well', { about: { ...about, metadata: { ...about.metadata, uid: `number ${index}` } } });
   }
   assert.equal(errors.length, 9);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { virtualClock } from '@kruise/values/virtual-clock';
-import { createBackground } from './background.ts';
+import { createBackground, type Pause } from './background.ts';
 
-function start() {
+function start(pause?: Pause) {
   const clock = virtualClock(0);
-  const background = createBackground(clock);
+  const background = createBackground(clock, pause);
   const going: (() => void)[] = [];
   const ask = async (count: number) => {
     for (let index = 0; index < count; index++) void background.turn().then((done) => going.push(done));
@@ -34,11 +34,35 @@ test('it waits while somebody waits for something else', async () => {
   assert.equal(going.length, 1);
 });
 
-test('one goes for every eight others, first come first', async () => {
+test('a moment between two others is no time of quiet', async () => {
+  const pauses: (() => void)[] = [];
+  const { clock, background, going, ask, other } = start((callback) => pauses.push(callback));
+  const pause = async () => {
+    assert.equal(pauses.length, 1);
+    pauses.pop()!();
+    await clock.advanceAsync(0);
+  };
+  other();
+  await ask(20);
+  other();
+  await pause();
+  assert.equal(going.length, 0, 'another has come and gone');
+  const done = background.somebodyWaits();
+  await pause();
+  assert.deepEqual([going.length, pauses.length], [0, 0], 'another is there');
+  done();
+  await pause();
+  assert.equal(going.length, 8);
+  for (const end of going.splice(0)) end();
+  await clock.advanceAsync(0);
+  assert.deepEqual([going.length, pauses.length], [8, 0], 'it is still quiet');
+});
+
+test('one goes for every sixteen others, first come first', async () => {
   const { clock, background, going, ask, other } = start();
   background.somebodyWaits();
   await ask(3);
-  for (let count = 1; count <= 23; count++) other();
+  for (let count = 1; count <= 47; count++) other();
   await clock.advanceAsync(0);
   assert.equal(going.length, 2);
 });

@@ -15,16 +15,26 @@ export type Background = {
 /** How many go at once when there is nothing else to do: more would only be in the way of what comes next. */
 const maxAtOnce = 8;
 /** While there is, one goes after so many others. */
-const othersForEach = 8;
+const othersForEach = 16;
 /** Where others take long without being many, one goes after so long all the same. */
 const patienceMs = 1000;
 
 type Waiting = { isGoing: boolean; go(): void };
 
-export function createBackground(clock: Clock): Background {
+/** Calls back after a moment, or at once where time is not real. */
+export type Pause = (callback: () => void) => void;
+
+/**
+ * Whether there is nothing else to do is known after a pause in which nobody has asked for anything: where work is done
+ * in steps nobody waits between the answers to one step and the requests of the next.
+ */
+export function createBackground(clock: Clock, pause: Pause = (callback) => callback()): Background {
   const waiting = createDeque<Waiting>();
   let others = 0;
+  let othersSoFar = 0;
   let othersSince = 0;
+  let othersWhenQuiet = 0;
+  let isLooking = false;
   let underWay = 0;
 
   const goNext = (): void => {
@@ -32,8 +42,19 @@ export function createBackground(clock: Clock): Background {
     while (next?.isGoing) next = waiting.shift();
     next?.go();
   };
+  const lookAfterPause = (): void => {
+    const soFar = othersSoFar;
+    isLooking = true;
+    pause(() => {
+      isLooking = false;
+      if (othersSoFar === soFar) othersWhenQuiet = soFar;
+      goWhileQuiet();
+    });
+  };
   const goWhileQuiet = (): void => {
-    while (others === 0 && underWay < maxAtOnce && waiting.size > 0) goNext();
+    if (others > 0 || isLooking || waiting.size === 0) return;
+    if (othersSoFar !== othersWhenQuiet) return lookAfterPause();
+    while (underWay < maxAtOnce && waiting.size > 0) goNext();
   };
   const done = (): void => {
     underWay--;
@@ -43,6 +64,7 @@ export function createBackground(clock: Clock): Background {
   return {
     somebodyWaits() {
       others++;
+      othersSoFar++;
       return () => {
         others--;
         if (++othersSince >= othersForEach) {
