@@ -53,8 +53,8 @@ export function createBackground(clock: Clock, pause: Pause = (callback) => call
   };
   const goWhileQuiet = (): void => {
     if (others > 0 || isLooking || waiting.size === 0) return;
-    if (othersSoFar !== othersWhenQuiet) return lookAfterPause();
-    while (underWay < maxAtOnce && waiting.size > 0) goNext();
+    if (othersSoFar !== othersWhenQuiet) lookAfterPause();
+    else while (underWay < maxAtOnce && waiting.size > 0) goNext();
   };
   const done = (): void => {
     underWay--;
