@@ -391,9 +391,7 @@ test('de531d620, #1678: only Pods that are named anew are looked up, and whateve
 });
 
 test('#489, #108, #1502: a set that was made without defaults is looked after', async () => {
-  const stage = await openReplay({ isAdmitted: false });
-  stage.world.crash('manager', 5000);
-  await stage.pass(1000);
+  const stage = await openReplay({ managerAwayMs: 5000 });
   await make(stage, cloneSet, { replicas: 2 });
   assert.equal(stage.view().list(cloneSet)[0]?.spec.updateStrategy, undefined);
   await stage.until('its Pods are ready', (view) => ready(view).length === 2, 2 * minute);

@@ -21,9 +21,8 @@ test('#1717, #1089: a manager that has nothing to do writes nothing', async () =
 });
 
 test('#843: a manager that is slow to start is slow, not dead', async () => {
-  const replay = await openReplay({ isAdmitted: false });
+  const replay = await openReplay({ managerAwayMs: 1000 });
   replay.world.setWeather('manager', { latencyMs: [500, 2000] });
-  replay.world.crash('manager', 1000);
   await replay.until('there are webhooks', (view) => view.list(validatingWebhookConfiguration).length > 0, 10 * minute);
   await make(replay, cloneSet, { replicas: 1 });
   await replay.until('its Pod is ready', (view) => ready(view).length === 1, 10 * minute);

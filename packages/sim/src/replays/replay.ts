@@ -1,9 +1,11 @@
 /** What replays have in common: a cluster, a workload called `web` in it, and what users and nodes do to them. */
+import { mutatingWebhookConfiguration } from '@kruise/api/admissionregistration/mutatingwebhookconfiguration';
 import { validatingWebhookConfiguration } from '@kruise/api/admissionregistration/validatingwebhookconfiguration';
 import { type Pod, pod } from '@kruise/api/core/pod';
 import type { ApiRequest } from '@kruise/client/transport';
 import { isPodActive, isPodReady } from '@kruise/machinery/pods';
 import type { FeatureGates } from '@kruise/manager/feature-gates';
+import { mutatingConfigurationName, validatingConfigurationName } from '@kruise/manager/webhooks/configurations';
 import type { Kind, ObjectOf } from '@kruise/schema/kind';
 import { openStage, type Stage } from '../stage.ts';
 import type { View } from '../view.ts';
@@ -65,8 +67,8 @@ export type Opening = {
   readonly gates?: () => Partial<FeatureGates>;
   /** Looks at each state the cluster goes through once the workload is there. */
   readonly watch?: (view: View) => void;
-  /** Whether webhooks are waited for. Without, what is made has no defaults. */
-  readonly isAdmitted?: boolean;
+  /** How long there is no kruise-manager at first. Nobody has told the cluster of it: what is made has no defaults. */
+  readonly managerAwayMs?: number;
 };
 
 /** A cluster that is led step by step, and what is done in it. */
@@ -83,7 +85,7 @@ export type Replay = Stage & {
   beginWatching(): void;
 };
 
-export async function openReplay({ nodes = 3, gates, watch, isAdmitted = true }: Opening = {}): Promise<Replay> {
+export async function openReplay({ nodes = 3, gates, watch, managerAwayMs }: Opening = {}): Promise<Replay> {
   let isWatched = false;
   const stage = await openStage({
     seed: 'replay',
@@ -91,9 +93,10 @@ export async function openReplay({ nodes = 3, gates, watch, isAdmitted = true }:
     onChange: (view) => isWatched && watch?.(view),
     ...(gates ? { control: { gates } } : {}),
   });
-  // What is made before there are webhooks has no defaults, and would be of another revision than what comes after.
-  if (isAdmitted) {
-    await stage.until('there are webhooks', (view) => view.list(validatingWebhookConfiguration).length > 0);
+  if (managerAwayMs !== undefined) {
+    stage.world.crash('manager', managerAwayMs);
+    await stage.during(stage.client().delete(mutatingWebhookConfiguration, { name: mutatingConfigurationName }));
+    await stage.during(stage.client().delete(validatingWebhookConfiguration, { name: validatingConfigurationName }));
   }
   const replay: Replay = {
     ...stage,

@@ -234,9 +234,7 @@ test('#999, #997: a set of before there was a policy for claims keeps them', asy
 });
 
 test('#489, #108, #1502: a set that was made without defaults is looked after', async () => {
-  const replay = await openReplay({ isAdmitted: false });
-  replay.world.crash('manager', 5000);
-  await replay.pass(1000);
+  const replay = await openReplay({ managerAwayMs: 5000 });
   await make(replay, statefulSet, { replicas: 2 });
   assert.equal(replay.view().list(statefulSet)[0]?.spec.updateStrategy, undefined);
   await replay.until('its Pods are ready', (view) => ready(view).length === 2, 2 * minute);
