@@ -395,6 +395,8 @@ test('#489, #108, #1502: a set that was made without defaults is looked after', 
   await make(stage, cloneSet, { replicas: 2 });
   assert.equal(stage.view().list(cloneSet)[0]?.spec.updateStrategy, undefined);
   await stage.until('its Pods are ready', (view) => ready(view).length === 2, 2 * minute);
+  await stage.patch(cloneSet, 'web', { spec: { replicas: 3 } });
+  await stage.until('there is one more', (view) => ready(view).length === 3, 2 * minute);
   await asWorkload(stage, cloneSet).update(newer);
-  await stage.until('they are updated', isUpdated(2), 2 * minute);
+  await stage.until('they are updated', isUpdated(3), 2 * minute);
 });

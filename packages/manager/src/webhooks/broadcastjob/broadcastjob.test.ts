@@ -31,6 +31,10 @@ test('a template is filled in when it is new', () => {
   assert.equal(defaultBroadcastJob(job(), job(), gates).spec.template.spec?.dnsPolicy, undefined);
 });
 
+test('a job is taken without what would be filled in in its Pods', () => {
+  assert.deepEqual([...validateBroadcastJob(defaultBroadcastJob(job(), job(), gates), gates)], []);
+});
+
 const cases: { is: string; job: BroadcastJob; says?: RegExp }[] = [
   { is: 'that is complete', job: job() },
   { is: 'whose Pods try again', job: job({ template: pods('OnFailure') }) },
@@ -59,7 +63,7 @@ const cases: { is: string; job: BroadcastJob; says?: RegExp }[] = [
 ];
 for (const { is, job, says } of cases) {
   test(`a job ${is} is ${says ? 'refused' : 'taken'}`, () => {
-    const faults = [...validateBroadcastJob(defaultBroadcastJob(job, undefined, gates))];
+    const faults = [...validateBroadcastJob(defaultBroadcastJob(job, undefined, gates), gates)];
     if (says) assert.match(summary(faults), says);
     else assert.deepEqual(faults, []);
   });

@@ -5,24 +5,28 @@ import { broadcastJobNameLabel, broadcastJobUidLabel } from '@kruise/api/kruise/
 import { invalidStringMap } from '@kruise/api/meta/go-value';
 import { validateObjectMeta } from '@kruise/api/meta/object-meta.validate';
 import { type Cause, invalid } from '@kruise/schema/field-error';
+import type { FeatureGates } from '../../feature-gates.ts';
 import { jobName } from '../job-name.ts';
+import { withTemplateDefaults } from '../pod-template.default.ts';
 
 const ownLabels = [broadcastJobNameLabel, broadcastJobUidLabel];
 
-export function* validateBroadcastJob({ metadata, spec }: BroadcastJob): Generator<Cause> {
+export function* validateBroadcastJob({ metadata, spec }: BroadcastJob, gates: FeatureGates): Generator<Cause> {
   yield* validateObjectMeta(metadata, { namespaced: true, name: jobName('BroadcastJob') });
   if (spec.completionPolicy?.type === 'Never') yield* validateEndless(spec.completionPolicy);
-  const { restartPolicy = '' } = spec.template.spec ?? {};
+  // What would be filled in in Pods is no fault of a template that leaves it out.
+  const template = withTemplateDefaults(spec.template, gates);
+  const { restartPolicy = '' } = template.spec ?? {};
   if (restartPolicy !== 'Never' && restartPolicy !== 'OnFailure') {
     const why = 'pod restartPolicy can only be Never or OnFailure';
     yield invalid('spec.template.spec.restartPolicy', restartPolicy, why);
   }
-  const { labels = {} } = spec.template.metadata ?? {};
+  const { labels = {} } = template.metadata ?? {};
   if (ownLabels.some((label) => labels[label])) {
     const why = `"${ownLabels.join('" and "')}" are not allowed to preset in pod labels`;
     yield invalidStringMap('spec.template.metadata.labels', labels, why);
   }
-  yield* validatePodTemplateSpec(spec.template, 'spec.template');
+  yield* validatePodTemplateSpec(template, 'spec.template');
 }
 
 /** What never ends has no time to end in. */

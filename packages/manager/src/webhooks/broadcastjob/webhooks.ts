@@ -10,7 +10,7 @@ export function broadcastJobDefaulting({ settings: { gates } }: WebhookContext):
   return filling<BroadcastJob>(versions, (job, old) => defaultBroadcastJob(job, old, gates));
 }
 
-export function broadcastJobValidating(): Webhook {
+export function broadcastJobValidating({ settings: { gates } }: WebhookContext): Webhook {
   // The reference calls what is wrong with a job its own fault, and clients know it so.
-  return judging<BroadcastJob>(versions, (job) => refuseFaults(validateBroadcastJob(job), 500));
+  return judging<BroadcastJob>(versions, (job) => refuseFaults(validateBroadcastJob(job, gates), 500));
 }

@@ -218,7 +218,7 @@ const faults: { is: string; spec: Spec; says?: RegExp }[] = [
 ];
 for (const { is, spec, says } of faults) {
   test(`a CloneSet ${is} is ${says ? 'refused' : 'taken'}`, () => {
-    const found = [...validateCloneSet(filled(spec))];
+    const found = [...validateCloneSet(filled(spec), gates)];
     if (says) assert.match(summary(found), says);
     else assert.deepEqual(found, []);
   });
@@ -251,7 +251,7 @@ for (const { is, pod, says, old } of named) {
   test(`in v1alpha1 a Pod to delete that is ${is} is ${says ? 'refused' : 'taken'}`, () => {
     const set = filledV1alpha1({ scaleStrategy: { podsToDelete: ['a'] } });
     const before = old && filledV1alpha1({ scaleStrategy: { podsToDelete: old } });
-    const found = [...validateCloneSetV1alpha1(set, () => pod, before)];
+    const found = [...validateCloneSetV1alpha1(set, gates, () => pod, before)];
     if (says) assert.match(summary(found), says);
     else assert.deepEqual(found, []);
   });
@@ -266,7 +266,7 @@ const deadlines: { deadline: number; minReady: number; says?: RegExp }[] = [
 for (const { deadline, minReady, says } of deadlines) {
   test(`in v1alpha1 a deadline of ${deadline}s over ${minReady}s is ${says ? 'refused' : 'taken'}`, () => {
     const set = filledV1alpha1({ progressDeadlineSeconds: deadline, minReadySeconds: minReady });
-    const found = [...validateCloneSetV1alpha1(set, () => undefined)];
+    const found = [...validateCloneSetV1alpha1(set, gates, () => undefined)];
     if (says) assert.match(summary(found), says);
     else assert.deepEqual(found, []);
   });
@@ -278,12 +278,19 @@ test('in v1alpha1 only images change in place only', () => {
       updateStrategy: { type: 'InPlaceOnly' },
       template: { ...template, spec: { containers: [{ name: 'main', image: 'app:v1', ...container }] } },
     });
-  const found = (changed: CloneSetV1alpha1) => [...validateCloneSetV1alpha1(changed, () => undefined, of({}))];
+  const found = (changed: CloneSetV1alpha1) => [...validateCloneSetV1alpha1(changed, gates, () => undefined, of({}))];
   assert.deepEqual(found(of({ image: 'app:v2' })), []);
   assert.match(
     summary(found(of({ command: ['x'] }))),
     /only allowed to update images in spec for InPlaceOnly, but found add \/containers\/0\/command/,
   );
+});
+
+test('a CloneSet is taken without what would be filled in in its Pods', () => {
+  const open = featureGates({ TemplateNoDefaults: true });
+  assert.deepEqual([...validateCloneSet(defaultCloneSet(beta({}), undefined, open), open)], []);
+  const alone = defaultCloneSetV1alpha1(alpha({}), undefined, open);
+  assert.deepEqual([...validateCloneSetV1alpha1(alone, open, () => undefined)], []);
 });
 
 test('of a CloneSet only the selector cannot change', () => {
@@ -295,10 +302,10 @@ test('of a CloneSet only the selector cannot change', () => {
     scaleStrategy: { maxUnavailable: 1 },
     ...rolling({ partition: 1 }),
   });
-  assert.deepEqual([...validateCloneSet(changed, filled())], []);
+  assert.deepEqual([...validateCloneSet(changed, gates, filled())], []);
   const other = filled({ selector: { matchExpressions: [{ key: 'app', operator: 'Exists' }] } });
   assert.match(
-    summary([...validateCloneSet(other, filled())]),
+    summary([...validateCloneSet(other, gates, filled())]),
     /^spec: Forbidden: updates to cloneset spec for fields other than 'replicas'/,
   );
 });

@@ -13,9 +13,11 @@ import { controllerOf } from '@kruise/machinery/owner-references';
 import { type Cause, forbidden, invalid, notSupported, required } from '@kruise/schema/field-error';
 import { compareStrings, quote } from '@kruise/values/go-syntax';
 import { ParseError } from '@kruise/values/parse-error';
+import type { FeatureGates } from '../../feature-gates.ts';
 import { scaledValue } from '../../percent.ts';
 import { withClaimVolumes } from '../claim-volumes.ts';
 import { parallelismFault } from '../parallelism.validate.ts';
+import { withTemplateDefaults } from '../pod-template.default.ts';
 import { priorityFault, scatterFault } from '../update-order.validate.ts';
 
 type AnyCloneSet = CloneSet | CloneSetV1alpha1;
@@ -23,14 +25,15 @@ type AnyCloneSet = CloneSet | CloneSetV1alpha1;
 /** Finds a Pod in the CloneSet's namespace. */
 export type FindPod = (name: string) => Pod | undefined;
 
-export function* validateCloneSet(cloneSet: CloneSet, old?: CloneSet): Generator<Cause> {
+export function* validateCloneSet(cloneSet: CloneSet, gates: FeatureGates, old?: CloneSet): Generator<Cause> {
   if (old) yield* validateUpdate(cloneSet, old);
-  yield* validateCommon(cloneSet);
+  yield* validateCommon(cloneSet, gates);
   yield* validateStrategy(cloneSet.spec);
 }
 
 export function* validateCloneSetV1alpha1(
   cloneSet: CloneSetV1alpha1,
+  gates: FeatureGates,
   findPod: FindPod,
   old?: CloneSetV1alpha1,
 ): Generator<Cause> {
@@ -39,7 +42,7 @@ export function* validateCloneSetV1alpha1(
     if (cloneSet.spec.updateStrategy?.type === 'InPlaceOnly') yield* validateInPlaceOnly(cloneSet, old);
   }
   const { spec } = cloneSet;
-  const hasDuplicates = yield* validateCommon(cloneSet);
+  const hasDuplicates = yield* validateCommon(cloneSet, gates);
   if (!hasDuplicates) yield* validatePodsToDelete(cloneSet, findPod, old);
   yield* validateStrategyV1alpha1(spec);
   const { progressDeadlineSeconds: deadline, minReadySeconds = 0 } = spec;
@@ -54,14 +57,16 @@ const deadlinePath = 'spec.progressDeadlineSeconds';
 const never = 2147483647;
 
 /** Returns whether Pods to delete are named twice. */
-function* validateCommon({ metadata, spec }: AnyCloneSet): Generator<Cause, boolean> {
+function* validateCommon({ metadata, spec }: AnyCloneSet, gates: FeatureGates): Generator<Cause, boolean> {
   yield* validateObjectMeta(metadata, { namespaced: true, name: subdomainName });
   yield* nonNegative('spec.replicas', spec.replicas);
   const rules = { kind: 'cloneset', ifInvalid: '' };
   const isSelectorValid = yield* validateOwnSelector(spec.selector, rules, 'spec.selector');
   if (isSelectorValid) {
     yield* validateSelected(spec.selector, spec.template, 'spec.template');
-    yield* validatePodTemplateSpec(withClaimVolumes(spec.template, spec.volumeClaimTemplates), 'spec.template');
+    // What would be filled in in Pods is no fault of a template that leaves it out.
+    const template = withTemplateDefaults(spec.template, gates);
+    yield* validatePodTemplateSpec(withClaimVolumes(template, spec.volumeClaimTemplates), 'spec.template');
   }
   const { restartPolicy, activeDeadlineSeconds } = spec.template.spec ?? {};
   if (restartPolicy && restartPolicy !== 'Always') {

@@ -31,11 +31,15 @@ export function cloneSetValidating(context: WebhookContext): Webhook {
     const version = versionOf(request);
     if (version !== 'v1beta1' && version !== 'v1alpha1') return unsupportedVersion(request);
     if (request.operation === 'DELETE') return protectFromDeletion(context, request);
-    if (version === 'v1beta1') return refuseFaults(validateCloneSet(...both(cloneSet, request)));
+    const { gates } = context.settings;
+    if (version === 'v1beta1') {
+      const [object, old] = both(cloneSet, request);
+      return refuseFaults(validateCloneSet(object, gates, old));
+    }
     const [object, old] = both(cloneSetV1alpha1, request);
     const { namespace = '' } = request;
     const findPod = (name: string) => context.caches.of(pod).get({ namespace, name });
-    return refuseFaults(validateCloneSetV1alpha1(object, findPod, old));
+    return refuseFaults(validateCloneSetV1alpha1(object, gates, findPod, old));
   });
 }
 

@@ -36,7 +36,13 @@ const filled = (spec: Spec = {}, open: FeatureGates = gates, metadata = {}) =>
   defaultStatefulSet(statefulSet, setOf(spec, metadata), undefined, open) as StatefulSet;
 /** What is wrong, in one text; nothing where nothing is. */
 const told = (causes: readonly Cause[]) => (causes.length === 0 ? '' : summary(causes));
-const faults = (set: StatefulSet) => told([...validateStatefulSet(set)]);
+const faults = (set: StatefulSet) => told([...validateStatefulSet(set, gates)]);
+
+test('a set is taken without what would be filled in in its Pods', () => {
+  const set = filled({}, featureGates({ TemplateNoDefaults: true }));
+  assert.equal(set.spec.template.spec?.restartPolicy, undefined);
+  assert.equal(faults(set), '');
+});
 
 test('a set that says little means one Pod, in order, replaced one by one, and claims that are kept', () => {
   const { template: _, selector: _selector, ...spec } = filled({}, resizing).spec;

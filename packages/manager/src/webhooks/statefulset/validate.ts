@@ -18,10 +18,12 @@ import { tryParseInteger } from '@kruise/values/go-integer';
 import { quote } from '@kruise/values/go-syntax';
 import { ParseError } from '@kruise/values/parse-error';
 import { parseOrdinalRange } from '../../controllers/statefulset/ordinals.ts';
+import type { FeatureGates } from '../../feature-gates.ts';
 import { wholePercentValue } from '../../percent.ts';
+import { withTemplateDefaults } from '../pod-template.default.ts';
 import { priorityFault } from '../update-order.validate.ts';
 
-export function* validateStatefulSet({ metadata, spec }: StatefulSet): Generator<Cause> {
+export function* validateStatefulSet({ metadata, spec }: StatefulSet, gates: FeatureGates): Generator<Cause> {
   yield* validateObjectMeta(metadata, { namespaced: true, name: labelName });
   yield* validateManagementPolicy(spec.podManagementPolicy);
   yield* validateReserved(spec);
@@ -32,7 +34,9 @@ export function* validateStatefulSet({ metadata, spec }: StatefulSet): Generator
   yield* nonNegative('spec.replicas', spec.replicas);
   const rules = { kind: 'statefulset', ifInvalid: '' };
   const isSelectorValid = yield* validateOwnSelector(spec.selector, rules, 'spec.selector');
-  if (isSelectorValid) yield* validateNumberedTemplate(spec.selector, spec.template);
+  // What would be filled in in Pods is no fault of a template that leaves it out.
+  const template = withTemplateDefaults(spec.template, gates);
+  if (isSelectorValid) yield* validateNumberedTemplate(spec.selector, template);
   const { restartPolicy, activeDeadlineSeconds } = spec.template.spec ?? {};
   if (restartPolicy && restartPolicy !== 'Always') {
     yield notSupported('spec.template.spec.restartPolicy', restartPolicy, ['Always']);

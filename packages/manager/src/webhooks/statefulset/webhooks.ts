@@ -35,11 +35,12 @@ export function statefulSetValidating(context: WebhookContext): Webhook {
     if (!kinds.has(versionOf(request))) return unsupportedVersion(request);
     if (request.operation === 'DELETE') return protectFromDeletion(context, request);
     const set = typed(statefulSet, request.object);
-    if (!request.oldObject) return refuseFaults(validateStatefulSet(set));
+    const { gates } = context.settings;
+    if (!request.oldObject) return refuseFaults(validateStatefulSet(set, gates));
     const old = typed(statefulSet, request.oldObject);
-    const refusal = refuseFaults([...validateStatefulSet(set), ...validateStatefulSetUpdate(set, old)]);
+    const refusal = refuseFaults([...validateStatefulSet(set, gates), ...validateStatefulSetUpdate(set, old)]);
     if (refusal.refusal) return refusal;
-    if (context.settings.gates.StatefulSetAutoResizePVCGate) {
+    if (gates.StatefulSetAutoResizePVCGate) {
       const classes = context.caches.of(storageClass).list();
       const claims = refuseFaults(validateClaimTemplatesUpdate(set, old, classes));
       if (claims.refusal) return claims;

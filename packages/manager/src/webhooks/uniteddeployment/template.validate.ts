@@ -35,7 +35,7 @@ export function* validateTemplate(
     yield* within(`${path}.statefulSetTemplate.spec`, validateBuiltinSpec(normalized(spec, selector)));
   } else if (advancedStatefulSetTemplate) {
     yield* validateCommon(whole, 'advancedStatefulSetTemplate', selector);
-    const { template: pods } = advancedStatefulSetTemplate.spec;
+    const pods = withTemplateDefaults(advancedStatefulSetTemplate.spec.template, gates);
     yield* within(`${path}.advancedStatefulSetTemplate.spec`, validateNumberedTemplate(selector, pods));
   } else if (deploymentTemplate) {
     yield* validateCommon(whole, 'deploymentTemplate', selector);

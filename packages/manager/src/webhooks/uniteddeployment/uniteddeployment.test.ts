@@ -299,6 +299,12 @@ test('a name that is missing is told of twice', () => {
   assert.match(faults(subsetsOf({ name: '' })), /subsets\[0\]\.name: Required value, .*invalid subset name/);
 });
 
+test('the Pods of other workloads are taken without what would be filled in', () => {
+  for (const name of ['advancedStatefulSetTemplate', 'cloneSetTemplate', 'deploymentTemplate'] as const) {
+    assert.equal(faults({ template: templateOf(name) }), '');
+  }
+});
+
 test('the Pods of a StatefulSet of Kubernetes are not filled in where a gate says so, and refused', () => {
   const open = featureGates({ TemplateNoDefaults: true });
   assert.match(faults({ template: templateOf('statefulSetTemplate') }, undefined, open), /restartPolicy: Unsupported/);
