@@ -13,8 +13,10 @@ import { lifecycleStateLabel } from '@kruise/api/kruise/well-known';
 import { type NodeSet, updateBudget } from '@kruise/controlplane/controllers/daemonset/situation';
 import { targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { controllerOf } from '@kruise/machinery/owner-references';
-import { readySince } from '@kruise/machinery/pods';
+import { isPodReady } from '@kruise/machinery/pods';
 import { scaleUp } from '@kruise/values/int-or-string';
+import type { Instant } from '@kruise/values/time';
+import type { View } from '../view.ts';
 import { activeByOwner, ceiling } from './amounts.ts';
 import { type Invariant, invariant } from './invariant.ts';
 import { knownAfterMs, managerBehindMs } from './knowledge.ts';
@@ -109,6 +111,19 @@ export const oneDaemonOnANode = invariant('a DaemonSet has at most one active Po
   return undefined;
 });
 
+/** Since when the server has known of Pods that they are ready: what a slow node says of one comes seconds later. */
+function watchReadyPods() {
+  let known = new Map<string, Instant>();
+  const since = ({ metadata }: Pod) => known.get(metadata.uid ?? '');
+  return {
+    since,
+    look(view: View): void {
+      const ready = view.list(pod).filter(isPodReady);
+      known = new Map(ready.map((each) => [each.metadata.uid ?? '', since(each) ?? view.now]));
+    },
+  };
+}
+
 /** Of nodes with a Pod that serves, so many may have a new one beside it; where none serves, it is not waited for. */
 export const daemonsDoNotCrowd: Invariant = {
   name: "a DaemonSet of Kruise's has two Pods on no more nodes than may surge",
@@ -118,15 +133,17 @@ export const daemonsDoNotCrowd: Invariant = {
     const known = new Set<string>();
     const surging = new Set<string>();
     const unfit = watchUnfitNodes();
+    const ready = watchReadyPods();
     return (view) => {
       unfit.look(view);
+      ready.look(view);
       const active = activeByOwner(view.list(pod));
       const nodes = view.list(node).length;
       for (const set of view.list(advancedDaemonSet)) {
         const { maxSurge } = updateBudget(set, nodes);
         // By a clock that is behind, Pods that have to be ready for a while are not available yet.
         const now = view.now - (set.spec.minReadySeconds ? behindMs : 0);
-        const isServing = (each: Pod) => now - (readySince(each) ?? now) > knownMs;
+        const isServing = (each: Pod) => now - (ready.since(each) ?? now) > knownMs;
         const byNode = Map.groupBy((active.get(set.metadata.uid ?? '') ?? []).filter(isNotHeld), targetNodeOf);
         for (const each of [...byNode.values()].flat()) {
           const uid = each.metadata.uid ?? '';
