@@ -1,8 +1,7 @@
 import { expired } from '@kruise/machinery/status';
-import { type Cached, type Unversioned, withRevision } from '../object.ts';
+import type { Cached } from '../object.ts';
 import { createOrderedMap } from '../store/ordered-map.ts';
 import { CompactedError, type Entry, type Store, type StoreEvent } from '../store/store.ts';
-import { keepStoredText } from '../stored-text.ts';
 import type { Feed } from './feed.ts';
 import { type Change, type Scope, seenFrom, type WatchEvent } from './watchers.ts';
 
@@ -40,15 +39,15 @@ export type Watcher = {
  */
 const rememberedChanges = 256;
 
-/** A stored value. Whoever else writes to the store need not write as this server does; its own text is given. */
-export type Decoded = Unversioned & { readonly text?: Uint8Array };
+/** An object as the store has it. */
+export type StoredObject = Pick<Entry, 'key' | 'value' | 'modRevision'>;
 
 /** Loads a resource and keeps it current. */
 export async function loadObjectCache(
   store: Store,
   feed: Feed,
   prefix: string,
-  decode: (value: Uint8Array) => Decoded,
+  cached: (entry: StoredObject) => Cached,
 ): Promise<ObjectCache> {
   const entries = createOrderedMap<Cached>();
   let size = 0;
@@ -59,13 +58,6 @@ export async function loadObjectCache(
   const watching = new Set<{ readonly scope: Scope; readonly watcher: Watcher }>();
   const replaying = new Set<Watcher>();
   let early: StoreEvent[] | undefined = [];
-
-  function cached(entry: Pick<Entry, 'key' | 'value' | 'modRevision'>): Cached {
-    const { object: bare, managedFields, text } = decode(entry.value);
-    const object = feed.held(withRevision(bare, entry.modRevision));
-    if (text) keepStoredText(object, text);
-    return { key: entry.key, object, managedFields, revision: entry.modRevision };
-  }
 
   function accept(event: StoreEvent): void {
     const { key, revision } = event;

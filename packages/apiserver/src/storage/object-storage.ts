@@ -1,6 +1,6 @@
 import { createSharing, sharing } from '@kruise/machinery/sharing';
 import type { Feed } from '../cache/feed.ts';
-import { type Decoded, loadObjectCache, type ObjectCache } from '../cache/object-cache.ts';
+import { loadObjectCache, type ObjectCache, type StoredObject } from '../cache/object-cache.ts';
 import {
   type Cached,
   type KubeObject,
@@ -10,7 +10,7 @@ import {
   withoutRevision,
   withRevision,
 } from '../object.ts';
-import type { Entry, Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import { keepStoredText } from '../stored-text.ts';
 
 /** The objects of one resource: read from memory, written to the store. */
@@ -82,22 +82,29 @@ export async function openObjectStorage(
   codec: StorageCodec,
 ): Promise<ObjectStorage> {
   // What this server wrote comes back to it as an event with the same bytes. The object they were made of is at hand,
-  // and using it means that nobody ever holds a second copy.
-  const written = new WeakMap<Uint8Array, Unversioned>();
+  // and using it means that nobody ever holds a second copy: the writer is answered with what the cache has.
+  const written = new WeakMap<Uint8Array, Unversioned | Cached>();
 
   const share = createSharing<KubeObject>(maxOwners);
   const likeSibling = (object: KubeObject) => share(ownerOf(object), object);
 
-  function decode(value: Uint8Array): Decoded {
+  function cached({ key, value, modRevision: revision }: StoredObject): Cached {
     const known = written.get(value);
-    if (known) return { ...known, text: value };
-    const { object, managedFields } = split(codec.decode(value));
-    return { object: likeSibling(object), managedFields };
+    if (known && 'revision' in known) return known;
+    const { object: bare, managedFields } = known ?? decode(value);
+    const object = feed.held(withRevision(bare, revision));
+    const made = { key, object, managedFields, revision };
+    // Whoever else writes to the store need not write as this server does.
+    if (known) {
+      written.set(value, made);
+      keepStoredText(object, value);
+    }
+    return made;
   }
 
-  function cached({ key, value, modRevision }: Entry): Cached {
-    const { object, managedFields } = decode(value);
-    return { key, object: feed.held(withRevision(object, modRevision)), managedFields, revision: modRevision };
+  function decode(value: Uint8Array): Unversioned {
+    const { object, managedFields } = split(codec.decode(value));
+    return { object: likeSibling(object), managedFields };
   }
 
   async function put(key: string, expected: number, kept: Unversioned, ttlSeconds?: number): Promise<Written> {
@@ -105,16 +112,10 @@ export async function openObjectStorage(
     written.set(value, kept);
     const result = await store.write({ key, expected, value, ...(ttlSeconds === undefined ? {} : { ttlSeconds }) });
     if (!result.ok) return { ok: false, current: result.current && cached(result.current) };
-    const { revision } = result;
-    // The cache has most likely made it already, and then everyone shares that one.
-    const known = cache.get(key);
-    if (known?.revision === revision) return { ok: true, cached: known };
-    const object = feed.held(withRevision(kept.object, revision));
-    keepStoredText(object, value);
-    return { ok: true, cached: { key, ...kept, object, revision } };
+    return { ok: true, cached: cached({ key, value, modRevision: result.revision }) };
   }
 
-  const cache = await loadObjectCache(store, feed, prefix, decode);
+  const cache = await loadObjectCache(store, feed, prefix, cached);
 
   return {
     cache,
