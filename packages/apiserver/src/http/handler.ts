@@ -38,6 +38,7 @@ import { attempted, originOf } from './origin.ts';
 import type { Pages } from './pages.ts';
 import { warningHeaders } from './warnings.ts';
 import { watchResponse } from './watch-response.ts';
+import { createWriteTurns } from './write-turns.ts';
 
 export type HandlerOptions = {
   readonly core: Core;
@@ -71,6 +72,7 @@ function offerOf({ subresource, plural }: RequestInfo, resource: Resource | unde
 export function createHandler(options: HandlerOptions): (exchange: Exchange) => Promise<void> {
   const { core, pages } = options;
   const fanOut = createFanOut();
+  const writeTurns = createWriteTurns();
 
   async function contextOf(exchange: Exchange, user: User): Promise<RequestContext> {
     const { method, path, query, headers, signal } = exchange;
@@ -135,6 +137,8 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
     const media = await mediaFor(exchange, context);
     const body = await bodyOf(exchange);
     record?.request(() => sentValue(body));
+    const turn = body && writeTurns.take();
+    if (turn) await turn;
     const done = await dispatch(core, context, body);
     record?.response(() => objectOf(done));
     await write(exchange, context, media, done, given);
