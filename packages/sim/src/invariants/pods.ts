@@ -13,7 +13,7 @@ import { lifecycleStateLabel } from '@kruise/api/kruise/well-known';
 import { type NodeSet, updateBudget } from '@kruise/controlplane/controllers/daemonset/situation';
 import { targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { controllerOf } from '@kruise/machinery/owner-references';
-import { isPodReady } from '@kruise/machinery/pods';
+import { isPodReady, readySince } from '@kruise/machinery/pods';
 import { scaleUp } from '@kruise/values/int-or-string';
 import type { Instant } from '@kruise/values/time';
 import type { View } from '../view.ts';
@@ -111,15 +111,21 @@ export const oneDaemonOnANode = invariant('a DaemonSet has at most one active Po
   return undefined;
 });
 
-/** Since when the server has known of Pods that they are ready: what a slow node says of one comes seconds later. */
+/**
+ * Since when Pods have been ready, as far as the server knows: what a slow node says of one comes seconds later. That one
+ * was not for a moment, after a power cut say, may show in the time of its condition only.
+ */
 function watchReadyPods() {
-  let known = new Map<string, Instant>();
-  const since = ({ metadata }: Pod) => known.get(metadata.uid ?? '');
+  let heard = new Map<string, Instant>();
+  const since = (each: Pod) => {
+    const first = heard.get(each.metadata.uid ?? '');
+    return first && Math.max(first, readySince(each) ?? first);
+  };
   return {
     since,
     look(view: View): void {
       const ready = view.list(pod).filter(isPodReady);
-      known = new Map(ready.map((each) => [each.metadata.uid ?? '', since(each) ?? view.now]));
+      heard = new Map(ready.map((each) => [each.metadata.uid ?? '', since(each) ?? view.now]));
     },
   };
 }
