@@ -30,7 +30,9 @@ export const cloneSetsKeepToPartitions: Invariant = {
     return (view) => {
       const active = activeByOwner(view.list(pod));
       for (const { metadata, spec, status } of view.list(cloneSet)) {
-        const { uid = '', generation } = metadata;
+        const { uid = '', generation, deletionTimestamp } = metadata;
+        // Of one that is deleted revisions go as Pods do: what is made before the manager has heard of it is of the one left.
+        if (deletionTimestamp != null) continue;
         const { currentRevision, updateRevision, observedGeneration } = status ?? {};
         const replicas = spec.replicas ?? 1;
         const { partition = 0, maxSurge = 0 } = spec.updateStrategy?.rollingUpdate ?? {};
