@@ -30,7 +30,7 @@ const entryPoints = [
   // A simulation, too, must let the real event loop turn.
   'packages/values/src/virtual-clock.ts',
   // What is sent over sockets waits for its turn of the event loop, not for time.
-  /^packages\/apiserver\/src\/http\/(?:encode|fan-out)\.ts$/,
+  /^packages\/apiserver\/src\/http\/(?:encode|fan-out|write-turns)\.ts$/,
   // And who uses none waits for those who do.
   'packages/cluster/src/turns.ts',
   /^packages\/cli\//,
