@@ -94,7 +94,7 @@ export function managerProgram(options: ProgramOptions = {}): Program {
   const settings = () => managerSettings({ gates: featureGates(options.gates?.() ?? allFeatureGates) });
   return {
     name: options.name ?? 'manager',
-    // Or objects of its kinds are taken without their defaults, and what is changed of them later is refused (s53-7784).
+    // Or objects of its kinds are taken without their defaults, and of a StatefulSet what is changed later is refused (s53-7784).
     install: (client) => installConfigurations(client, settings()),
     run: (context) =>
       runManager(
