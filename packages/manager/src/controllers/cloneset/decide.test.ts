@@ -32,6 +32,7 @@ const status = {
 };
 
 type World = {
+  readonly generation?: number;
   readonly spec?: Partial<CloneSet['spec']>;
   readonly rolling?: CloneSetRollingUpdate;
   readonly pods?: readonly Pod[];
@@ -43,6 +44,7 @@ type World = {
 };
 
 function decideOn({
+  generation,
   spec,
   rolling,
   pods = [],
@@ -51,13 +53,15 @@ function decideOn({
   gates = {},
   ...world
 }: World) {
-  const cloneSet = cloneSetOf({
+  const desired = cloneSetOf({
     replicas: 3,
     ...(rolling ? { updateStrategy: { rollingUpdate: rolling } } : {}),
     ...spec,
   });
+  const metadata = { ...desired.metadata, ...(generation === undefined ? {} : { generation }) };
+  const cloneSet: CloneSet = { ...desired, metadata, status: world.status ?? status };
   const observed: Observed = {
-    cloneSet: { ...cloneSet, status: world.status ?? status },
+    cloneSet,
     pods,
     claims,
     revisions: known,
@@ -70,7 +74,7 @@ function decideOn({
   const decision = decide(observed, settings, now);
   const outcome = { failures: [], isStale: false, written: new Map() };
   const reported = typeof decision.status === 'function' ? decision.status(outcome) : decision.status;
-  return { ...decision, did: decision.actions.map(said).filter((each) => each !== ''), reported };
+  return { ...decision, cloneSet, did: decision.actions.map(said).filter((each) => each !== ''), reported };
 }
 
 /** An action as one would say it. What is told of it, and notes about images, are left out. */
@@ -673,3 +677,28 @@ for (const { readyForSeconds, seconds } of looks) {
     assert.equal(requeueAfterSeconds, seconds);
   });
 }
+
+test('what is found under a new spec is told before Pods change for it, and once', () => {
+  const [generation, pods] = [2, [...news('a', 'b', 'c')]];
+  const earlier = { ...status, updateRevision: atV1.updateRevision, observedGeneration: 1 };
+  const before = decideOn({ generation, spec: { replicas: 2 }, pods, status: earlier });
+  assert.deepEqual(before.did, ['write web', 'delete a']);
+  const [told] = before.actions;
+  assert.deepEqual(told?.type === 'update' && [told.subresource, told.object], [
+    'status',
+    { ...before.cloneSet, status: before.reported },
+  ]);
+  const after = decideOn({ generation, spec: { replicas: 2 }, pods, status: before.reported });
+  assert.deepEqual(after.did, ['delete a']);
+});
+
+test('a CloneSet of which nothing has been told yet has nothing to take back', () => {
+  assert.deepEqual(decideOn({ generation: 1, spec: { replicas: 1 } }).did, ['make a new Pod']);
+});
+
+test('a new spec that has nothing done about Pods is told when all is done', () => {
+  const pods = news('a', 'b', 'c');
+  const { did, reported } = decideOn({ generation: 2, pods, status: { ...status, observedGeneration: 1 } });
+  assert.deepEqual(did, []);
+  assert.equal(reported?.observedGeneration, 2);
+});

@@ -4,7 +4,7 @@ import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumecla
 import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSet, CloneSetStatus } from '@kruise/api/kruise/cloneset';
 import { inPlaceBeforeSurgeAnnotation, tellWhyStuckAnnotation } from '@kruise/api/kruise/well-known';
-import { type Action, isBeingDeleted, patch, remove } from '@kruise/client/actions';
+import { type Action, isBeingDeleted, patch, remove, update as write } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
 import { claimsOf } from '@kruise/machinery/claims';
@@ -65,12 +65,14 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
   const steps = scaling.changesPods ? scaling.actions : [...scaling.actions, ...updating.actions];
   // A change of the spec wakes everyone who watches: it waits until there is nothing else to change.
   const isSettled = steps.length === 0 && isSame(status, cloneSet.status);
+  const found = withFault(status, updating.fault, now);
+  const announcing = steps.length > 0 ? announce(cloneSet, found) : [];
   return {
-    actions: [...keeping, ...steps, ...tidying, ...(isSettled ? forgetDeleted(situation) : [])],
+    actions: [...keeping, ...announcing, ...steps, ...tidying, ...(isSettled ? forgetDeleted(situation) : [])],
     // Pods that cannot be made, for want of quota say, must not keep those that are there from a better template.
     ...(scaling.changesPods ? { otherwise: updating.actions } : {}),
     told: becomesLate(cloneSet, status) ? [stuckEvent(cloneSet, blockersOf(situation))] : [],
-    status: (outcome) => withFailures(withFault(status, updating.fault, now), outcome, new Set(scaling.actions), now),
+    status: (outcome) => withFailures(found, outcome, new Set(scaling.actions), now),
     restMs,
     ...soonest(
       progressSeconds,
@@ -91,6 +93,17 @@ function restMsFor(podCount: number): number {
 
 const podsPerRestMs = 20;
 const maxRestMs = 400;
+
+/**
+ * What is found under a new spec is told before anything is done about it: who sees a Pod change must not read of a
+ * CloneSet that has come to its end, which was true of the spec before.
+ */
+function announce(cloneSet: CloneSet, status: CloneSetStatus): readonly Action[] {
+  const { observedGeneration } = cloneSet.status ?? {};
+  if (observedGeneration === undefined || observedGeneration === status.observedGeneration) return [];
+  const told: CloneSet = { ...cloneSet, status };
+  return [{ ...write(told), subresource: 'status' }];
+}
 
 /** Once for each time a rollout runs out of time, and only where somebody wants to hear of it. */
 function becomesLate({ metadata, status: previous }: CloneSet, status: CloneSetStatus): boolean {
