@@ -34,7 +34,7 @@ import type { Nodes, NodesOptions } from '@kruise/node/nodes';
 import { startNodes } from '@kruise/node/nodes';
 import type { ComponentName } from './component-names.ts';
 import { type ClusterGates, clusterGates } from './feature-gates.ts';
-import { createTurns, takingTurns } from './turns.ts';
+import { createRequestTurns, takingTurns } from './turns.ts';
 
 /** Of a range that is nobody's on any network: a load balancer of this machine is told by its address. */
 const loadBalancerRanges = ['198.18.0.0/24'];
@@ -200,7 +200,7 @@ export function announceManager(core: Core, gates: ClusterGates): Promise<void> 
 }
 
 /** All that the event loop of this process has to do with. */
-const turns = createTurns();
+const turns = createRequestTurns();
 
 function clientOf(core: Core, user: User): Client {
   return createClient(takingTurns(turns, inProcessTransport(core, user, user.username)));

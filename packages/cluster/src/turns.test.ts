@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { ApiRequest, Transport } from '@kruise/client/transport';
-import { createTurns, takingTurns } from './turns.ts';
+import { createRequestTurns, takingTurns } from './turns.ts';
 
 const request: ApiRequest = { method: 'GET', path: '/version' };
 
@@ -21,7 +21,7 @@ function instantServer() {
 
 test('requests that follow each other let the process look at its sockets now and then', async () => {
   const { asked, transport } = instantServer();
-  const { request: ask } = takingTurns(createTurns(), transport);
+  const { request: ask } = takingTurns(createRequestTurns(), transport);
   let isOver = false;
   const working = (async () => {
     for (let i = 0; i < 10_000; i++) await ask(request);
@@ -39,14 +39,14 @@ test('requests that follow each other let the process look at its sockets now an
 
 test('a few requests wait for nobody', async () => {
   const { asked, transport } = instantServer();
-  const { request: ask } = takingTurns(createTurns(), transport);
+  const { request: ask } = takingTurns(createRequestTurns(), transport);
   for (let i = 0; i < 20; i++) void ask(request);
   assert.equal(asked.length, 20);
 });
 
 test('those who wait go on in the order they came', async () => {
   const { asked, transport } = instantServer();
-  const { request: ask } = takingTurns(createTurns(), transport);
+  const { request: ask } = takingTurns(createRequestTurns(), transport);
   const paths = Array.from({ length: 1000 }, (_, index) => `/${index}`);
   const answers = await Promise.all(paths.map((path) => ask({ ...request, path })));
   assert.deepEqual(asked, paths);
@@ -58,7 +58,7 @@ test('those who wait go on in the order they came', async () => {
 
 test('who has little to write does not wait behind somebody who has much', async () => {
   const { asked, transport } = instantServer();
-  const { request: ask } = takingTurns(createTurns(), transport);
+  const { request: ask } = takingTurns(createRequestTurns(), transport);
   const write = (fieldManager: string) => ask({ ...request, path: `/${fieldManager}`, query: { fieldManager } });
   const flood = Array.from({ length: 1000 }, () => write('flood'));
   const others = Array.from({ length: 10 }, () => write('brook'));
@@ -70,7 +70,7 @@ test('who has little to write does not wait behind somebody who has much', async
 
 test('what is done in the background lets the others go first, and is done all the same', async () => {
   const { asked, transport } = instantServer();
-  const { request: ask } = takingTurns(createTurns(), transport);
+  const { request: ask } = takingTurns(createRequestTurns(), transport);
   const events = Array.from({ length: 500 }, () => ask({ ...request, path: '/event', isBackground: true }));
   const others = Array.from({ length: 500 }, () => ask(request));
   await Promise.all(others);
