@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { event } from '@kruise/api/core/event';
+import { node } from '@kruise/api/core/node';
 import { persistentVolume } from '@kruise/api/core/persistentvolume';
 import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import { pod } from '@kruise/api/core/pod';
 import { storageClass } from '@kruise/api/storage/storageclass';
 import { isNotFound } from '@kruise/machinery/status';
 import { type Cluster, startCluster } from '../../testing/cluster.ts';
@@ -102,5 +104,34 @@ test('ten claims get ten volumes, each its own', async () => {
   const { items } = await client.list(persistentVolumeClaim, { namespace: 'default' });
   assert.equal(items.filter(({ status }) => status?.phase === 'Bound').length, 10);
   assert.equal(new Set(items.map(({ spec }) => spec?.volumeName)).size, 10);
+  assert.deepEqual(cluster.complaints, []);
+});
+
+test('a claim whose Pod has a node already is for that node, if there is such a node', async () => {
+  await using cluster = await startCluster();
+  const { client } = cluster;
+  await cluster.run(['persistentvolume-binder-controller']);
+  await client.create(storageClass, {
+    metadata: { name: 'slow' },
+    provisioner: 'example.com/disks',
+    volumeBindingMode: 'WaitForFirstConsumer',
+  });
+  await client.create(persistentVolumeClaim, wanted({ storageClassName: 'slow' }));
+  await client.create(pod, {
+    metadata: { name: 'web', namespace: 'default' },
+    spec: {
+      nodeName: 'node-1',
+      containers: [{ name: 'main', image: 'app' }],
+      volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }],
+    },
+  });
+  const annotations = async () => (await client.get(persistentVolumeClaim, data)).metadata.annotations ?? {};
+  await cluster.pass(20);
+  assert.deepEqual(await annotations(), {});
+  await client.create(node, { metadata: { name: 'node-1' } });
+  await cluster.pass(20);
+  const { 'volume.kubernetes.io/selected-node': where, 'volume.kubernetes.io/storage-provisioner': who } =
+    await annotations();
+  assert.deepEqual([where, who], ['node-1', 'example.com/disks']);
   assert.deepEqual(cluster.complaints, []);
 });

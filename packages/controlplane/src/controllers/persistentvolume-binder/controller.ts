@@ -1,6 +1,7 @@
+import { node } from '@kruise/api/core/node';
 import { type PersistentVolume, persistentVolume } from '@kruise/api/core/persistentvolume';
 import { type PersistentVolumeClaim, persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
-import { pod } from '@kruise/api/core/pod';
+import { type Pod, pod } from '@kruise/api/core/pod';
 import { type StorageClass, storageClass } from '@kruise/api/storage/storageclass';
 import type { Client } from '@kruise/client/client';
 import { type Controller, defineController, watch } from '@kruise/client/controller';
@@ -31,7 +32,7 @@ const claimController = defineController({
   for: persistentVolumeClaim,
   // Two that choose at the same time would choose the same volume, for nothing.
   workers: 1,
-  uses: [pod],
+  uses: [pod, node],
   watches: [watch(persistentVolume, claimsOfVolume), watch(storageClass, claimsOfClass)],
   observe: observeClaim,
   decide: decideClaim,
@@ -44,12 +45,10 @@ function observeClaim(caches: Caches, key: Key): ClaimObserved | undefined {
   const { volumeName } = claim.spec ?? {};
   const className = classOfClaim(claim);
   const free = volumeName ? [] : volumes.byIndex(freeByClass, className);
-  const waiting = volumeName
-    ? []
-    : caches
-        .of(pod)
-        .byIndex(podsByClaim, key)
-        .filter((each) => !isPodFinished(each) && !each.spec?.nodeName);
+  const pods = volumeName ? [] : caches.of(pod).byIndex(podsByClaim, key);
+  const consumers = pods.filter((each) => !isPodFinished(each));
+  const isPlaced = ({ metadata, spec }: Pod) =>
+    metadata.deletionTimestamp === undefined && caches.of(node).get(spec?.nodeName ?? '') !== undefined;
   return {
     claim,
     storageClass: className === '' ? undefined : caches.of(storageClass).get(className),
@@ -59,7 +58,8 @@ function observeClaim(caches: Caches, key: Key): ClaimObserved | undefined {
     volume: volumeName ? volumes.get(volumeName) : undefined,
     kept: volumeName ? [] : volumes.byIndex(byClaim, key),
     free,
-    waitingPods: waiting.map(({ metadata }) => metadata.name ?? ''),
+    waitingPods: consumers.filter(({ spec }) => !spec?.nodeName).map(({ metadata }) => metadata.name ?? ''),
+    placedPod: consumers.find(isPlaced),
   };
 }
 

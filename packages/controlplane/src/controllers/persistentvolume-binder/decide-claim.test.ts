@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import type { Pod } from '@kruise/api/core/pod';
 import type { Decision } from '@kruise/client/controller';
 import fc from 'fast-check';
 import { inWords } from '../../testing/in-words.ts';
@@ -26,6 +27,7 @@ const world = (more: Partial<ClaimObserved> = {}): ClaimObserved => ({
   kept: [],
   free: [],
   waitingPods: [],
+  placedPod: undefined,
   ...more,
 });
 const delayed = classWith({ volumeBindingMode: 'WaitForFirstConsumer' });
@@ -33,6 +35,12 @@ const selected = { 'volume.kubernetes.io/selected-node': 'node-1' };
 const asked = {
   'volume.beta.kubernetes.io/storage-provisioner': 'example.com/disks',
   'volume.kubernetes.io/storage-provisioner': 'example.com/disks',
+};
+const placedPod: Pod = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web-0', namespace: 'default', uid: 'p1' },
+  spec: { containers: [], nodeName: 'node-1' },
 };
 const unclassed = (() => {
   const { storageClassName: _, ...spec } = claimWith().spec ?? {};
@@ -99,6 +107,17 @@ const cases: readonly (readonly [name: string, observed: ClaimObserved, comes: s
     'a class that waits for Pods waits though a volume would fit',
     world({ storageClass: delayed, free: [volumeWith()] }),
     'Pending; Normal WaitForFirstConsumer waiting for first consumer to be created before binding',
+  ],
+  ['a Pod that has its node already is followed there', world({ storageClass: delayed, placedPod }), 'update data'],
+  [
+    'a Pod that has its node is not followed where nobody makes volumes',
+    world({ storageClass: { ...delayed, provisioner: 'kubernetes.io/no-provisioner' }, placedPod }),
+    'Pending; Normal WaitForFirstConsumer waiting for first consumer to be created before binding',
+  ],
+  [
+    'a Pod that has its node matters no more once one was selected',
+    world({ claim: claimWith({}, { ...selected, ...asked }), storageClass: delayed, placedPod }),
+    `Pending; ${externalProvisioning}`,
   ],
   [
     'a Pod without node is waited for by name',
@@ -265,3 +284,10 @@ function carryOut(observed: ClaimObserved, decision: Decision<ClaimStatus>): Cla
     free: there.filter(({ spec }) => !spec?.claimRef),
   };
 }
+
+test('a Pod is followed to its node only if it is really there', () => {
+  const [action] = decideClaim(world({ storageClass: delayed, placedPod })).actions;
+  assert.ok(action?.type === 'update');
+  assert.equal(action.confirm, placedPod);
+  assert.deepEqual(action.object.metadata.annotations, selected);
+});

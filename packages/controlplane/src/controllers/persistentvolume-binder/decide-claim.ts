@@ -1,7 +1,8 @@
 import type { PersistentVolume } from '@kruise/api/core/persistentvolume';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
+import type { Pod } from '@kruise/api/core/pod';
 import type { StorageClass } from '@kruise/api/storage/storageclass';
-import { type NewEvent, update } from '@kruise/client/actions';
+import { confirmed, type NewEvent, update } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import {
   bindCompletedAnnotation,
@@ -30,6 +31,8 @@ export type ClaimObserved = {
   readonly free: readonly PersistentVolume[];
   /** The Pods, by name, that want it and have no node yet. */
   readonly waitingPods: readonly string[];
+  /** A Pod that wants it and has a node already. */
+  readonly placedPod: Pod | undefined;
 };
 
 /** How often a claim that waits is looked at, and told so. */
@@ -80,7 +83,7 @@ function decideNamed({ claim, volume }: ClaimObserved): Decision<ClaimStatus> {
 
 /** Any volume will do that fits. */
 function decideUnnamed(observed: ClaimObserved): Decision<ClaimStatus> {
-  const { claim, storageClass, defaultClass, kept, free, waitingPods } = observed;
+  const { claim, storageClass, defaultClass, kept, free, waitingPods, placedPod } = observed;
   const isDelayed = storageClass !== undefined && delaysBinding(storageClass);
   const volume = chooseVolume(claim, { kept, free, isDelayed });
   if (volume) return bind(claim, volume);
@@ -90,11 +93,22 @@ function decideUnnamed(observed: ClaimObserved): Decision<ClaimStatus> {
     return { actions: [update(classed)] };
   }
   if (isDelayed && claim.metadata.annotations?.[selectedNodeAnnotation] === undefined) {
-    return wait(claim, waitingEvent(waitingPods));
+    const isMade = !isInTree(storageClass.provisioner);
+    return placedPod && isMade ? follow(claim, placedPod) : wait(claim, waitingEvent(waitingPods));
   }
   if (classOfClaim(claim) !== '') return askForVolume(claim, storageClass);
   const message = 'no persistent volumes available for this claim and no storage class is set';
   return wait(claim, { type: 'Normal', reason: 'FailedBinding', message });
+}
+
+/**
+ * A Pod that has its node waits for its claim there, and no scheduler looks at it again. It was none that gave it the
+ * node; or one that still saw the claim that had this name before, and a volume with it.
+ */
+function follow(claim: PersistentVolumeClaim, pod: Pod): Decision<ClaimStatus> {
+  const annotations = { ...claim.metadata.annotations, [selectedNodeAnnotation]: pod.spec?.nodeName ?? '' };
+  // A cache may still have a Pod of this name that is gone, while the next is yet to get its node.
+  return { actions: [confirmed(update({ ...claim, metadata: { ...claim.metadata, annotations } }), pod)] };
 }
 
 /** Asks whoever makes volumes of the class for one. */
