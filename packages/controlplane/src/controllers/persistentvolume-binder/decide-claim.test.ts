@@ -194,6 +194,13 @@ for (const [name, observed, comes] of cases) {
   test(name, () => assert.equal(told(decideClaim(observed)), comes));
 }
 
+test('a Pod is followed to its node only if it is really there', () => {
+  const [action] = decideClaim(world({ storageClass: delayed, placedPod })).actions;
+  assert.ok(action?.type === 'update');
+  assert.equal(action.confirm, placedPod);
+  assert.deepEqual(action.object.metadata.annotations, selected);
+});
+
 function told({ actions, status, told: events = [] }: Decision<ClaimStatus>): string {
   const words = inWords(actions).join(', ');
   const phase = (status as ClaimStatus)?.phase;
@@ -284,10 +291,3 @@ function carryOut(observed: ClaimObserved, decision: Decision<ClaimStatus>): Cla
     free: there.filter(({ spec }) => !spec?.claimRef),
   };
 }
-
-test('a Pod is followed to its node only if it is really there', () => {
-  const [action] = decideClaim(world({ storageClass: delayed, placedPod })).actions;
-  assert.ok(action?.type === 'update');
-  assert.equal(action.confirm, placedPod);
-  assert.deepEqual(action.object.metadata.annotations, selected);
-});

@@ -679,16 +679,15 @@ for (const { readyForSeconds, seconds } of looks) {
 }
 
 test('what is found under a new spec is told before Pods change for it, and once', () => {
-  const [generation, pods] = [2, [...news('a', 'b', 'c')]];
-  const earlier = { ...status, updateRevision: atV1.updateRevision, observedGeneration: 1 };
-  const before = decideOn({ generation, spec: { replicas: 2 }, pods, status: earlier });
+  const scaledDown = { generation: 2, spec: { replicas: 2 }, pods: news('a', 'b', 'c') };
+  const before = decideOn({ ...scaledDown, status: { ...status, observedGeneration: 1 } });
   assert.deepEqual(before.did, ['write web', 'delete a']);
   const [told] = before.actions;
   assert.deepEqual(told?.type === 'update' && [told.subresource, told.object], [
     'status',
     { ...before.cloneSet, status: before.reported },
   ]);
-  const after = decideOn({ generation, spec: { replicas: 2 }, pods, status: before.reported });
+  const after = decideOn({ ...scaledDown, status: before.reported });
   assert.deepEqual(after.did, ['delete a']);
 });
 
