@@ -138,7 +138,7 @@ function readDuration(text: string): Value {
   const strict = parseDuration(text);
   if (strict) return strict;
   let total: bigint | undefined;
-  for (const [, count, word] of text.matchAll(/(\d+)\s*([A-Za-zµ]+)/g)) {
+  for (const [, count, word] of text.matchAll(/(?<!\d)(\d+)\s*([A-Za-zµ]+)/g)) {
     const unit = word!.toLowerCase();
     for (const [names, nanos] of looseUnits) {
       for (const name of names) {

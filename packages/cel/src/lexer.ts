@@ -46,7 +46,7 @@ export type Token = { readonly kind: TokenKind; readonly text: string; readonly 
 
 const keywords: ReadonlySet<string> = new Set<Keyword>(['in', 'true', 'false', 'null']);
 
-const skipped = /(?:[\t \r\n\f]+|\/\/[^\n]*)+/y;
+const skipped = /(?:[\t \r\n\f]|\/\/[^\n]*(?:\n|$))+/y;
 const word = /[A-Za-z_][A-Za-z0-9_]*/y;
 const escapedWord = /`[A-Za-z0-9_.\-/ ]+`/y;
 const number =

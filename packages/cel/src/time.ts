@@ -1,6 +1,8 @@
 /** Timestamps and durations: nanoseconds exact, with the text forms and the time zones of Go's `time` package. */
+
 import { parseDuration as readDuration } from '@kruise/values/duration';
 import { parseInteger } from '@kruise/values/go-integer';
+import { trimTrailing } from '@kruise/values/trim';
 import { attempt } from './attempt.ts';
 import { EvaluationError, type Int, maxInt, minInt, toInt } from './values.ts';
 
@@ -111,7 +113,7 @@ export function formatTimestamp({ seconds, nanos, offsetSeconds }: Timestamp): s
   const digits = (value: number, width: number) => String(value).padStart(width, '0');
   const date = `${digits(local.getUTCFullYear(), 4)}-${digits(local.getUTCMonth() + 1, 2)}-${digits(local.getUTCDate(), 2)}`;
   const time = `${digits(local.getUTCHours(), 2)}:${digits(local.getUTCMinutes(), 2)}:${digits(local.getUTCSeconds(), 2)}`;
-  const fraction = nanos === 0 ? '' : `.${digits(nanos, 9).replace(/0+$/, '')}`;
+  const fraction = nanos === 0 ? '' : `.${trimTrailing(digits(nanos, 9), '0')}`;
   const minutes = Math.abs(Math.trunc(offsetSeconds / 60));
   const zone =
     offsetSeconds === 0

@@ -216,6 +216,6 @@ async function listen(
 
 function lastPort(directory: DataDirectory): number {
   if (!existsSync(directory.kubeconfig)) return 0;
-  const match = /server: .*:(\d+)/.exec(readFileSync(directory.kubeconfig, 'utf8'));
-  return match ? Number(match[1]) : 0;
+  const [, server = ''] = /^ *server: (\S+)$/m.exec(readFileSync(directory.kubeconfig, 'utf8')) ?? [];
+  return Number(URL.parse(server)?.port ?? 0);
 }

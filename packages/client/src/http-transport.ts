@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { StatusError } from '@kruise/machinery/status';
 import { after, type Clock } from '@kruise/values/clock';
+import { trimTrailing } from '@kruise/values/trim';
 import {
   type Credential,
   type Credentials,
@@ -199,7 +200,7 @@ function addressOf(text: string): { readonly server: URL; readonly prefix: strin
   if (!server || (server.protocol !== 'https:' && server.protocol !== 'http:')) {
     throw new Error(`${JSON.stringify(text)} is not the address of a server`);
   }
-  return { server, prefix: server.pathname.replace(/\/+$/, '') };
+  return { server, prefix: trimTrailing(server.pathname, '/') };
 }
 
 function queryOf(query: ApiRequest['query'] = {}): string {

@@ -103,7 +103,7 @@ function readNumber(cursor: Cursor): Node {
   const text = take(cursor, number);
   const integer = tryParseInteger(text);
   if (integer !== undefined) return { kind: 'literal', value: Number(integer), type: 'int64' };
-  if (/^[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)$/.test(text))
+  if (/^[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)$/.test(text))
     return { kind: 'literal', value: Number(text), type: 'float64' };
   throw new ParseError(`cannot parse number ${text}`);
 }
@@ -140,7 +140,7 @@ function readBrackets(cursor: Cursor, depth: number): Nodes {
 }
 
 function trimSpaces(text: string): string {
-  return text.replace(/^ +| +$/g, '');
+  return text.replace(/^ +|(?<! ) +$/g, '');
 }
 
 /** `[2]`, `[-1]`, `[1:3]`, `[::2]`: a lone index is the slice of one that begins there. */
@@ -171,7 +171,7 @@ function readFilter(cursor: Cursor, depth: number): Node {
   if (cursor.text[end + 1] !== ']') throw new ParseError('unclosed array expect ]');
   cursor.position = end + 2;
   const text = cursor.text.slice(start, end);
-  const [, left, operator, right] = /^([^!<>=]+)([!<>=]+)(.+)$/.exec(text) ?? [];
+  const [, left, operator, right] = /^([^!<>=]+)([!<>=]+)(.+)$/s.exec(text) ?? [];
   if (left === undefined || operator === undefined || right === undefined) {
     return { kind: 'filter', left: readPath(text, depth), operator: 'exists', right: [] };
   }

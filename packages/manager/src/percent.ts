@@ -18,7 +18,7 @@ export function scaledValue(value: IntOrString, total: number, round: Round): nu
   return round((percentage * total) / 100) + 0;
 }
 
-const decimal = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/;
+const decimal = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/;
 
 /** A number, or a whole percentage, with its sign or without; nothing where the text is neither. */
 export function wholePercentValue(value: IntOrString, total: number, round: Round): number {

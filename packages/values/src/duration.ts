@@ -2,7 +2,9 @@
  * Durations as Go writes them: `1h30m`, `1.5s`, `300ms`. They are counted in nanoseconds, as bigints: a 64-bit count
  * of nanoseconds passes 2^53 after 104 days.
  */
+
 import { ParseError } from './parse-error.ts';
+import { trimTrailing } from './trim.ts';
 
 /** A length of time in nanoseconds. */
 export type Nanoseconds = bigint;
@@ -18,7 +20,7 @@ const unitNanoseconds: ReadonlyMap<string, number> = new Map([
   ['h', 3600e9],
 ]);
 
-const term = /([0-9]*)(\.?)([0-9]*)([^0-9.]*)/y;
+const term = /([0-9]*)(?:\.([0-9]*))?([^0-9.]*)/y;
 const limit = 2n ** 63n;
 // A sum of terms never needs more; the scan is linear but its messages repeat the text.
 const maxLength = 4096;
@@ -34,7 +36,7 @@ export function parseDuration(text: string): Nanoseconds {
 
   let total = 0n;
   for (term.lastIndex = 0; term.lastIndex < unsigned.length; ) {
-    const [, whole = '', , fraction = '', unit = ''] = term.exec(unsigned) ?? [];
+    const [, whole = '', fraction = '', unit = ''] = term.exec(unsigned) ?? [];
     if (whole === '' && fraction === '') throw invalid();
     const count = BigInt(whole);
     if (count > limit) throw invalid();
@@ -80,7 +82,7 @@ export function formatDuration(duration: Nanoseconds): string {
 
 function decimal(value: bigint, places: number): string {
   const digits = String(value).padStart(places + 1, '0');
-  const fraction = digits.slice(-places).replace(/0+$/, '');
+  const fraction = trimTrailing(digits.slice(-places), '0');
   const whole = digits.slice(0, -places);
   return fraction === '' ? whole : `${whole}.${fraction}`;
 }

@@ -1,7 +1,9 @@
 /** What is allowed in a Pod or a template of one, but is probably not meant, or will not be allowed for ever. */
+
 import { formatAddress, isAddress, parseAddress, parseLegacyAddress, unmap } from '@kruise/values/address';
 import { formatList, quote } from '@kruise/values/go-syntax';
 import { validateDns1123Label, validateLabelValue } from '@kruise/values/names';
+import { trimTrailing } from '@kruise/values/trim';
 import type { Affinity, NodeSelectorTerm, PodAffinity } from './affinity.ts';
 import type { Container, ContainerPort, EphemeralContainer } from './container.ts';
 import type { PersistentVolumeClaimSpec } from './persistentvolumeclaim.ts';
@@ -237,7 +239,7 @@ function filesOf({
 }
 
 function* addFile(earlier: File[], file: File, volume: string, description: string): Generator<string> {
-  const added = { ...file, path: file.path.replace(/\/+$/, '') };
+  const added = { ...file, path: trimTrailing(file.path, '/') };
   for (const other of earlier) {
     if (!isOverlap(added.path, other.path)) continue;
     const body = `${describe(added)} with ${describe(other)}`;

@@ -1,4 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { type PemBlock, pemBlocks } from '@kruise/values/pem';
 import type { Secret } from './secret.ts';
 
 /** Of a certificate and a key that are not a pair; in the words of Go, whose servers refuse them. */
@@ -9,17 +10,11 @@ export function* secretWarnings({ type, data = {} }: Secret): Generator<string> 
   if (fault !== undefined) yield fault;
 }
 
-const pemBlock = /-----BEGIN ([^-\n]*)-----\n[\s\S]*?\n?-----END \1-----/g;
-
-function blocksOf(text: string): readonly { readonly type: string; readonly pem: string }[] {
-  return [...text.matchAll(pemBlock)].map(([pem, type = '']) => ({ type, pem }));
-}
-
 function keyPairFault(certificates: string, keys: string): string | undefined {
-  const certificateBlocks = blocksOf(certificates);
+  const certificateBlocks = pemBlocks(certificates);
   const certificate = certificateBlocks.find(({ type }) => type === 'CERTIFICATE');
   if (!certificate) return missing('certificate', certificateBlocks, '"CERTIFICATE"');
-  const keyBlocks = blocksOf(keys);
+  const keyBlocks = pemBlocks(keys);
   const key = keyBlocks.find(({ type }) => type === 'PRIVATE KEY' || type.endsWith(' PRIVATE KEY'));
   if (!key) {
     if (keyBlocks.some(({ type }) => type === 'CERTIFICATE')) {
@@ -29,20 +24,20 @@ function keyPairFault(certificates: string, keys: string): string | undefined {
   }
   let parsed: X509Certificate;
   try {
-    parsed = new X509Certificate(certificate.pem);
+    parsed = new X509Certificate(certificate.text);
   } catch {
     return 'x509: malformed certificate';
   }
   let privateKey: KeyObject;
   try {
-    privateKey = createPrivateKey(key.pem);
+    privateKey = createPrivateKey(key.text);
   } catch {
     return 'tls: failed to parse private key';
   }
   return parsed.checkPrivateKey(privateKey) ? undefined : 'tls: private key does not match public key';
 }
 
-function missing(what: string, blocks: ReturnType<typeof blocksOf>, expected: string): string {
+function missing(what: string, blocks: readonly PemBlock[], expected: string): string {
   if (blocks.length === 0) return `tls: failed to find any PEM data in ${what} input`;
   const types = blocks.map(({ type }) => type).join(' ');
   return `tls: failed to find ${expected} PEM block in ${what} input after skipping PEM blocks of the following types: [${types}]`;

@@ -35,7 +35,6 @@ const knownFields: ReadonlySet<string> = new Set([
 ]);
 // What spec.nodeName was called before v1.
 const formerNames: ReadonlyMap<string, string> = new Map([['spec.host', 'spec.nodeName']]);
-const subscripted = /^(.+?)\['(.*)'\]$/s;
 
 export function* validateFieldRef(
   { apiVersion, fieldPath }: ObjectFieldSelector,
@@ -50,8 +49,16 @@ export function* validateFieldRef(
   } else yield* validateFieldPath(fieldPath, destination, path);
 }
 
+/** Splits `metadata.labels['app']` into the field and the key; undefined where the path has no subscript. */
+export function splitSubscript(fieldPath: string): readonly [field: string, key: string] | undefined {
+  const opening = fieldPath.indexOf("['", 1);
+  const closing = fieldPath.length - 2;
+  if (opening < 0 || opening + 2 > closing || !fieldPath.endsWith("']")) return undefined;
+  return [fieldPath.slice(0, opening), fieldPath.slice(opening + 2, closing)];
+}
+
 function* validateFieldPath(fieldPath: string, destination: Destination, path: string): Generator<Cause> {
-  const [, field, subscript = ''] = subscripted.exec(fieldPath) ?? [];
+  const [field, subscript = ''] = splitSubscript(fieldPath) ?? [];
   if (field === 'metadata.annotations' || field === 'metadata.labels') {
     const key = field === 'metadata.annotations' ? subscript.toLowerCase() : subscript;
     yield* refusals(path, key, validateQualifiedName(key));

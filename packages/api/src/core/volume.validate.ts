@@ -6,6 +6,7 @@ import { validateLabelSelector } from '../meta/label-selector.validate.ts';
 import { validateAnnotations, validateLabels } from '../meta/labels.validate.ts';
 import type { ObjectMeta } from '../meta/object-meta.ts';
 import { oneOf, refusals } from '../meta/value.validate.ts';
+import { endsWithQualifiedName } from './iscsi-name.ts';
 import { validateDescendingPath, validateFilePath, validateMode, validateNoBacksteps } from './path.validate.ts';
 import { validatePersistentVolumeClaimSpec } from './persistentvolumeclaim.validate.ts';
 import { isNegative } from './resources.validate.ts';
@@ -249,10 +250,10 @@ function* validateItem({ key, path: file, mode }: KeyToPath, path: string): Gene
   yield* refusals(`${path}.mode`, mode, validateMode(mode));
 }
 
-const iscsiFormats: readonly (readonly [prefix: string, format: RegExp])[] = [
-  ['iqn', /iqn\.\d{4}-\d{2}\.([A-Za-z0-9\-.]+)(:[^,;*&$|\s]+)$/],
-  ['eui', /^eui.[A-Za-z0-9]{16}$/],
-  ['naa', /^naa.[A-Za-z0-9]{32}$/],
+const iscsiFormats: readonly (readonly [prefix: string, isValid: (name: string) => boolean])[] = [
+  ['iqn', endsWithQualifiedName],
+  ['eui', (name) => /^eui.[A-Za-z0-9]{16}$/.test(name)],
+  ['naa', (name) => /^naa.[A-Za-z0-9]{32}$/.test(name)],
 ];
 
 function* validateISCSI(iscsi: ISCSIVolumeSource, path: string): Generator<Cause> {
@@ -267,9 +268,9 @@ function* validateISCSI(iscsi: ISCSIVolumeSource, path: string): Generator<Cause
 }
 
 function* validateQualifiedISCSIName(name: string, path: string): Generator<Cause> {
-  const [, format] = iscsiFormats.find(([prefix]) => name.startsWith(prefix)) ?? [];
-  if (!format) yield invalid(path, name, 'must be valid format starting with iqn, eui, or naa');
-  else if (!format.test(name)) yield invalid(path, name, 'must be valid format');
+  const [, isValid] = iscsiFormats.find(([prefix]) => name.startsWith(prefix)) ?? [];
+  if (!isValid) yield invalid(path, name, 'must be valid format starting with iqn, eui, or naa');
+  else if (!isValid(name)) yield invalid(path, name, 'must be valid format');
 }
 
 function* validateInitiatorLength({ name, iscsi }: Volume, path: string): Generator<Cause> {

@@ -1,4 +1,5 @@
 import type { PolicyRule } from '@kruise/api/rbac/rule';
+import { trimTrailing } from '@kruise/values/trim';
 import type { Attributes } from './authorizer.ts';
 
 /** Whether a rule allows what is wanted. */
@@ -25,7 +26,7 @@ function matchesResource(resources: readonly string[], plural: string, subresour
 
 function matchesPath(pattern: string, path: string): boolean {
   if (pattern === '*' || pattern === path) return true;
-  return pattern.endsWith('*') && path.startsWith(pattern.replace(/\*+$/, ''));
+  return pattern.endsWith('*') && path.startsWith(trimTrailing(pattern, '*'));
 }
 
 /** The rules of one verb, group, resource and name, or of one verb and path, that a rule comes to. */

@@ -11,6 +11,7 @@ import { readRequest } from '@kruise/machinery/x509/certificate';
 import type { Draft } from '@kruise/schema/draft';
 import { type Cause, duplicate, forbidden, invalid, notSupported, required, tooLong } from '@kruise/schema/field-error';
 import { validateDns1123Label, validateDns1123Subdomain } from '@kruise/values/names';
+import { pemBlocks } from '@kruise/values/pem';
 import { type RequestContext, timestamp } from '../context.ts';
 
 const usages = [
@@ -214,9 +215,9 @@ function* validateConditions(request: Request, old: Request | undefined): Genera
 function certificateFault(base64: string): string | undefined {
   if (base64 === '') return undefined;
   const text = Buffer.from(base64, 'base64').toString('latin1');
-  const blocks = [...text.matchAll(/-----BEGIN ([^-]+)-----([\s\S]*?)-----END \1-----/g)];
+  const blocks = pemBlocks(text);
   if (blocks.length === 0) return 'must contain at least one CERTIFICATE PEM block';
-  for (const [block, type = '', content = ''] of blocks) {
+  for (const { type, content, text: block } of blocks) {
     if (type !== 'CERTIFICATE') return `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(type)}`;
     if (content.includes(':')) return 'no PEM block headers are permitted';
     try {

@@ -202,8 +202,16 @@ function fixedPoint(number: number, precision: number): string {
   if (Number.isNaN(number)) return 'NaN';
   if (!Number.isFinite(number)) return number > 0 ? '∞' : '-∞';
   const [whole, fraction] = exactFixed(number, precision).split('.') as [string, string?];
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  const grouped = withThousandsSeparators(whole);
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
+
+function withThousandsSeparators(whole: string): string {
+  const sign = whole.startsWith('-') ? '-' : '';
+  const digits = whole.slice(sign.length);
+  const groups: string[] = [];
+  for (let end = digits.length; end > 0; end -= 3) groups.unshift(digits.slice(Math.max(0, end - 3), end));
+  return sign + groups.join(',');
 }
 
 function scientific(number: number, precision: number): string {

@@ -171,7 +171,7 @@ function numberIn(text: string): number {
   return decimal.test(digits) ? Number(digits) / divisor : 0;
 }
 
-const decimal = /^(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/;
+const decimal = /^(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/;
 
 type Token = { readonly kind: string; readonly text: string; readonly line: number; readonly column: number };
 

@@ -29,7 +29,7 @@ function sortedBy(pods: readonly Pod[], rankOf: (pod: Pod) => readonly number[])
 
 /** The number that a text ends with: 10 of `web-10`; 0 if it is none, or too large. */
 function trailingNumber(text: string): number {
-  const [digits] = /\d+$/.exec(text) ?? ['0'];
+  const [digits] = /(?<!\d)\d+$/.exec(text) ?? ['0'];
   const value = BigInt(digits);
   return value < 2n ** 63n ? Number(value) : 0;
 }

@@ -1,6 +1,8 @@
 /** What a Pod's sandbox is made from (cri.md §6, §7). */
+
 import type { Pod } from '@kruise/api/core/pod';
 import { milliValue, parseQuantity, quantityValue } from '@kruise/values/quantity';
+import { trimTrailing } from '@kruise/values/trim';
 import type {
   DnsConfig,
   LinuxSandboxSecurityContext,
@@ -142,7 +144,7 @@ const maxKernelHostnameLength = 64;
 
 /** The name a Pod calls itself, and the domain it is found in. */
 export function hostnameOf({ metadata, spec }: Pod, clusterDomain: string): { hostname: string; domain: string } {
-  const hostname = (spec?.hostname || metadata.name || '').slice(0, maxHostnameLength).replace(/[-.]+$/, '');
+  const hostname = trimTrailing((spec?.hostname || metadata.name || '').slice(0, maxHostnameLength), '-.');
   const domain = spec?.subdomain ? `${spec.subdomain}.${metadata.namespace}.svc.${clusterDomain}` : '';
   return { hostname, domain };
 }

@@ -71,7 +71,7 @@ const durationUnits = /^(?:ns|nano.*|us|\u00b5s|micro.*|ms|milli.*|s|sec.*|m|min
 function isDuration(text: string): boolean {
   if (parses(() => parseDuration(text))) return true;
   let hasKnownUnit = false;
-  for (const [, count = '', unit = ''] of text.matchAll(/([0-9]+)[\t\n\f\r ]*([A-Za-z\u00b5]+)/g)) {
+  for (const [, count = '', unit = ''] of text.matchAll(/(?<![0-9])([0-9]+)[\t\n\f\r ]*([A-Za-z\u00b5]+)/g)) {
     if (count.length > 18 && BigInt(count) >= 2n ** 63n) return false;
     hasKnownUnit ||= durationUnits.test(unit.toLowerCase());
   }

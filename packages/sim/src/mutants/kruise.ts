@@ -128,7 +128,7 @@ export const kruiseMutants: readonly Mutant[] = [
     name: 'a CloneSet changes containers without stopping traffic first',
     parts: deciding(
       cloneSet,
-      without((action) => action.type === 'patch' && /InPlaceUpdateReady.*"False"/.test(JSON.stringify(action.patch))),
+      without((action) => action.type === 'patch' && setsInPlaceGate(action.patch, 'False')),
     ),
     about: cloneSet,
     caughtBy: 'no container is changed of a Pod that still gets traffic',
@@ -138,7 +138,7 @@ export const kruiseMutants: readonly Mutant[] = [
     name: 'a CloneSet leaves Pods unready after it has updated them in place',
     parts: deciding(
       cloneSet,
-      without((action) => action.type === 'patch' && /InPlaceUpdateReady.*"True"/.test(JSON.stringify(action.patch))),
+      without((action) => action.type === 'patch' && setsInPlaceGate(action.patch, 'True')),
     ),
     about: cloneSet,
     caughtBy: rest,
@@ -236,3 +236,9 @@ export const kruiseMutants: readonly Mutant[] = [
     seed: 'm-23',
   },
 ];
+
+function setsInPlaceGate(patch: unknown, status: 'True' | 'False'): boolean {
+  const text = JSON.stringify(patch);
+  const gate = text.indexOf('InPlaceUpdateReady');
+  return gate >= 0 && text.indexOf(`"${status}"`, gate) >= 0;
+}

@@ -2,9 +2,11 @@
  * Schedulers' helpers elsewhere, asked over HTTP: they may rule out nodes, score them, spare victims, and bind Pods
  * themselves. The names of fields begin with capitals, as Go has them.
  */
+
 import type { Container } from '@kruise/api/core/container';
 import type { Node } from '@kruise/api/core/node';
 import type { Pod } from '@kruise/api/core/pod';
+import { trimTrailing } from '@kruise/values/trim';
 import type { NodeInfo } from '../cluster/node-info.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import { maxNodeScore, type Rejection } from '../plugin.ts';
@@ -82,7 +84,7 @@ export function createExtender(configuration: ExtenderConfiguration, post: Post)
   const managed = new Set(configuration.managedResources);
 
   async function ask<T>(verb: string, body: unknown): Promise<T> {
-    const url = `${urlPrefix.replace(/\/+$/, '')}/${verb}`;
+    const url = `${trimTrailing(urlPrefix, '/')}/${verb}`;
     const answer = await post(url, body, configuration);
     if (answer.code !== 200) throw new Error(`failed ${verb} with extender at URL ${url}, code ${answer.code}`);
     // What an extender answers is taken for what its API says; a field that is missing is as good as empty.

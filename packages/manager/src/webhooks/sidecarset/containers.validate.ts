@@ -2,6 +2,7 @@ import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import { validatePod } from '@kruise/api/core/pod.validate';
 import type { ObjectFieldSelector } from '@kruise/api/core/value-source';
+import { splitSubscript } from '@kruise/api/core/value-source.validate';
 import { type SidecarContainer, type SidecarSetSpec, typedSidecarContainer } from '@kruise/api/kruise/sidecarset';
 import { invalidStructure } from '@kruise/api/meta/go-value';
 import { refusals } from '@kruise/api/meta/value.validate';
@@ -90,7 +91,7 @@ function* validateSource({ apiVersion, fieldPath }: ObjectFieldSelector, path: s
   if (!fieldPath) return yield required(`${path}.fieldPath`);
   const fault = (why: string) => invalid(`${path}.fieldPath`, fieldPath, `error converting fieldPath: ${why}`);
   if (apiVersion !== 'v1') return yield fault(`unsupported pod version: ${apiVersion}`);
-  const [, field, subscript = ''] = /^(.+?)\['(.*)'\]$/s.exec(fieldPath) ?? [];
+  const [field, subscript = ''] = splitSubscript(fieldPath) ?? [];
   if (field === undefined) return yield fault(`field label not supported: ${fieldPath}`);
   if (field === 'metadata.labels') yield* refusals(path, subscript, validateQualifiedName(subscript));
   else if (field !== 'metadata.annotations') yield fault(`field path not supported: ${field}`);

@@ -130,7 +130,7 @@ function answer(text: string): void {
 /** Reads `200 for 30s, 503 for 10s, refuse`. */
 function timeline(text: string, check: (value: string) => unknown): readonly Step[] {
   return text.split(',').map((part) => {
-    const [value = '', duration] = part.trim().split(/\s+for\s+/);
+    const [value = '', duration] = part.trim().split(/(?<!\s)\s+for\s+/);
     check(value);
     return { value, forMs: duration === undefined ? Number.POSITIVE_INFINITY : durationMs(duration) };
   });

@@ -56,7 +56,7 @@ function readHead(socket: Duplex): Promise<Switched | BackendAnswer> {
       socket.off('readable', readable);
       socket.off('close', closed);
       const [statusLine = '', ...lines] = read.subarray(0, end).toString('latin1').split('\r\n');
-      const [, code = '', reason = ''] = /^HTTP\/1\.1 (\d+) ?(.*)$/.exec(statusLine) ?? [];
+      const [, code = '', reason = ''] = /^HTTP\/1\.1 (\d{3}) ?(.*)$/.exec(statusLine) ?? [];
       const headers = Object.fromEntries(
         lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
       );

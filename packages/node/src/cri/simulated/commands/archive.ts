@@ -1,5 +1,6 @@
 /** `tar`, which is how `kubectl cp` gets files in and out. */
 
+import { trimTrailing } from '@kruise/values/trim';
 import type { FileStat } from '../../runtime.ts';
 import { readAll } from '../byte-streams.ts';
 import { absolutePath } from '../file-tree.ts';
@@ -101,12 +102,16 @@ function* unpack(bytes: Buffer): Generator<Member> {
     at += Math.ceil(size / blockBytes) * blockBytes;
     const type = text(156, 1) || '0';
     if (type === 'L') {
-      longName = content.toString().replace(/\0+$/, '');
+      longName = trimTrailing(content.toString(), '\0');
       continue;
     }
     // Extended headers say nothing that matters here, save a long path.
     if (type === 'x' || type === 'g') {
-      longName = /\d+ path=(.*)\n/.exec(content.toString())?.[1] ?? longName;
+      const paths = content
+        .toString()
+        .split('\n')
+        .filter((record) => /^\d+ path=/.test(record));
+      longName = paths[0]?.slice(paths[0].indexOf('=') + 1) ?? longName;
       continue;
     }
     const prefix = text(345, 155);
@@ -122,7 +127,7 @@ function extract(
   { type, mode, content, target }: Omit<Member, 'name'>,
 ): void {
   const { files } = container;
-  const trimmed = path.replace(/\/+$/, '');
+  const trimmed = trimTrailing(path, '/');
   files.makeDirectory(type === '5' ? trimmed : trimmed.slice(0, trimmed.lastIndexOf('/')) || '/', { parents: true });
   if (type === '5') return;
   if (type === '2') {

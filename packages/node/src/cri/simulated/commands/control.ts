@@ -152,7 +152,7 @@ async function sleepFor(process: ProgramContext['process'], delayMs: number): Pr
 
 function durationMs(text: string): number {
   if (/^inf(inity)?$/.test(text)) return Number.POSITIVE_INFINITY;
-  const [, number, unit = ''] = /^(\d*\.?\d+)([smhd]?)$/.exec(text) ?? [];
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?|\.\d+)([smhd]?)$/.exec(text) ?? [];
   if (number === undefined) throw new ToolError(`invalid number '${text}'`);
   return Number(number) * (unitSeconds[unit] as number) * 1000;
 }

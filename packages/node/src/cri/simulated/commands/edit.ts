@@ -90,9 +90,12 @@ function sedAddress(address: string, isExtended: boolean): SedStep['applies'] {
 async function awk(context: ProgramContext): Promise<number> {
   const { values, operands } = parseArguments(context.argv.slice(1), 'Fv');
   const [program = '', ...names] = operands;
-  const [, pattern, body] =
-    /^\s*(?:\/((?:[^/\\]|\\.)*)\/)?\s*(?:\{\s*print\s*([^}]*?);?\s*\})?\s*$/.exec(program) ?? [];
-  if (pattern === undefined && body === undefined) throw new ToolError(`unsupported program ${program}`, 2);
+  const [, pattern, action] = /^(?:\/((?:[^/\\]|\\.)*)\/)?\s*(?:\{([^}]*)\})?$/.exec(program.trim()) ?? [];
+  const statement = action?.trim();
+  if ((pattern === undefined && statement === undefined) || statement?.startsWith('print') === false) {
+    throw new ToolError(`unsupported program ${program}`, 2);
+  }
+  const body = statement?.slice('print'.length).trim().replace(/;$/, '');
   const separator = values.get('F');
   const expression = pattern === undefined ? undefined : regExp(pattern);
   return eachInput(context, names, async (input) => {
@@ -105,7 +108,7 @@ async function awk(context: ProgramContext): Promise<number> {
         if (/^\$\d+$/.test(term)) return term === '$0' ? line : (fields[Number(term.slice(1)) - 1] ?? '');
         return term.replace(/^"(.*)"$/, '$1');
       };
-      const groups = (body ?? '').split(/\s*,\s*/).filter((group) => group !== '');
+      const groups = (body ?? '').split(',').flatMap((group) => group.trim() || []);
       const text = groups.map((group) => (group.match(/"[^"]*"|\S+/g) ?? []).map(value).join('')).join(' ');
       await writeText(context.stdout, `${groups.length === 0 ? line : text}\n`);
     }

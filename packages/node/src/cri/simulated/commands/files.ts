@@ -1,5 +1,7 @@
 /** Commands about files. */
+
 import { createHash } from 'node:crypto';
+import { trimTrailing } from '@kruise/values/trim';
 import { inputOf, readAll } from '../byte-streams.ts';
 import { absolutePath, FileError, type FileTree } from '../file-tree.ts';
 import { type Program, type ProgramContext, writeText } from '../program.ts';
@@ -153,7 +155,7 @@ export const fileCommands: Readonly<Record<string, Program>> = {
     const { random } = context.container;
     const path = pathOf(
       context,
-      template.replace(/X+$/, (run) => [...run].map(() => Math.floor(random.next() * 36).toString(36)).join('')),
+      template.replace(/(?<!X)X+$/, (run) => [...run].map(() => Math.floor(random.next() * 36).toString(36)).join('')),
     );
     if (flags.has('d')) filesOf(context).makeDirectory(path, { mode: 0o700 });
     else filesOf(context).write(path, '', { mode: 0o600 });
@@ -171,7 +173,7 @@ export const fileCommands: Readonly<Record<string, Program>> = {
     return 0;
   }),
   dirname: tool(async ({ argv, stdout }) => {
-    const path = (argv[1] ?? '').replace(/\/+$/, '');
+    const path = trimTrailing(argv[1] ?? '', '/');
     const slash = path.lastIndexOf('/');
     await writeText(stdout, `${slash < 0 ? '.' : path.slice(0, slash) || '/'}\n`);
     return 0;
@@ -198,7 +200,7 @@ export function pathOf({ directory }: ProgramContext, path: string): string {
 }
 
 export function baseName(path: string): string {
-  return path.replace(/\/+$/, '').replace(/^.*\//, '') || (path.startsWith('/') ? '/' : '');
+  return trimTrailing(path, '/').replace(/^.*\//, '') || (path.startsWith('/') ? '/' : '');
 }
 
 function needed(operands: readonly string[]): readonly string[] {

@@ -275,7 +275,7 @@ async function grep(context: ProgramContext): Promise<number> {
 /** Whether a position is in a list such as `1,3-5,7-`. */
 function rangeTest(list: string): (position: number) => boolean {
   const ranges = list.split(',').map((part) => {
-    const [, from = '', dash, to = ''] = /^(\d*)(-?)(\d*)$/.exec(part) ?? [];
+    const [, from = '', dash, to = ''] = /^(\d*)(?:(-)(\d*))?$/.exec(part) ?? [];
     if (from === '' && to === '') throw new ToolError(`invalid range '${list}'`);
     const first = from === '' ? 1 : Number(from);
     return { first, last: dash ? (to === '' ? Number.POSITIVE_INFINITY : Number(to)) : first };

@@ -113,8 +113,8 @@ function limitOf(seconds: string | undefined): { readonly limitMs?: number } {
 
 function headersOf({ lists }: Arguments, name: string): readonly Header[] {
   return (lists.get(name) ?? []).flatMap((text): Header[] => {
-    const [, key, value] = /^([^:]+):\s*(.*)$/.exec(text) ?? [];
-    return key === undefined || value === undefined ? [] : [[key, value]];
+    const colon = text.indexOf(':');
+    return colon <= 0 ? [] : [[text.slice(0, colon), text.slice(colon + 1).trimStart()]];
   });
 }
 

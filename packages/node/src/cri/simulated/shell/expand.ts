@@ -1,4 +1,5 @@
 /** Turns the words of a script into the words of a command: parameters, commands, arithmetic, fields, paths. */
+import { trimTrailing } from '@kruise/values/trim';
 import { writeText } from '../program.ts';
 import { evaluateArithmetic } from './arithmetic.ts';
 import { globPaths, isPattern, matches, type Pattern, textOf } from './pattern.ts';
@@ -82,7 +83,7 @@ async function partText(part: WordPart, frame: Frame, capture: Capture, isFirst:
     case 'parameter':
       return parameterText(part.parameter, frame, capture);
     case 'command':
-      return (await capture(part.script, frame)).replace(/\n+$/, '');
+      return trimTrailing(await capture(part.script, frame), '\n');
     case 'arithmetic': {
       const expression = await expandText(part.expression, frame, capture);
       return String(evaluateArithmetic(expression, frame.state.variables));

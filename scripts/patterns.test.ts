@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { checkSync } from 'recheck';
+
+/**
+ * Node's regular expressions backtrack. A pattern that takes quadratic time on a text of one megabyte stops a process for
+ * minutes, and most patterns meet text that a user wrote.
+ */
+const root = fileURLToPath(new URL('..', import.meta.url));
+const sources = globSync('packages/*/{src,bin}/**/*.{ts,mjs}', { cwd: root }).filter(
+  (file) => !/\.test\.ts$|\/testing\/|\/generated\//.test(file),
+);
+
+/** A literal follows an operator, an opening bracket, a comma or a keyword; elsewhere a slash divides. */
+const literal =
+  /(?:^|[=(,:?[!&|{;]|=>|\breturn|\byield|\.\.\.)\s*(\/(?![/*])(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[dgimsuvy]*)/gm;
+
+const patterns = new Map<string, string[]>();
+for (const file of sources) {
+  for (const [, found] of readFileSync(join(root, file), 'utf8').matchAll(literal)) {
+    patterns.set(found!, [...(patterns.get(found!) ?? []), file]);
+  }
+}
+
+test('the patterns of the sources are found', () => assert.ok(patterns.size > 300, `${patterns.size} found`));
+
+test('every pattern takes linear time on every text', () => {
+  const slow = [...patterns].flatMap(([pattern, files]) => {
+    const end = pattern.lastIndexOf('/');
+    const source = pattern.slice(1, end);
+    // Without a repetition that has no bound there is nothing to backtrack over.
+    if (!/[+*]|,\}/.test(source)) return [];
+    const found = checkSync(source, pattern.slice(end + 1), { randomSeed: 1, timeout: 60_000 });
+    if (found.status === 'safe') return [];
+    const why = found.status === 'vulnerable' ? found.complexity.summary : found.error.kind;
+    return [`${pattern} in ${files.join(', ')}: ${why}`];
+  });
+  assert.deepEqual(slow, []);
+});
