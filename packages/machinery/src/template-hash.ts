@@ -1,5 +1,6 @@
-/** The hash of a Pod template that tells the ReplicaSets of a Deployment apart (kcm.md §2.1). */
-import { stringifySorted } from '@kruise/values/go-json';
+/** The hash of a Pod template that names a Deployment's ReplicaSets and a DaemonSet's revisions (kcm.md §2.1). */
+import { type PodTemplateSpec, podTemplateSpec } from '@kruise/api/core/pod-template';
+import { goDump } from '@kruise/schema/codec/go-dump';
 import { fnv1a, safeEncode } from './hash.ts';
 
 /** The label that carries the hash, on a ReplicaSet, its Pods and in its selector. */
@@ -7,14 +8,23 @@ export const templateHashLabel = 'pod-template-hash';
 
 const utf8 = new TextEncoder();
 
+/** Templates are immutable, and a controller hashes the same one for every name that it tries. */
+const dumpHashes = new WeakMap<PodTemplateSpec, number>();
+
 /**
- * The hash of a template, in characters that are safe in a name. Templates that differ in the order of their fields
- * only have the same; another collision count gives another for the same template.
+ * Returns the hash of a template in characters that are safe in a name: Kubernetes v1.33's own, bit by bit, since other
+ * programs compute it from the template and compare. Another collision count gives another hash of the same template.
  */
-export function templateHash(template: unknown, collisionCount?: number): string {
-  const hash = fnv1a(utf8.encode(stringifySorted(template)));
+export function templateHash(template: PodTemplateSpec = noTemplate, collisionCount?: number): string {
+  let hash = dumpHashes.get(template);
+  if (hash === undefined) {
+    hash = fnv1a(utf8.encode(goDump(podTemplateSpec, template)));
+    dumpHashes.set(template, hash);
+  }
   return safeEncode(String(collisionCount === undefined ? hash : fnv1a(littleEndian(collisionCount), hash)));
 }
+
+const noTemplate: PodTemplateSpec = {};
 
 function littleEndian(count: number): Uint8Array {
   const bytes = new Uint8Array(8);

@@ -148,6 +148,8 @@ export type Field = Patch &
     readonly pointer: boolean;
     /** The members of the node appear among this object's own; only protobuf nests them. */
     readonly inline?: true;
+    /** The name of the field in Go's structure, where it does not follow from the name in JSON. */
+    readonly goName?: string;
   };
 
 /** The members of an object by name. */
@@ -372,6 +374,7 @@ type FieldOptions = Patch &
     readonly required?: boolean;
     readonly omitEmpty?: boolean;
     readonly pointer?: boolean;
+    readonly goName?: string;
   };
 type Usual = { readonly required: boolean; readonly omitEmpty: boolean; readonly pointer: boolean };
 

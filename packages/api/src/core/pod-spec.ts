@@ -212,7 +212,9 @@ export const podSpec = s.object(
     ),
     nodeSelector: s.optional(7, s.map(s.string(), { mapType: 'atomic' }), 'Labels the node must have, all of them.'),
     serviceAccountName: s.optional(8, s.string(), 'The ServiceAccount it acts as; default by default.'),
-    serviceAccount: s.optional(9, s.string(), 'An old name for serviceAccountName, kept equal to it.'),
+    serviceAccount: s.optional(9, s.string(), 'An old name for serviceAccountName, kept equal to it.', {
+      goName: 'DeprecatedServiceAccount',
+    }),
     automountServiceAccountToken: s.pointer(
       21,
       s.boolean(),

@@ -67,7 +67,9 @@ export const fcVolumeSource = s.object('io.k8s.api.core.v1.FCVolumeSource', 'A d
   lun: s.pointer(2, s.int32(), 'Number of the disk at the target.'),
   fsType: s.optional(3, s.string(), 'The file system; ext4 by default.'),
   readOnly: s.optional(4, s.boolean(), 'Mount it read-only. Default false.'),
-  wwids: s.optional(5, s.atomicList(s.string()), 'World wide identifiers of the disk, instead of targetWWNs and lun.'),
+  wwids: s.optional(5, s.atomicList(s.string()), 'World wide identifiers of the disk, instead of targetWWNs and lun.', {
+    goName: 'WWIDs',
+  }),
 });
 export type FCVolumeSource = s.TypeOf<typeof fcVolumeSource>;
 
@@ -112,7 +114,9 @@ export const azureDiskVolumeSource = s.object(
   'A data disk of Azure. Handled by the driver disk.csi.azure.com.',
   {
     diskName: s.required(1, s.string(), 'Name of the disk.'),
-    diskURI: s.required(2, s.string(), 'URI of the disk in its storage account, or its resource ID if it is managed.'),
+    diskURI: s.required(2, s.string(), 'URI of the disk in its storage account, or its resource ID if it is managed.', {
+      goName: 'DataDiskURI',
+    }),
     cachingMode: s.pointer(
       3,
       s.string({ goType: 'v1.AzureDataDiskCachingMode', default: 'ReadWrite' }),
@@ -133,7 +137,7 @@ export const photonPersistentDiskVolumeSource = s.object(
   'io.k8s.api.core.v1.PhotonPersistentDiskVolumeSource',
   'A disk of Photon Controller. Kubernetes no longer mounts it.',
   {
-    pdID: s.required(1, s.string(), 'ID of the disk.'),
+    pdID: s.required(1, s.string(), 'ID of the disk.', { goName: 'PdID' }),
     fsType: s.optional(2, s.string(), 'The file system; ext4 by default.'),
   },
 );
@@ -218,8 +222,12 @@ export const iscsiVolumeSource = s.object('io.k8s.api.core.v1.ISCSIVolumeSource'
   fsType: s.optional(5, s.string(), 'The file system; ext4 by default.'),
   readOnly: s.optional(6, s.boolean(), 'Attach it read-only. Default false.'),
   portals: s.optional(7, s.atomicList(s.string()), 'Further portals of the same target, for several paths to it.'),
-  chapAuthDiscovery: s.optional(8, s.boolean(), 'Authenticate by CHAP when looking for targets.'),
-  chapAuthSession: s.optional(11, s.boolean(), 'Authenticate by CHAP when opening a session.'),
+  chapAuthDiscovery: s.optional(8, s.boolean(), 'Authenticate by CHAP when looking for targets.', {
+    goName: 'DiscoveryCHAPAuth',
+  }),
+  chapAuthSession: s.optional(11, s.boolean(), 'Authenticate by CHAP when opening a session.', {
+    goName: 'SessionCHAPAuth',
+  }),
   secretRef: s.pointer(10, localObjectReference, 'Secret with the CHAP credentials, in the namespace of the Pod.'),
   initiatorName: s.pointer(
     12,
@@ -233,7 +241,9 @@ export const glusterfsVolumeSource = s.object(
   'io.k8s.api.core.v1.GlusterfsVolumeSource',
   'A volume of GlusterFS. Kubernetes no longer mounts it.',
   {
-    endpoints: s.required(1, s.string(), 'Name of the Endpoints object that lists the servers.'),
+    endpoints: s.required(1, s.string(), 'Name of the Endpoints object that lists the servers.', {
+      goName: 'EndpointsName',
+    }),
     path: s.required(2, s.string(), 'Name of the volume.'),
     readOnly: s.optional(3, s.boolean(), 'Mount it read-only. Default false.'),
   },
@@ -254,11 +264,13 @@ export const rbdVolumeSource = s.object(
   'io.k8s.api.core.v1.RBDVolumeSource',
   'A Ceph block device. Kubernetes no longer mounts it.',
   {
-    monitors: s.required(1, s.atomicList(s.string()), 'The Ceph monitors, as host:port.'),
-    image: s.required(2, s.string(), 'Name of the RBD image.'),
+    monitors: s.required(1, s.atomicList(s.string()), 'The Ceph monitors, as host:port.', { goName: 'CephMonitors' }),
+    image: s.required(2, s.string(), 'Name of the RBD image.', { goName: 'RBDImage' }),
     fsType: s.optional(3, s.string(), 'The file system; ext4 by default.'),
-    pool: s.optional(4, s.string({ default: 'rbd' }), 'The pool the image is in; rbd by default.'),
-    user: s.optional(5, s.string({ default: 'admin' }), 'The Ceph user; admin by default.'),
+    pool: s.optional(4, s.string({ default: 'rbd' }), 'The pool the image is in; rbd by default.', {
+      goName: 'RBDPool',
+    }),
+    user: s.optional(5, s.string({ default: 'admin' }), 'The Ceph user; admin by default.', { goName: 'RadosUser' }),
     keyring: s.optional(
       6,
       s.string({ default: '/etc/ceph/keyring' }),
@@ -597,7 +609,9 @@ export const volumeSource = s.object(
     rbd: s.pointer(11, rbdVolumeSource, 'A Ceph block device; no longer mounted.'),
     flexVolume: s.pointer(12, flexVolumeSource, 'A volume mounted by a program on the node; deprecated.'),
     cinder: s.pointer(13, cinderVolumeSource, 'A volume of OpenStack Cinder.'),
-    cephfs: s.pointer(14, cephFSVolumeSource, 'A directory of a Ceph file system; no longer mounted.'),
+    cephfs: s.pointer(14, cephFSVolumeSource, 'A directory of a Ceph file system; no longer mounted.', {
+      goName: 'CephFS',
+    }),
     flocker: s.pointer(15, flockerVolumeSource, 'A Flocker dataset; no longer mounted.'),
     downwardAPI: s.pointer(16, downwardAPIVolumeSource, 'Files made of what the Pod knows about itself.'),
     fc: s.pointer(17, fcVolumeSource, 'A disk reached by Fibre Channel.'),
@@ -614,7 +628,7 @@ export const volumeSource = s.object(
     projected: s.pointer(26, projectedVolumeSource, 'Files from several sources in one directory.'),
     portworxVolume: s.pointer(24, portworxVolumeSource, 'A Portworx volume.'),
     scaleIO: s.pointer(25, scaleIOVolumeSource, 'A ScaleIO volume; no longer mounted.'),
-    storageos: s.pointer(27, storageOSVolumeSource, 'A StorageOS volume; no longer mounted.'),
+    storageos: s.pointer(27, storageOSVolumeSource, 'A StorageOS volume; no longer mounted.', { goName: 'StorageOS' }),
     csi: s.pointer(28, csiVolumeSource, 'A volume a CSI driver makes for the Pod.'),
     ephemeral: s.pointer(29, ephemeralVolumeSource, 'A volume with a claim that is made for the Pod and goes with it.'),
     image: s.pointer(30, imageVolumeSource, 'The content of an image or artifact, read-only.'),

@@ -1,4 +1,4 @@
-import { type Node, type ObjectNode, resolve } from '../language.ts';
+import { type Field, type Node, type ObjectNode, resolve } from '../language.ts';
 
 /** The Go type of a node's values, as error messages print it: `v1.PodSpec`, `map[string]string`, `[]v1.Volume`. */
 export function goTypeOf(unresolved: Node): string {
@@ -54,4 +54,19 @@ const eitherTypes = {
 /** The name of an object's Go structure: `PodSpec`. */
 export function structureName({ name = '' }: ObjectNode): string {
   return name.slice(name.lastIndexOf('.') + 1);
+}
+
+/** Words that Go writes in capitals at the start of a field name. */
+const initialisms: ReadonlySet<string> = new Set(
+  'api aws csi dns fc fs gce gmsa grpc http ip iqn iscsi nfs os pd rbd se ssl tcp tty uid'.split(' '),
+);
+
+/** Returns the name of a field in its Go structure: `FSGroup` for `fsGroup`. An embedded structure lends its own name. */
+export function goFieldName(name: string, field: Field): string {
+  if (field.goName !== undefined) return field.goName;
+  const node = resolve(field.node);
+  if (node.type === 'object' && (field.inline || name === 'metadata')) return structureName(node);
+  const [word = ''] = /^[a-z]+/.exec(name) ?? [];
+  const length = initialisms.has(word) ? word.length : 1;
+  return name.slice(0, length).toUpperCase() + name.slice(length);
 }

@@ -124,6 +124,57 @@ test('a rollout keeps its budget at every moment, and is reported', async () => 
   assert.deepEqual(cluster.complaints, []);
 });
 
+test('a ReplicaSet is named by the hash that Kubernetes computes from the stored template', async () => {
+  await using cluster = await startDeployments();
+  const template = {
+    metadata: { labels },
+    spec: { containers: [{ name: 'main', image: 'shop:1', resources: { limits: { cpu: '0.5' } } }] },
+  };
+  await cluster.client.create(deployment, deploymentOf({ replicas: 1, template }));
+  await settle(cluster);
+  // Computed by a Go program with k8s.io/api v0.33.4 for the template with its defaults.
+  assert.deepEqual(
+    (await setsOf(cluster)).map(({ metadata }) => metadata.name),
+    ['web-5c487465c8'],
+  );
+  assert.deepEqual(
+    (await podsOf(cluster)).map(({ metadata }) => metadata.labels),
+    [{ app: 'web', 'pod-template-hash': '5c487465c8' }],
+  );
+});
+
+test('a ReplicaSet of the same template under another hash is kept, so that an upgrade starts no rollout', async () => {
+  await using cluster = await startCluster();
+  const { client } = cluster;
+  const { metadata } = await client.create(deployment, deploymentOf({ replicas: 2 }));
+  const hashed = { ...labels, 'pod-template-hash': '6d5f4c8b9' };
+  const earlier = await client.create(replicaSet, {
+    metadata: {
+      name: 'web-6d5f4c8b9',
+      namespace: 'default',
+      labels: hashed,
+      ownerReferences: [
+        { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: metadata.uid!, controller: true },
+      ],
+    },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: hashed },
+      template: { ...templateOf('a'), metadata: { labels: hashed } },
+    },
+  });
+  await cluster.run(['deployment-controller', 'replicaset-controller']);
+  await settle(cluster);
+  assert.deepEqual(
+    (await setsOf(cluster)).map((set) => set.metadata.uid),
+    [earlier.metadata.uid],
+  );
+  assert.deepEqual(
+    (await podsOf(cluster)).map((each) => each.metadata.labels),
+    [hashed, hashed],
+  );
+});
+
 test('a rollout that is stuck is reported, keeps old Pods, and goes on by itself when it is mended', async () => {
   await using cluster = await startDeployments();
   const { client, nodes } = cluster;
