@@ -107,11 +107,18 @@ const steps: {
     does: ['remove ImagePullJob pull'],
   },
   {
-    name: 'a job on its way out lets go',
+    name: 'a terminating job keeps its finalizer while it releases Secrets',
     job: job({}, { metadata: { deletionTimestamp: ago(1) } }),
     nodes: three,
     copies: [copy('a', 's', ['default/pull'])],
-    does: ['remove Secret a', 'patch ImagePullJob pull'],
+    does: ['remove Secret a', 'wait 1'],
+  },
+  {
+    name: 'a terminating job without Secrets loses its finalizer',
+    job: job({}, { metadata: { deletionTimestamp: ago(1) } }),
+    nodes: three,
+    copies: [copy('a', 's', ['default/other'])],
+    does: ['patch ImagePullJob pull'],
   },
   {
     name: 'a job that has let go does nothing',

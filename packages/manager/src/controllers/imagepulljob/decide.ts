@@ -39,7 +39,7 @@ const nothing: Decision<ImagePullJobStatus> = { actions: [] };
 
 export function decide(observed: Observed, settings: Settings, now: Instant): Decision<ImagePullJobStatus> {
   const { job, nodeImages } = observed;
-  if (isBeingDeleted(job)) return { actions: letGo(observed, settings) };
+  if (isBeingDeleted(job)) return finalize(observed, settings);
   const { completionTime } = job.status ?? {};
   if (completionTime != null) return afterwards(observed, settings, parseTime(completionTime), now);
   const image = nameAndTagOf(job.spec.image);
@@ -62,6 +62,22 @@ export function decide(observed: Observed, settings: Settings, now: Instant): De
     ...untilDeadline(job, status, now),
     restMs: restMsFor(nodeImages.length),
   };
+}
+
+/** Time between the release of a terminating job's Secrets and the reconcile that confirms it. */
+const releaseConfirmationSeconds = 1;
+
+/**
+ * Releases the copied Secrets of a terminating job; a later reconcile, which finds none left, removes the finalizer. A
+ * copy that the cache shows late is thus released as well, and clients find the job terminating before it is gone.
+ */
+function finalize(observed: Observed, settings: Settings): Decision<ImagePullJobStatus> {
+  const { job } = observed;
+  if (!hasFinalizer(job, imagePullJobFinalizer)) return nothing;
+  const released = releaseSecrets(observed, settings);
+  return released.length > 0
+    ? { actions: released, requeueAfterSeconds: releaseConfirmationSeconds }
+    : { actions: [removeFinalizer(job, imagePullJobFinalizer)] };
 }
 
 /** Where many nodes tell how far they are, a job looks at all of them at once rather than after each. */
