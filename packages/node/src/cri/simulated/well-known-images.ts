@@ -84,6 +84,17 @@ const webServers: readonly ImageDefinition[] = [
   },
 ];
 
+/** A game server that opens in steps: each check finds it one step further, until its gate is open. */
+const gameServerProbe = `step=0
+if [ -f /tmp/probe-step ]; then step=$(cat /tmp/probe-step); fi
+echo $((step + 1)) > /tmp/probe-step
+case $step in
+  0) exit 1 ;;
+  1) echo data ;;
+  *) echo gate ;;
+esac
+`;
+
 const testImages: readonly ImageDefinition[] = [
   {
     repositories: [
@@ -130,6 +141,15 @@ const testImages: readonly ImageDefinition[] = [
     megabytes: 24,
     entrypoint: ['/sample-apiserver'],
     tools: 'none',
+  },
+  {
+    repositories: ['docker.io/openkruise/minecraft-demo'],
+    megabytes: 250,
+    command: ['minecraft-server'],
+    workingDirectory: '/minecraft',
+    tools: 'distribution',
+    ports: [25565],
+    files: { '/minecraft/probe.sh': gameServerProbe },
   },
   {
     repositories: ['registry.k8s.io/e2e-test-images/nonewprivs'],

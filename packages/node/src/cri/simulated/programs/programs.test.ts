@@ -64,6 +64,19 @@ describe('programs of images', () => {
     });
   }
 
+  test('the probe of the game server reports a closed server, then its data, then its gate', async () => {
+    const node = simulatedNode();
+    const { containerId } = await node.runContainer({ image: 'openkruise/minecraft-demo:probe-v0' });
+    const probe = async () => {
+      const { stdout, exitCode } = await node.sh(containerId, 'bash ./probe.sh');
+      return `${exitCode} ${stdout.trim()}`;
+    };
+    assert.deepEqual(
+      [await probe(), await probe(), await probe(), await probe()],
+      ['1 ', '0 data', '0 gate', '0 gate'],
+    );
+  });
+
   const privileges: readonly [noNewPrivs: boolean, output: string][] = [
     [true, 'Effective uid: 1000\n'],
     [false, 'Effective uid: 0\n'],
