@@ -21,6 +21,7 @@ import type { NodeRuntime } from '../cri/runtime.ts';
 import { createKubelet, type Kubelet } from './kubelet.ts';
 import { defaultLogLimits, rotateLogs } from './log-rotation.ts';
 import { hasUnifiedCgroups } from './machine.ts';
+import { parseRequestTarget } from './server/request-target.ts';
 
 onContainerd('Pods of real containers', (title) => describe(title, testPods));
 
@@ -131,7 +132,8 @@ function testPods(): void {
 
   async function logOf(name: string, query = ''): Promise<string> {
     const path = `/containerLogs/default/${name}/c${query}`;
-    const { code, body } = await kubelet.handler.send({ method: 'GET', path, headers: {}, signal: stop.signal });
+    const request = { method: 'GET', target: parseRequestTarget(path), headers: {}, signal: stop.signal };
+    const { code, body } = await kubelet.handler.send(request);
     assert.equal(code, 200);
     return text(body);
   }

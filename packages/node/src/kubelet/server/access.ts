@@ -1,9 +1,11 @@
 /** Who may ask a kubelet for what: certificates and tokens say who, the API server says what (kubelet.md §14). */
+import { createHash } from 'node:crypto';
 import { tokenReview } from '@kruise/api/authentication/tokenreview';
 import { subjectAccessReview } from '@kruise/api/authorization/subjectaccessreview';
 import type { Client } from '@kruise/client/client';
 import type { Clock } from '@kruise/values/clock';
 import type { Instant } from '@kruise/values/time';
+import type { RequestTarget } from './request-target.ts';
 
 /** Someone who is known. */
 export type Caller = { readonly name: string; readonly groups: readonly string[]; readonly uid?: string };
@@ -27,11 +29,9 @@ const verbs: { readonly [method: string]: string } = {
   DELETE: 'delete',
 };
 
-/** What a request needs: the first of the subresources that is allowed will do. */
-export function accessOf(method: string, path: string): Access {
-  const verb = verbs[method] ?? '';
-  const [, first = ''] = path.split(/[/?]/);
-  return { verb, subresources: subresourcesOf(first) };
+/** Returns the access a request needs. One allowed subresource is enough. */
+export function accessOf(method: string, { segments: [first = ''] }: RequestTarget): Access {
+  return { verb: verbs[method] ?? '', subresources: subresourcesOf(first) };
 }
 
 function subresourcesOf(first: string): readonly string[] {
@@ -80,8 +80,9 @@ export function delegatedAccess(client: Client, clock: Clock, nodeName: string):
   }
 
   return {
+    // A digest bounds what one entry takes, however long the token is, and keeps tokens out of memory dumps.
     callerOf: (token) =>
-      identities(token, async () => {
+      identities(createHash('sha256').update(token).digest('base64'), async () => {
         const { status } = await client.create(tokenReview, { metadata: {}, spec: { token } });
         const { username = '', groups = [], uid } = status?.user ?? {};
         const caller = status?.authenticated ? { name: username, groups, ...(uid ? { uid } : {}) } : undefined;

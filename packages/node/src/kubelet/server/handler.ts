@@ -12,6 +12,7 @@ import { cadvisorMetrics } from './cadvisor-metrics.ts';
 import { attach, type CommandRequest, exec, portForward, runOnce } from './commands.ts';
 import { readLog } from './logs.ts';
 import { checkpoint, readNodeLog } from './node-files.ts';
+import type { RequestTarget } from './request-target.ts';
 import { resourceMetrics } from './resource-metrics.ts';
 import { summaryOf } from './summary.ts';
 import { KubeletError, type KubeletView } from './view.ts';
@@ -19,8 +20,8 @@ import { KubeletError, type KubeletView } from './view.ts';
 /** A request to a kubelet. */
 export type KubeletRequest = {
   readonly method: string;
-  /** With its query. */
-  readonly path: string;
+  /** Parsed once, by whoever brings the request and asks for authorization. */
+  readonly target: RequestTarget;
   readonly headers: IncomingHttpHeaders;
   /** Aborted when whoever asked is gone. */
   readonly signal: AbortSignal;
@@ -45,28 +46,35 @@ const prometheusText = 'text/plain; version=0.0.4; charset=utf-8';
 /** A kubelet that answers at all is well: it does one thing after the other. */
 const healthChecks = ['ping', 'log', 'syncloop'];
 
-/** The API of a kubelet. */
-export function createKubeletHandler(view: KubeletView): KubeletHandler {
-  const text = (body: string, type = plainText, code = 200): KubeletAnswer => ({
+function text(body: string, type = plainText, code = 200): KubeletAnswer {
+  return {
     code,
     headers: { 'content-type': type, 'content-length': String(Buffer.byteLength(body)) },
     body: Readable.from([Buffer.from(body)]),
-  });
+  };
+}
+
+/** Returns the answer to a request that failed. */
+export function failureAnswer(error: unknown): KubeletAnswer {
+  return text((error as Error).message, plainText, error instanceof KubeletError ? error.code : 500);
+}
+
+/** The API of a kubelet. */
+export function createKubeletHandler(view: KubeletView): KubeletHandler {
   const json = (value: unknown) => text(JSON.stringify(value), 'application/json');
 
   async function answer(request: KubeletRequest): Promise<KubeletAnswer> {
-    const { pathname, searchParams } = new URL(request.path, 'http://kubelet');
-    const [first = '', ...rest] = pathname
-      .split('/')
-      .filter((part) => part !== '')
-      .map(decodeURIComponent);
+    const { segments, query } = request.target;
+    const [first = '', ...rest] = segments;
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     switch (first) {
       case 'healthz':
-        return answerHealth(rest[0], searchParams);
+        return answerHealth(rest[0], query);
       case 'pods':
+        if (!isRead) throw methodNotAllowed();
         return json(podList(view.workers().map((worker) => shownPod(worker))));
       case 'runningpods':
+        if (!isRead) throw methodNotAllowed();
         return json(
           podList(
             view
@@ -82,12 +90,12 @@ export function createKubeletHandler(view: KubeletView): KubeletHandler {
           return {
             code: 200,
             headers: { 'content-type': 'text/plain' },
-            body: await readLog(view, rest, searchParams, request.signal),
+            body: await readLog(view, rest, query, request.signal),
           };
         break;
       case 'stats':
-        if (rest[0] === 'summary')
-          return json(await summaryOf(view, searchParams.get('only_cpu_and_memory') === 'true'));
+        if (!isRead) throw methodNotAllowed();
+        if (rest[0] === 'summary') return json(await summaryOf(view, query.get('only_cpu_and_memory') === 'true'));
         break;
       case 'metrics':
         return answerMetrics(rest[0], request);
@@ -98,8 +106,7 @@ export function createKubeletHandler(view: KubeletView): KubeletHandler {
         if (request.method === 'POST') return json(await checkpoint(view, rest));
         break;
       case 'run':
-        if (request.method === 'POST')
-          return text(await runOnce(view, rest, searchParams.getAll('cmd'), request.signal));
+        if (request.method === 'POST') return text(await runOnce(view, rest, query.getAll('cmd'), request.signal));
         break;
       case 'exec':
       case 'attach':
@@ -135,23 +142,23 @@ export function createKubeletHandler(view: KubeletView): KubeletHandler {
       try {
         return await answer(request);
       } catch (error) {
-        if (error instanceof KubeletError) return text(error.message, plainText, error.code);
-        return text((error as Error).message, plainText, 500);
+        return failureAnswer(error);
       }
     },
     async upgrade(request, upgrade) {
-      const { pathname, searchParams } = new URL(request.path, 'http://kubelet');
-      const [first, ...path] = pathname
-        .split('/')
-        .filter((part) => part !== '')
-        .map(decodeURIComponent);
-      const asked: CommandRequest = { path, query: searchParams, upgrade };
+      const { segments, query } = request.target;
+      const [first, ...path] = segments;
+      const asked: CommandRequest = { path, query, upgrade };
       if (first === 'exec') return exec(view, asked);
       if (first === 'attach') return attach(view, asked);
       if (first === 'portForward') return portForward(view, asked);
       throw new KubeletError(404, '404 page not found');
     },
   };
+}
+
+function methodNotAllowed(): KubeletError {
+  return new KubeletError(405, '405: Method Not Allowed');
 }
 
 /** A Pod with what its kubelet says of it, which may be newer than what the API has. */

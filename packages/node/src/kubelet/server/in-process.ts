@@ -2,7 +2,8 @@
 import { type Duplex, duplexPair } from 'node:stream';
 import type { Backend, BackendAnswer, BackendRequest, Switched } from '@kruise/apiserver/connect/backend';
 import { writeHead } from '@kruise/client/streaming/upgrade';
-import type { KubeletHandler } from './handler.ts';
+import { failureAnswer, type KubeletAnswer, type KubeletHandler } from './handler.ts';
+import { parseRequestTarget } from './request-target.ts';
 import { KubeletError } from './view.ts';
 
 /** A kubelet as a server behind the API server. */
@@ -14,25 +15,38 @@ export function inProcessBackend(url: string, handler: KubeletHandler): Backend 
         Array.isArray(value) ? value.join(', ') : value,
       ]),
     );
+  // The API server has authorized `nodes/proxy` or the Pod's subresource, which cover the whole kubelet or one Pod of it.
+  async function answer(request: BackendRequest): Promise<KubeletAnswer> {
+    const { method, path, signal } = request;
+    try {
+      return await handler.send({ method, target: parseRequestTarget(path), headers: headersOf(request), signal });
+    } catch (error) {
+      return failureAnswer(error);
+    }
+  }
+  async function switchOver(request: BackendRequest, socket: Duplex): Promise<void> {
+    const { method, path, signal } = request;
+    const headers = headersOf(request);
+    const target = parseRequestTarget(path);
+    await handler.upgrade({ method, target, headers, signal }, { method, headers, socket, head: Buffer.alloc(0) });
+  }
   return {
     url,
     async send(request) {
-      const { method, path, signal } = request;
-      const { code, headers, body } = await handler.send({ method, path, headers: headersOf(request), signal });
+      const { signal } = request;
+      const { code, headers, body } = await answer(request);
       signal.addEventListener('abort', () => body.destroy(), { once: true });
       return { code, reason: '', headers, body };
     },
     async upgrade(request) {
-      const { method, path, signal } = request;
-      const headers = headersOf(request);
+      const { signal } = request;
       const [near, far] = duplexPair();
       for (const socket of [near, far]) socket.on('error', () => socket.destroy());
       signal.addEventListener('abort', () => near.destroy(), { once: true });
       // The two ends know nothing of each other's being destroyed, as those of a socket would.
       near.once('close', () => far.destroy());
       far.once('close', () => near.destroy());
-      const asked = { method, path, headers, signal };
-      handler.upgrade(asked, { method, headers, socket: far, head: Buffer.alloc(0) }).catch((error: unknown) => {
+      switchOver(request, far).catch((error: unknown) => {
         const code = error instanceof KubeletError ? error.code : 500;
         writeHead(far, code, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' }, 'refused');
         far.end((error as Error).message);

@@ -8,6 +8,7 @@ import type { TLSSocket } from 'node:tls';
 import { refuseUpgrade } from '@kruise/client/streaming/upgrade';
 import { type AccessControl, accessOf, type Caller } from './access.ts';
 import type { KubeletHandler, KubeletRequest } from './handler.ts';
+import { parseRequestTarget } from './request-target.ts';
 import { KubeletError } from './view.ts';
 
 /** Where and how a kubelet listens. */
@@ -42,12 +43,14 @@ export async function listenKubelet(
   };
   const server: Server = createServer({ cert: options.certificate, key: options.key, ...trust });
 
-  async function admit(request: IncomingMessage): Promise<void> {
+  /** Authenticates and authorizes a request; returns what is to be dispatched, with the target that was authorized. */
+  async function admit(request: IncomingMessage, ended: AbortSignal): Promise<KubeletRequest> {
     const { method = '', url = '', headers, socket } = request;
     const caller = certified(socket as TLSSocket) ?? (await bearer(headers.authorization));
     if (!caller) throw new KubeletError(401, 'Unauthorized');
-    const wanted = accessOf(method, url);
-    if (await access.allows(caller, wanted)) return;
+    const target = parseRequestTarget(url);
+    const wanted = accessOf(method, target);
+    if (await access.allows(caller, wanted)) return { method, target, headers, signal: ended };
     const subresources = wanted.subresources.join(' ');
     const who = `user=${caller.name}, verb=${wanted.verb}, resource=nodes, subresource(s)=[${subresources}]`;
     throw new KubeletError(403, `Forbidden (${who})`);
@@ -58,20 +61,12 @@ export async function listenKubelet(
     return token === undefined ? undefined : access.callerOf(token);
   }
 
-  const asked = ({ method = '', url = '', headers }: IncomingMessage, ended: AbortSignal): KubeletRequest => ({
-    method,
-    path: url,
-    headers,
-    signal: ended,
-  });
-
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     void (async () => {
       try {
-        await admit(request);
-        const { code, headers, body } = await handler.send(asked(request, gone.signal));
+        const { code, headers, body } = await handler.send(await admit(request, gone.signal));
         response.writeHead(code, headers);
         response.flushHeaders();
         await pipeline(body, response);
@@ -90,8 +85,8 @@ export async function listenKubelet(
     socket.once('close', () => gone.abort());
     socket.on('error', () => socket.destroy());
     const upgrade = { method: request.method ?? '', headers: request.headers, socket, head };
-    void admit(request)
-      .then(() => handler.upgrade(asked(request, gone.signal), upgrade))
+    void admit(request, gone.signal)
+      .then((admitted) => handler.upgrade(admitted, upgrade))
       .catch((error: unknown) => {
         refuseUpgrade(upgrade, error instanceof KubeletError ? error.code : 500, (error as Error).message);
       });

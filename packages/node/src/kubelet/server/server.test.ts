@@ -16,6 +16,7 @@ import { startTestNode, type TestNode, type TestPod } from '../testing/test-node
 import { accessOf, delegatedAccess } from './access.ts';
 import { inProcessBackend } from './in-process.ts';
 import { listenKubelet } from './listen.ts';
+import { parseRequestTarget } from './request-target.ts';
 
 const isReady = (pod: Pod | undefined) => pod !== undefined && isPodReady(pod);
 const { signal } = new AbortController();
@@ -86,7 +87,7 @@ test('the log of the container before is kept', async () => {
   await node.until('web', (pod) => pod?.status?.containerStatuses?.[0]?.restartCount === 1);
   const { code, body } = await node.kubelet.handler.send({
     method: 'GET',
-    path: '/containerLogs/default/web/c?previous=true',
+    target: parseRequestTarget('/containerLogs/default/web/c?previous=true'),
     headers: {},
     signal,
   });
@@ -98,7 +99,8 @@ test('what cannot be read is told apart', async () => {
   await node.create({ containers: [{ name: 'c', image: 'docker.io/library/no-such-image:1' }] });
   await node.until('web', (pod) => pod?.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'ImagePullBackOff');
   const ask = async (path: string) => {
-    const { code, body } = await node.kubelet.handler.send({ method: 'GET', path, headers: {}, signal });
+    const request = { method: 'GET', target: parseRequestTarget(path), headers: {}, signal };
+    const { code, body } = await node.kubelet.handler.send(request);
     return [code, await text(body)];
   };
   const waiting = 'container "c" in pod "web" is waiting to start: trying and failing to pull image';
@@ -270,7 +272,7 @@ test('files of the node are shown, and containers written down', async () => {
   assert.deepEqual(await node.ask('/logs/deep/syslog'), [200, 'all is well']);
   assert.match((await node.ask('/logs/'))[1], /<a href="deep">deep<\/a>/);
   assert.equal((await node.ask('/logs/nothing'))[0], 404);
-  assert.equal((await node.ask('/logs/deep/%2e%2e/x'))[0], 404);
+  assert.equal((await node.ask('/logs/deep/%2e%2e/x'))[0], 400);
   const [code, body] = await node.ask('/checkpoint/default/web/c', 'POST');
   assert.equal(code, 200);
   const [location] = JSON.parse(body).items;
@@ -327,7 +329,7 @@ const accessRows: readonly (readonly [method: string, path: string, verb: string
 ];
 for (const [method, path, verb, subresources] of accessRows) {
   test(`${method} ${path} takes the right to ${verb} nodes/${subresources}`, () => {
-    const access = accessOf(method, path);
+    const access = accessOf(method, parseRequestTarget(path));
     assert.deepEqual([access.verb, access.subresources.join()], [verb, subresources]);
   });
 }
@@ -389,6 +391,10 @@ test('a kubelet on the network answers those who may', async () => {
   assert.equal((await ask('/stats/summary', 'scraper'))[0], 200);
   const forbidden = 'Forbidden (user=scraper, verb=get, resource=nodes, subresource(s)=[pods proxy])';
   assert.deepEqual(await ask('/pods', 'scraper'), [403, forbidden]);
+  for (const path of ['/stats/../pods', '/stats/%2e%2e/pods', '/stats/..%2fpods', '//pods', '/stats/..\\pods']) {
+    assert.deepEqual(await ask(path, 'scraper'), [400, 'invalid path'], path);
+  }
+  assert.deepEqual(await ask('/stats/../pods'), [401, 'Unauthorized']);
   stop.abort();
 });
 
