@@ -148,3 +148,29 @@ test('credentials are those for the narrowest place that covers an image', () =>
   assert.deepEqual(usersFor('a.example.org/app:1'), ['star']);
   assert.deepEqual(usersFor('quay.io/app:1'), []);
 });
+
+/** A pull Secret with the given `auths`. */
+function pullSecret(auths: unknown) {
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {},
+    type: 'kubernetes.io/dockerconfigjson',
+    data: { '.dockerconfigjson': Buffer.from(JSON.stringify({ auths })).toString('base64') },
+  };
+}
+
+test('stars in the registry name of a pull Secret do not hold up the node', () => {
+  const image = `${'a'.repeat(60)}.example.com/app:1`;
+  const startedAt = performance.now();
+  const secret = pullSecret({ [`${'*a'.repeat(28)}*b.example.com`]: { username: 'me' } });
+  assert.deepEqual(credentialsFor(image, [secret]), []);
+  assert.ok(performance.now() - startedAt < 1000);
+});
+
+test('a pull Secret that is not as it should be gives no credentials', () => {
+  for (const auths of [null, 'x', [], { 'a.example.com': null }, { 'a.example.com': { auth: 5 } }]) {
+    const users = credentialsFor('a.example.com/app', [pullSecret(auths)]).map(({ username }) => username);
+    assert.ok(users.every((user) => user === ''));
+  }
+});

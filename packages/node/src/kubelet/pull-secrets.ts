@@ -3,6 +3,7 @@ import { parseImageReference } from '@kruise/api/core/image-reference';
 import type { Secret } from '@kruise/api/core/secret';
 import type { AuthConfig } from '../cri/messages.ts';
 import type { HostFiles } from '../cri/runtime.ts';
+import { globMatches } from './glob.ts';
 
 type Entry = { readonly place: string; readonly auth: AuthConfig };
 
@@ -26,22 +27,10 @@ export async function nodeSecretsOf(files: HostFiles, directory: string): Promis
 }
 
 function entriesOf({ type, data }: Secret): Entry[] {
-  if (type === 'kubernetes.io/dockerconfigjson') {
-    const config = decoded(data?.['.dockerconfigjson']) as { auths?: Auths } | undefined;
-    return entriesIn(config?.auths);
-  }
-  if (type === 'kubernetes.io/dockercfg') return entriesIn(decoded(data?.['.dockercfg']) as Auths | undefined);
+  if (type === 'kubernetes.io/dockerconfigjson') return entriesIn(fieldsOf(decoded(data?.['.dockerconfigjson'])).auths);
+  if (type === 'kubernetes.io/dockercfg') return entriesIn(decoded(data?.['.dockercfg']));
   return [];
 }
-
-type Auths = {
-  readonly [place: string]: {
-    readonly username?: string;
-    readonly password?: string;
-    readonly auth?: string;
-    readonly identitytoken?: string;
-  };
-};
 
 function decoded(base64: string | undefined): unknown {
   if (base64 === undefined) return undefined;
@@ -53,15 +42,29 @@ function decoded(base64: string | undefined): unknown {
   }
 }
 
-function entriesIn(auths: Auths | undefined): Entry[] {
-  return Object.entries(auths ?? {}).map(([place, { username, password, auth, identitytoken }]) => {
-    const [user, ...rest] = auth ? Buffer.from(auth, 'base64').toString().split(':') : [];
+/** The members of an object. A tenant's JSON may have anything in an object's place. */
+function fieldsOf(value: unknown): { readonly [name: string]: unknown } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as { readonly [name: string]: unknown })
+    : {};
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function entriesIn(auths: unknown): Entry[] {
+  return Object.entries(fieldsOf(auths)).map(([place, entry]) => {
+    const { username, password, auth, identitytoken } = fieldsOf(entry);
+    const pair = textIn(auth);
+    const identityToken = textIn(identitytoken);
+    const [user, ...rest] = pair === undefined ? [] : Buffer.from(pair, 'base64').toString().split(':');
     return {
       place: place.replace(/^https?:\/\//, '').replace(/\/(v1|v2)?\/?$/, ''),
       auth: {
-        username: user ?? username ?? '',
-        password: user === undefined ? (password ?? '') : rest.join(':'),
-        ...(identitytoken ? { identityToken: identitytoken } : {}),
+        username: user ?? textIn(username) ?? '',
+        password: user === undefined ? (textIn(password) ?? '') : rest.join(':'),
+        ...(identityToken === undefined ? {} : { identityToken }),
       },
     };
   });
@@ -79,12 +82,6 @@ function covers(place: string, repository: string): boolean {
   const wanted = wantedName.split('.');
   const isSameHost =
     (isHub(name) && isHub(wantedName)) ||
-    (parts.length === wanted.length && parts.every((part, index) => matches(part, wanted[index]!)));
+    (parts.length === wanted.length && parts.every((part, index) => globMatches(part, wanted[index]!)));
   return isSameHost && wantedPath.join('/').startsWith(path.join('/'));
-}
-
-function matches(pattern: string, text: string): boolean {
-  if (!pattern.includes('*')) return pattern === text;
-  const source = pattern.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*');
-  return new RegExp(`^${source}$`).test(text);
 }
