@@ -19,9 +19,9 @@ import {
   type Threshold,
 } from './eviction.ts';
 import type { Pressure } from './node-status.ts';
+import { podDirectory } from './pod-directory.ts';
 import type { Ending, PodWorker } from './pod-worker.ts';
 import { podUidLabel } from './sandbox-config.ts';
-import { podDirectory } from './volumes.ts';
 
 /** What eviction works with. */
 export type EvictionContext = {

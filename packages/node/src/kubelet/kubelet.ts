@@ -32,6 +32,7 @@ import { type NodeAgent, type NodeDescription, startNodeAgent } from './node-age
 import type { NodeContext } from './node-context.ts';
 import { removeOrphans } from './orphans.ts';
 import { isFinal } from './phase.ts';
+import { securePodsDirectory } from './pod-directory.ts';
 import { createPodWorker, type PodWorker } from './pod-worker.ts';
 import { victimsFor } from './preemption.ts';
 import { createProbeMetrics } from './probe-metrics.ts';
@@ -353,6 +354,7 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     await Promise.race([agent.registered, aborted]);
     if (signal.aborted) return;
+    await securePodsDirectory(runtime.files, settings.rootDirectory);
     const following = followRuntime(
       { runtime, clock, isEvented, onError },
       {

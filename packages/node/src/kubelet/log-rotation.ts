@@ -101,7 +101,7 @@ export function planRotation(
 
 async function compress(path: string, files: RotationContext['files']): Promise<void> {
   const unfinished = `${path}.tmp`;
-  await files.writeFile(unfinished, await promisify(gzip)(await files.readFile(path)));
+  await files.writeFile(unfinished, await promisify(gzip)(await files.readFile(path)), { isNew: true, mode: 0o640 });
   await files.rename(unfinished, `${path}.gz`);
   await files.remove(path);
 }

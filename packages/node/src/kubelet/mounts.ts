@@ -7,9 +7,10 @@ import type { Environment } from './environment.ts';
 import { expand } from './expansion.ts';
 import { hostNetworkHosts, managedHosts } from './hosts-file.ts';
 import type { NodeContext } from './node-context.ts';
+import { podDirectory, subPathsDirectory } from './pod-directory.ts';
 import { isHostNetwork } from './runtime-pod.ts';
 import { hostnameOf } from './sandbox-config.ts';
-import { type MountedVolume, podDirectory } from './volumes.ts';
+import type { MountedVolume } from './volumes.ts';
 
 type Scene = {
   readonly pod: Pod;
@@ -28,7 +29,7 @@ export async function mountsOf(
 ): Promise<readonly Mount[]> {
   const mounts: Mount[] = [];
   const supportsRecursion = node.supportsRecursiveReadOnly();
-  for (const mount of container.volumeMounts ?? []) {
+  for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
     const volume = scene.volumes.get(mount.name);
     if (!volume)
       throw new Error(
@@ -38,7 +39,7 @@ export async function mountsOf(
     const { readOnly = false, mountPropagation } = mount;
     mounts.push({
       containerPath: mount.mountPath.startsWith('/') ? mount.mountPath : `/${mount.mountPath}`,
-      hostPath: subPath === '' ? volume.path : await subPathOf(node, volume, subPath),
+      hostPath: subPath === '' ? volume.path : await subPathOf(node, scene, { container, index, volume, subPath }),
       readonly: readOnly || volume.isReadOnly,
       ...(isRecursive(mount, supportsRecursion) ? { recursiveReadOnly: true } : {}),
       propagation: propagationOf(mountPropagation ?? 'None'),
@@ -55,7 +56,7 @@ export async function mountsOf(
       .toString(16)
       .padStart(8, '0');
     await node.runtime.files.makeDirectory(directory, { mode: 0o750 });
-    await node.runtime.files.writeFile(`${directory}/${name}`, '', { mode: 0o666 });
+    await node.runtime.files.writeFile(`${directory}/${name}`, '', { mode: 0o666, isNew: true });
     mounts.push({ containerPath: messagePath, hostPath: `${directory}/${name}` });
   }
   return mounts;
@@ -87,20 +88,36 @@ function expanded(expression: string, environment: Environment): string {
   return path;
 }
 
-/** A part of a volume, made if it is not there: who may do what is as in the volume. */
-async function subPathOf({ runtime }: NodeContext, volume: MountedVolume, subPath: string): Promise<string> {
+type SubPath = {
+  readonly container: Container;
+  /** Which of the container's mounts it is. */
+  readonly index: number;
+  readonly volume: MountedVolume;
+  readonly subPath: string;
+};
+
+/**
+ * Returns the path by which the runtime finds a part of a volume. The part is made if it is not there, with the mode
+ * of the volume. Other containers may write to the volume at this moment, so that no link may lead out of it, and the
+ * path must not lead elsewhere by the time the runtime mounts it.
+ */
+async function subPathOf({ runtime, settings, log }: NodeContext, scene: Scene, part: SubPath): Promise<string> {
+  const { container, index, volume, subPath } = part;
+  const { files } = runtime;
+  const { name } = container.volumeMounts![index]!;
   if (subPath.startsWith('/')) throw new Error(`error SubPath ${JSON.stringify(subPath)} must not be an absolute path`);
   if (subPath.split('/').includes('..')) {
     throw new Error(`unable to provision SubPath ${JSON.stringify(subPath)}: must not contain '..'`);
   }
-  const { files } = runtime;
+  const target = `${subPathsDirectory(scene.pod, settings.rootDirectory)}/${name}/${container.name}/${index}`;
   const mode = (await files.stat(volume.path))?.mode ?? 0o750;
-  let path = volume.path;
-  for (const name of subPath.split('/')) {
-    path = `${path}/${name}`;
-    if (!(await files.stat(path))) await files.makeDirectory(path, { mode });
+  try {
+    return await files.bindBeneath({ root: volume.path, path: subPath.split('/'), target, mode });
+  } catch (error) {
+    log.warn({ pod: scene.pod.metadata.uid, container: container.name, error }, 'failed to prepare subPath');
+    const what = `failed to prepare subPath for volumeMount ${JSON.stringify(name)} of container`;
+    throw new Error(`${what} ${JSON.stringify(container.name)}`, { cause: error });
   }
-  return path;
 }
 
 const propagations: { readonly [mode: string]: MountPropagation } = {
@@ -127,5 +144,7 @@ async function writeHosts({ runtime, settings }: NodeContext, { pod, facts }: Sc
 }
 
 async function nodeHosts(files: NodeContext['runtime']['files']): Promise<string> {
-  return (await files.stat(hostsPath)) ? Buffer.from(await files.readFile(hostsPath)).toString() : '';
+  return (await files.stat(hostsPath))
+    ? Buffer.from(await files.readFile(hostsPath, { followsLinks: true })).toString()
+    : '';
 }

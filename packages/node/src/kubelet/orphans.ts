@@ -1,5 +1,6 @@
 /** Clears away what Pods left behind that nobody knows any more. */
 import type { NodeRuntime } from '../cri/runtime.ts';
+import { removePodDirectory } from './pod-directory.ts';
 import type { NodeSettings } from './sandbox-config.ts';
 
 /** What nobody asks for is given no more time than it takes to hear that it is to end. */
@@ -19,8 +20,15 @@ export async function removeOrphans(context: OrphanContext, signal: AbortSignal)
   const { items } = await runtime.listPodSandbox({}, { signal });
   const orphans = items.filter(({ metadata }) => !isKnown(metadata.uid));
   await Promise.all(orphans.map(({ id }) => removeSandbox(runtime, id, signal)));
-  await removeFolders(context, `${settings.rootDirectory}/pods`, (name) => name);
-  await removeFolders(context, settings.podLogsDirectory, (name) => name.slice(name.lastIndexOf('_') + 1));
+  const { files } = runtime;
+  const removePod = (path: string) => removePodDirectory(files, path);
+  await removeFolders(context, `${settings.rootDirectory}/pods`, (name) => name, removePod);
+  await removeFolders(
+    context,
+    settings.podLogsDirectory,
+    (name) => name.slice(name.lastIndexOf('_') + 1),
+    files.remove,
+  );
 }
 
 async function removeSandbox(runtime: NodeRuntime, podSandboxId: string, signal: AbortSignal): Promise<void> {
@@ -37,9 +45,10 @@ async function removeFolders(
   { runtime, isKnown }: OrphanContext,
   path: string,
   uidOf: (name: string) => string,
+  remove: (path: string) => Promise<void>,
 ): Promise<void> {
   if (!(await runtime.files.stat(path))) return;
   for (const name of await runtime.files.list(path)) {
-    if (!isKnown(uidOf(name))) await runtime.files.remove(`${path}/${name}`);
+    if (!isKnown(uidOf(name))) await remove(`${path}/${name}`);
   }
 }

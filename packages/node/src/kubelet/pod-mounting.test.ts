@@ -13,9 +13,10 @@ const facts = { podIPs: [], hostIPs: [], allocatable: {} };
 
 function mountingOf(answer: () => string | Promise<string>) {
   const clock = virtualClock();
+  const random = seededRandom('mounting');
   const runtime = createSimulatedRuntime({
     clock,
-    random: seededRandom('mounting'),
+    random,
     nodeAddress: '172.18.0.2',
     podCidr: '10.244.0.0/24',
   });
@@ -25,11 +26,11 @@ function mountingOf(answer: () => string | Promise<string>) {
     return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { key: await answer() } };
   };
   // Of a node no more is needed than this.
-  const node = { clock, runtime, settings: { rootDirectory: '/kubelet' }, sources: { configMap } } as unknown;
+  const node = { clock, random, runtime, settings: { rootDirectory: '/kubelet' }, sources: { configMap } } as unknown;
   const mounting = createPodMounting(node as NodeContext, 'uid');
   const shown = async () => {
     const path = (await mounting.ensure(pod, facts))?.get('config')?.path ?? '';
-    return Buffer.from(await runtime.files.readFile(`${path}/key`)).toString();
+    return Buffer.from(await runtime.files.readFile(`${path}/key`, { followsLinks: true })).toString();
   };
   return { clock, mounting, shown, asked: () => asked };
 }

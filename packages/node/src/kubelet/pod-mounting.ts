@@ -3,7 +3,8 @@ import type { Pod } from '@kruise/api/core/pod';
 import { createClaimWait, unmountedMessage } from './claim-wait.ts';
 import type { NodeFacts } from './downward.ts';
 import type { NodeContext } from './node-context.ts';
-import { ClaimNotReadyError, createPodVolumes, type MountedVolume, type PodVolumes, podDirectory } from './volumes.ts';
+import { podDirectory, removePodDirectory } from './pod-directory.ts';
+import { ClaimNotReadyError, createPodVolumes, type MountedVolume, type PodVolumes } from './volumes.ts';
 
 type Mounted = ReadonlyMap<string, MountedVolume>;
 
@@ -39,6 +40,7 @@ export function createPodMounting(node: NodeContext, uid: string): PodMounting {
     createPodVolumes({
       files: runtime.files,
       clock,
+      random: node.random,
       sources: node.sources,
       rootDirectory: settings.rootDirectory,
       token: async (of, wish) => {
@@ -88,7 +90,7 @@ export function createPodMounting(node: NodeContext, uid: string): PodMounting {
     },
     async remove(pod) {
       if (volumes) await volumes.unmount(pod);
-      else await runtime.files.remove(podDirectory(pod, settings.rootDirectory));
+      else await removePodDirectory(runtime.files, podDirectory(pod, settings.rootDirectory));
       volumes = undefined;
     },
   };

@@ -22,7 +22,9 @@ export function credentialsFor(image: string, secrets: readonly Secret[]): reado
 export async function nodeSecretsOf(files: HostFiles, directory: string): Promise<readonly Secret[]> {
   const file = `${directory}/config.json`;
   if (!(await files.stat(file))) return [];
-  const data = { '.dockerconfigjson': Buffer.from(await files.readFile(file)).toString('base64') };
+  const data = {
+    '.dockerconfigjson': Buffer.from(await files.readFile(file, { followsLinks: true })).toString('base64'),
+  };
   return [{ apiVersion: 'v1', kind: 'Secret', metadata: {}, type: 'kubernetes.io/dockerconfigjson', data }];
 }
 

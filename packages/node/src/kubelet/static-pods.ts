@@ -110,7 +110,7 @@ export function startStaticPods(context: StaticPodContext, signal: AbortSignal):
     for (const name of names) {
       if (name.startsWith('.')) continue;
       try {
-        const text = Buffer.from(await files.readFile(`${path}/${name}`)).toString();
+        const text = Buffer.from(await files.readFile(`${path}/${name}`, { followsLinks: true })).toString();
         pods.push(staticPodOf(parseYaml(text), { nodeName, file: `${path}/${name}`, now: clock.now() }));
       } catch (error) {
         log.warn({ file: `${path}/${name}`, error }, 'a static Pod could not be read');

@@ -14,24 +14,16 @@ export type GroupAccess = {
   readonly onlyOnMismatch?: boolean;
 };
 
-/** Has a group own a directory with all it holds. */
+/** Has a group own a directory with all it holds, and nothing that links in it lead to. */
 export async function giveToGroup(files: HostFiles, path: string, access: GroupAccess): Promise<void> {
   const { group, isReadOnly, onlyOnMismatch = false } = access;
-  const bits = isReadOnly ? readable : writable;
-  const top = await files.stat(path);
-  const wanted = bits | directoryBits;
-  if (onlyOnMismatch && top?.gid === group && (top.mode & wanted) === wanted) return;
-  await give(path);
-
-  async function give(each: string): Promise<void> {
-    const found = await files.stat(each);
-    // A link is what it leads to, which may be anywhere.
-    if (!found || found.type === 'symlink') return;
-    const isDirectory = found.type === 'directory';
-    if (isDirectory) for (const name of await files.list(each)) await give(`${each}/${name}`);
-    await files.changeOwner(each, { gid: group });
-    await files.changeMode(each, found.mode | bits | (isDirectory ? directoryBits : 0));
+  const fileMode = isReadOnly ? readable : writable;
+  const directoryMode = fileMode | directoryBits;
+  if (onlyOnMismatch) {
+    const top = await files.stat(path);
+    if (top?.gid === group && (top.mode & directoryMode) === directoryMode) return;
   }
+  await files.shareWithGroup(path, { gid: group, fileMode, directoryMode });
 }
 
 /** The user all containers of a Pod run as; undefined if they differ, or some image says which. */

@@ -4,11 +4,14 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { Volume } from '@kruise/api/core/volume';
 import { controllerOf } from '@kruise/machinery/owner-references';
 import type { Clock } from '@kruise/values/clock';
+import type { Random } from '@kruise/values/random';
 import type { FileStat, HostFiles } from '../cri/runtime.ts';
 import type { NodeFacts } from './downward.ts';
+import { podDirectory, privateMode, removePodDirectory } from './pod-directory.ts';
 import type { Sources } from './sources.ts';
 import { type Content, contentOf, isMadeOfObjects, isSameContent } from './volume-content.ts';
 import { giveToGroup } from './volume-ownership.ts';
+import { nestedMountsOf, writePayload } from './volume-payload.ts';
 
 /** Where a volume is on the node. */
 export type MountedVolume = { readonly path: string; readonly isReadOnly: boolean };
@@ -33,6 +36,7 @@ export class ClaimNotReadyError extends Error {
 export type VolumeContext = {
   readonly files: HostFiles;
   readonly clock: Clock;
+  readonly random: Random;
   readonly sources: Pick<Sources, 'configMap' | 'secret' | 'claim' | 'volume'>;
   /** A token of the Pod's service account. */
   readonly token: (
@@ -52,13 +56,8 @@ export type PodVolumes = {
   unmount(pod: Pod): Promise<void>;
 };
 
-/** The folder of a Pod on its node. */
-export function podDirectory({ metadata }: Pod, rootDirectory: string): string {
-  return `${rootDirectory}/pods/${metadata.uid}`;
-}
-
 /** The volumes of a Pod, of which none is there yet. */
-export function createPodVolumes({ files, clock, sources, token, rootDirectory }: VolumeContext): PodVolumes {
+export function createPodVolumes({ files, clock, random, sources, token, rootDirectory }: VolumeContext): PodVolumes {
   const mounted = new Map<string, MountedVolume>();
   const contents = new Map<string, Content>();
 
@@ -74,10 +73,13 @@ export function createPodVolumes({ files, clock, sources, token, rootDirectory }
         token: (request) => token(pod, request),
       });
       if (!isSameContent(contents.get(volume.name), content)) {
-        await writeAtomically(files, path, content, { now: clock.now(), group: fsGroup });
+        await files.makeDirectory(parentOf(path), { mode: privateMode });
+        const nested = nestedMountsOf(pod, volume.name);
+        await writePayload(files, path, content, { now: clock.now(), random, group: fsGroup, nested });
         contents.set(volume.name, content);
       }
-      return known ?? { path, isReadOnly: false };
+      // Whoever could write here could have the kubelet, as root, write elsewhere the next time.
+      return known ?? { path, isReadOnly: true };
     }
     if (known) return known;
     if (volume.hostPath) return { path: await checkedHostPath(volume.hostPath), isReadOnly: false };
@@ -94,6 +96,7 @@ export function createPodVolumes({ files, clock, sources, token, rootDirectory }
       const path = pathOf(pod, 'kubernetes.io~empty-dir', volume.name);
       // As file systems in memory have it: all may make files, and delete their own.
       const mode = volume.emptyDir?.medium === 'Memory' ? 0o1777 : 0o777;
+      await files.makeDirectory(parentOf(path), { mode: privateMode });
       await files.makeDirectory(path, { mode });
       if (fsGroup != null) await giveToGroup(files, path, { group: fsGroup, isReadOnly: false });
       return { path, isReadOnly: false };
@@ -135,7 +138,7 @@ export function createPodVolumes({ files, clock, sources, token, rootDirectory }
     }
     const found = await files.stat(path);
     if (type === 'DirectoryOrCreate' && !found) await files.makeDirectory(path, { mode: 0o755 });
-    else if (type === 'FileOrCreate' && !found) await files.writeFile(path, '', { mode: 0o644 });
+    else if (type === 'FileOrCreate' && !found) await files.writeFile(path, '', { mode: 0o644, isNew: true });
     else checkType(path, type, found);
     return path;
   }
@@ -160,9 +163,13 @@ export function createPodVolumes({ files, clock, sources, token, rootDirectory }
     async unmount(pod) {
       mounted.clear();
       contents.clear();
-      await files.remove(podDirectory(pod, rootDirectory));
+      await removePodDirectory(files, podDirectory(pod, rootDirectory));
     },
   };
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'));
 }
 
 /** A claim by the name of a Pod's own volume may be somebody else's, who is not to lose what is in it. */
@@ -198,43 +205,4 @@ function checkType(path: string, type: string, found: FileStat | undefined): voi
   const [wanted, name] = typeNames[type] ?? [];
   if (!wanted || found?.type === wanted || found?.type === 'symlink') return;
   throw new Error(`hostPath type check failed: ${path} is not a ${name}`);
-}
-
-/**
- * Puts all files in place at once: a new folder is filled, then a link that all paths go through is turned to it, so
- * that no reader ever sees some files of before and some of after. What is there already is looked up: whoever wrote it
- * may have been killed half way.
- */
-async function writeAtomically(
-  files: HostFiles,
-  path: string,
-  content: Content,
-  { now, group }: { readonly now: number; readonly group: number | null | undefined },
-): Promise<void> {
-  await files.makeDirectory(path, { mode: 0o777 });
-  const there = await files.list(path);
-  const before = there.includes('..data') ? await files.readLink(`${path}/..data`) : undefined;
-  const stamp = new Date(now).toISOString().replace(/[-:]/g, '_').replace('T', '_').replace(/\.|Z/g, '');
-  const folder = `..${stamp}.${String(now % 1e9).padStart(9, '0')}${before?.endsWith('0') ? '1' : '0'}`;
-  await files.makeDirectory(`${path}/${folder}`, { mode: 0o755 });
-  for (const [name, { data, mode, owner }] of content) {
-    const slash = name.lastIndexOf('/');
-    if (slash > 0) await files.makeDirectory(`${path}/${folder}/${name.slice(0, slash)}`, { mode: 0o755 });
-    await files.writeFile(`${path}/${folder}/${name}`, data, { mode });
-    if (owner !== undefined) await files.changeOwner(`${path}/${folder}/${name}`, { uid: owner });
-  }
-  if (group != null) await giveToGroup(files, path, { group, isReadOnly: true });
-  // Where there was nothing there is nothing to take the place of.
-  if (there.length === 0) await files.symlink(`${path}/..data`, { target: folder });
-  else {
-    if (there.includes('..data_tmp')) await files.remove(`${path}/..data_tmp`);
-    await files.symlink(`${path}/..data_tmp`, { target: folder });
-    await files.rename(`${path}/..data_tmp`, `${path}/..data`);
-  }
-  const shown = new Set(there.filter((name) => !name.startsWith('..')));
-  const names = new Set([...content.keys()].map((name) => name.split('/')[0]!));
-  for (const name of names) if (!shown.has(name)) await files.symlink(`${path}/${name}`, { target: `..data/${name}` });
-  for (const name of shown) if (!names.has(name)) await files.remove(`${path}/${name}`);
-  const outdated = there.filter((name) => name.startsWith('..') && !name.startsWith('..data') && name !== folder);
-  for (const name of outdated) await files.remove(`${path}/${name}`);
 }

@@ -90,6 +90,98 @@ function testFiles(files: HostFiles, base: string): void {
     assert.ok(bytes >= 10_000);
   });
 
+  test('a directory and those made above it have the mode asked for', async () => {
+    await files.makeDirectory(at('private/pods/uid'), { mode: 0o750 });
+    for (const path of ['private', 'private/pods', 'private/pods/uid']) {
+      assert.equal((await files.stat(at(path)))?.mode, 0o750, path);
+    }
+  });
+
+  test('a file is neither read nor written through a link', async () => {
+    await files.writeFile(at('secret'), 'hush', { mode: 0o600 });
+    await files.symlink(at('planted'), { target: at('secret') });
+    await assert.rejects(files.readFile(at('planted')), hasCode('ELOOP'));
+    await assert.rejects(files.readFile(at('planted'), { tailBytes: 10 }), hasCode('ELOOP'));
+    await assert.rejects(files.writeFile(at('planted'), 'gone'), hasCode('ELOOP'));
+    assert.equal(Buffer.from(await files.readFile(at('planted'), { followsLinks: true })).toString(), 'hush');
+    await assert.rejects(files.changeMode(at('planted'), 0o777));
+    assert.equal((await files.stat(at('secret')))?.mode, 0o600);
+  });
+
+  test('what is to be new takes nothing that is there', async () => {
+    await files.writeFile(at('there'), 'kept');
+    await files.symlink(at('dangling'), { target: at('nowhere') });
+    for (const name of ['there', 'dangling']) {
+      await assert.rejects(files.writeFile(at(name), 'x', { isNew: true }), hasCode('EEXIST'));
+      await assert.rejects(files.makeDirectory(at(name), { isNew: true }), hasCode('EEXIST'));
+    }
+    assert.equal(await text('there'), 'kept');
+    assert.equal(await files.stat(at('nowhere')), undefined);
+  });
+
+  async function contentOf(root: string, ...path: string[]) {
+    const found = await files.readBeneath(at(root), path);
+    if (found?.type === 'directory') return found.names;
+    return found && Buffer.concat(await found.content.toArray()).toString();
+  }
+
+  test('links below a root are followed as long as they stay there', async () => {
+    await files.makeDirectory(at('root/pods/web'));
+    await files.makeDirectory(at('root/links'));
+    await files.writeFile(at('root/pods/web/0.log'), 'all is well');
+    await files.writeFile(at('outside'), 'hush');
+    await files.symlink(at('root/links/relative'), { target: '../pods/web/0.log' });
+    await files.symlink(at('root/links/absolute'), { target: at('root/pods/web/0.log') });
+    await files.symlink(at('root/links/up'), { target: '../../outside' });
+    await files.symlink(at('root/links/out'), { target: at('outside') });
+    await files.symlink(at('root/links/beside'), { target: at('root2') });
+    await files.symlink(at('root/links/folder'), { target: at('') });
+    await files.symlink(at('root/links/self'), { target: 'self' });
+    assert.equal(await contentOf('root', 'pods', 'web', '0.log'), 'all is well');
+    assert.equal(await contentOf('root', 'links', 'relative'), 'all is well');
+    assert.equal(await contentOf('root', 'links', 'absolute'), 'all is well');
+    assert.deepEqual(await contentOf('root'), ['links', 'pods']);
+    assert.equal(await contentOf('root', 'none', 'deeper'), undefined);
+    for (const path of [
+      ['links', 'up'],
+      ['links', 'out'],
+      ['links', 'beside'],
+      ['links', 'folder', 'outside'],
+      ['..', 'outside'],
+    ]) {
+      await assert.rejects(contentOf('root', ...path), hasCode('EXDEV'), path.join('/'));
+    }
+  });
+
+  test('a group is given what a directory holds, and nothing a link leads to', async () => {
+    await files.makeDirectory(at('volume/deep'), { mode: 0o700 });
+    await files.writeFile(at('volume/deep/file'), '', { mode: 0o600 });
+    await files.writeFile(at('elsewhere'), '', { mode: 0o600 });
+    await files.makeDirectory(at('elsewhere.d'), { mode: 0o700 });
+    await files.symlink(at('volume/deep/link'), { target: at('elsewhere') });
+    await files.symlink(at('volume/deep/link.d'), { target: at('elsewhere.d') });
+    const canGiveAway = files !== machineFiles || process.getuid?.() === 0;
+    const [own, group] = canGiveAway ? [0, 2000] : [process.getgid!(), process.getgid!()];
+    await files.shareWithGroup(at('volume'), { gid: group, fileMode: 0o660, directoryMode: 0o2770 });
+    const access = async (path: string) => {
+      const { gid, mode } = (await files.stat(at(path)))!;
+      return `${gid} ${mode.toString(8)}`;
+    };
+    const shared = await Promise.all(['volume', 'volume/deep', 'volume/deep/file'].map(access));
+    assert.deepEqual(shared, [`${group} 2770`, `${group} 2770`, `${group} 660`]);
+    assert.deepEqual(await Promise.all(['elsewhere', 'elsewhere.d'].map(access)), [`${own} 600`, `${own} 700`]);
+  });
+
+  test('what a link leads to outlives the directory of the link', async () => {
+    await files.makeDirectory(at('kept.d'));
+    await files.writeFile(at('kept.d/file'), 'kept');
+    await files.makeDirectory(at('pod/empty-dir'));
+    await files.symlink(at('pod/empty-dir/link'), { target: at('kept.d') });
+    await files.remove(at('pod'));
+    assert.equal(await files.stat(at('pod')), undefined);
+    assert.equal(await text('kept.d/file'), 'kept');
+  });
+
   const failures: readonly [what: string, code: string, act: () => Promise<unknown>][] = [
     ['what is not there is not read', 'ENOENT', () => files.readFile(at('none'))],
     ['what is not there is not listed', 'ENOENT', () => files.list(at('none'))],

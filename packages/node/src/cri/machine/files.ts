@@ -1,37 +1,51 @@
-import type { Stats } from 'node:fs';
+import { constants, createReadStream, type Stats } from 'node:fs';
 import {
   chmod,
   chown,
+  type FileHandle,
+  lchown,
   lstat,
   mkdir,
   open,
   readdir,
-  readFile,
   readlink,
   rename,
-  rm,
+  rmdir,
   symlink,
-  writeFile,
+  unlink,
 } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { FileStat, HostFiles } from '../runtime.ts';
+import { ifPresent, openBeneath, openItself, pathOfOpen, systemError, walkTree } from './beneath.ts';
+import { bindOpen, mountsBelow, unmountBelow } from './mounts.ts';
+
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 
 /** The files of the machine this runs on. */
 export const machineFiles: HostFiles = {
-  async makeDirectory(path, { mode } = {}) {
-    const made = await mkdir(path, { recursive: true });
+  async makeDirectory(path, { mode, isNew = false } = {}) {
+    const made = await mkdir(path, { recursive: !isNew, ...(mode === undefined ? {} : { mode }) });
     // What is asked for is not to depend on the umask.
-    if (made !== undefined && mode !== undefined) await chmod(path, mode);
+    if ((isNew || made !== undefined) && mode !== undefined) await chmod(path, mode);
   },
-  async writeFile(path, content, { mode } = {}) {
-    await writeFile(path, content);
-    if (mode !== undefined) await chmod(path, mode);
-  },
-  async readFile(path, { tailBytes } = {}) {
-    if (tailBytes === undefined) return readFile(path);
-    const file = await open(path);
+  async writeFile(path, content, { mode, uid, isNew = false } = {}) {
+    const flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | (isNew ? O_EXCL : 0);
+    const file = await open(path, flags, mode ?? 0o644);
     try {
-      const { size } = await file.stat();
+      await regularFile(file, path);
+      // The content comes last: until then whoever may not read the file has nothing to read.
+      await file.truncate(0);
+      if (uid !== undefined) await file.chown(uid, -1);
+      if (mode !== undefined) await file.chmod(mode);
+      await file.writeFile(content);
+    } finally {
+      await file.close();
+    }
+  },
+  async readFile(path, { tailBytes, followsLinks = false } = {}) {
+    const file = await open(path, O_RDONLY | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW));
+    try {
+      const { size } = await regularFile(file, path);
+      if (tailBytes === undefined) return await file.readFile();
       const length = Math.min(size, tailBytes);
       const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length);
       return buffer.subarray(0, bytesRead);
@@ -39,46 +53,119 @@ export const machineFiles: HostFiles = {
       await file.close();
     }
   },
+  async readBeneath(root, path) {
+    const named = await ifPresent(openBeneath(root, path));
+    if (!named) return undefined;
+    try {
+      const stats = await named.stat();
+      if (stats.isDirectory()) return { type: 'directory', names: (await readdir(pathOfOpen(named))).sort() };
+      if (!stats.isFile()) throw notRegular(path.join('/'));
+      const file = await open(pathOfOpen(named), O_RDONLY | O_NONBLOCK);
+      // A log that grows faster than it is read would never end.
+      const content = createReadStream('', { fd: file, start: 0, end: Math.max(0, stats.size - 1) });
+      return { type: 'file', content };
+    } finally {
+      await named.close();
+    }
+  },
+  async bindBeneath({ root, path, target, mode }) {
+    const found = await openBeneath(root, path, mode);
+    try {
+      await bindOpen(found, target);
+    } finally {
+      await found.close();
+    }
+    return target;
+  },
+  unmountBelow,
+  async shareWithGroup(path, { gid, fileMode, directoryMode }) {
+    const share = async (at: string, mode: number) => {
+      await chown(at, -1, gid);
+      await chmod(at, mode & 0o7777);
+    };
+    await walkTree(path, {
+      crossesDevices: true,
+      async onEntry(at, stats) {
+        // A link has an owner of its own, and no mode.
+        if (stats.isSymbolicLink()) return lchown(at, -1, gid);
+        const file = await ifPresent(openItself(at));
+        if (!file) return;
+        try {
+          const opened = await file.stat();
+          if (!opened.isSymbolicLink()) await share(pathOfOpen(file), opened.mode | fileMode);
+        } finally {
+          await file.close();
+        }
+      },
+      onDirectory: (at, { mode }) => share(at, mode | directoryMode),
+    });
+  },
   symlink: (path, { target }) => symlink(target, path),
   readLink: (path) => readlink(path),
   list: async (path) => (await readdir(path)).sort(),
   async stat(path) {
-    const stats = await found(lstat(path));
+    const stats = await ifPresent(lstat(path));
     return stats && statOf(stats);
   },
   rename: (from, to) => rename(from, to),
-  remove: (path) => rm(path, { recursive: true, force: true }),
-  changeMode: (path, mode) => chmod(path, mode),
+  remove,
+  async changeMode(path, mode) {
+    const file = await openItself(path);
+    await chmod(pathOfOpen(file), mode).finally(() => file.close());
+  },
   async changeOwner(path, { uid, gid }) {
     // -1 leaves it as it is.
-    await chown(path, uid ?? -1, gid ?? -1);
+    await lchown(path, uid ?? -1, gid ?? -1);
   },
   usage,
 };
 
-async function usage(path: string): Promise<{ bytes: number; inodes: number }> {
-  const stats = await found(lstat(path));
-  if (!stats) return { bytes: 0, inodes: 0 };
-  // What is taken of the disk, which for files with holes is less than their size.
-  let [bytes, inodes] = [stats.blocks * 512, 1];
-  if (!stats.isDirectory()) return { bytes, inodes };
-  for (const name of (await found(readdir(path))) ?? []) {
-    const below = await usage(join(path, name));
-    bytes += below.bytes;
-    inodes += below.inodes;
-  }
-  return { bytes, inodes };
+async function regularFile(file: FileHandle, path: string): Promise<Stats> {
+  const stats = await file.stat();
+  if (stats.isDirectory()) throw systemError('EISDIR', 'illegal operation on a directory', path);
+  if (!stats.isFile()) throw notRegular(path);
+  return stats;
 }
 
-/** Undefined if there is nothing, or nothing any more. */
-async function found<T>(looking: Promise<T>): Promise<T | undefined> {
-  try {
-    return await looking;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw error;
+function notRegular(path: string): Error {
+  return systemError('EINVAL', 'not a regular file', path);
+}
+
+async function remove(path: string): Promise<void> {
+  const stats = await ifPresent(lstat(path));
+  if (!stats) return;
+  if (!stats.isDirectory()) {
+    await ifPresent(unlink(path));
+    return;
   }
+  // What is mounted below is another's: the volume behind a mount must not be emptied with the directory.
+  const [mounted] = await mountsBelow(path);
+  if (mounted !== undefined) throw systemError('EBUSY', `${mounted} is mounted`, path);
+  await walkTree(path, {
+    crossesDevices: false,
+    onEntry: async (at) => void (await ifPresent(unlink(at))),
+    onLeft: async (at) => void (await ifPresent(rmdir(at))),
+  });
+  await ifPresent(rmdir(path));
+}
+
+async function usage(path: string): Promise<{ bytes: number; inodes: number }> {
+  let [bytes, inodes] = [0, 0];
+  const count = async (_: string, stats: Stats) => {
+    // What is taken of the disk, which for files with holes is less than their size.
+    bytes += stats.blocks * 512;
+    inodes++;
+  };
+  const stats = await ifPresent(lstat(path));
+  if (!stats) return { bytes, inodes };
+  if (!stats.isDirectory()) await count(path, stats);
+  else {
+    await walkTree(path, { crossesDevices: false, onEntry: count, onDirectory: count }).catch((error: unknown) => {
+      // A container moves directories about: what was counted so far is the best answer there is.
+      if ((error as NodeJS.ErrnoException).code !== 'ESTALE') throw error;
+    });
+  }
+  return { bytes, inodes };
 }
 
 function statOf(stats: Stats): FileStat {

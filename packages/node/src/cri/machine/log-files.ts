@@ -1,8 +1,10 @@
 /** Logs that a runtime writes to files, in CRI's format. */
+import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Clock } from '@kruise/values/clock';
 import { after } from '@kruise/values/clock';
 import type { ContainerLogs, RuntimeService } from '../runtime.ts';
+import { systemError } from './beneath.ts';
 import { parseLogLine, timeOf } from './log-format.ts';
 
 const chunkBytes = 64 * 1024;
@@ -59,7 +61,11 @@ export function fileLogs(clock: Clock, runtime: Pick<RuntimeService, 'containerS
 
 async function openLog(path: string): Promise<FileHandle | undefined> {
   try {
-    return await open(path);
+    // A log is a regular file that the runtime made. Through a link, or from a FIFO, the kubelet would read for others.
+    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    if ((await file.stat()).isFile()) return file;
+    await file.close();
+    throw systemError('EINVAL', 'not a regular file', path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

@@ -25,6 +25,7 @@ export type FileErrorCode =
   | 'ELOOP'
   | 'EINVAL'
   | 'EBUSY'
+  | 'EXDEV'
   | 'ENOSPC';
 
 const descriptions: Readonly<Record<FileErrorCode, string>> = {
@@ -37,6 +38,7 @@ const descriptions: Readonly<Record<FileErrorCode, string>> = {
   ELOOP: 'Too many levels of symbolic links',
   EINVAL: 'Invalid argument',
   EBUSY: 'Resource busy',
+  EXDEV: 'Path leads out of its directory',
   ENOSPC: 'No space left on device',
 };
 
@@ -72,7 +74,7 @@ export type FileTree = {
   exists(path: string): boolean;
   read(path: string): Uint8Array;
   write(path: string, content: string | Uint8Array, options?: WriteOptions): void;
-  makeDirectory(path: string, options?: { readonly mode?: number; readonly parents?: boolean }): void;
+  makeDirectory(path: string, options?: DirectoryOptions): void;
   list(path: string): readonly string[];
   symlink(path: string, target: string): void;
   readLink(path: string): string;
@@ -91,6 +93,9 @@ export type FileTree = {
   readonly mounts: ReadonlyMap<string, MountPoint>;
 };
 
+/** `parents` has missing directories above made, too: with `parentMode`, or as a shell makes them. */
+export type DirectoryOptions = { readonly mode?: number; readonly parents?: boolean; readonly parentMode?: number };
+
 export type WriteOptions = { readonly mode?: number; readonly append?: boolean };
 
 export type FileTreeOptions = {
@@ -100,7 +105,12 @@ export type FileTreeOptions = {
 };
 
 /** How a path is gone: whether a link at its end is followed, and whether directories that are missing are made. */
-type Gait = { readonly followLast: boolean; readonly makesParents?: boolean; readonly keepsWay?: boolean };
+type Gait = {
+  readonly followLast: boolean;
+  readonly makesParents?: boolean;
+  readonly parentMode?: number;
+  readonly keepsWay?: boolean;
+};
 const toTarget: Gait = { followLast: true };
 const toLink: Gait = { followLast: false };
 
@@ -144,7 +154,7 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
 
   /** Looks for a path. Only its last part may be missing, unless the directories above it are to be made. */
   function seek(path: string, gait: Gait): Place | FileErrorCode {
-    const { followLast, makesParents = false } = gait;
+    const { followLast, makesParents = false, parentMode = directoryMode } = gait;
     // Few look back to where they came from, and there is nothing else on a node that is done as often as this.
     const keepsWay = gait.keepsWay || mounts.size > 0 || goesUp(path);
     let links = 0;
@@ -180,7 +190,7 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
       if (entry === undefined) {
         if (!makesParents) return 'ENOENT';
         if (readonly) return 'EROFS';
-        entry = newDirectory(directoryMode);
+        entry = newDirectory(parentMode);
         add({ parent: directory, name }, entry);
       }
       if (keepsWay) above.push({ directory, name, isReadonly: readonly });
@@ -236,9 +246,9 @@ export function createFileTree({ now, space, isReadonly = false }: FileTreeOptio
     put(place, entry);
   }
 
-  function makeDirectory(path: string, options: { readonly mode?: number; readonly parents?: boolean } = {}): void {
-    const { mode = directoryMode, parents = false } = options;
-    const place = walk(path, parents ? { followLast: true, makesParents: true } : toLink);
+  function makeDirectory(path: string, options: DirectoryOptions = {}): void {
+    const { mode = directoryMode, parents = false, parentMode = directoryMode } = options;
+    const place = walk(path, parents ? { followLast: true, makesParents: true, parentMode } : toLink);
     if (place.entry !== undefined) {
       if (parents && place.entry.type === 'directory') return;
       throw new FileError('EEXIST', path);
@@ -451,13 +461,21 @@ function statOf(entry: Entry): FileStat {
 function bytesBelow(entry: Entry): number {
   if (entry.type !== 'directory') return entry.type === 'file' ? sizeOf(entry.content) : 0;
   let bytes = 0;
-  for (const child of entry.entries.values()) bytes += bytesBelow(child);
+  for (const each of entriesBelow(entry)) if (each.type === 'file') bytes += sizeOf(each.content);
   return bytes;
 }
 
 function inodesBelow(entry: Entry): number {
-  if (entry.type !== 'directory') return 1;
-  let inodes = 1;
-  for (const child of entry.entries.values()) inodes += inodesBelow(child);
+  let inodes = 0;
+  for (const _ of entriesBelow(entry)) inodes++;
   return inodes;
+}
+
+/** An entry and all below it. Without recursion: a container may nest directories deeper than the stack is. */
+function* entriesBelow(entry: Entry): Generator<Entry> {
+  const pending = [entry];
+  for (let each = pending.pop(); each; each = pending.pop()) {
+    yield each;
+    if (each.type === 'directory') for (const child of each.entries.values()) pending.push(child);
+  }
 }

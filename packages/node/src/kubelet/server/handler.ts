@@ -100,7 +100,7 @@ export function createKubeletHandler(view: KubeletView): KubeletHandler {
       case 'metrics':
         return answerMetrics(rest[0], request);
       case 'logs':
-        if (isRead) return text(Buffer.from(await readNodeLog(view, rest)).toString());
+        if (isRead) return { code: 200, headers: { 'content-type': plainText }, body: await readNodeLog(view, rest) };
         break;
       case 'checkpoint':
         if (request.method === 'POST') return json(await checkpoint(view, rest));

@@ -1,20 +1,27 @@
 /** What a kubelet shows and keeps of its node's files: logs of the system, and checkpoints of containers. */
+import { Readable } from 'node:stream';
 import { newestOf } from '../runtime-pod.ts';
 import { KubeletError, type KubeletView, targetOf } from './view.ts';
 
 const logDirectory = '/var/log';
 
-/** A file below the node's own logs, or the names in a folder of them. */
-export async function readNodeLog({ runtime }: KubeletView, path: readonly string[]): Promise<Uint8Array> {
-  if (path.includes('..')) throw new KubeletError(400, 'invalid path');
-  const place = [logDirectory, ...path].join('/');
-  const found = await runtime.files.stat(place);
+/** Returns a file below the node's own logs, or the names in a directory of them. */
+export async function readNodeLog({ runtime }: KubeletView, path: readonly string[]): Promise<Readable> {
+  const found = await runtime.files.readBeneath(logDirectory, path).catch((error: NodeJS.ErrnoException) => {
+    // A container that writes logs to the node could plant links there: what they lead to elsewhere is not shown.
+    if (unreadable.has(error.code ?? '')) return undefined;
+    throw error;
+  });
   if (!found) throw new KubeletError(404, '404 page not found');
-  if (found.type !== 'directory') return runtime.files.readFile(place);
-  const names = await runtime.files.list(place);
-  return Buffer.from(
-    `<pre>\n${names.map((name) => `<a href="${encodeURIComponent(name)}">${name}</a>\n`).join('')}</pre>\n`,
-  );
+  if (found.type === 'file') return found.content;
+  const links = found.names.map((name) => `<a href="${encodeURIComponent(name)}">${escaped(name)}</a>\n`);
+  return Readable.from([Buffer.from(`<pre>\n${links.join('')}</pre>\n`)]);
+}
+
+const unreadable = new Set(['EXDEV', 'EINVAL', 'ELOOP', 'ENAMETOOLONG']);
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 /** Has the runtime write down a container as it is; where that is. */
@@ -25,7 +32,10 @@ export async function checkpoint(view: KubeletView, path: readonly string[]): Pr
   if (!found) throw new KubeletError(404, `container ${container} does not exist`);
   const at = new Date(view.clock.now()).toISOString();
   const file = `checkpoint-${name}_${namespace}-${container}-${at.slice(0, 19)}Z.tar`;
-  const location = `${view.settings.rootDirectory}/checkpoints/${file}`;
+  // A checkpoint holds the memory of the container.
+  const directory = `${view.settings.rootDirectory}/checkpoints`;
+  await view.runtime.files.makeDirectory(directory, { mode: 0o700 });
+  const location = `${directory}/${file}`;
   await view.runtime.checkpointContainer({ containerId: found.id, location });
   return { items: [location] };
 }

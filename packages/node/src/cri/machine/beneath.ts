@@ -1,0 +1,156 @@
+/**
+ * Files below a directory that containers can write to. A container may swap any part of a path for a link between
+ * two system calls, so paths are walked one directory at a time, each opened without following links and reached from
+ * its parent's descriptor. Node has no `openat`; `/proc/self/fd/N/name` is the same thing on Linux, where nodes run.
+ */
+import { constants, type Stats } from 'node:fs';
+import { chmod, type FileHandle, lstat, mkdir, open, readdir, readlink } from 'node:fs/promises';
+
+const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+/** Names a file without opening it: a FIFO does not block, a device does nothing. Linux's value, on all architectures. */
+const O_PATH = 0o10000000;
+const maxLinks = 40;
+
+/** The path of an open file, or of a name in an open directory. Leads to that very file, whatever was renamed since. */
+export function pathOfOpen({ fd }: FileHandle, name?: string): string {
+  return name === undefined ? `/proc/self/fd/${fd}` : `/proc/self/fd/${fd}/${name}`;
+}
+
+/** Returns an error as the system would give it. */
+export function systemError(code: string, description: string, path: string): Error {
+  return Object.assign(new Error(`${code}: ${description}, '${path}'`), { code, path });
+}
+
+/**
+ * Opens what is at a path below a root, by name only. Links are followed as long as they stay below the root; EXDEV if
+ * one does not. Missing directories are made with `makeMode`, if given.
+ */
+export async function openBeneath(root: string, path: readonly string[], makeMode?: number): Promise<FileHandle> {
+  const held = [await open(root, O_PATH | O_DIRECTORY)];
+  const pending = path.toReversed();
+  const whole = `${root}/${path.join('/')}`;
+  const leadsOut = () => systemError('EXDEV', 'path leads out of its directory', whole);
+  let links = 0;
+  try {
+    for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+      if (name === '' || name === '.') continue;
+      if (name === '..') {
+        if (held.length === 1) throw leadsOut();
+        await held.pop()?.close();
+        continue;
+      }
+      const at = pathOfOpen(held.at(-1)!, name);
+      const next = await openNamed(at, makeMode);
+      held.push(next);
+      if (!(await next.stat()).isSymbolicLink()) continue;
+      if (++links > maxLinks) throw systemError('ELOOP', 'too many symbolic links encountered', whole);
+      await held.pop()?.close();
+      let target = await readlink(at);
+      if (target.startsWith('/')) {
+        if (target !== root && !target.startsWith(`${root}/`)) throw leadsOut();
+        target = target.slice(root.length);
+        while (held.length > 1) await held.pop()?.close();
+      }
+      pending.push(...target.split('/').toReversed());
+    }
+    return held.pop()!;
+  } finally {
+    for (const each of held) await each.close();
+  }
+}
+
+/** Opens what is at a path by name only: a link is not followed, but opened itself. */
+export function openItself(path: string): Promise<FileHandle> {
+  return open(path, O_PATH | O_NOFOLLOW);
+}
+
+async function openNamed(at: string, makeMode: number | undefined): Promise<FileHandle> {
+  try {
+    return await openItself(at);
+  } catch (error) {
+    if (makeMode === undefined || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  await mkdir(at);
+  const made = await open(at, O_PATH | O_NOFOLLOW | O_DIRECTORY);
+  // What is asked for must not depend on the umask.
+  await chmod(pathOfOpen(made), makeMode);
+  return made;
+}
+
+/** Callbacks of a walk. Paths are good until the callback resolves. */
+export type Visitor = {
+  /** Called with anything that is not a directory. */
+  readonly onEntry: (path: string, stats: Stats) => Promise<void>;
+  /** Called with a directory after its contents. */
+  readonly onDirectory?: (path: string, stats: Stats) => Promise<void>;
+  /** Called with the path of a directory below the top, after the walk has left it. */
+  readonly onLeft?: (path: string) => Promise<void>;
+  /** Whether to walk a directory on another file system. */
+  readonly crossesDevices: boolean;
+};
+
+type Frame = { readonly stats: Stats; readonly name: string; readonly names: string[] };
+
+/**
+ * Walks a directory and all below it. Links are never followed. One directory is open at a time, so that a container
+ * cannot exhaust descriptors, or the length of a path, by nesting: the way back is `..`, checked to be where the walk
+ * came from. ESTALE if a directory was moved meanwhile.
+ */
+export async function walkTree(top: string, visitor: Visitor): Promise<void> {
+  let here = await openDirectory(top);
+  try {
+    const frames: Frame[] = [await frameOf(here, '')];
+    for (let frame = frames.at(-1); frame; frame = frames.at(-1)) {
+      const name = frame.names.pop();
+      if (name !== undefined) {
+        const at = pathOfOpen(here, name);
+        const stats = await ifPresent(lstat(at));
+        if (!stats) continue;
+        if (!stats.isDirectory()) {
+          await visitor.onEntry(at, stats);
+          continue;
+        }
+        if (!visitor.crossesDevices && stats.dev !== frames[0]!.stats.dev) continue;
+        const below = await ifPresent(openDirectory(at));
+        if (!below) continue;
+        await here.close();
+        here = below;
+        frames.push(await frameOf(here, name));
+        continue;
+      }
+      frames.pop();
+      await visitor.onDirectory?.(pathOfOpen(here), frame.stats);
+      const parent = frames.at(-1);
+      if (!parent) return;
+      const above = await open(pathOfOpen(here, '..'), O_RDONLY | O_DIRECTORY);
+      await here.close();
+      here = above;
+      const { dev, ino } = await here.stat();
+      if (dev !== parent.stats.dev || ino !== parent.stats.ino) {
+        throw systemError('ESTALE', 'directory was moved while it was walked', top);
+      }
+      await visitor.onLeft?.(pathOfOpen(here, frame.name));
+    }
+  } finally {
+    await here.close();
+  }
+}
+
+function openDirectory(path: string): Promise<FileHandle> {
+  return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
+}
+
+async function frameOf(directory: FileHandle, name: string): Promise<Frame> {
+  return { stats: await directory.stat(), name, names: await readdir(pathOfOpen(directory)) };
+}
+
+/** Undefined if there is nothing, nothing any more, or something other than what was looked for. */
+export async function ifPresent<T>(looking: Promise<T>): Promise<T | undefined> {
+  try {
+    return await looking;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return undefined;
+    throw error;
+  }
+}

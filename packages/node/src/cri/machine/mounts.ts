@@ -1,0 +1,60 @@
+/** Bind mounts of the machine, made and removed with util-linux: Node has no system calls for them. */
+import { execFile, spawn } from 'node:child_process';
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { lstat, mkdir, open, readFile, realpath } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { ifPresent } from './beneath.ts';
+
+/**
+ * Mounts an open file or directory at a path. The mount is of that very file: whatever a container has put in its
+ * place since it was opened is not looked at.
+ */
+export async function bindOpen(source: FileHandle, target: string): Promise<void> {
+  const wanted = await source.stat();
+  await mkdir(dirname(target), { recursive: true, mode: 0o750 });
+  const there = await ifPresent(lstat(target));
+  if (there?.dev === wanted.dev && there.ino === wanted.ino) return;
+  if (there) await unmountBelow(target);
+  await makePlaceholder(target, wanted.isDirectory());
+  await mount(source, target);
+}
+
+/** Unmounts all that is mounted at a path or below it, the deepest first. */
+export async function unmountBelow(path: string): Promise<void> {
+  for (const each of (await mountsBelow(path)).toReversed()) {
+    await promisify(execFile)('umount', ['--no-canonicalize', each]);
+  }
+}
+
+/** Returns the mount points at a path and below it, in the order they were mounted. */
+export async function mountsBelow(path: string): Promise<readonly string[]> {
+  const real = await ifPresent(realpath(path));
+  if (real === undefined) return [];
+  const table = await readFile('/proc/self/mountinfo', 'utf8');
+  return table
+    .split('\n')
+    .map((line) =>
+      (line.split(' ')[4] ?? '').replace(/\\([0-7]{3})/g, (_, code) => String.fromCharCode(parseInt(code, 8))),
+    )
+    .filter((point) => point === real || point.startsWith(`${real}/`));
+}
+
+async function makePlaceholder(target: string, isDirectory: boolean): Promise<void> {
+  const there = await ifPresent(lstat(target));
+  if (there && there.isDirectory() === isDirectory) return;
+  if (isDirectory) await mkdir(target, { mode: 0o750 });
+  else await (await open(target, constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o640)).close();
+}
+
+/** The child gets the descriptor itself: a path, even by way of /proc, would be made canonical and looked up again. */
+async function mount(source: FileHandle, target: string): Promise<void> {
+  const args = ['--no-canonicalize', '--bind', '/proc/self/fd/3', target];
+  const child = spawn('mount', args, { stdio: ['ignore', 'ignore', 'pipe', source.fd] });
+  const failed = new Promise<never>((_, reject) => child.once('error', reject));
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const [message, code] = await Promise.race([Promise.all([text(child.stderr!), ended]), failed]);
+  if (code !== 0) throw new Error(`mount failed: ${message.trim()}`);
+}

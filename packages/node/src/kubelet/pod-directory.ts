@@ -1,0 +1,33 @@
+/**
+ * The directory a kubelet keeps for a Pod. Other users of the node must not read volumes in it, whatever the modes of
+ * the volumes are, so that all directories above a volume are root's alone.
+ */
+import type { Pod } from '@kruise/api/core/pod';
+import type { HostFiles } from '../cri/runtime.ts';
+
+/** The mode of directories that only the kubelet and the runtime enter. Containers reach theirs by mounts. */
+export const privateMode = 0o750;
+
+/** Returns the directory of a Pod on its node. */
+export function podDirectory({ metadata }: Pod, rootDirectory: string): string {
+  return `${rootDirectory}/pods/${metadata.uid}`;
+}
+
+/** Makes the directory of all Pods, and closes it to other users of the node if it was left open. */
+export async function securePodsDirectory(files: HostFiles, rootDirectory: string): Promise<void> {
+  const path = `${rootDirectory}/pods`;
+  await files.makeDirectory(path, { mode: privateMode });
+  const { mode } = (await files.stat(path))!;
+  if ((mode & ~privateMode & 0o777) !== 0) await files.changeMode(path, mode & privateMode);
+}
+
+/** Returns where parts of a Pod's volumes are mounted for its containers. */
+export function subPathsDirectory(pod: Pod, rootDirectory: string): string {
+  return `${podDirectory(pod, rootDirectory)}/volume-subpaths`;
+}
+
+/** Removes the directory of a Pod. Parts of volumes that are mounted in it are unmounted first, and keep their files. */
+export async function removePodDirectory(files: HostFiles, directory: string): Promise<void> {
+  await files.unmountBelow(`${directory}/volume-subpaths`);
+  await files.remove(directory);
+}
