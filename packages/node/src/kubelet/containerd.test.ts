@@ -17,6 +17,7 @@ import { systemClock, systemRandom } from '@kruise/values/system';
 import { busyboxImage, type Containerd, otherImage, startContainerd } from '../cri/conformance/containerd.ts';
 import { onContainerd } from '../cri/conformance/on-containerd.ts';
 import { createGrpcRuntime } from '../cri/grpc/grpc-runtime.ts';
+import { mountsBelow } from '../cri/machine/mounts.ts';
 import type { NodeRuntime } from '../cri/runtime.ts';
 import { createKubelet, type Kubelet } from './kubelet.ts';
 import { defaultLogLimits, rotateLogs } from './log-rotation.ts';
@@ -158,6 +159,54 @@ function testPods(): void {
     assert.equal(pod.status?.initContainerStatuses?.[0]?.state?.terminated?.reason, 'Completed');
     assert.equal(await logOf('web'), 'hello\nred\n');
     await remove('web');
+  });
+
+  test('mount parts of their volumes, which are unmounted with them', async () => {
+    const data = { name: 'data', mountPath: '/data' };
+    const script = 'mkdir /data/part; echo inside > /data/part/file; ln -s part /data/link';
+    const pod = await run(
+      'parts',
+      {
+        ...shell('cat /part/file /linked/file /colour; echo; sleep 1000'),
+        volumeMounts: [
+          { name: 'data', mountPath: '/part', subPath: 'part' },
+          { name: 'data', mountPath: '/linked', subPath: 'link' },
+          { name: 'settings', mountPath: '/colour', subPath: 'colour' },
+        ],
+        readinessProbe: { exec: { command: ['cat', '/colour'] }, periodSeconds: 1 },
+      },
+      isPodReady,
+      {
+        hostNetwork: true,
+        volumes: [
+          { name: 'data', emptyDir: {} },
+          { name: 'settings', configMap: { name: 'settings' } },
+        ],
+        initContainers: [{ name: 'init', image: busyboxImage, ...shell(script), volumeMounts: [data] }],
+      },
+    );
+    assert.equal(await logOf('parts'), 'inside\ninside\nred\n');
+    const directory = join(containerd.directory, 'kubelet/pods', pod.metadata.uid ?? '');
+    assert.equal((await mountsBelow(directory)).length, 3);
+    await remove('parts');
+    assert.deepEqual(await mountsBelow(directory), []);
+    assert.equal(await runtime.files.stat(directory), undefined);
+  });
+
+  test('cannot mount the node’s files by links they leave in their volumes', async () => {
+    const plant = { ...shell('ln -s /etc /data/link'), volumeMounts: [{ name: 'data', mountPath: '/data' }] };
+    const pod = await run(
+      'links',
+      { ...shell('sleep 1000'), volumeMounts: [{ name: 'data', mountPath: '/host', subPath: 'link' }] },
+      (found) => statusOf(found)?.state?.waiting?.reason === 'CreateContainerConfigError',
+      {
+        hostNetwork: true,
+        volumes: [{ name: 'data', emptyDir: {} }],
+        initContainers: [{ name: 'init', image: busyboxImage, ...plant }],
+      },
+    );
+    assert.match(statusOf(pod)?.state?.waiting?.message ?? '', /^failed to prepare subPath for volumeMount "data"/);
+    await remove('links');
   });
 
   test('have addresses at which probes and other Pods reach them', async () => {
