@@ -1,3 +1,4 @@
+import type { ClusterRole } from '@kruise/api/rbac/clusterrole';
 import type { PolicyRule } from '@kruise/api/rbac/rule';
 import type { RoleRef } from '@kruise/api/rbac/subject';
 import { isSame } from '@kruise/machinery/json-value';
@@ -9,6 +10,15 @@ import type { KubeObject } from '../../object.ts';
 import { type AdmissionPlugin, type Attributes, refuse } from '../admission.ts';
 
 const group = 'rbac.authorization.k8s.io';
+const bindings: ReadonlySet<string> = new Set(['rolebindings', 'clusterrolebindings']);
+/** Every permission there is. */
+const fullAuthority: readonly PolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+];
+
+type Role = KubeObject & Pick<ClusterRole, 'rules' | 'aggregationRule'>;
+type Binding = KubeObject & { readonly roleRef?: RoleRef | null };
 
 /**
  * Nobody grants what they do not have: who writes a role must have all it allows or may `escalate` it, who binds one
@@ -36,19 +46,44 @@ export function roleEscalation(rbac: Rbac, authorizer: Authorizer): AdmissionPlu
     return (await authorizer.authorize(wanted)).verdict === 'allow';
   }
 
-  /** The rules somebody would be given, unless it is settled that the writer may give them. */
-  async function rulesToCover(attributes: Attributes): Promise<readonly PolicyRule[] | undefined> {
-    const { object, resource, namespace, context } = attributes;
-    const { roleRef, rules } = object as KubeObject & { roleRef?: RoleRef; rules?: readonly PolicyRule[] | null };
-    if (!roleRef) {
-      const isAllowed = await may(attributes, 'escalate', resource.kind.plural, context.info.name);
-      return isAllowed ? undefined : (rules ?? []);
-    }
+  /** Refuses the write unless the user already holds every wanted rule. */
+  function confirmNoEscalation(attributes: Attributes, wanted: readonly PolicyRule[]): void {
+    const { user } = attributes.context;
+    const { held, missing } = heldBy(attributes);
+    const lacking = uncovered(wanted, held);
+    if (lacking.length === 0) return;
+    const errors = missing.length > 0 ? `; resolution errors: [${missing.join(' ')}]` : '';
+    throw refuse(
+      attributes,
+      `user ${JSON.stringify(user.username)} (groups=${quoted(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${printedParts(lacking).join('\n')}${errors}`,
+    );
+  }
+
+  function heldBy({ context, resource, namespace }: Attributes) {
+    const { grants, missing } = rbac.grantsOf(context.user, resource.kind.scope === 'Namespaced' ? namespace : '');
+    return { held: Array.from(grants, ({ rule }) => rule), missing };
+  }
+
+  async function checkRole(attributes: Attributes): Promise<void> {
+    const { object, oldObject, resource, context } = attributes;
+    if (await may(attributes, 'escalate', resource.kind.plural, context.info.name)) return;
+    confirmNoEscalation(attributes, (object as Role).rules ?? []);
+    // An aggregated role collects the rules of any role with a matching label, and removing the rule keeps what it
+    // collected, so both need every permission there is.
+    if (!isAggregated(object) && !isAggregated(oldObject)) return;
+    if (uncovered(fullAuthority, heldBy(attributes).held).length === 0) return;
+    throw refuse(attributes, 'must have cluster-admin privileges to use the aggregationRule');
+  }
+
+  async function checkBinding(attributes: Attributes): Promise<void> {
+    const { roleRef } = attributes.object as Binding;
+    // Validation refuses a binding without a role.
+    if (!roleRef) return;
     const plural = roleRef.kind === 'ClusterRole' ? 'clusterroles' : 'roles';
-    if (await may(attributes, 'bind', plural, roleRef.name)) return undefined;
-    const referred = rbac.rulesOf(roleRef, namespace);
-    if (!referred) throw notFound(resource.kind, roleRef.name);
-    return referred;
+    if (await may(attributes, 'bind', plural, roleRef.name)) return;
+    const rules = rbac.rulesOf(roleRef, attributes.namespace);
+    if (!rules) throw notFound(attributes.resource.kind, roleRef.name);
+    confirmNoEscalation(attributes, rules);
   }
 
   return {
@@ -58,20 +93,15 @@ export function roleEscalation(rbac: Rbac, authorizer: Authorizer): AdmissionPlu
     async mutate(attributes) {
       const { user } = attributes.context;
       if (user.groups.includes('system:masters') || isOnlyCollected(attributes)) return;
-      const wanted = await rulesToCover(attributes);
-      if (!wanted) return;
-      const { namespace, resource } = attributes;
-      const { grants, missing } = rbac.grantsOf(user, resource.kind.scope === 'Namespaced' ? namespace : '');
-      const held = Array.from(grants, ({ rule }) => rule);
-      const lacking = uncovered(wanted, held);
-      if (lacking.length === 0) return;
-      const errors = missing.length > 0 ? `; resolution errors: [${missing.join(' ')}]` : '';
-      throw refuse(
-        attributes,
-        `user ${JSON.stringify(user.username)} (groups=${quoted(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${printedParts(lacking).join('\n')}${errors}`,
-      );
+      // The kind decides, not the fields of the object: these come from the user.
+      if (bindings.has(attributes.resource.kind.plural)) await checkBinding(attributes);
+      else await checkRole(attributes);
     },
   };
+}
+
+function isAggregated(object: KubeObject | undefined): boolean {
+  return Boolean((object as Role | undefined)?.aggregationRule?.clusterRoleSelectors?.length);
 }
 
 /** Whether an update changes only what the garbage collector must be able to. */
