@@ -1,48 +1,49 @@
-/** PEM text: certificates, keys and requests between `-----BEGIN X-----` and `-----END X-----`. */
-
-/** A block of PEM text. */
-export type PemBlock = {
-  /** The label, for example `CERTIFICATE`. */
-  readonly type: string;
-  /** The lines between the two boundaries: headers, if any, and base64. */
-  readonly content: string;
-  /** The whole block with its boundaries. */
-  readonly text: string;
-};
+/** One block of PEM text: the whole of it, its label, and what stands between its first and last line. */
+export type PemBlock = { readonly label: string; readonly content: string; readonly text: string };
 
 const begin = '-----BEGIN ';
-const end = '-----END ';
-const boundary = '-----';
+const dashes = '-----';
 
-/**
- * Returns the blocks of a text, in order. A block that begins but whose next END boundary has another label is skipped,
- * as Go's decoder does. Takes linear time on any text: the position of the next END boundary is looked up once, however
- * many BEGIN boundaries come before it.
- */
-export function pemBlocks(text: string): readonly PemBlock[] {
-  const blocks: PemBlock[] = [];
-  let endsAt = -1;
-  for (let at = text.indexOf(begin); at >= 0; ) {
-    const labelAt = at + begin.length;
-    const lineEnd = lineEndAfter(text, labelAt);
-    const line = text.slice(labelAt, lineEnd).trimEnd();
-    if (endsAt < labelAt) endsAt = text.indexOf(end, labelAt);
-    if (endsAt < 0) return blocks;
-    let next = labelAt;
-    if (line.length > boundary.length && line.endsWith(boundary)) {
-      const type = line.slice(0, -boundary.length);
-      const closing = `${end}${type}${boundary}`;
-      if (endsAt >= lineEnd && text.startsWith(closing, endsAt)) {
-        next = endsAt + closing.length;
-        blocks.push({ type, content: text.slice(lineEnd, endsAt).trim(), text: text.slice(at, next) });
-      }
+/** Finds the blocks of PEM text in time linear in its length, whatever the text. */
+export function* pemBlocks(text: string): Generator<PemBlock> {
+  let at = text.indexOf(begin);
+  while (at >= 0) {
+    const labelEnd = text.indexOf(dashes, at + begin.length);
+    if (labelEnd < 0) return;
+    const label = text.slice(at + begin.length, labelEnd);
+    const contentStart = labelEnd + dashes.length;
+    const contentEnd = text.indexOf('-----END ', contentStart);
+    if (contentEnd < 0) return;
+    const nested = text.lastIndexOf(begin, contentEnd);
+    const ending = `-----END ${label}${dashes}`;
+    if (nested <= at && text.startsWith(ending, contentEnd)) {
+      const end = contentEnd + ending.length;
+      yield { label, content: text.slice(contentStart, contentEnd), text: text.slice(at, end) };
+      at = text.indexOf(begin, end);
+    } else {
+      at = text.indexOf(begin, nested > at ? nested : contentEnd);
     }
-    at = text.indexOf(begin, next);
   }
-  return blocks;
 }
 
-function lineEndAfter(text: string, position: number): number {
-  const found = text.indexOf('\n', position);
-  return found < 0 ? text.length : found;
+/** Decodes the bytes of a block; undefined if it is not base64, which headers are not. */
+export function blockBytes({ content }: PemBlock): Buffer | undefined {
+  return /^[A-Za-z0-9+/= \t\r\n]+$/.test(content)
+    ? Buffer.from(content.replace(/[ \t\r\n]/g, ''), 'base64')
+    : undefined;
+}
+
+/** Decodes the first block of a kind; throws if there is none. */
+export function pemBytes(label: string, text: string): Buffer {
+  for (const block of pemBlocks(text)) {
+    const bytes = block.label === label ? blockBytes(block) : undefined;
+    if (bytes) return bytes;
+  }
+  throw new Error(`no ${label} in PEM text`);
+}
+
+/** Writes a block as PEM text. */
+export function pem(label: string, bytes: Buffer): string {
+  const lines = bytes.toString('base64').match(/.{1,64}/g) ?? [];
+  return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`;
 }

@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { type PemBlock, pemBlocks } from '@kruise/values/pem';
+import { pemBlocks } from '@kruise/values/pem';
 import type { Secret } from './secret.ts';
 
 /** Of a certificate and a key that are not a pair; in the words of Go, whose servers refuse them. */
@@ -10,11 +10,15 @@ export function* secretWarnings({ type, data = {} }: Secret): Generator<string> 
   if (fault !== undefined) yield fault;
 }
 
+function blocksOf(text: string): readonly { readonly type: string; readonly pem: string }[] {
+  return Array.from(pemBlocks(text), ({ label, text: pem }) => ({ type: label, pem }));
+}
+
 function keyPairFault(certificates: string, keys: string): string | undefined {
-  const certificateBlocks = pemBlocks(certificates);
+  const certificateBlocks = blocksOf(certificates);
   const certificate = certificateBlocks.find(({ type }) => type === 'CERTIFICATE');
   if (!certificate) return missing('certificate', certificateBlocks, '"CERTIFICATE"');
-  const keyBlocks = pemBlocks(keys);
+  const keyBlocks = blocksOf(keys);
   const key = keyBlocks.find(({ type }) => type === 'PRIVATE KEY' || type.endsWith(' PRIVATE KEY'));
   if (!key) {
     if (keyBlocks.some(({ type }) => type === 'CERTIFICATE')) {
@@ -24,20 +28,20 @@ function keyPairFault(certificates: string, keys: string): string | undefined {
   }
   let parsed: X509Certificate;
   try {
-    parsed = new X509Certificate(certificate.text);
+    parsed = new X509Certificate(certificate.pem);
   } catch {
     return 'x509: malformed certificate';
   }
   let privateKey: KeyObject;
   try {
-    privateKey = createPrivateKey(key.text);
+    privateKey = createPrivateKey(key.pem);
   } catch {
     return 'tls: failed to parse private key';
   }
   return parsed.checkPrivateKey(privateKey) ? undefined : 'tls: private key does not match public key';
 }
 
-function missing(what: string, blocks: readonly PemBlock[], expected: string): string {
+function missing(what: string, blocks: ReturnType<typeof blocksOf>, expected: string): string {
   if (blocks.length === 0) return `tls: failed to find any PEM data in ${what} input`;
   const types = blocks.map(({ type }) => type).join(' ');
   return `tls: failed to find ${expected} PEM block in ${what} input after skipping PEM blocks of the following types: [${types}]`;

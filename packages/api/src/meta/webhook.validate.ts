@@ -1,5 +1,4 @@
 /** Where a webhook is reached: checked alike for conversion and for admission. */
-
 import { X509Certificate } from 'node:crypto';
 import { type Cause, invalid, required } from '@kruise/schema/field-error';
 import { validateDns1123Subdomain } from '@kruise/values/names';
@@ -71,8 +70,8 @@ function* validateServicePath(field: string, path: string): Generator<Cause> {
 /** Whether the text of a CA bundle, in base64, holds certificates. None at all is fine: then the usual ones are trusted. */
 export function isValidCaBundle(base64: string | undefined): boolean {
   if (base64 === undefined || base64 === '') return true;
-  const blocks = pemBlocks(Buffer.from(base64, 'base64').toString('latin1'));
-  const certificates = blocks.filter(({ type }) => type === 'CERTIFICATE');
+  const blocks = [...pemBlocks(Buffer.from(base64, 'base64').toString('latin1'))];
+  const certificates = blocks.filter(({ label }) => label === 'CERTIFICATE');
   return certificates.length > 0 && certificates.every(({ text }) => isCertificate(text));
 }
 

@@ -2,7 +2,7 @@ import { createHash, X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import type { User } from '../user.ts';
 import type { Authenticator } from './authenticator.ts';
-import { isIssuedBy } from './front-proxy.ts';
+import { isIssuedBy, shownSubject } from './certificate.ts';
 
 /** A client certificate of the cluster's authority says who its bearer is: the common name, and groups. */
 export function clientCertificates(authority: string): Authenticator {
@@ -20,19 +20,21 @@ export function clientCertificates(authority: string): Authenticator {
   };
 }
 
+/** Usages of certificates that clients may show: client auth, or any. */
+const clientUsages: ReadonlySet<string> = new Set(['1.3.6.1.5.5.7.3.2', '2.5.29.37.0']);
+
 function userOf(socket: TLSSocket, issuer: X509Certificate): User | undefined {
   const shown = socket.authorized ? socket.getPeerX509Certificate() : undefined;
   // The certificate of a front proxy says nothing of a user.
   if (!shown || !isIssuedBy(shown, issuer)) return undefined;
-  const certificate = socket.getPeerCertificate();
-  const { CN: commonName, O: organization } = (certificate.subject ?? {}) as { CN?: string; O?: string | string[] };
-  if (!commonName || Array.isArray(commonName)) return undefined;
-  const usages = certificate.ext_key_usage;
-  if (usages && !usages.includes('1.3.6.1.5.5.7.3.2')) return undefined;
-  const fingerprint = createHash('sha256').update(certificate.raw).digest('hex');
+  const subject = shownSubject(shown);
+  if (!subject?.commonName) return undefined;
+  const usages: readonly string[] | undefined = shown.keyUsage;
+  if (usages && !usages.some((usage) => clientUsages.has(usage))) return undefined;
+  const fingerprint = createHash('sha256').update(shown.raw).digest('hex');
   return {
-    username: commonName,
-    groups: organization === undefined ? [] : [organization].flat(),
+    username: subject.commonName,
+    groups: subject.organizations ?? [],
     extra: { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${fingerprint}`] },
   };
 }

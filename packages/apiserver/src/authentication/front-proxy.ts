@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { User } from '../user.ts';
 import { type Authenticator, headerValues } from './authenticator.ts';
+import { isIssuedBy, shownSubject } from './certificate.ts';
 
 export type FrontProxyOptions = {
   /** The authority of the proxies' certificates, as PEM text. */
@@ -26,9 +27,8 @@ export function frontProxies({ authority, allowedNames }: FrontProxyOptions): Au
     return trusted;
   }
 
-  function isAllowed({ subject }: X509Certificate): boolean {
-    const name = /^CN=(.*)$/m.exec(subject)?.[1] ?? '';
-    return allowedNames.length === 0 || allowedNames.includes(name);
+  function isAllowed(certificate: X509Certificate): boolean {
+    return allowedNames.length === 0 || allowedNames.includes(shownSubject(certificate)?.commonName ?? '');
   }
 
   return {
@@ -45,11 +45,6 @@ export function frontProxies({ authority, allowedNames }: FrontProxyOptions): Au
       return { ...user, ...(uid ? { uid } : {}), ...(Object.keys(extra).length > 0 ? { extra } : {}) };
     },
   };
-}
-
-/** Whether an authority has made a certificate. */
-export function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
-  return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
 }
 
 /** Keys may hold what header names may not, percent-encoded. */

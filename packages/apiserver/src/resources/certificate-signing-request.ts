@@ -7,7 +7,7 @@ import { invalidBare } from '@kruise/api/meta/go-value';
 import type { NameRule } from '@kruise/api/meta/name-rules';
 import { validateKindMeta, validateKindMetaUpdate } from '@kruise/api/meta/object-meta.validate';
 import { isSame } from '@kruise/machinery/json-value';
-import { readRequest } from '@kruise/machinery/x509/certificate';
+import { readEncodedRequest } from '@kruise/machinery/x509/certificate';
 import type { Draft } from '@kruise/schema/draft';
 import { type Cause, duplicate, forbidden, invalid, notSupported, required, tooLong } from '@kruise/schema/field-error';
 import { validateDns1123Label, validateDns1123Subdomain } from '@kruise/values/names';
@@ -127,20 +127,17 @@ export function* validateRequest(request: Request, old?: Request): Generator<Cau
 }
 
 function* validatePem(base64: string | null | undefined): Generator<Cause> {
-  const bytes = Buffer.from(base64 ?? '', 'base64');
-  const text = bytes.toString('latin1');
-  const fault = /-----BEGIN CERTIFICATE REQUEST-----/.test(text)
-    ? requestFault(text)
-    : 'PEM block type must be CERTIFICATE REQUEST';
+  const fault = requestFault(base64 ?? '');
   if (fault === undefined) return;
+  const bytes = Buffer.from(base64 ?? '', 'base64');
   const isMissing = base64 === undefined || base64 === null;
   const shown = isMissing ? '[]byte(nil)' : `[]byte{${[...bytes].map((byte) => `0x${byte.toString(16)}`).join(', ')}}`;
   yield invalidBare('spec.request', shown, fault);
 }
 
-function requestFault(text: string): string | undefined {
+function requestFault(base64: string): string | undefined {
   try {
-    readRequest(text);
+    readEncodedRequest(base64);
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -215,10 +212,10 @@ function* validateConditions(request: Request, old: Request | undefined): Genera
 function certificateFault(base64: string): string | undefined {
   if (base64 === '') return undefined;
   const text = Buffer.from(base64, 'base64').toString('latin1');
-  const blocks = pemBlocks(text);
+  const blocks = [...pemBlocks(text)];
   if (blocks.length === 0) return 'must contain at least one CERTIFICATE PEM block';
-  for (const { type, content, text: block } of blocks) {
-    if (type !== 'CERTIFICATE') return `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(type)}`;
+  for (const { label, content, text: block } of blocks) {
+    if (label !== 'CERTIFICATE') return `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(label)}`;
     if (content.includes(':')) return 'no PEM block headers are permitted';
     try {
       new X509Certificate(block);

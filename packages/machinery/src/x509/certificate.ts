@@ -8,10 +8,11 @@ import {
   verify,
 } from 'node:crypto';
 import { isAddress, parseAddress } from '@kruise/values/address';
+import { blockBytes, pem, pemBlocks, pemBytes } from '@kruise/values/pem';
 import * as der from './der.ts';
+import { encodeName, encodeSubject, ia5Text, readName, type Subject, subjectOf } from './name.ts';
 
-/** Who a certificate is for: a user is a common name, its groups are organizations. */
-export type Subject = { readonly commonName: string; readonly organizations?: readonly string[] };
+export type { Subject } from './name.ts';
 
 /** A certificate and its private key, as PEM text. */
 export type KeyPair = { readonly certificate: string; readonly key: string };
@@ -22,8 +23,6 @@ export type Usage = 'server auth' | 'client auth';
 const ids = {
   ecdsaWithSha256: '1.2.840.10045.4.3.2',
   sha256WithRsa: '1.2.840.113549.1.1.11',
-  commonName: '2.5.4.3',
-  organization: '2.5.4.10',
   basicConstraints: '2.5.29.19',
   keyUsage: '2.5.29.15',
   extendedKeyUsage: '2.5.29.37',
@@ -83,26 +82,6 @@ export function generateKey(): KeyObject {
 /** The PEM text of a private key. */
 export function privatePem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString();
-}
-
-function pem(label: string, bytes: Buffer): string {
-  const lines = bytes.toString('base64').match(/.{1,64}/g) ?? [];
-  return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`;
-}
-
-/** The bytes of the first block of a kind in PEM text. */
-export function pemBytes(label: string, text: string): Buffer {
-  const match = new RegExp(`-----BEGIN ${label}-----([A-Za-z0-9+/=\\s]+)-----END ${label}-----`).exec(text);
-  if (!match) throw new Error(`no ${label} in PEM text`);
-  return Buffer.from(match[1]!.replace(/\s/g, ''), 'base64');
-}
-
-function name({ commonName, organizations = [] }: Subject): Buffer {
-  const attribute = (id: string, text: string) => der.set(der.sequence(der.oid(id), der.utf8(text)));
-  return der.sequence(
-    ...organizations.map((organization) => attribute(ids.organization, organization)),
-    attribute(ids.commonName, commonName),
-  );
 }
 
 function publicKeyInfo(key: KeyObject): Buffer {
@@ -232,9 +211,9 @@ export function createAuthority(commonName: string, nowMs: number, validDays = 3
   const keyInfo = publicKeyInfo(key);
   const subject = { commonName };
   const certificate = issue(
-    { name: name(subject), key, keyInfo },
+    { name: encodeSubject(subject), key, keyInfo },
     {
-      subjectName: name(subject),
+      subjectName: encodeSubject(subject),
       publicKey: key,
       notBeforeMs: nowMs - toleranceMs,
       notAfterMs: nowMs + validDays * dayMs,
@@ -248,8 +227,8 @@ export function createAuthority(commonName: string, nowMs: number, validDays = 3
 
 /** An authority made earlier. */
 export function authority(pair: KeyPair, key: KeyObject): Authority {
-  const { subjectName, keyInfo } = subjectOf(pair.certificate);
-  const issuer = { name: subjectName, key, keyInfo };
+  const { subject, keyInfo } = partsOf(pemBytes('CERTIFICATE', pair.certificate));
+  const issuer = { name: subject.whole, key, keyInfo: keyInfo.whole };
   function signRequest({
     subject,
     publicKey,
@@ -260,7 +239,7 @@ export function authority(pair: KeyPair, key: KeyObject): Authority {
     validMs,
   }: SigningRequest): string {
     return issue(issuer, {
-      subjectName: name(subject),
+      subjectName: encodeSubject(subject),
       publicKey,
       notBeforeMs: nowMs - toleranceMs,
       notAfterMs: nowMs + (validMs ?? validDays * dayMs),
@@ -281,19 +260,25 @@ export function authority(pair: KeyPair, key: KeyObject): Authority {
   };
 }
 
-/** The subject and key of a certificate, as the bytes they are in it. */
-function subjectOf(certificate: string): { subjectName: Buffer; keyInfo: Buffer } {
-  const [outer] = der.read(pemBytes('CERTIFICATE', certificate));
-  const [body] = der.read(outer!.content);
-  const members = der.read(body!.content);
-  // The version is there, under a tag of its own, in every certificate that has extensions.
-  return { subjectName: members[5]!.whole, keyInfo: members[6]!.whole };
+/** Reads the subject of a certificate. Throws if its name has an attribute in an encoding that is not known. */
+export function certificateSubject(certificate: Buffer): Subject {
+  return subjectOf(readName(partsOf(certificate).subject));
+}
+
+/** Finds the subject and key of a certificate. */
+function partsOf(certificate: Buffer): { readonly subject: der.Element; readonly keyInfo: der.Element } {
+  const [body] = der.readSequence(certificate);
+  const members = der.read(der.expect(body, der.tags.sequence).content);
+  // Certificates of the first version do not say theirs.
+  const first = members[0]?.tag === 0xa0 ? 5 : 4;
+  const [subject, keyInfo] = members.slice(first, first + 2);
+  return { subject: der.expect(subject, der.tags.sequence), keyInfo: der.expect(keyInfo, der.tags.sequence) };
 }
 
 /** What a certificate signing request asks for, its signature checked. */
 export type CertificateRequest = {
   readonly subject: Subject;
-  /** The subject with all its attributes, as its bytes. */
+  /** The subject as a certificate has it: the known attributes, encoded from what was read. */
   readonly subjectName: Buffer;
   readonly publicKey: KeyObject;
   readonly hosts: readonly string[];
@@ -316,27 +301,38 @@ export function createRequest(subject: Subject, key: KeyObject, hosts: readonly 
         ];
   const attributeSet = der.set(...attributes);
   attributeSet[0] = 0xa0;
-  const toSign = der.sequence(der.integer(Buffer.from([0])), name(subject), publicKeyInfo(key), attributeSet);
+  const toSign = der.sequence(der.integer(Buffer.from([0])), encodeSubject(subject), publicKeyInfo(key), attributeSet);
   return pem(
     'CERTIFICATE REQUEST',
     der.sequence(toSign, signatureAlgorithm(key), der.bits(sign('sha256', toSign, key))),
   );
 }
 
+/** Reads a signing request as a CertificateSigningRequest has it: PEM text in base64. */
+export function readEncodedRequest(base64: string): CertificateRequest {
+  // Everybody must find the same block, so there is one way to make text of the bytes.
+  return readRequest(Buffer.from(base64, 'base64').toString('latin1'));
+}
+
 /** Reads a signing request. Throws if it is malformed or not signed by the key it is for. */
 export function readRequest(text: string): CertificateRequest {
-  const [outer] = der.read(pemBytes('CERTIFICATE REQUEST', text));
-  const [body, algorithm, signature] = der.read(outer!.content);
-  const [, subject, info, attributes] = der.read(body!.content);
-  const publicKey = createPublicKey({ key: info!.whole, format: 'der', type: 'spki' });
-  const hash = requestHashes[der.readOid(der.read(algorithm!.content)[0]!.content)];
-  const isSigned = hash !== undefined && verify(hash, body!.whole, publicKey, signature!.content.subarray(1));
+  const block = pemBlocks(text).next().value;
+  const bytes = block?.label === 'CERTIFICATE REQUEST' ? blockBytes(block) : undefined;
+  if (!bytes) throw new Error('PEM block type must be CERTIFICATE REQUEST');
+  const [body, algorithm, signature] = der.readSequence(bytes);
+  const [, subject, info, attributes] = der.read(der.expect(body, der.tags.sequence).content);
+  const publicKey = createPublicKey({ key: der.expect(info, der.tags.sequence).whole, format: 'der', type: 'spki' });
+  const [algorithmId] = der.read(der.expect(algorithm, der.tags.sequence).content);
+  const hash = requestHashes[der.readOid(der.expect(algorithmId, der.tags.oid).content)];
+  const signed = der.expect(signature, der.tags.bitString).content.subarray(1);
+  const isSigned = hash !== undefined && verify(hash, body!.whole, publicKey, signed);
   if (!isSigned) throw new Error('the certificate request is not signed by its own key');
+  const name = readName(subject);
   const names = attributes ? requestedNames(attributes.content) : [];
-  const texts = (tag: number) => names.filter((each) => each.tag === tag).map(({ content }) => content.toString());
+  const texts = (tag: number) => names.filter((each) => each.tag === tag).map(nameText);
   return {
-    subject: readName(subject!.content),
-    subjectName: subject!.whole,
+    subject: subjectOf(name),
+    subjectName: encodeName(name),
     publicKey,
     hosts: names.flatMap(hostOf),
     emails: texts(nameTags.email),
@@ -345,43 +341,39 @@ export function readRequest(text: string): CertificateRequest {
   };
 }
 
-function readName(content: Buffer): Subject {
-  let commonName = '';
-  const organizations: string[] = [];
-  for (const relative of der.read(content)) {
-    for (const attribute of der.read(relative.content)) {
-      const [id, value] = der.read(attribute.content);
-      const kind = der.readOid(id!.content);
-      if (kind === ids.commonName) commonName = value!.content.toString();
-      if (kind === ids.organization) organizations.push(value!.content.toString());
-    }
-  }
-  return { commonName, organizations };
-}
-
 /** The kinds of names a certificate can be for. Others are not taken over. */
 const nameTags = { email: 0x81, dns: 0x82, uri: 0x86, address: 0x87 } as const;
 
 function requestedNames(attributes: Buffer): readonly der.Element[] {
   const known = new Set<number>(Object.values(nameTags));
+  const found: der.Element[] = [];
   for (const attribute of der.read(attributes)) {
     const [id, values] = der.read(attribute.content);
-    if (der.readOid(id!.content) !== ids.extensionRequest) continue;
-    const [extensions] = der.read(values!.content);
-    for (const requested of der.read(extensions!.content)) {
-      const members = der.read(requested.content);
-      if (der.readOid(members[0]!.content) !== ids.alternativeNames) continue;
-      const [names] = der.read(members.at(-1)!.content);
-      return der.read(names!.content).filter(({ tag }) => known.has(tag));
+    if (der.readOid(der.expect(id, der.tags.oid).content) !== ids.extensionRequest) continue;
+    for (const requested of der.readSequence(der.expect(values, der.tags.set).content)) {
+      const members = der.read(der.expect(requested, der.tags.sequence).content);
+      if (der.readOid(der.expect(members[0], der.tags.oid).content) !== ids.alternativeNames) continue;
+      found.push(members.at(-1)!);
     }
   }
-  return [];
+  // Which of several would count is nobody's to guess.
+  if (found.length > 1) throw new Error('x509: certificate request contains duplicate requested extensions');
+  return found.flatMap(({ content }) => der.readSequence(content)).filter(({ tag }) => known.has(tag));
 }
 
-function hostOf({ tag, content }: der.Element): readonly string[] {
-  if (tag === nameTags.dns) return [content.toString()];
+function nameText({ content }: der.Element): string {
+  const text = ia5Text(content);
+  if (text === undefined) throw new Error('x509: invalid subject alternative name: not IA5');
+  return text;
+}
+
+function hostOf(name: der.Element): readonly string[] {
+  const { tag, content } = name;
+  if (tag === nameTags.dns) return [nameText(name)];
   if (tag !== nameTags.address) return [];
-  return [content.length === 4 ? [...content].join('.') : ipv6Text(content)];
+  if (content.length === 4) return [[...content].join('.')];
+  if (content.length === 16) return [ipv6Text(content)];
+  throw new Error(`x509: cannot parse IP address of length ${content.length}`);
 }
 
 function ipv6Text(bytes: Buffer): string {

@@ -60,13 +60,15 @@ export function time(instantMs: number): Buffer {
 /** One value read: its tag, its content, and the bytes it takes up in all. */
 export type Element = { readonly tag: number; readonly content: Buffer; readonly whole: Buffer };
 
-/** Reads the values that stand one after the other. */
+/** Reads the values that stand one after the other. Refuses every encoding but the one DER has for a value. */
 export function read(bytes: Buffer): Element[] {
   const elements: Element[] = [];
   let at = 0;
   while (at < bytes.length) {
     const tag = bytes[at]!;
-    let size = bytes[at + 1] ?? 0;
+    if ((tag & 0x1f) === 0x1f) throw new Error('malformed DER: unsupported tag');
+    if (at + 2 > bytes.length) throw new Error('malformed DER: truncated');
+    let size = bytes[at + 1]!;
     let header = 2;
     if (size & 0x80) {
       const digits = size & 0x7f;
@@ -74,6 +76,7 @@ export function read(bytes: Buffer): Element[] {
       header += digits;
       if (at + header > bytes.length) throw new Error('malformed DER: truncated');
       size = bytes.readUIntBE(at + 2, digits);
+      if (size < 0x80 || bytes[at + 2] === 0) throw new Error('malformed DER: non-minimal length');
     }
     const end = at + header + size;
     if (end > bytes.length) throw new Error('malformed DER: truncated');
@@ -81,6 +84,23 @@ export function read(bytes: Buffer): Element[] {
     at = end;
   }
   return elements;
+}
+
+/** Tags of the types that readers insist on. */
+export const tags = { bitString: 0x03, oid: 0x06, sequence: 0x30, set: 0x31 } as const;
+
+/** Returns an element if it has the tag it must have. */
+export function expect(element: Element | undefined, tag: number): Element {
+  if (!element) throw new Error('malformed DER: truncated');
+  if (element.tag !== tag) throw new Error(`malformed DER: tag ${element.tag} where ${tag} must be`);
+  return element;
+}
+
+/** Reads the one sequence that the bytes are: its members. */
+export function readSequence(bytes: Buffer): Element[] {
+  const [element, ...rest] = read(bytes);
+  if (rest.length > 0) throw new Error('malformed DER: trailing data');
+  return read(expect(element, tags.sequence).content);
 }
 
 /** An object identifier in dotted form. */

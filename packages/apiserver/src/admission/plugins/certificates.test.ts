@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { certificateSigningRequest } from '@kruise/api/certificates/certificatesigningrequest';
+import { attributesOf, rawName, rawRequest, stringTypes } from '@kruise/machinery/testing/signing-request';
 import { createRequest, generateKey } from '@kruise/machinery/x509/certificate';
 import type { Authorizer } from '../../authorization/authorizer.ts';
 import { admit, writeOf } from '../../testing/admission.ts';
@@ -79,3 +80,19 @@ test('nobody becomes a master by the signer for clients', async () => {
   assert.equal(isRefused(await ask(signer, 'team')), false);
   assert.equal(isRefused(await ask('example.com/s', 'system:masters')), false);
 });
+
+for (const [name, tag, encode] of stringTypes) {
+  test(`a ${name} does not hide the masters from the signer for clients`, async () => {
+    const attributes = attributesOf(tag, encode, 'O=team', 'O=system:masters', 'CN=eve');
+    const text = rawRequest(rawName([attributes]), generateKey());
+    const signer = 'kubernetes.io/kube-apiserver-client';
+    const asked = {
+      metadata: { name: 'r' },
+      spec: { signerName: signer, request: Buffer.from(text).toString('base64') },
+    };
+    assert.equal(
+      isRefused(await admit(certificateSubjectRestriction, writeOf(certificateSigningRequest, asked))),
+      'use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed',
+    );
+  });
+}

@@ -3,7 +3,7 @@ import {
   certificateSigningRequest,
 } from '@kruise/api/certificates/certificatesigningrequest';
 import { isSame } from '@kruise/machinery/json-value';
-import { readRequest } from '@kruise/machinery/x509/certificate';
+import { readEncodedRequest } from '@kruise/machinery/x509/certificate';
 import type { Authorizer } from '../../authorization/authorizer.ts';
 import type { User } from '../../user.ts';
 import { type AdmissionPlugin, type Attributes, isAbout, isResource, refuse } from '../admission.ts';
@@ -71,7 +71,7 @@ export const certificateSubjectRestriction: AdmissionPlugin = {
     const { signerName, request } = requestOf(attributes.object).spec;
     if (signerName !== 'kubernetes.io/kube-apiserver-client') return;
     // What was validated can be read.
-    const { subject } = readRequest(Buffer.from(request, 'base64').toString('latin1'));
+    const { subject } = readEncodedRequest(request);
     if (subject.organizations?.includes('system:masters')) {
       throw refuse(
         attributes,

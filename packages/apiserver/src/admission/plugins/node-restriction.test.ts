@@ -7,6 +7,7 @@ import { node } from '@kruise/api/core/node';
 import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import { pod } from '@kruise/api/core/pod';
 import { serviceAccount } from '@kruise/api/core/serviceaccount';
+import { csiNode } from '@kruise/api/storage/csinode';
 import { createRequest, generateKey } from '@kruise/machinery/x509/certificate';
 import type { Kind } from '@kruise/schema/kind';
 import { admit, lookupOf, writeOf } from '../../testing/admission.ts';
@@ -62,6 +63,7 @@ const token = (boundObjectRef: object | undefined, audiences: readonly string[] 
 });
 const ofPod = (name: string, uid = `uid-${name}`) => ({ kind: 'Pod', apiVersion: 'v1', name, uid });
 const tokens = { subresource: 'token', kind: tokenRequest };
+const claim = (status: object) => ({ metadata: { name: 'c' }, spec: {}, status });
 const request = (commonName: string) => ({
   metadata: { name: 'r' },
   spec: {
@@ -212,6 +214,228 @@ const cases: readonly [
     'can only create a node CSR with CN=system:node:n1',
   ],
   ['writes no claims', persistentVolumeClaim, { metadata: { name: 'c' } }, {}, 'may only update PVC status'],
+  [
+    'makes no mirror of two owners',
+    pod,
+    { ...mirror, metadata: { ...mirror.metadata, ownerReferences: [owner, owner] } },
+    {},
+    'node "n1" can only create pods with a single owner reference set to itself',
+  ],
+  [
+    'makes no mirror without an owner',
+    pod,
+    { ...mirror, metadata: { ...mirror.metadata, ownerReferences: [] } },
+    {},
+    'node "n1" can only create pods with an owner reference set to itself',
+  ],
+  [
+    'makes no mirror it does not control',
+    pod,
+    withOwner({ controller: false }),
+    {},
+    'node "n1" can only create pods with a controller owner reference set to itself',
+  ],
+  [
+    'makes no mirror that blocks the deletion of its node',
+    pod,
+    withOwner({ blockOwnerDeletion: true }),
+    {},
+    'node "n1" must not set blockOwnerDeletion on an owner reference',
+  ],
+  [
+    'makes no mirror that takes its environment from a secret',
+    pod,
+    withSpec({ initContainers: [{ name: 'i', image: 'i', envFrom: [{ secretRef: { name: 's' } }] }] }),
+    {},
+    'node "n1" can not create pods that reference secrets',
+  ],
+  [
+    'makes no mirror that pulls with a secret',
+    pod,
+    withSpec({ imagePullSecrets: [{ name: 's' }] }),
+    {},
+    'node "n1" can not create pods that reference secrets',
+  ],
+  [
+    'makes no mirror that refers to a config map',
+    pod,
+    withSpec({ volumes: [{ name: 'v', projected: { sources: [{ configMap: { name: 'c' } }] } }] }),
+    {},
+    'node "n1" can not create pods that reference configmaps',
+  ],
+  [
+    'makes no mirror that refers to a trust bundle',
+    pod,
+    withSpec({ volumes: [{ name: 'v', projected: { sources: [{ clusterTrustBundle: { name: 'b', path: 'p' } }] } }] }),
+    {},
+    'node "n1" can not create pods that reference clustertrustbundles',
+  ],
+  [
+    'makes no mirror that refers to a volume claim',
+    pod,
+    withSpec({ volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }] }),
+    {},
+    'node "n1" can not create pods that reference persistentvolumeclaims',
+  ],
+  [
+    'makes no mirror that refers to a resource claim',
+    pod,
+    withSpec({ resourceClaims: [{ name: 'r' }] }),
+    {},
+    'node "n1" can not create pods that reference resourceclaims',
+  ],
+  ['evicts its Pods', pod, { metadata: { name: 'mine' } }, { subresource: 'eviction', name: 'mine' }, undefined],
+  [
+    'evicts no others, whatever the Eviction is named',
+    pod,
+    { metadata: { name: 'mine' } },
+    { subresource: 'eviction', name: 'theirs' },
+    'node n1 can only evict pods with spec.nodeName set to itself',
+  ],
+  [
+    'binds no Pods',
+    pod,
+    { metadata: { name: 'mine' } },
+    { subresource: 'binding', name: 'mine' },
+    "unexpected pod subresource \"binding\", only 'status' and 'eviction' are allowed",
+  ],
+  [
+    'resizes no Pods',
+    pod,
+    mirror,
+    update(mirror, { subresource: 'resize' }),
+    "unexpected pod subresource \"resize\", only 'status' and 'eviction' are allowed",
+  ],
+  [
+    'gives a Pod no resource claims beside its status',
+    pod,
+    { ...mirror, status: { resourceClaimStatuses: [{ name: 'r', resourceClaimName: 'other' }] } },
+    update(mirror, { subresource: 'status' }),
+    'node "n1" cannot update resource claim statues',
+  ],
+  ['updates itself', node, nodeOf({ mine: 'z' }), update(nodeOf({}), { name: 'n1' }), undefined],
+  ['reports its status', node, nodeOf({}), update(nodeOf({}), { name: 'n1', subresource: 'status' }), undefined],
+  [
+    'taints itself no better through its status',
+    node,
+    nodeOf({}, { taints: [] }),
+    update(nodeOf({}, { taints: [{ key: 'a', effect: 'NoSchedule' }] }), { name: 'n1', subresource: 'status' }),
+    'node "n1" is not allowed to modify taints',
+  ],
+  [
+    'updates no other node',
+    node,
+    nodeOf({}),
+    update(nodeOf({}), { name: 'n2' }),
+    'node "n1" is not allowed to modify node "n2"',
+  ],
+  ['deletes no other node', node, undefined, remove('n2'), 'node "n1" is not allowed to modify node "n2"'],
+  [
+    'registers with no configSource',
+    node,
+    nodeOf({}, { configSource: {} }),
+    {},
+    'node "n1" is not allowed to create pods with a non-nil configSource',
+  ],
+  [
+    'changes no configSource',
+    node,
+    nodeOf({}, { configSource: {} }),
+    update(nodeOf({}), { name: 'n1' }),
+    'node "n1" is not allowed to update configSource to a new non-nil configSource',
+  ],
+  [
+    'gives itself no owner, by which it would be deleted and could register anew',
+    node,
+    { metadata: { name: 'n1', ownerReferences: [{ ...owner, kind: 'ConfigMap' }] } },
+    update(nodeOf({}), { name: 'n1' }),
+    'node "n1" is not allowed to modify ownerReferences',
+  ],
+  [
+    'keeps its lease',
+    lease,
+    { metadata: { name: 'n1' } },
+    update({}, { namespace: 'kube-node-lease', name: 'n1' }),
+    undefined,
+  ],
+  [
+    'renews no lease of another, whatever the body is named',
+    lease,
+    { metadata: { name: 'n1' } },
+    update({}, { namespace: 'kube-node-lease', name: 'n2' }),
+    'can only access node lease with the same name as the requesting node',
+  ],
+  [
+    'takes no lease elsewhere',
+    lease,
+    { metadata: { name: 'n1' } },
+    { namespace: 'kube-system' },
+    'can only access leases in the "kube-node-lease" system namespace',
+  ],
+  ['describes its drivers', csiNode, { metadata: { name: 'n1' } }, {}, undefined],
+  [
+    'describes the drivers of no other node',
+    csiNode,
+    { metadata: { name: 'n2' } },
+    {},
+    'can only access CSINode with the same name as the requesting node',
+  ],
+  [
+    'asks for no token without the uid of its Pod',
+    serviceAccount,
+    token({ kind: 'Pod', apiVersion: 'v1', name: 'mine' }),
+    tokens,
+    'node requested token with a pod binding without a uid',
+  ],
+  [
+    'asks for no token of an earlier Pod of the name',
+    serviceAccount,
+    token(ofPod('mine', 'earlier')),
+    tokens,
+    'the UID in the bound object reference (earlier) does not match the UID in record. The object might have been deleted and then recreated',
+  ],
+  [
+    'asks for no token bound to a Secret',
+    serviceAccount,
+    token({ kind: 'Secret', apiVersion: 'v1', name: 'mine', uid: 'uid-mine' }),
+    tokens,
+    'node requested token not bound to a pod',
+  ],
+  [
+    'asks for no token for two audiences',
+    serviceAccount,
+    token(ofPod('mine'), ['vault', 'bank']),
+    tokens,
+    'node may only request 0 or 1 audiences',
+  ],
+  [
+    'asks for no certificate that cannot be read',
+    certificateSigningRequest,
+    { metadata: { name: 'r' }, spec: { signerName: 'kubernetes.io/kube-apiserver-client-kubelet', request: '' } },
+    {},
+    'unable to parse csr: PEM block type must be CERTIFICATE REQUEST',
+  ],
+  [
+    'reports the size of a claim',
+    persistentVolumeClaim,
+    claim({ capacity: { storage: '2Gi' } }),
+    update(claim({}), { subresource: 'status' }),
+    undefined,
+  ],
+  [
+    'reports nothing else of a claim',
+    persistentVolumeClaim,
+    claim({ phase: 'Bound' }),
+    update(claim({}), { subresource: 'status' }),
+    'node "n1" is not allowed to update fields other than status.quantity and status.conditions',
+  ],
+  [
+    'changes no spec of a claim through its status',
+    persistentVolumeClaim,
+    { ...claim({}), spec: { volumeName: 'other' } },
+    update(claim({}), { subresource: 'status' }),
+    'node "n1" is not allowed to update fields other than status.quantity and status.conditions',
+  ],
 ];
 
 for (const [name, kind, object, more, answer] of cases) {
@@ -220,4 +444,13 @@ for (const [name, kind, object, more, answer] of cases) {
 
 test('whoever is no node is not asked', async () => {
   assert.equal(await said(node, { metadata: { name: 'n2' } }, {}, []), undefined);
+});
+
+test('a node that does not give its name writes nothing', async () => {
+  const attributes = writeOf(node, { metadata: { name: 'n1' } });
+  const context = { ...attributes.context, user: { username: 'system:node:', groups: ['system:nodes'] } };
+  assert.match(
+    String(await admit(plugin, { ...attributes, context })),
+    /could not determine node from user "system:node:"$/,
+  );
 });

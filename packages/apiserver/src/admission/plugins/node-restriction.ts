@@ -7,7 +7,7 @@ import { type Pod, pod as podKind } from '@kruise/api/core/pod';
 import { csiDriver } from '@kruise/api/storage/csidriver';
 import { isSame } from '@kruise/machinery/json-value';
 import { notFound } from '@kruise/machinery/status';
-import { readRequest } from '@kruise/machinery/x509/certificate';
+import { readEncodedRequest } from '@kruise/machinery/x509/certificate';
 import type { Authorizer } from '../../authorization/authorizer.ts';
 import { nodeOf } from '../../authorization/node-authorizer.ts';
 import { podReferences } from '../../authorization/pod-references.ts';
@@ -335,7 +335,7 @@ function checkRequest(node: string, attributes: Attributes): void {
   if (!nodeSigners.includes(spec.signerName)) return;
   let commonName: string;
   try {
-    ({ commonName } = readRequest(Buffer.from(spec.request, 'base64').toString('latin1')).subject);
+    ({ commonName } = readEncodedRequest(spec.request).subject);
   } catch (error) {
     throw refuse(attributes, `unable to parse csr: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -1,6 +1,6 @@
 import type { CertificateSigningRequest } from '@kruise/api/certificates/certificatesigningrequest';
 import { findCondition } from '@kruise/machinery/conditions';
-import { readRequest } from '@kruise/machinery/x509/certificate';
+import { readEncodedRequest } from '@kruise/machinery/x509/certificate';
 import { clientFault } from '../certificatesigningrequest-signing/kubelet-requests.ts';
 
 /** A right that, if its maker has it, is enough for a request to be approved. */
@@ -20,7 +20,7 @@ export function groundsFor({ spec, status }: CertificateSigningRequest): readonl
   const { conditions, certificate } = status ?? {};
   if (certificate || findCondition(conditions, 'Approved') || findCondition(conditions, 'Denied')) return [];
   if (spec.signerName !== 'kubernetes.io/kube-apiserver-client-kubelet') return [];
-  const asked = readRequest(Buffer.from(spec.request, 'base64').toString());
+  const asked = readEncodedRequest(spec.request);
   if (clientFault(asked, spec.usages ?? []) !== undefined) return [];
   return spec.username === asked.subject.commonName ? [self, any] : [any];
 }

@@ -1,7 +1,7 @@
 import type { CertificateSigningRequest } from '@kruise/api/certificates/certificatesigningrequest';
 import type { Decision, StatusOf } from '@kruise/client/controller';
 import { isConditionTrue } from '@kruise/machinery/conditions';
-import { type CertificateRequest, type CertificateTerms, readRequest } from '@kruise/machinery/x509/certificate';
+import { type CertificateRequest, type CertificateTerms, readEncodedRequest } from '@kruise/machinery/x509/certificate';
 import { formatTime, type Instant } from '@kruise/values/time';
 import { clientFault, servingFault } from './kubelet-requests.ts';
 
@@ -43,7 +43,7 @@ export function decide({ request, longestSeconds, signer }: Observed, now: Insta
   const faultOf = signers[spec.signerName];
   if (!faultOf || !isToBeSigned(request)) return { actions: [] };
   const usages = spec.usages ?? [];
-  const asked = readRequest(Buffer.from(spec.request, 'base64').toString());
+  const asked = readEncodedRequest(spec.request);
   const fault = faultOf(asked, usages);
   if (fault !== undefined) return { actions: [], status: failed(status, fault, now) };
 

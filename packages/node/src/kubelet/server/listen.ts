@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { TLSSocket } from 'node:tls';
 import { refuseUpgrade } from '@kruise/client/streaming/upgrade';
+import { certificateSubject } from '@kruise/machinery/x509/certificate';
 import { type AccessControl, accessOf, type Caller } from './access.ts';
 import type { KubeletHandler, KubeletRequest } from './handler.ts';
 import { parseRequestTarget } from './request-target.ts';
@@ -109,11 +110,15 @@ export async function listenKubelet(
   };
 }
 
-/** Who a client's certificate says it is. */
+/** Reads the user of a client's certificate, as the API server does. */
 function certified(socket: TLSSocket): Caller | undefined {
-  if (!socket.authorized) return undefined;
-  const { CN, O } = socket.getPeerCertificate().subject as { CN?: string; O?: string | string[] };
-  if (!CN) return undefined;
-  const organizations = O === undefined ? [] : Array.isArray(O) ? O : [O];
-  return { name: CN, groups: [...organizations, 'system:authenticated'] };
+  const certificate = socket.authorized ? socket.getPeerX509Certificate() : undefined;
+  if (!certificate) return undefined;
+  try {
+    const { commonName, organizations = [] } = certificateSubject(certificate.raw);
+    return commonName === '' ? undefined : { name: commonName, groups: [...organizations, 'system:authenticated'] };
+  } catch {
+    // A name nobody can read is nobody's.
+    return undefined;
+  }
 }

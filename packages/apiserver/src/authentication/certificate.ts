@@ -1,0 +1,17 @@
+import type { X509Certificate } from 'node:crypto';
+import { certificateSubject, type Subject } from '@kruise/machinery/x509/certificate';
+
+/** Whether an authority has made a certificate. */
+export function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
+  return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+}
+
+/** Reads the subject of a certificate as signers read that of a request; undefined if it cannot be read. */
+export function shownSubject(certificate: X509Certificate): Subject | undefined {
+  try {
+    return certificateSubject(certificate.raw);
+  } catch {
+    // A name nobody can read is nobody's.
+    return undefined;
+  }
+}
