@@ -10,6 +10,7 @@ import { networkConnector } from '@kruise/apiserver/connect/node-connector';
 import { type Foundation, layFoundation } from '@kruise/apiserver/foundation';
 import { type ApiServer, type ServerParts, startApiServer } from '@kruise/apiserver/server';
 import { createMemoryStore } from '@kruise/apiserver/store/memory';
+import type { SpaceAlarm } from '@kruise/apiserver/store/quota';
 import { openSqliteStore } from '@kruise/apiserver/store/sqlite';
 import type { SqliteThread } from '@kruise/apiserver/store/sqlite-worker';
 import type { Webhook } from '@kruise/client/webhook';
@@ -32,6 +33,7 @@ export type ClusterOptions = {
   readonly kubernetesPort?: string;
   readonly bind: string;
   readonly etcd?: string;
+  readonly quotaBackendBytes: string;
   readonly tokenAuthFile?: string;
   readonly serviceAccountIssuer?: string;
   readonly reset?: boolean;
@@ -179,15 +181,37 @@ function storeTitle({ memory, etcd }: ClusterOptions): string {
   return memory ? 'Store (in memory)' : 'Store';
 }
 
-async function openStore({ memory, etcd }: ClusterOptions, directory: DataDirectory, thread?: SqliteThread) {
+async function openStore(options: ClusterOptions, directory: DataDirectory, thread?: SqliteThread) {
+  const { memory, etcd } = options;
   if (etcd) {
     const { openEtcdStore } = await import('@kruise/apiserver/store/etcd');
     return openEtcdStore({ endpoints: etcd.split(','), clock: systemClock });
   }
+  const limits = { quotaBytes: quotaBytes(options.quotaBackendBytes), onAlarm: reportAlarm };
   if (memory) {
-    return createMemoryStore({ clock: systemClock, acknowledge: setImmediate });
+    return createMemoryStore({ clock: systemClock, acknowledge: setImmediate, ...limits });
   }
-  return openSqliteStore({ path: directory.database, clock: systemClock, thread });
+  return openSqliteStore({ path: directory.database, clock: systemClock, thread, ...limits });
+}
+
+/** The default of etcd. */
+const defaultQuotaBytes = 2 * 2 ** 30;
+
+function quotaBytes(given: string): number {
+  const bytes = Number(given);
+  if (!Number.isSafeInteger(bytes) || bytes < 0) {
+    throw new Error(`--quota-backend-bytes is a number of bytes, not ${JSON.stringify(given)}`);
+  }
+  return bytes === 0 ? defaultQuotaBytes : bytes;
+}
+
+function reportAlarm({ isRaised, sizeBytes, quotaBytes }: SpaceAlarm): void {
+  const size = `${sizeBytes} of ${quotaBytes} bytes`;
+  console.error(
+    isRaised
+      ? `alarm:NOSPACE raised: the store has ${size}. Delete objects, or restart with a larger --quota-backend-bytes.`
+      : `alarm:NOSPACE disarmed: the store has ${size}.`,
+  );
 }
 
 /** Listens on the port of the last time, so that kubeconfigs stay true, or on any that is free. */

@@ -21,6 +21,11 @@ function clusterOptions(command: Command): Command {
     .option('--kubernetes-port <port>', 'the port of the Kubernetes API (default: the last one, else any that is free)')
     .option('--bind <address>', 'the address to listen on', '127.0.0.1')
     .option('--etcd <endpoints>', 'store everything in etcd, at these comma-separated endpoints')
+    .option(
+      '--quota-backend-bytes <bytes>',
+      'raise the space alarm when the store is larger than this; 0 is the default of 2 GiB (etcd has its own)',
+      '0',
+    )
     .option('--token-auth-file <file>', 'users known by tokens: on each line token,user,uid,"group,group"')
     .option('--service-account-issuer <url>', 'the name of the server in the tokens it makes for accounts')
     .option('--audit-policy-file <file>', 'record requests as this audit.k8s.io/v1 Policy says')

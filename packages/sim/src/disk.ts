@@ -64,9 +64,11 @@ export function createDisk({ kept = [], syncMs, onSafe, onOpen, isHasty = false 
           async compact(revision) {
             compacted = revision;
           },
-          async discard(revisions) {
-            for (const revision of revisions) saved.delete(revision);
+          async discard(versions) {
+            for (const { revision } of versions) saved.delete(revision);
           },
+          // Simulated disks have no quota.
+          sizeBytes: () => 0,
           close: async () => {},
         }),
       });

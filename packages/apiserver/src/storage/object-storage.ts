@@ -1,4 +1,5 @@
 import { createSharing, sharing } from '@kruise/machinery/sharing';
+import { unclassified } from '@kruise/machinery/status';
 import type { Feed } from '../cache/feed.ts';
 import { loadObjectCache, type ObjectCache, type StoredObject } from '../cache/object-cache.ts';
 import {
@@ -10,7 +11,7 @@ import {
   withoutRevision,
   withRevision,
 } from '../object.ts';
-import type { Store } from '../store/store.ts';
+import { SpaceExceededError, type Store } from '../store/store.ts';
 import { keepStoredText } from '../stored-text.ts';
 
 /** The objects of one resource: read from memory, written to the store. */
@@ -110,7 +111,11 @@ export async function openObjectStorage(
   async function put(key: string, expected: number, kept: Unversioned, ttlSeconds?: number): Promise<Written> {
     const value = bytesOf(wholeTexts(codec.encode(kept.object), kept));
     written.set(value, kept);
-    const result = await store.write({ key, expected, value, ...(ttlSeconds === undefined ? {} : { ttlSeconds }) });
+    const request = { key, expected, value, ...(ttlSeconds === undefined ? {} : { ttlSeconds }) };
+    const result = await store.write(request).catch((error: unknown) => {
+      // Kubernetes answers with the words of etcd, and without a reason.
+      throw error instanceof SpaceExceededError ? unclassified(error.message) : error;
+    });
     if (!result.ok) return { ok: false, current: result.current && cached(result.current) };
     return { ok: true, cached: cached({ key, value, modRevision: result.revision }) };
   }

@@ -11,10 +11,16 @@ export interface Journal {
   read(revisions: readonly number[]): Promise<readonly Uint8Array[]>;
   /** Remembers that nothing before a revision is known any more. */
   compact(revision: number): Promise<void>;
-  discard(revisions: readonly number[]): Promise<void>;
+  /** Deletes versions that nobody can ask for any more. */
+  discard(versions: readonly DiscardedVersion[]): Promise<void>;
+  /** The space taken up by what is durable, as far as it is known. */
+  sizeBytes(): number;
   /** Finishes what was appended and lets go of the files. */
   close(): Promise<void>;
 }
+
+/** A version to delete; with its value, if it is held in memory. */
+export type DiscardedVersion = Pick<Version, 'revision' | 'value'>;
 
 export interface JournalListener {
   /** Everything up to a revision has been saved. */

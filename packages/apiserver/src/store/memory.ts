@@ -1,7 +1,8 @@
 import type { Clock } from '@kruise/values/clock';
 import { createHistory } from './history.ts';
+import type { DiscardedVersion } from './journal.ts';
 import type { Store } from './store.ts';
-import { createVersionedStore } from './versioned.ts';
+import { createVersionedStore, type StoreLimits } from './versioned.ts';
 
 export type MemoryStoreOptions = {
   readonly clock: Clock;
@@ -10,20 +11,34 @@ export type MemoryStoreOptions = {
    * then see, leave a process no time for anything else, so a server has them wait for its next turn.
    */
   readonly acknowledge?: (tell: () => void) => void;
-};
+} & StoreLimits;
 
 /** A store that lasts as long as the process: deterministic, without threads, for the simulator and for tests. */
-export function createMemoryStore({ clock, acknowledge = queueMicrotask }: MemoryStoreOptions): Store {
+export function createMemoryStore({ clock, acknowledge = queueMicrotask, ...quota }: MemoryStoreOptions): Store {
   return createVersionedStore({
     clock,
     history: createHistory(),
     heldBytes: Number.POSITIVE_INFINITY,
-    openJournal: ({ onDurable }) => ({
-      append: (versions) => acknowledge(() => onDurable(versions.at(-1)!.revision)),
-      read: () => Promise.reject(new Error('every value is held in memory')),
-      compact: async () => {},
-      discard: async () => {},
-      close: async () => {},
-    }),
+    ...quota,
+    openJournal: ({ onDurable }) => {
+      let sizeBytes = 0;
+      const valueBytes = (versions: readonly DiscardedVersion[]) =>
+        versions.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
+      return {
+        append(versions) {
+          acknowledge(() => {
+            sizeBytes += valueBytes(versions);
+            onDurable(versions.at(-1)!.revision);
+          });
+        },
+        read: () => Promise.reject(new Error('every value is held in memory')),
+        compact: async () => {},
+        async discard(versions) {
+          sizeBytes -= valueBytes(versions);
+        },
+        sizeBytes: () => sizeBytes,
+        close: async () => {},
+      };
+    },
   });
 }

@@ -18,11 +18,17 @@ export type FromThread =
   /** Some of the saved versions, without their values, in order of revision. */
   | { readonly type: 'saved'; readonly records: ArrayBuffer }
   /** Comes once, after all that is saved. */
-  | { readonly type: 'opened'; readonly compactRevision: number }
-  | { readonly type: 'durable'; readonly revision: number }
+  | { readonly type: 'opened'; readonly compactRevision: number; readonly sizeBytes: number }
+  | { readonly type: 'durable'; readonly revision: number; readonly sizeBytes: number }
   /** The last append and those behind it are undone. */
   | { readonly type: 'failed'; readonly failure: Failure }
-  | { readonly type: 'answer'; readonly call: number; readonly values: ArrayBuffer | undefined }
+  | {
+      readonly type: 'answer';
+      readonly call: number;
+      readonly values: ArrayBuffer | undefined;
+      /** Absent where nothing can have changed it. */
+      readonly sizeBytes: number | undefined;
+    }
   | { readonly type: 'refusal'; readonly call: number; readonly failure: Failure };
 
 export type Failure = {

@@ -5,7 +5,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
 import type { Failure, FromThread, Record, Request, ThreadOptions, ToThread } from './sqlite-messages.ts';
@@ -92,7 +92,11 @@ function prepare(database: DatabaseSync): void {
 }
 
 function pragma(database: DatabaseSync, name: string): number {
-  return Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
+  return firstOf(database.prepare(`PRAGMA ${name}`));
+}
+
+function firstOf(statement: StatementSync): number {
+  return Number(Object.values(statement.get() ?? {})[0]);
 }
 
 function run(database: DatabaseSync): void {
@@ -105,7 +109,11 @@ function run(database: DatabaseSync): void {
   select.setReturnArrays(true);
   const remove = database.prepare('DELETE FROM log WHERE revision = ?');
   const setCompaction = database.prepare('UPDATE compaction SET revision = ?');
-  let durable = sendSaved(database);
+  const pages = database.prepare('PRAGMA page_count');
+  const freePages = database.prepare('PRAGMA freelist_count');
+  const pageSize = pragma(database, 'page_size');
+  const used = () => (firstOf(pages) - firstOf(freePages)) * pageSize;
+  let durable = sendSaved(database, used());
   // Whoever was killed has left a log behind, which would grow without end if killing went on and it did not count.
   let uncheckpointedBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 
@@ -114,7 +122,9 @@ function run(database: DatabaseSync): void {
     for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) messages.push(next.message);
     const calls = messages.filter((message) => message.type === 'call');
     // Reads ask for what is durable already, so need not wait for the commit.
-    for (const { call, request } of calls) if (request.type === 'read') answer(call, () => read(request.revisions));
+    for (const { call, request } of calls) {
+      if (request.type === 'read') answer(call, () => ({ values: read(request.revisions), sizeBytes: undefined }));
+    }
     append(messages.filter((message) => message.type === 'append').map(({ records }) => records));
     for (const { call, request } of calls) if (request.type !== 'read') answer(call, () => carryOut(request));
     if (messages.some(({ type }) => type === 'close')) {
@@ -144,7 +154,7 @@ function run(database: DatabaseSync): void {
       post({ type: 'failed', failure: describe(error) });
       return;
     }
-    if (revision > durable) post({ type: 'durable', revision });
+    if (revision > durable) post({ type: 'durable', revision, sizeBytes: used() });
     for (const records of batches) free(records);
     durable = revision;
     checkpoint(sizeBytes);
@@ -174,18 +184,19 @@ function run(database: DatabaseSync): void {
     );
   }
 
-  function carryOut(request: Exclude<Request, { type: 'read' }>): undefined {
+  function carryOut(request: Exclude<Request, { type: 'read' }>): Answer {
     switch (request.type) {
       case 'compact':
         setCompaction.run(request.revision);
-        return;
+        break;
       case 'discard':
         transaction(() => {
           for (const revision of request.revisions) remove.run(revision);
         });
         checkpoint(request.revisions.length * discardBytes);
-        return;
+        break;
     }
+    return { values: undefined, sizeBytes: used() };
   }
 
   function transaction(body: () => void): void {
@@ -206,7 +217,7 @@ function free(buffer: ArrayBuffer): void {
 }
 
 /** Gives out what is saved, and returns the newest revision of it. */
-function sendSaved(database: DatabaseSync): number {
+function sendSaved(database: DatabaseSync, sizeBytes: number): number {
   const rows = database.prepare('SELECT revision, created, expires, key, value IS NULL FROM log ORDER BY revision');
   rows.setReturnArrays(true);
   let records: Record<Uint8Array>[] = [];
@@ -232,14 +243,17 @@ function sendSaved(database: DatabaseSync): number {
   post({
     type: 'opened',
     compactRevision: Number(database.prepare('SELECT revision FROM compaction').get()?.['revision']),
+    sizeBytes,
   });
   return newest;
 }
 
-function answer(call: number, work: () => ArrayBuffer | undefined): void {
+type Answer = Pick<FromThread & { type: 'answer' }, 'values' | 'sizeBytes'>;
+
+function answer(call: number, work: () => Answer): void {
   try {
-    const values = work();
-    port.postMessage({ type: 'answer', call, values } satisfies FromThread, values ? [values] : []);
+    const { values, sizeBytes } = work();
+    port.postMessage({ type: 'answer', call, values, sizeBytes } satisfies FromThread, values ? [values] : []);
   } catch (error) {
     post({ type: 'refusal', call, failure: describe(error) });
   }

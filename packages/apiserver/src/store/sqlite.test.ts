@@ -16,7 +16,7 @@ import { after, describe, test } from 'node:test';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import fc from 'fast-check';
 import { openSqliteStore, type SqliteStoreOptions } from './sqlite.ts';
-import { CompactedError, type Store, StoreError } from './store.ts';
+import { CompactedError, SpaceExceededError, type Store, StoreError } from './store.ts';
 import { testStore } from './suite.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'kruise-store-'));
@@ -222,6 +222,79 @@ describe('a SQLite store out of space', () => {
     await store.close();
     const again = await open(directory);
     assert.equal(await again.currentRevision(), revision);
+    await again.close();
+  });
+});
+
+const quotaBytes = 400_000;
+
+/** Writes until the store refuses; returns the revision of each key. */
+async function fill(store: Store): Promise<Map<string, number>> {
+  const revisions = new Map<string, number>();
+  await assert.rejects(async () => {
+    for (let index = 0; ; index++) {
+      const key = `/fill/${index}`;
+      revisions.set(key, await put(store, key, Buffer.alloc(20_000)));
+    }
+  }, SpaceExceededError);
+  return revisions;
+}
+
+describe('a SQLite store at its quota', () => {
+  test('refuses every put, reads and deletes, and puts again once space is freed', async () => {
+    const alarms: boolean[] = [];
+    const directory = newDirectory();
+    const store = await open(directory, { quotaBytes, onAlarm: ({ isRaised }) => alarms.push(isRaised) });
+    const revisions = await fill(store);
+    assert.deepEqual(alarms, [true]);
+    await assert.rejects(put(store, '/small', 'a'), { message: 'etcdserver: mvcc: database space exceeded' });
+    assert.equal((await store.range({ prefix: '/fill/' })).count, revisions.size);
+    assert.ok(statSync(join(directory, 'store.db')).size <= quotaBytes * 1.1);
+
+    for (const [key, expected] of revisions) assert.ok((await store.write({ key, expected, delete: true })).ok);
+    while (alarms.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(alarms, [true, false]);
+    await put(store, '/small', 'a');
+    await store.close();
+  });
+
+  test('frees by itself what was overwritten', async () => {
+    const store = await open(newDirectory(), { quotaBytes });
+    let last = await put(store, '/a', 'begin');
+    for (let count = 0, refused = 0; count < 200; ) {
+      try {
+        last = await put(store, '/a', Buffer.alloc(10_000), last);
+        count++;
+      } catch (error) {
+        assert.ok(error instanceof SpaceExceededError);
+        // Its own compaction takes a moment.
+        assert.ok(refused++ < 1_000_000, 'space is freed');
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+    assert.equal((await store.get('/a')).entry?.modRevision, last);
+    await store.close();
+  });
+
+  test('counts what is under way, so that many puts at once do not exceed it', async () => {
+    const directory = newDirectory();
+    const store = await open(directory, { quotaBytes });
+    const written = await Promise.allSettled(
+      Array.from({ length: 100 }, (_, index) => put(store, `/many/${index}`, Buffer.alloc(20_000))),
+    );
+    const done = written.filter(({ status }) => status === 'fulfilled').length;
+    assert.ok(done > 5 && done <= 20, `${done} were written`);
+    await store.close();
+    assert.ok(statSync(join(directory, 'store.db')).size <= quotaBytes * 1.1);
+  });
+
+  test('is at its quota when it is opened again', async () => {
+    const directory = newDirectory();
+    const store = await open(directory);
+    for (let index = 0; index < 30; index++) await put(store, `/fill/${index}`, Buffer.alloc(20_000));
+    await store.close();
+    const again = await open(directory, { quotaBytes });
+    await assert.rejects(put(again, '/small', 'a'), SpaceExceededError);
     await again.close();
   });
 });

@@ -6,17 +6,17 @@ import type { Failure, FromThread, Request, ToThread } from './sqlite-messages.t
 import { decodeRecords, decodeValues, encodeRecords } from './sqlite-messages.ts';
 import { type SqliteThread, startSqliteThread } from './sqlite-worker.ts';
 import { type Store, StoreError } from './store.ts';
-import { createVersionedStore } from './versioned.ts';
+import { createVersionedStore, type StoreLimits } from './versioned.ts';
 
 export type SqliteStoreOptions = {
   readonly clock: Clock;
   /** The database file, made if it does not exist, as is its directory. One process at a time can use it. */
   readonly path: string;
-  /** Writes that would let the database grow beyond this are refused. */
+  /** As much as the disk has for the database, in place of a disk that is full. */
   readonly maxSizeBytes?: number;
   /** The thread that has opened this very file already, if there is one. */
   readonly thread?: SqliteThread | undefined;
-};
+} & StoreLimits;
 
 /** Enough for watches that lag a little. */
 const heldBytes = 4 * 2 ** 20;
@@ -31,7 +31,8 @@ const maxMessages = 2;
 
 /** A store in a file, durable before it acknowledges. The database is worked by a thread of its own. */
 export async function openSqliteStore({ clock, path, maxSizeBytes, ...given }: SqliteStoreOptions): Promise<Store> {
-  const thread = listenTo(given.thread ?? startSqliteThread({ path, maxSizeBytes }));
+  const { thread: running, ...limits } = given;
+  const thread = listenTo(running ?? startSqliteThread({ path, maxSizeBytes }));
   try {
     const { saved, compactRevision } = await thread.opened;
     const { history, superfluous } = restoreHistory(saved, compactRevision);
@@ -41,6 +42,7 @@ export async function openSqliteStore({ clock, path, maxSizeBytes, ...given }: S
       superfluous,
       heldBytes,
       seenBytes,
+      ...limits,
       openJournal: thread.openJournal,
     });
   } catch (error) {
@@ -60,6 +62,7 @@ function listenTo({ worker, port }: SqliteThread) {
   let unsent: Version[] = [];
   /** The last revision of each message that is under way. */
   let sent: number[] = [];
+  let sizeBytes = 0;
   let lastingError: StoreError | undefined;
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
 
@@ -71,12 +74,15 @@ function listenTo({ worker, port }: SqliteThread) {
         }
         return;
       case 'opened':
+        sizeBytes = message.sizeBytes;
         return opened.resolve({ saved, compactRevision: message.compactRevision });
       case 'durable':
+        sizeBytes = message.sizeBytes;
         return acknowledge(message.revision);
       case 'failed':
         return fail(errorOf(message.failure));
       case 'answer':
+        sizeBytes = message.sizeBytes ?? sizeBytes;
         return endCall(message.call).resolve(message.values);
       case 'refusal':
         return endCall(message.call).reject(errorOf(message.failure));
@@ -149,9 +155,10 @@ function listenTo({ worker, port }: SqliteThread) {
       async compact(revision) {
         await call({ type: 'compact', revision });
       },
-      async discard(revisions) {
-        await call({ type: 'discard', revisions: Float64Array.from(revisions) });
+      async discard(versions) {
+        await call({ type: 'discard', revisions: Float64Array.from(versions, ({ revision }) => revision) });
       },
+      sizeBytes: () => sizeBytes,
       async close() {
         port.postMessage({ type: 'close' } satisfies ToThread);
         await exited;

@@ -139,6 +139,16 @@ export class StoreError extends Error {
   override readonly name: string = 'StoreError';
 }
 
+/** The store has reached its quota: it deletes, compacts and reads, and puts nothing until there is space again. */
+export class SpaceExceededError extends StoreError {
+  override readonly name = 'SpaceExceededError';
+
+  constructor() {
+    // The words of etcd, which administrators search for.
+    super('etcdserver: mvcc: database space exceeded');
+  }
+}
+
 /** The store has been closed. */
 export class StoreClosedError extends StoreError {
   override readonly name = 'StoreClosedError';

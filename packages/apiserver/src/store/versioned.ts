@@ -11,7 +11,8 @@ import assert from 'node:assert/strict';
 import type { Clock } from '@kruise/values/clock';
 import { createExpiry } from './expiry.ts';
 import type { History, Version } from './history.ts';
-import type { Journal, JournalListener } from './journal.ts';
+import type { DiscardedVersion, Journal, JournalListener } from './journal.ts';
+import { createQuota, type SpaceAlarm } from './quota.ts';
 import {
   CompactedError,
   type Entry,
@@ -23,7 +24,14 @@ import {
   type WatchRequest,
 } from './store.ts';
 
-export type VersionedStoreOptions = {
+/** How large a store may become, and who is told when it is too large. */
+export type StoreLimits = {
+  /** Puts that would take up more than this are refused; without it there is no limit. */
+  readonly quotaBytes?: number | undefined;
+  readonly onAlarm?: ((alarm: SpaceAlarm) => void) | undefined;
+};
+
+export type VersionedStoreOptions = StoreLimits & {
   readonly clock: Clock;
   readonly history: History;
   /** Revisions the history no longer needs but the journal still has. */
@@ -57,8 +65,14 @@ type Watcher = {
   end(): void;
 };
 
+/** The space a version takes up, about. */
+function sizeOf({ key, value }: Version): number {
+  return key.length + (value?.length ?? 0);
+}
+
 export function createVersionedStore(options: VersionedStoreOptions): Store {
   const { clock, history, superfluous = [], openJournal, heldBytes, seenBytes = heldBytes } = options;
+  const { quotaBytes = Number.POSITIVE_INFINITY, onAlarm = () => {} } = options;
   let acknowledged = history.head();
   let isOpen = true;
   const batches: WriteBatch[] = [];
@@ -67,10 +81,18 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
   const reads = new Set<Promise<unknown>>();
   let oldestHeld = acknowledged + 1;
   let heldSoFar = 0;
+  /** The size of what is appended and not yet durable. */
+  let unsavedBytes = 0;
 
   const journal = openJournal({ onDurable: acknowledge, onFailed: takeBack });
   // Not worth failing for: what is left over now is found again at the next start.
-  let compaction = discard(superfluous).catch(() => {});
+  let compaction = discard(superfluous.map((revision) => ({ revision, value: undefined }))).catch(() => {});
+  const quota = createQuota({
+    quotaBytes,
+    sizeBytes: () => journal.sizeBytes() + unsavedBytes,
+    compact: () => store.compact(acknowledged),
+    onAlarm,
+  });
   const expiry = createExpiry(clock, ({ key, revision }) => store.write({ key, expected: revision, delete: true }));
   const everything = { prefix: '', start: undefined, limit: Number.POSITIVE_INFINITY, revision: acknowledged };
   for (const version of history.range(everything).versions) if (version.expiresAtMs) expiry.add(version);
@@ -83,6 +105,7 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
     }
     const appended = history.append(version);
     openBatch.versions.push(appended);
+    unsavedBytes += sizeOf(appended);
     return { version: appended, durable: openBatch.durable.promise };
   }
 
@@ -98,6 +121,7 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
     for (let next = before + 1; next <= revision; next++) {
       const version = history.writtenAt(next);
       heldSoFar += version.value?.length ?? 0;
+      unsavedBytes -= sizeOf(version);
       if (version.expiresAtMs) expiry.add(version);
     }
     for (const watcher of watchers) {
@@ -109,11 +133,13 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
     while (batches[0] && batches[0].versions.at(-1)!.revision <= revision) {
       batches.shift()!.durable.resolve();
     }
+    quota.written();
   }
 
   function takeBack(error: Error): void {
     history.rollback(acknowledged);
     openBatch = undefined;
+    unsavedBytes = 0;
     for (const { durable } of batches.splice(0)) durable.reject(error);
   }
 
@@ -185,9 +211,9 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
     return revision;
   }
 
-  async function discard(revisions: readonly number[]): Promise<void> {
-    for (let first = 0; first < revisions.length && isOpen; first += revisionsPerCollection) {
-      await journal.discard(revisions.slice(first, first + revisionsPerCollection));
+  async function discard(versions: readonly DiscardedVersion[]): Promise<void> {
+    for (let first = 0; first < versions.length && isOpen; first += revisionsPerCollection) {
+      await journal.discard(versions.slice(first, first + revisionsPerCollection));
     }
   }
 
@@ -242,6 +268,7 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
         return { ok: true, revision: version.revision };
       }
       const { value, ttlSeconds } = request;
+      quota.admit(value.length);
       const expiresAtMs = ttlSeconds === undefined ? 0 : Math.ceil(clock.now() + ttlSeconds * 1000);
       const { version, durable } = append({ key, deleted: false, expiresAtMs, value });
       await durable;
@@ -267,7 +294,7 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
         while (isOpen) {
           const dropped = history.collect({ before: revision, limit: revisionsPerCollection });
           if (!dropped) break;
-          await discard(dropped.map((version) => version.revision));
+          await discard(dropped);
         }
       })();
       await compaction;

@@ -20,6 +20,8 @@ import type { User } from '../user.ts';
 export type TestServerOptions = {
   /** Stores on disk, in a folder that goes with the server, rather than in memory. */
   readonly disk?: boolean;
+  /** How large the store in memory may become. */
+  readonly quotaBytes?: number;
   /** Listens, and has `client` speak HTTPS as a program elsewhere would. */
   readonly https?: boolean;
   /** Who `client` is: by default someone who may do everything. */
@@ -75,14 +77,23 @@ export async function startTestServer(
 ): Promise<TestServer & Listening>;
 export async function startTestServer(options?: TestServerOptions): Promise<TestServer>;
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer | (TestServer & Listening)> {
-  const { disk, https, user = testAdmin, clock = systemClock, random = systemRandom, onError, ...parts } = options;
+  const {
+    disk,
+    quotaBytes,
+    https,
+    user = testAdmin,
+    clock = systemClock,
+    random = systemRandom,
+    onError,
+    ...parts
+  } = options;
   const folder = disk || https ? mkdtempSync(join(tmpdir(), 'kruise-test-')) : undefined;
   const failures: unknown[] = [];
   const authority = https ? createAuthority('kruise-test', clock.now()) : undefined;
   const server = await startApiServer({
     freezeObjects: true,
     ...parts,
-    store: disk ? await openDisk(join(folder!, 'kruise.db'), clock) : createMemoryStore({ clock }),
+    store: disk ? await openDisk(join(folder!, 'kruise.db'), clock) : createMemoryStore({ clock, quotaBytes }),
     clock,
     random,
     ...(authority ? { clientAuthority: authority.certificate } : {}),

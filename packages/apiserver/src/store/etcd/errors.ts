@@ -1,5 +1,5 @@
 import { GrpcError } from '@kruise/client/grpc/status';
-import { CompactedError, FutureRevisionError, StoreError } from '../store.ts';
+import { CompactedError, FutureRevisionError, SpaceExceededError, StoreError } from '../store.ts';
 
 /** What a failed call means to the store's caller, who may have asked for a certain revision. */
 export function storeErrorOf(error: unknown, requestedRevision = 0): Error {
@@ -9,5 +9,7 @@ export function storeErrorOf(error: unknown, requestedRevision = 0): Error {
     return new CompactedError(requestedRevision);
   if (error.code === 'OUT_OF_RANGE' && error.message.includes('future'))
     return new FutureRevisionError(requestedRevision);
+  if (error.code === 'RESOURCE_EXHAUSTED' && error.message.includes('database space exceeded'))
+    return new SpaceExceededError();
   return new StoreError(`etcd: ${error.message}`, { cause: error });
 }
