@@ -21,6 +21,7 @@ import { beginOf, type DataDirectory, type Running, writeWhole } from './data-di
 import { boundHeapGrowth } from './heap-growth.ts';
 import { collectWhenIdle } from './idle-collection.ts';
 import { kubeconfigOf, kubeconfigText, mergeKubeconfig, usualKubeconfigFile } from './kubeconfig.ts';
+import { grantKubeletAccess, type KubeletAccessOptions, kubeletAccess } from './kubelet-access.ts';
 import { loadPki, type Pki } from './pki.ts';
 import type { Prepared } from './prepare.ts';
 import { advertisedIp } from './server-address.ts';
@@ -38,7 +39,8 @@ export type ClusterOptions = {
   readonly serviceAccountIssuer?: string;
   readonly reset?: boolean;
   readonly detach?: boolean;
-} & AuditOptions;
+} & AuditOptions &
+  KubeletAccessOptions;
 
 /** Events are written when nobody has asked for anything for so long. */
 const pauseMs = 10;
@@ -94,7 +96,8 @@ export async function runCluster(
     await layFoundation(opened, systemClock, systemRandom, foundationAtHand);
     return opened;
   });
-  const nodeDirectory = createNodeDirectory(networkConnector(systemClock, pki.kubeletClient));
+  const access = kubeletAccess(options, pki.kubeletClient);
+  const nodeDirectory = createNodeDirectory(networkConnector(systemClock, access));
   const webhooks = new Map<string, Webhook>();
   const servers = createInProcessServers();
   const server = await steps.step('API server', () =>
@@ -119,6 +122,7 @@ export async function runCluster(
       onError: (error) => console.error(error),
     }),
   );
+  if (options.kubeletClientCertificate === undefined) await grantKubeletAccess(server);
   const { port, announced } = await steps.step('HTTPS', () =>
     listen(server, directory, { ...options, advertised }, pki),
   );

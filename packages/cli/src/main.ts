@@ -28,6 +28,17 @@ function clusterOptions(command: Command): Command {
     )
     .option('--token-auth-file <file>', 'users known by tokens: on each line token,user,uid,"group,group"')
     .option('--service-account-issuer <url>', 'the name of the server in the tokens it makes for accounts')
+    .option(
+      '--kubelet-certificate-authority <file>',
+      'verify the serving certificates of kubelets with this authority (default: they are not verified)',
+    )
+    .option('--kubelet-client-certificate <file>', 'the certificate to show to kubelets (default: one of its own)')
+    .option('--kubelet-client-key <file>', 'the key of that certificate')
+    .option(
+      '--kubelet-preferred-address-types <types>',
+      'the preferred node address types to use for connections to kubelets, in order',
+      'InternalIP,ExternalIP,Hostname',
+    )
     .option('--audit-policy-file <file>', 'record requests as this audit.k8s.io/v1 Policy says')
     .option('--audit-log-path <file>', 'where to record them; - is standard output', '-')
     .option('--audit-log-maxsize <megabytes>', 'begin a new file at this size', '100')

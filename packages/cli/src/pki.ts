@@ -3,7 +3,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Authority, authority, createAuthority, type KeyPair } from '@kruise/machinery/x509/certificate';
+import {
+  type Authority,
+  authority,
+  certificateSubject,
+  createAuthority,
+  type KeyPair,
+} from '@kruise/machinery/x509/certificate';
 import { isAddress } from '@kruise/values/address';
 import { writeWhole } from './data-directory.ts';
 
@@ -21,6 +27,9 @@ export type Pki = {
   /** Signs the tokens of service accounts. Where there is none yet, it comes later than all the rest. */
   readonly serviceAccountKey: Promise<string>;
 };
+
+/** The user the server is to kubelets. It has the rights of its own binding and no others. */
+export const kubeletClientUser = 'kube-apiserver-kubelet-client';
 
 const renewBeforeMs = 30 * 86_400_000;
 
@@ -85,16 +94,17 @@ export function loadPki(folder: string, addresses: readonly string[], nowMs: num
         }),
       );
   const knownKubeletClient = read('apiserver-kubelet-client');
-  const kubeletClient = isGood(knownKubeletClient, [])
-    ? knownKubeletClient
-    : keep(
-        'apiserver-kubelet-client',
-        ca.issue({
-          subject: { commonName: 'kube-apiserver-kubelet-client', organizations: ['system:masters'] },
-          usages: ['client auth'],
-          nowMs,
-        }),
-      );
+  const kubeletClient =
+    isGood(knownKubeletClient, []) && !isMaster(knownKubeletClient)
+      ? knownKubeletClient
+      : keep(
+          'apiserver-kubelet-client',
+          ca.issue({
+            subject: { commonName: kubeletClientUser },
+            usages: ['client auth'],
+            nowMs,
+          }),
+        );
   const knownAdmin = read('admin');
   const admin = isGood(knownAdmin, [])
     ? knownAdmin
@@ -116,6 +126,12 @@ export function loadPki(folder: string, addresses: readonly string[], nowMs: num
       );
 
   return { ca, frontProxy, frontProxyClient, server, kubeletClient, admin, serviceAccountKey };
+}
+
+/** Earlier versions gave the certificate for kubelets every right there is. */
+function isMaster({ certificate }: KeyPair): boolean {
+  const { organizations = [] } = certificateSubject(new X509Certificate(certificate).raw);
+  return organizations.includes('system:masters');
 }
 
 const generateKeyPair = promisify(generateKeyPairCallback);

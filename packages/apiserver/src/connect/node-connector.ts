@@ -22,11 +22,23 @@ export type NodeConnector = {
 /** A bare connection into the network of the cluster; undefined for an address that is not of that network. */
 export type Dial = (target: { readonly host: string; readonly port: number }) => Promise<Duplex | undefined>;
 
-const preferredAddresses = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'];
+/** The types of addresses a node may have. */
+export const nodeAddressTypes = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'] as const;
+export type NodeAddressType = (typeof nodeAddressTypes)[number];
+
+/** The order of kubeadm: names of nodes are rarely known to anybody's DNS. */
+const defaultAddressTypes: readonly NodeAddressType[] = ['InternalIP', 'ExternalIP', 'Hostname'];
 const defaultKubeletPort = 10250;
 
+/** How the server reaches kubelets: what it shows, whom it trusts, and which of a node's addresses it takes. */
+export type KubeletAccess = BackendTls & {
+  /** The first type that a node has an address of is taken. */
+  readonly addressTypes?: readonly NodeAddressType[];
+};
+
 /** Reaches nodes over the network, as themselves say where they are. */
-export function networkConnector(clock: Clock, kubeletTls: BackendTls = {}): NodeConnector {
+export function networkConnector(clock: Clock, access: KubeletAccess = {}): NodeConnector {
+  const { addressTypes = defaultAddressTypes, ...kubeletTls } = access;
   const kubelets = createNetwork(clock, kubeletTls);
   const { authority: _, ...unchecked } = kubeletTls;
   const anyKubelet = createNetwork(clock, unchecked);
@@ -34,7 +46,7 @@ export function networkConnector(clock: Clock, kubeletTls: BackendTls = {}): Nod
   const pods = createNetwork(clock, {});
   const kubeletAt = (node: Node): Location => ({
     scheme: 'https',
-    host: addressOf(node),
+    host: addressOf(node, addressTypes),
     port: node.status?.daemonEndpoints?.kubeletEndpoint?.Port || defaultKubeletPort,
   });
 
@@ -53,11 +65,13 @@ export function networkConnector(clock: Clock, kubeletTls: BackendTls = {}): Nod
   };
 }
 
-function addressOf({ status }: Node): string {
+function addressOf({ metadata, status }: Node, types: readonly NodeAddressType[]): string {
   const addresses = status?.addresses ?? [];
-  for (const type of preferredAddresses) {
+  for (const type of types) {
     const found = addresses.find((each) => each.type === type);
     if (found) return found.address;
+    const label = type === 'Hostname' && metadata.labels?.['kubernetes.io/hostname'];
+    if (label) return label;
   }
   const known = addresses.map(({ type, address }) => `{${type} ${address}}`).join(' ');
   throw unclassified(`no preferred addresses found; known addresses: [${known}]`);

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { clusterRoleBinding } from '@kruise/api/rbac/clusterrolebinding';
+import { type KubeletAccess, type NodeAddressType, nodeAddressTypes } from '@kruise/apiserver/connect/node-connector';
+
+import { inProcessTransport } from '@kruise/apiserver/in-process';
+import type { ApiServer } from '@kruise/apiserver/server';
+import { serverItself } from '@kruise/apiserver/user';
+import { createClient } from '@kruise/client/client';
+import { isAlreadyExists, isNotFound } from '@kruise/machinery/status';
+import type { KeyPair } from '@kruise/machinery/x509/certificate';
+import { kubeletClientUser } from './pki.ts';
+
+/** The flags on the way to kubelets, as kube-apiserver names them. */
+export type KubeletAccessOptions = {
+  readonly kubeletCertificateAuthority?: string;
+  readonly kubeletClientCertificate?: string;
+  readonly kubeletClientKey?: string;
+  readonly kubeletPreferredAddressTypes: string;
+};
+
+/** Reads the flags: which certificate to show to kubelets, whose to trust, at which address. */
+export function kubeletAccess(options: KubeletAccessOptions, own: KeyPair): KubeletAccess {
+  const { kubeletCertificateAuthority, kubeletClientCertificate, kubeletClientKey } = options;
+  if ((kubeletClientCertificate === undefined) !== (kubeletClientKey === undefined)) {
+    throw new Error('--kubelet-client-certificate and --kubelet-client-key must be given together');
+  }
+  const client =
+    kubeletClientCertificate === undefined
+      ? own
+      : { certificate: readFileSync(kubeletClientCertificate, 'utf8'), key: readFileSync(kubeletClientKey!, 'utf8') };
+  return {
+    certificate: client.certificate,
+    key: client.key,
+    ...(kubeletCertificateAuthority ? { authority: readFileSync(kubeletCertificateAuthority, 'utf8') } : {}),
+    addressTypes: options.kubeletPreferredAddressTypes.split(',').map(addressType),
+  };
+}
+
+function addressType(text: string): NodeAddressType {
+  const found = nodeAddressTypes.find((type) => type === text.trim());
+  if (found) return found;
+  const known = nodeAddressTypes.join(', ');
+  throw new Error(`--kubelet-preferred-address-types: ${JSON.stringify(text)} is none of ${known}`);
+}
+
+const apiGroup = 'rbac.authorization.k8s.io';
+const bindingName = 'kruise:kube-apiserver-kubelet-client';
+
+/** Grants the server's own certificate what it needs of kubelets, in the role Kubernetes has for it. */
+export async function grantKubeletAccess({ core }: ApiServer): Promise<void> {
+  const client = createClient(inProcessTransport(core, serverItself, 'kruise'));
+  try {
+    await client.get(clusterRoleBinding, { name: bindingName });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    const made = client.create(clusterRoleBinding, {
+      metadata: { name: bindingName },
+      roleRef: { apiGroup, kind: 'ClusterRole', name: 'system:kubelet-api-admin' },
+      subjects: [{ apiGroup, kind: 'User', name: kubeletClientUser }],
+    });
+    // Another server on the same store may be first.
+    await made.catch((failure: unknown) => {
+      if (!isAlreadyExists(failure)) throw failure;
+    });
+  }
+}
