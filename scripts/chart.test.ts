@@ -69,3 +69,31 @@ test('the image has the programs that the chart runs', () => {
   const settings = readFileSync(join(root, 'packages/cli/bin/memory.mjs'), 'utf8').matchAll(/(\w+): '(\d+)'/g);
   for (const [, name = '', value] of settings) assert.ok(recipe.includes(`${name}=${value}`), name);
 });
+
+test('every container gives up what it does not need', () => {
+  const [, shared = ''] =
+    /define "kruise\.securityContext" -}}\n([\s\S]*?)\n{{- end }}\n{{- end }}/.exec(read('templates/_helpers.tpl')) ??
+    [];
+  const given = parseYaml(shared.replaceAll(/^{{.*$/gm, ''));
+  assert.deepEqual(given, {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+    seccompProfile: { type: 'RuntimeDefault' },
+  });
+  const include = 'include "kruise.securityContext"';
+  for (const path of templates) {
+    const text = read(path);
+    const containers = text.match(/^ +- name: .*\n +image: /gm)?.length ?? 0;
+    assert.equal(text.split(include).length - 1, containers, `${path}: a container without it`);
+    if (containers === 0) continue;
+    const runsAsRoot = path === 'templates/daemon.yaml';
+    assert.match(text, runsAsRoot ? /# .*root.*\n +runAsUser: 0\n/ : /runAsNonRoot: true\n +runAsUser: 65534\n/, path);
+  }
+});
+
+test('the image runs as nobody unless told', () => {
+  const recipe = readFileSync(join(root, 'images/kruise-manager/Dockerfile'), 'utf8');
+  // A number, as Kubernetes cannot tell whether a name is root's.
+  assert.match(recipe, /\nUSER 65534:65534\nENTRYPOINT /);
+});

@@ -34,12 +34,21 @@ if (hasTool('helm', 'the chart of Kruise')) {
 type Manifest = {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string; readonly annotations?: object };
-  readonly spec: { readonly template: { readonly spec: object } };
+  readonly spec: { readonly template: { readonly spec: PodSpec } };
   readonly rules: readonly { readonly apiGroups: readonly string[]; readonly resources: readonly string[] }[];
   readonly webhooks: readonly {
     readonly name: string;
     readonly timeoutSeconds: number;
     readonly namespaceSelector?: { readonly matchExpressions: readonly { readonly key: string }[] };
+  }[];
+};
+
+type PodSpec = {
+  readonly volumes?: readonly { readonly name: string }[];
+  readonly containers: readonly {
+    readonly args?: readonly string[];
+    readonly securityContext?: { readonly runAsUser?: number };
+    readonly volumeMounts?: readonly { readonly name: string }[];
   }[];
 };
 
@@ -68,6 +77,40 @@ function testTemplates(): void {
   test('Helm finds nothing to complain of', async () => {
     const { code, stdout } = await helm('lint', '--strict', chart);
     assert.equal(code, 0, stdout);
+  });
+
+  test('every container gives up what it does not need', async () => {
+    const all = (await rendered()).flatMap(({ kind, metadata, spec }) =>
+      (spec?.template?.spec?.containers ?? []).map((each) => ({ name: `${kind} ${metadata.name}`, ...each })),
+    );
+    assert.equal(all.length, 3);
+    for (const { name, securityContext } of all) {
+      const isDaemon = name === 'DaemonSet kruise-daemon';
+      assert.deepEqual(
+        securityContext,
+        {
+          ...(isDaemon
+            ? { runAsUser: 0, runAsNonRoot: false }
+            : { runAsNonRoot: true, runAsUser: 65534, runAsGroup: 65534 }),
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+          seccompProfile: { type: 'RuntimeDefault' },
+        },
+        name,
+      );
+    }
+  });
+
+  test('webhooks are closed to whoever has no certificate of the callers', async () => {
+    const values = ['manager.webhook.callersSecret=callers', 'manager.webhook.allowedNames={kube-apiserver}'];
+    const all = await rendered(...values.flatMap((each) => ['--set', each]));
+    const { template } = all.find(({ kind }) => kind === 'Deployment')!.spec;
+    const [manager] = template.spec.containers;
+    assert.ok(manager?.args?.includes('--webhook-client-ca-file=/webhook-callers/ca.crt'));
+    assert.ok(manager?.args?.includes('--webhook-client-allowed-names=kube-apiserver'));
+    assert.ok(manager?.volumeMounts?.some(({ name }) => name === 'webhook-callers'));
+    assert.ok(template.spec.volumes?.some(({ name }) => name === 'webhook-callers'));
   });
 
   test('everything there is', async () => {

@@ -65,6 +65,12 @@ export function managerFlags(command: Command): Command {
     .option('--leader-election-renew-deadline <duration>', 'how long it may go without being renewed', '10s')
     .option('--leader-election-retry-period <duration>', 'how often it is renewed', '2s')
     .option('--webhook-initialize-timeout <duration>', 'how long certificates may take at the start', '60s')
+    .option(
+      '--webhook-client-ca-file <file>',
+      'answer webhook callers whose certificate is signed by one of these authorities (default: answer everybody)',
+    )
+    .option('--webhook-client-allowed-names <names>', 'the common names such certificates may have (default: any)', '')
+    .option('--webhook-token-file <file>', 'answer webhook callers that send the bearer token in this file')
     .option('--expectation-timeout <duration>', 'how long a write may stay out of sight', '5m')
     .option('--protection-log-path <dir>', 'where deletions that were refused are noted', '/log')
     .option('--rate-limiter-base-delay <duration>', 'how long a failed object waits at first', '5ms')

@@ -2,10 +2,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { badRequest, failure, StatusError, tooLarge, unsupportedMediaType } from '@kruise/machinery/status';
+import {
+  badRequest,
+  failure,
+  StatusError,
+  tooLarge,
+  unauthorized,
+  unsupportedMediaType,
+} from '@kruise/machinery/status';
 import { type Clock, every } from '@kruise/values/clock';
 import type { MetricRegistry } from './metrics.ts';
 import type { Webhook } from './webhook.ts';
+import { isCaller, type WebhookCallers } from './webhook-callers.ts';
 
 /** What a server shows to prove who it is, in PEM. */
 export type ServingCertificate = { readonly certificate: string; readonly key: string };
@@ -19,6 +27,10 @@ export type WebhookServerOptions = {
   readonly port?: number;
   /** Asked at the start and then again and again; a new certificate serves connections made after it. */
   readonly certificate: () => ServingCertificate | Promise<ServingCertificate>;
+  /** Who is answered: anybody, unless given. Asked together with the certificate. Health is for everybody. */
+  readonly callers?: (() => WebhookCallers | Promise<WebhookCallers>) | undefined;
+  /** Paths that are answered to everybody: conversion, for which API servers show nothing. */
+  readonly openPaths?: readonly string[];
   readonly reloadMs?: number;
   readonly metrics?: WebhookMetrics;
   readonly onError?: (error: unknown) => void;
@@ -55,17 +67,28 @@ const maxBodyBytes = 7 * 1024 * 1024;
  * ```
  */
 export async function serveWebhooks(clock: Clock, options: WebhookServerOptions): Promise<WebhookServer> {
-  const { webhooks, certificate, metrics, onError = () => {} } = options;
+  const { webhooks, certificate, openPaths = [], metrics, onError = () => {} } = options;
   let served = await certificate();
-  const server = createServer({ cert: served.certificate, key: served.key, minVersion: 'TLSv1.2' });
+  let callers = await options.callers?.();
+  const server = createServer({
+    ...secureContext(served, callers),
+    // The answer to a request says what is missing; the end of a handshake does not.
+    requestCert: callers !== undefined,
+    rejectUnauthorized: false,
+  });
   const stop = new AbortController();
 
   async function reload(): Promise<void> {
     try {
       const found = await certificate();
-      if (found.certificate === served.certificate && found.key === served.key) return;
-      server.setSecureContext({ cert: found.certificate, key: found.key, minVersion: 'TLSv1.2' });
+      const foundCallers = await options.callers?.();
+      const isSame =
+        found.certificate === served.certificate &&
+        found.key === served.key &&
+        foundCallers?.authorities === callers?.authorities;
+      if (!isSame) server.setSecureContext(secureContext(found, foundCallers));
       served = found;
+      callers = foundCallers;
     } catch (error) {
       // The two files may be caught between one written and the other; the old pair serves until they fit.
       onError(error);
@@ -83,6 +106,8 @@ export async function serveWebhooks(clock: Clock, options: WebhookServerOptions)
     metrics?.begun(path);
     let code = 200;
     try {
+      const isOpen = !callers || openPaths.includes(path) || isCaller(callers, request);
+      if (!isOpen) throw unauthorized();
       return { code, body: await webhook(await readJson(request)) };
     } catch (error) {
       const refusal =
@@ -127,6 +152,11 @@ export async function serveWebhooks(clock: Clock, options: WebhookServerOptions)
       });
     },
   };
+}
+
+function secureContext({ certificate, key }: ServingCertificate, callers: WebhookCallers | undefined) {
+  const authorities = callers?.authorities;
+  return { cert: certificate, key, minVersion: 'TLSv1.2', ...(authorities ? { ca: authorities } : {}) } as const;
 }
 
 /** Registers what webhook servers count, under the names that dashboards know. */

@@ -16,6 +16,7 @@ import type { Log } from '@kruise/client/log';
 import { runControllers } from '@kruise/client/manager';
 import type { MetricRegistry } from '@kruise/client/metrics';
 import { referenceOf } from '@kruise/client/object-key';
+import type { WebhookCallers } from '@kruise/client/webhook-callers';
 import { createWebhookMetrics, serveWebhooks } from '@kruise/client/webhook-server';
 import type { Kind } from '@kruise/schema/kind';
 import { after, type Clock } from '@kruise/values/clock';
@@ -55,6 +56,8 @@ export type ManagerProcessOptions = {
   /** Only objects of this namespace are looked at. */
   readonly watchedNamespace?: string;
   readonly expectationTimeoutMs: number;
+  /** Who may call the webhooks; anybody, unless given. */
+  readonly webhookCallers?: (() => WebhookCallers) | undefined;
   /** How long the certificates may take at the start. */
   readonly initializeTimeoutMs: number;
   /** Told of what was protected from deletion. */
@@ -93,6 +96,8 @@ export async function runManagerProcess(options: ManagerProcessOptions, signal: 
       host: '0.0.0.0',
       port: environment.webhookPort,
       certificate: () => servedFrom(environment.certificateDirectory),
+      callers: options.webhookCallers,
+      openPaths: ['/convert'],
       metrics: createWebhookMetrics(registry),
       onError: (error) => log.error({ error }, 'a webhook failed'),
     });

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { connect } from '@kruise/client/connect';
 import { jsonLog } from '@kruise/client/log';
 import { addProcessMetrics, createMetrics } from '@kruise/client/metrics';
 import { defaultRateLimiter } from '@kruise/client/rate-limiter';
+import type { WebhookCallers } from '@kruise/client/webhook-callers';
 import { readEnvironment } from '@kruise/manager/bootstrap/environment';
 import { openProtectionLog } from '@kruise/manager/bootstrap/protection-log';
 import { featureGates, parseFeatureGates } from '@kruise/manager/feature-gates';
@@ -73,6 +75,7 @@ export async function manager(flags: Flags): Promise<number> {
         healthAddress: parseListenAddress(text('healthProbeAddr')),
         watchedNamespace: text('namespace'),
         expectationTimeoutMs: durationMs('expectationTimeout'),
+        webhookCallers: webhookCallers(flags),
         initializeTimeoutMs: durationMs('webhookInitializeTimeout'),
         onProtected: openProtectionLog(text('protectionLogPath')),
         ...(isOn('enableLeaderElection') ? { leaderElection: election } : {}),
@@ -83,6 +86,25 @@ export async function manager(flags: Flags): Promise<number> {
     close();
   }
   return 0;
+}
+
+/** Reads who may call the webhooks, anew each time it is asked, as files are replaced; undefined is anybody. */
+export function webhookCallers(flags: Flags): (() => WebhookCallers) | undefined {
+  const fileOf = (flag: string) => (flags[flag] === undefined ? undefined : String(flags[flag]));
+  const [authorities, token] = [fileOf('webhookClientCaFile'), fileOf('webhookTokenFile')];
+  const names = String(flags['webhookClientAllowedNames'] ?? '').split(',');
+  if (authorities === undefined && token === undefined) return undefined;
+  return () => ({
+    ...(authorities === undefined ? {} : { authorities: readFileSync(authorities, 'utf8') }),
+    names: names.map((name) => name.trim()).filter((name) => name !== ''),
+    ...(token === undefined ? {} : { token: tokenOf(token) }),
+  });
+}
+
+function tokenOf(file: string): string {
+  const token = readFileSync(file, 'utf8').trim();
+  if (token === '') throw new Error(`there is no token in ${file}`);
+  return token;
 }
 
 const longestTtlSeconds = 31 * 86_400;
