@@ -17,7 +17,7 @@ import type { Resource } from '../resource.ts';
 import { checkRoute } from '../routing.ts';
 import type { User } from '../user.ts';
 import type { Conduct, Work } from './conduct.ts';
-import { type EncodeContext, type Encoded, encodeFound, encodeList, encodeMade, encodeObject } from './encode.ts';
+import { type EncodeContext, encodeFound, encodeList, encodeMade, encodeObject } from './encode.ts';
 import type { Exchange, Headers } from './exchange.ts';
 import { createFanOut } from './fan-out.ts';
 import type { FrameCache } from './frame-cache.ts';
@@ -36,6 +36,7 @@ import {
 } from './negotiation.ts';
 import { attempted, originOf } from './origin.ts';
 import type { Pages } from './pages.ts';
+import { send } from './send.ts';
 import { warningHeaders } from './warnings.ts';
 import { watchResponse } from './watch-response.ts';
 import { createWriteTurns } from './write-turns.ts';
@@ -275,27 +276,4 @@ function sentValue(body: Body | undefined): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** The same bytes: nothing is copied. */
-function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
-}
-
-/** A list comes in pieces, so that a long one need not stand in memory twice, nor stop everyone else. */
-async function send(exchange: Exchange, code: number, headers: Headers, encoded: Encoded): Promise<void> {
-  if (typeof encoded === 'string' || encoded instanceof Uint8Array) {
-    return exchange.send(code, headers, typeof encoded === 'string' ? encoded : asBuffer(encoded));
-  }
-  const stream = exchange.begin(code, headers);
-  const { signal } = exchange;
-  const gone = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-  let before = Promise.resolve();
-  for await (const piece of encoded) {
-    if (signal.aborted) return;
-    const taken = stream.deliver(piece);
-    await Promise.race([before, gone]);
-    before = taken;
-  }
-  stream.end();
 }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { connect } from 'node:http2';
-import { text } from 'node:stream/consumers';
+import { once } from 'node:events';
+import { connect, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
+import { buffer, text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { type ConfigMap, configMap } from '@kruise/api/core/configmap';
 import { credentialsIn, rawRequests } from '../testing/raw-requests.ts';
-import { startTestServer } from '../testing/test-server.ts';
+import { type Listening, startTestServer, type TestServer } from '../testing/test-server.ts';
 
 const namespace = 'default';
 const path = `/api/v1/namespaces/${namespace}/configmaps`;
@@ -34,4 +36,46 @@ test('a list of many pieces comes whole over each protocol, to several at a time
       written,
     );
   }
+});
+
+/** Asks with these headers over HTTP/2; the body is as it came. */
+async function fetchRaw(server: Listening, asked: OutgoingHttpHeaders): Promise<Raw> {
+  const session = connect(server.url, credentialsIn(server));
+  try {
+    const stream = session.request({ ':path': path, ...asked });
+    const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders];
+    return { headers, body: await buffer(stream) };
+  } finally {
+    session.close();
+  }
+}
+
+type Raw = { readonly headers: IncomingHttpHeaders; readonly body: Buffer };
+
+async function createMany(server: TestServer, count: number, data: { readonly [key: string]: string }): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    await server.client.create(configMap, { metadata: { name: `settings-${index}`, namespace }, data });
+  }
+}
+
+test('a long list is compressed for those who accept it, in each form', async () => {
+  await using server = await startTestServer({ https: true });
+  await createMany(server, 200, { letters: 'aé語🙂'.repeat(2_000) });
+  for (const accept of ['application/json', 'application/vnd.kubernetes.protobuf']) {
+    const plain = await fetchRaw(server, { accept });
+    const packed = await fetchRaw(server, { accept, 'accept-encoding': 'deflate, gzip;q=0.9' });
+    assert.equal(plain.headers['content-encoding'], undefined);
+    assert.equal(packed.headers['content-encoding'], 'gzip');
+    assert.match(String(packed.headers.vary), /Accept-Encoding/);
+    assert.ok(packed.body.length * 20 < plain.body.length, `${packed.body.length} of ${plain.body.length} bytes`);
+    assert.ok(gunzipSync(packed.body).equals(plain.body), accept);
+  }
+});
+
+test('a list of many small objects is not worth compressing', async () => {
+  await using server = await startTestServer({ https: true });
+  await createMany(server, 100, { a: 'b' });
+  const { headers, body } = await fetchRaw(server, { 'accept-encoding': 'gzip' });
+  assert.equal(headers['content-encoding'], undefined);
+  assert.equal((JSON.parse(String(body)) as { items: ConfigMap[] }).items.length, 100);
 });

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+import type { Exchange, Headers, Stream } from './exchange.ts';
+import { send } from './send.ts';
+
+const pieceBytes = 256 * 1024;
+// Random bytes cannot be compressed: what went in must come out.
+const piece = randomBytes(pieceBytes);
+
+/** A client that takes bytes when `take` says so. */
+function clientOf(take: (chunk: Uint8Array) => Promise<void>) {
+  const left = new AbortController();
+  const chunks: Buffer[] = [];
+  const state = { headers: {} as Headers, hasEnded: false, isBroken: false };
+  const stream: Stream = {
+    write: () => true,
+    drained: async () => {},
+    pendingBytes: 0,
+    async deliver(chunk) {
+      chunks.push(Buffer.from(chunk));
+      await take(chunk);
+    },
+    end() {
+      state.hasEnded = true;
+    },
+    abort() {
+      state.isBroken = true;
+    },
+  };
+  // Only what an answer is sent with.
+  const exchange = {
+    headers: { 'accept-encoding': 'gzip' },
+    signal: left.signal,
+    begin(_code: number, headers: Headers) {
+      state.headers = headers;
+      return stream;
+    },
+  } as unknown as Exchange;
+  return { exchange, state, leave: () => left.abort(), received: () => Buffer.concat(chunks) };
+}
+
+test('a list is compressed no faster than its client takes it', async () => {
+  const count = 40;
+  let made = 0;
+  let taken = 0;
+  let mostBytes = 0;
+  function* pieces() {
+    for (; made < count; made++) {
+      mostBytes = Math.max(mostBytes, made * pieceBytes - taken);
+      yield piece;
+    }
+  }
+  const client = clientOf(async ({ length }) => {
+    for (let turn = 0; turn < 5; turn++) await setImmediate();
+    taken += length;
+  });
+  await send(client.exchange, 200, {}, pieces());
+  assert.equal(client.state.headers['content-encoding'], 'gzip');
+  assert.ok(client.state.hasEnded);
+  assert.equal(gunzipSync(client.received()).length, count * pieceBytes);
+  assert.ok(mostBytes <= 6 * pieceBytes, `${mostBytes} bytes were on their way`);
+});
+
+test('a client that goes away ends the encoder and the compressor', async () => {
+  let isReleased = false;
+  function* pieces() {
+    try {
+      for (;;) yield piece;
+    } finally {
+      isReleased = true;
+    }
+  }
+  const client = clientOf(() => new Promise(() => {}));
+  const sent = send(client.exchange, 200, {}, pieces());
+  while (client.received().length === 0) await setImmediate();
+  client.leave();
+  await sent;
+  assert.ok(isReleased);
+  assert.ok(!client.state.hasEnded);
+});
+
+test('an encoder that fails breaks the answer off', async () => {
+  for (const accepted of ['gzip', '']) {
+    function* pieces() {
+      for (let count = 0; count < 3; count++) yield piece;
+      throw new Error('oh no');
+    }
+    const { exchange, state } = clientOf(async () => {});
+    const asking = { ...exchange, headers: { 'accept-encoding': accepted } };
+    await assert.rejects(send(asking, 200, {}, pieces()), /oh no/);
+    assert.ok(state.isBroken && !state.hasEnded);
+  }
+});

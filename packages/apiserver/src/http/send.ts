@@ -1,0 +1,104 @@
+import { createGzip, type Gzip } from 'node:zlib';
+import type { Encoded } from './encode.ts';
+import {
+  compressedHeaders,
+  compressFromBytes,
+  type Exchange,
+  gzipLevel,
+  type Headers,
+  isCompressible,
+} from './exchange.ts';
+
+/** The pieces of a long list; each is good until the next but one is asked for. */
+type Pieces = Exclude<Encoded, string | Uint8Array>;
+
+/** Sends an answer. A list comes in pieces, so that a long one need not stand in memory twice, nor stop everyone else. */
+export async function send(exchange: Exchange, code: number, headers: Headers, encoded: Encoded): Promise<void> {
+  if (typeof encoded === 'string') return exchange.send(code, headers, encoded);
+  if (encoded instanceof Uint8Array) return exchange.send(code, headers, asBuffer(encoded));
+  if (isCompressible(exchange.headers, headers)) return sendCompressed(exchange, code, headers, encoded);
+  const stream = exchange.begin(code, headers);
+  try {
+    if (await passOn(encoded, (piece) => stream.deliver(piece), exchange.signal)) stream.end();
+  } catch (error) {
+    // The headers are sent already: only a broken answer tells the client that it is not whole.
+    stream.abort();
+    throw error;
+  }
+}
+
+/** The same bytes: nothing is copied. */
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+/** What comes out of the compressor at a time: few enough writes to the client, and little that waits for a slow one. */
+const compressedPieceBytes = 64 * 1024;
+
+/**
+ * Compresses pieces on the way. Node has the thread pool do it, a piece at a time, so that other requests are answered
+ * meanwhile; a client that does not keep up stops the compressor, which stops the encoder.
+ */
+async function sendCompressed(exchange: Exchange, code: number, headers: Headers, pieces: Pieces): Promise<void> {
+  const first = await pieces.next();
+  const second = await pieces.next();
+  if (second.done) {
+    const bytes = first.done ? Buffer.alloc(0) : asBuffer(first.value);
+    if (bytes.length < compressFromBytes) return exchange.send(code, headers, bytes);
+  }
+  const { signal } = exchange;
+  const gzip = createGzip({ level: gzipLevel, chunkSize: compressedPieceBytes });
+  // A client that goes away leaves nobody to take what the compressor has, and it would wait for ever.
+  const stop = () => gzip.destroy();
+  signal.addEventListener('abort', stop, { once: true });
+  const stream = exchange.begin(code, { ...headers, ...compressedHeaders(headers) });
+  const delivered = passOn(readable(gzip), (piece) => stream.deliver(piece), signal);
+  try {
+    const begun = [first, second].flatMap(({ done, value }) => (done ? [] : [value]));
+    if (await passOn(chained(begun, pieces), (piece) => compressed(gzip, piece), signal)) gzip.end();
+    if (await delivered) stream.end();
+  } catch (error) {
+    gzip.destroy();
+    await delivered;
+    stream.abort();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** Resolves when the compressor has read a piece: its place may be used for another. */
+function compressed(gzip: Gzip, piece: Uint8Array): Promise<void> {
+  return new Promise((resolve) => gzip.write(piece, () => resolve()));
+}
+
+/** What comes out of a compressor, until it ends or is destroyed. */
+async function* readable(gzip: Gzip): AsyncGenerator<Uint8Array> {
+  try {
+    yield* gzip as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    if (!gzip.destroyed) throw error;
+  }
+}
+
+async function* chained(begun: readonly Uint8Array[], rest: Pieces): AsyncGenerator<Uint8Array> {
+  yield* begun;
+  yield* rest;
+}
+
+/** Delivers pieces one after the other, the next being made while one is on its way; false if the client went away. */
+async function passOn(
+  pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  deliver: (piece: Uint8Array) => Promise<void>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const gone = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  let before = Promise.resolve();
+  for await (const piece of pieces) {
+    if (signal.aborted) return false;
+    const taken = deliver(piece);
+    await Promise.race([before, gone]);
+    before = taken;
+  }
+  return !signal.aborted;
+}
