@@ -27,12 +27,12 @@ const inject = (pod: Pod, subset: Partial<WorkloadSpreadSubset>) =>
   withSeat(pod, spreadOf(subset), { subset: 'a', uid: 'id' });
 
 const nodes: { is: string; subset: Partial<WorkloadSpreadSubset>; pod?: Partial<PodSpec>; made: Partial<PodSpec> }[] = [
-  { is: 'nothing', subset: {}, made: { affinity: { nodeAffinity: {} } } },
+  { is: 'nothing', subset: {}, made: {} },
   {
     is: 'tolerations',
     subset: { tolerations: [toleration('b')] },
     pod: { tolerations: [toleration('a')] },
-    made: { tolerations: [toleration('a'), toleration('b')], affinity: { nodeAffinity: {} } },
+    made: { tolerations: [toleration('a'), toleration('b')] },
   },
   {
     is: 'preferences',

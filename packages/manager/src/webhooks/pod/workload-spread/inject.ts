@@ -1,4 +1,5 @@
 /** What a Pod gets from the group it is sent to (workloadspread.md §8.3). */
+import type { NodeAffinity } from '@kruise/api/core/affinity';
 import type { Pod } from '@kruise/api/core/pod';
 import type { PodSpec } from '@kruise/api/core/pod-spec';
 import type { WorkloadSpread, WorkloadSpreadSubset } from '@kruise/api/kruise/workloadspread';
@@ -21,30 +22,28 @@ export function withSeat(pod: Pod, { metadata, spec }: WorkloadSpread, { subset:
 
 function scheduled(spec: PodSpec, subset: WorkloadSpreadSubset): PodSpec {
   const { tolerations = [], preferredNodeSelector = [], requiredNodeSelector } = subset;
-  const { nodeAffinity = {} } = spec.affinity ?? {};
+  const { nodeAffinity } = spec.affinity ?? {};
   const {
     preferredDuringSchedulingIgnoredDuringExecution: preferred = [],
     requiredDuringSchedulingIgnoredDuringExecution: required,
-  } = nodeAffinity;
+  } = nodeAffinity ?? {};
+  const added: NodeAffinity = {
+    ...(preferredNodeSelector.length > 0
+      ? { preferredDuringSchedulingIgnoredDuringExecution: [...preferred, ...preferredNodeSelector] }
+      : {}),
+    ...(requiredNodeSelector
+      ? {
+          requiredDuringSchedulingIgnoredDuringExecution: {
+            nodeSelectorTerms: bothOf(required?.nodeSelectorTerms ?? [], requiredNodeSelector),
+          },
+        }
+      : {}),
+  };
+  const isPlaced = Object.keys(added).length > 0;
   return {
     ...spec,
     ...(tolerations.length > 0 ? { tolerations: [...(spec.tolerations ?? []), ...tolerations] } : {}),
-    affinity: {
-      ...spec.affinity,
-      nodeAffinity: {
-        ...nodeAffinity,
-        ...(preferredNodeSelector.length > 0
-          ? { preferredDuringSchedulingIgnoredDuringExecution: [...preferred, ...preferredNodeSelector] }
-          : {}),
-        ...(requiredNodeSelector
-          ? {
-              requiredDuringSchedulingIgnoredDuringExecution: {
-                nodeSelectorTerms: bothOf(required?.nodeSelectorTerms ?? [], requiredNodeSelector),
-              },
-            }
-          : {}),
-      },
-    },
+    ...(isPlaced ? { affinity: { ...spec.affinity, nodeAffinity: { ...nodeAffinity, ...added } } } : {}),
   };
 }
 
