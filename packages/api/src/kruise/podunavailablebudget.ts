@@ -46,8 +46,9 @@ export const podUnavailableBudgetSpec = s.object({
 });
 export type PodUnavailableBudgetSpec = s.TypeOf<typeof podUnavailableBudgetSpec>;
 
-export const podUnavailableBudgetStatus = s.object({
-  observedGeneration: s.optional(s.int64(), 'The metadata.generation these figures were taken for.'),
+const generationDoc = 'The metadata.generation these figures were taken for.';
+
+const statusFields = {
   disruptedPods: s.optional(
     s.map(s.dateTime()),
     'Pods that may be deleted, evicted or resized and have not been seen to be, with the time it was allowed.',
@@ -60,6 +61,11 @@ export const podUnavailableBudgetStatus = s.object({
   currentAvailable: s.required(s.int32(), 'Pods that are available now.'),
   desiredAvailable: s.required(s.int32(), 'Pods that must stay available.'),
   totalReplicas: s.required(s.int32(), 'Pods there should be in all.'),
+};
+
+export const podUnavailableBudgetStatus = s.object({
+  observedGeneration: s.optional(s.int64(), generationDoc),
+  ...statusFields,
 });
 export type PodUnavailableBudgetStatus = s.TypeOf<typeof podUnavailableBudgetStatus>;
 
@@ -88,12 +94,18 @@ export const podUnavailableBudget = kind('io.kruise.policy.v1beta1.PodUnavailabl
 });
 export type PodUnavailableBudget = s.TypeOf<typeof podUnavailableBudget>;
 
+/** v1alpha1 writes a generation of 0, too: a new budget reports that none was observed. */
+const podUnavailableBudgetStatusV1alpha1 = s.object({
+  observedGeneration: s.optional(s.int64(), generationDoc, { omitEmpty: false }),
+  ...statusFields,
+});
+
 export const podUnavailableBudgetV1alpha1 = kind('io.kruise.policy.v1alpha1.PodUnavailableBudget', doc, {
   ...facts,
   version: 'v1alpha1',
   fields: {
     spec: s.present(s.object(specFields), 'Which Pods to protect, and how many at least.'),
-    status: s.optional(podUnavailableBudgetStatus, 'How much of the budget is left.'),
+    status: s.optional(podUnavailableBudgetStatusV1alpha1, 'How much of the budget is left.'),
   },
 });
 export type PodUnavailableBudgetV1alpha1 = s.TypeOf<typeof podUnavailableBudgetV1alpha1>;

@@ -424,3 +424,41 @@ test('where both gates are closed there are no budgets', async () => {
     /feature PodUnavailableBudget is invalid, please open via feature-gate\(PodUnavailableBudgetDeleteGate, PodUnavailableBudgetUpdateGate\)/,
   );
 });
+
+test('the annotation of a budget of v1alpha1 decides which operations are protected, whenever it changes', async () => {
+  await using cluster = await startTestCluster();
+  const { client, pass } = cluster;
+  const annotation = 'kruise.io/pub-protect-operations';
+  const annotate = async (operations: string | null) => {
+    const patch = { metadata: { annotations: { [annotation]: operations } } };
+    await client.patch(podUnavailableBudgetV1alpha1, reference, patch, { type: 'merge' });
+    await pass(1);
+  };
+  const change = (image: string) =>
+    client.patch(
+      pod,
+      { name: 'pod-0', namespace },
+      { spec: { containers: [{ name: 'main', image }] } },
+      { type: 'strategic' },
+    );
+  const made = await client.create(podUnavailableBudgetV1alpha1, {
+    metadata: { ...reference, annotations: { [annotation]: 'DELETE' } },
+    spec: { selector, maxUnavailable: 0 },
+  });
+  assert.equal(made.status?.observedGeneration, 0);
+  const owner = await client.create(replicaSet, {
+    metadata: { name: 'web', namespace },
+    spec: { replicas: 2, selector, template },
+  });
+  await makePods(cluster, 2, owner);
+
+  await change('app:v2');
+  await settle(cluster);
+  await assert.rejects(client.delete(pod, { name: 'pod-0', namespace }), refusedWith(403, 'Forbidden'));
+  await annotate('UPDATE,EVICT');
+  await assert.rejects(change('app:v3'), refusedWith(403, 'Forbidden'));
+  await client.delete(pod, { name: 'pod-1', namespace });
+  await annotate(null);
+  await assert.rejects(client.delete(pod, { name: 'pod-0', namespace }), refusedWith(403, 'Forbidden'));
+  await assert.rejects(change('app:v3'), refusedWith(403, 'Forbidden'));
+});

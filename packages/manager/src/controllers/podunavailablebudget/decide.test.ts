@@ -191,14 +191,24 @@ test('Pods that belong to no budget yet are told of theirs, others are left alon
   );
 });
 
-test('a budget without Pods says so once', () => {
+test('a budget without Pods records an event at every reconcile, but not at a poll that changes nothing', () => {
   const budget = budgetOf({ maxUnavailable: 1 });
-  const first = look({ budget });
-  assert.deepEqual(first.told, [
-    { about: budget, type: 'Normal', reason: 'NoPods', message: 'No matching pods found' },
-  ]);
-  const again = look({ budget: { ...budget, status: { ...zero, observedGeneration: 3 } } });
-  assert.deepEqual(again.told, []);
+  const reported = { ...budget, status: { ...zero, observedGeneration: 3 } };
+  const eventOf = (about: PodUnavailableBudget) => [
+    { about, type: 'Normal', reason: 'NoPods', message: 'No matching pods found' },
+  ];
+  assert.deepEqual(look({ budget }).told, eventOf(budget));
+  assert.deepEqual(look({ budget: reported }).told, eventOf(reported));
+  assert.deepEqual(look({ budget, hasStrangers: true }).told, eventOf(budget));
+  assert.deepEqual(look({ budget: reported, hasStrangers: true }).told, []);
+});
+
+test('a budget without Pods whose share is none records both events', () => {
+  const { told = [] } = look({ budget: budgetOf({ maxUnavailable: 'some' }) });
+  assert.deepEqual(
+    told.map(({ reason }) => reason),
+    ['NoPods', 'CalculateExpectedPodCountFailed'],
+  );
 });
 
 test('a share that is none is told of, and nothing is reported', () => {

@@ -34,10 +34,11 @@ export function decide(
 ): Decision<PodUnavailableBudgetStatus> {
   if (isBeingDeleted(budget)) return { actions: [] };
   const relations = pods.filter((pod) => budgetNameOf(pod) === undefined).map((pod) => relate(pod, budget));
+  const empty = pods.length === 0 ? [noPods(budget)] : [];
   const totalReplicas = budget.spec.protectTotalReplicas ?? replicas;
   const desiredAvailable = desired(budget, totalReplicas);
   if (typeof desiredAvailable === 'string') {
-    return { actions: relations, told: [uncountable(budget, desiredAvailable)] };
+    return { actions: relations, told: [...empty, uncountable(budget, desiredAvailable)] };
   }
   const { disruptedPods, unavailablePods, forgotten, nextAt } = recordsOf(budget, pods, now);
   const isExpected = ({ metadata: { name = '' } }: Pod) => !disruptedPods.has(name) && !unavailablePods.has(name);
@@ -51,14 +52,14 @@ export function decide(
     desiredAvailable,
     totalReplicas,
   };
-  // A look that finds all as it was has no news.
-  const news = pods.length === 0 && !isSame(status, budget.status) ? [noPods(budget)] : [];
+  // The reference records the event at every reconcile. It never polls, so a poll that changes nothing is left out.
+  const isIdlePoll = hasStrangers && isSame(status, budget.status);
   // A Pod counts again only if it is as it looks: what was let happen to it may have, out of sight.
   const doubtful = [...forgotten.disrupted, ...forgotten.unavailable].filter((pod) => isAvailable(pod, gates));
   return {
     actions: [...relations, ...doubtful.map(confirm)],
     status,
-    told: [...news, ...forgotten.disrupted.map((pod) => notDeleted(pod, budget))],
+    told: [...(isIdlePoll ? [] : empty), ...forgotten.disrupted.map((pod) => notDeleted(pod, budget))],
     restMs: restBetweenLooks(pods.length),
     ...soonest(nextAt === undefined ? undefined : (nextAt - now) / 1000, hasStrangers ? askAgainSeconds : undefined),
   };
