@@ -38,8 +38,9 @@ export function* validateTargets(targets: ResourceDistributionTargets): Generato
   const both = namesIn(includedNamespaces).filter((name) => excluded.has(name));
   if (both.length > 0) {
     const lists = 'IncludedNamespaces.List and ExcludedNamespaces.List';
-    yield invalid(
+    yield invalidStructure(
       'spec.targets',
+      'v1beta1.ResourceDistributionTargets',
       targets,
       `ambiguous targets because namespace [${both.join(' ')}] is in both ${lists}`,
     );
