@@ -24,17 +24,17 @@ const scaleFields = {
   ),
 };
 
+const enablePVCReuse = s.boolean({ default: false });
+const enablePVCReuseDoc = 'Give the volume claims of Pods that vanished to the Pods that replace them. Default false.';
+const excludePreparingDelete = s.optional(
+  s.boolean(),
+  'Do not count Pods in state PreparingDelete among the replicas, so that they are replaced at once. Default false.',
+);
+
 export const cloneSetScaleStrategy = s.object({
   ...scaleFields,
-  enablePVCReuse: s.optional(
-    s.boolean({ default: false }),
-    'Give the volume claims of Pods that vanished to the Pods that replace them. Default false.',
-    { omitEmpty: false },
-  ),
-  excludePreparingDelete: s.optional(
-    s.boolean(),
-    'Do not count Pods in state PreparingDelete among the replicas, so that they are replaced at once. Default false.',
-  ),
+  enablePVCReuse: s.optional(enablePVCReuse, enablePVCReuseDoc, { omitEmpty: false }),
+  excludePreparingDelete,
 });
 export type CloneSetScaleStrategy = s.TypeOf<typeof cloneSetScaleStrategy>;
 
@@ -137,6 +137,20 @@ export const cloneSetSpec = s.object({
   ...restFields,
 });
 export type CloneSetSpec = s.TypeOf<typeof cloneSetSpec>;
+
+const scaleStrategyAsWritten = s.object({
+  ...scaleFields,
+  enablePVCReuse: s.optional(enablePVCReuse, enablePVCReuseDoc),
+  excludePreparingDelete,
+});
+
+/** The spec as Go writes it, without the default that the server adds: `enablePVCReuse` is left out where it is false. */
+export const cloneSetSpecAsWritten = s.object({
+  ...identityFields,
+  scaleStrategy: s.optional(scaleStrategyAsWritten, 'How Pods are added and removed.'),
+  updateStrategy: s.optional(cloneSetUpdateStrategy, 'How Pods are moved to a changed template.'),
+  ...restFields,
+});
 
 export const cloneSetSpecV1alpha1 = s.object({
   ...identityFields,

@@ -27,7 +27,10 @@ const leadingFields = {
   ),
 };
 
-const topology = s.object({ keys: s.required(s.list(s.string()), keysDoc) });
+// A missing list and an empty one differ: conversion must not turn either into the other, or into null.
+const keysPresence = { omitEmpty: true, pointer: true };
+
+const topology = s.object({ keys: s.required(s.list(s.string()), keysDoc, keysPresence) });
 
 export const persistentPodStateSpec = s.object({
   ...leadingFields,
@@ -45,7 +48,7 @@ export const persistentPodStateSpec = s.object({
 });
 export type PersistentPodStateSpec = s.TypeOf<typeof persistentPodStateSpec>;
 
-const topologyV1alpha1 = s.object({ nodeTopologyKeys: s.required(s.list(s.string()), keysDoc) });
+const topologyV1alpha1 = s.object({ nodeTopologyKeys: s.required(s.list(s.string()), keysDoc, keysPresence) });
 
 export const persistentPodStateSpecV1alpha1 = s.object({
   ...leadingFields,

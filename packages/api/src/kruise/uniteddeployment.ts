@@ -7,7 +7,7 @@ import { toleration } from '../core/toleration.ts';
 import { kind } from '../meta/kind.ts';
 import { labelSelector } from '../meta/label-selector.ts';
 import type { ObjectMeta } from '../meta/object-meta.ts';
-import { cloneSetSpec } from './cloneset.ts';
+import { cloneSetSpec, cloneSetSpecAsWritten } from './cloneset.ts';
 import { ageColumn } from './columns.ts';
 import { condition } from './condition.ts';
 import { scalePaths } from './scale.ts';
@@ -22,15 +22,20 @@ function templateOf<N extends s.Node>(spec: N) {
   });
 }
 
-export const subsetTemplate = s.object({
-  statefulSetTemplate: s.pointer(
-    templateOf(s.preserved<BuiltinStatefulSetSpec>()),
-    'Run a StatefulSet of Kubernetes in each domain.',
-  ),
-  advancedStatefulSetTemplate: s.pointer(templateOf(statefulSetSpec), 'Run a StatefulSet of Kruise in each domain.'),
-  cloneSetTemplate: s.pointer(templateOf(cloneSetSpec), 'Run a CloneSet in each domain.'),
-  deploymentTemplate: s.pointer(templateOf(s.preserved<DeploymentSpec>()), 'Run a Deployment in each domain.'),
-});
+/** The templates in Go's order; the one of CloneSets is not written alike in both versions. */
+function templatesWith<N extends s.Node>(cloneSet: N) {
+  return s.object({
+    statefulSetTemplate: s.pointer(
+      templateOf(s.preserved<BuiltinStatefulSetSpec>()),
+      'Run a StatefulSet of Kubernetes in each domain.',
+    ),
+    advancedStatefulSetTemplate: s.pointer(templateOf(statefulSetSpec), 'Run a StatefulSet of Kruise in each domain.'),
+    cloneSetTemplate: s.pointer(templateOf(cloneSet), 'Run a CloneSet in each domain.'),
+    deploymentTemplate: s.pointer(templateOf(s.preserved<DeploymentSpec>()), 'Run a Deployment in each domain.'),
+  });
+}
+
+export const subsetTemplate = templatesWith(cloneSetSpec);
 export type SubsetTemplate = s.TypeOf<typeof subsetTemplate>;
 
 export const subset = s.object({
@@ -102,17 +107,24 @@ export const unitedDeploymentUpdateStrategy = s.object({
 });
 export type UnitedDeploymentUpdateStrategy = s.TypeOf<typeof unitedDeploymentUpdateStrategy>;
 
-export const unitedDeploymentSpec = s.object({
-  replicas: s.pointer(s.int32(), 'How many Pods to keep running in all domains together. Default 1.'),
-  selector: s.required(labelSelector, 'Which Pods belong here, by label. Must match the labels of the template.', {
-    pointer: true,
-  }),
-  template: s.optional(subsetTemplate, 'What to run in each domain: exactly one of the templates.'),
-  topology: s.optional(topology, 'The domains, and how the replicas are divided.'),
-  updateStrategy: s.optional(unitedDeploymentUpdateStrategy, 'How a changed template is carried out.'),
-  revisionHistoryLimit: s.pointer(s.int32(), 'How many revisions no workload is at any more are kept. Default 10.'),
-});
+function specWith<N extends s.Node>(template: N) {
+  return s.object({
+    replicas: s.pointer(s.int32(), 'How many Pods to keep running in all domains together. Default 1.'),
+    selector: s.required(labelSelector, 'Which Pods belong here, by label. Must match the labels of the template.', {
+      pointer: true,
+    }),
+    template: s.optional(template, 'What to run in each domain: exactly one of the templates.'),
+    topology: s.optional(topology, 'The domains, and how the replicas are divided.'),
+    updateStrategy: s.optional(unitedDeploymentUpdateStrategy, 'How a changed template is carried out.'),
+    revisionHistoryLimit: s.pointer(s.int32(), 'How many revisions no workload is at any more are kept. Default 10.'),
+  });
+}
+
+export const unitedDeploymentSpec = specWith(subsetTemplate);
 export type UnitedDeploymentSpec = s.TypeOf<typeof unitedDeploymentSpec>;
+
+// Conversion to v1alpha1 goes through Go's types, and no default is applied to its result.
+const unitedDeploymentSpecV1alpha1 = specWith(templatesWith(cloneSetSpecAsWritten));
 
 const unitedDeploymentCondition = s.object({
   type: s.optional(
@@ -206,7 +218,7 @@ export const unitedDeploymentV1alpha1 = kind('io.kruise.apps.v1alpha1.UnitedDepl
   ...facts,
   version: 'v1alpha1',
   fields: {
-    spec: s.present(unitedDeploymentSpec, 'The Pods wanted, and how they are divided.'),
+    spec: s.present(unitedDeploymentSpecV1alpha1, 'The Pods wanted, and how they are divided.'),
     status: s.optional(unitedDeploymentStatusV1alpha1, 'The Pods there are.'),
   },
 });

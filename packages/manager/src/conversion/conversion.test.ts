@@ -126,6 +126,43 @@ test('annotations about images become fields, and fields annotations', () => {
   });
 });
 
+test('a UnitedDeployment of v1alpha1 shows enablePVCReuse where it is true, not the default', () => {
+  const united = (scaleStrategy: object) => ({
+    spec: { selector, template: { cloneSetTemplate: { spec: { selector, template, scaleStrategy } } } },
+  });
+  const shown = (scaleStrategy: object) => {
+    const { spec } = down('UnitedDeployment', up('UnitedDeployment', united(scaleStrategy)));
+    return (spec as unknown as ReturnType<typeof united>['spec']).template.cloneSetTemplate.spec.scaleStrategy;
+  };
+  assert.deepEqual(shown({ podsToDelete: ['a'] }), { podsToDelete: ['a'] });
+  assert.deepEqual(shown({ enablePVCReuse: false }), {});
+  assert.deepEqual(shown({ enablePVCReuse: true }), { enablePVCReuse: true });
+});
+
+test('a missing list of topology keys stays missing, and an empty one empty', () => {
+  const targetRef = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web' };
+  for (const keys of [{}, { nodeTopologyKeys: [] }, { nodeTopologyKeys: ['zone'] }]) {
+    const spec = {
+      targetRef,
+      requiredPersistentTopology: keys,
+      preferredPersistentTopology: [{ weight: 1, preference: keys }],
+    };
+    assert.deepEqual(down('PersistentPodState', up('PersistentPodState', { spec })).spec, spec);
+  }
+  const { spec } = up('PersistentPodState', { spec: { targetRef, requiredPersistentTopology: {} } });
+  assert.deepEqual(spec['requiredPersistentTopology'], {});
+});
+
+test('a new PodUnavailableBudget of v1alpha1 reports generation 0, one of v1beta1 none', () => {
+  const budget = { spec: { selector, maxUnavailable: 1 } };
+  const figures = { unavailableAllowed: 0, currentAvailable: 0, desiredAvailable: 0, totalReplicas: 0 };
+  assert.deepEqual(down('PodUnavailableBudget', budget, 'policy.kruise.io').status, {
+    observedGeneration: 0,
+    ...figures,
+  });
+  assert.deepEqual(up('PodUnavailableBudget', budget, 'policy.kruise.io').status, figures);
+});
+
 test('fields that nobody knows are not carried over', () => {
   const { spec } = up(
     'CloneSet',

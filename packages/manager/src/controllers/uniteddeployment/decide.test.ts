@@ -422,7 +422,7 @@ test('revisions beyond the limit go, but none that Pods are at', () => {
 });
 
 test('a template that comes back has its revision again', () => {
-  const { owner, world, updated } = settled();
+  const { owner, world, updated } = settled({ template: templateFor(sortNamed('Deployment')) });
   const [own] = world.revisions as [ControllerRevision];
   const later = { ...own, metadata: { ...own.metadata, name: 'later' }, data: { later: true }, revision: 2 };
   const { does, actions } = decided(owner, { ...world, revisions: [own, later] });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { SubsetTemplate } from '@kruise/api/kruise/uniteddeployment';
 import type { CreateAction } from '@kruise/client/actions';
+import { revisionHashLabel } from '@kruise/machinery/controller-revision';
 import { stringifySorted } from '@kruise/values/go-json';
 import { deploymentOf, sortNamed, templateFor } from './fixtures.ts';
 import { chartCourse } from './revisions.ts';
@@ -58,8 +59,23 @@ for (const { sort, spec = {}, text } of texts) {
 }
 
 for (const sort of sorts) {
-  test(`the revision of a template of ${sort.name}s has its labels`, () => {
-    assert.equal(madeFor(templateFor(sort)).metadata.labels?.['app'], 'web');
+  const isClone = sort.name === 'CloneSet';
+  test(`the revision of a template of ${sort.name}s has ${isClone ? 'the hash for its only label' : 'its labels'}`, () => {
+    const { labels = {} } = madeFor(templateFor(sort)).metadata;
+    assert.deepEqual(Object.keys(labels).sort(), isClone ? [revisionHashLabel] : ['app', revisionHashLabel]);
+  });
+
+  test(`the second revision of a template of ${sort.name}s has the number ${isClone ? 1 : 2}`, () => {
+    const [first, second] = [{}, { revisionHistoryLimit: 5 }].map((spec) => templateFor(sort, spec)) as [
+      SubsetTemplate,
+      SubsetTemplate,
+    ];
+    const former = { ...madeFor(first), revision: 1 };
+    const [creation] = courseOf(second, [former]).actions;
+    const latter = (creation as CreateAction).object as ControllerRevision;
+    assert.equal(latter.revision, isClone ? 1 : 2);
+    const back = courseOf(first, [former, latter]);
+    assert.deepEqual([back.update, back.actions.length], [former.metadata.name, isClone ? 0 : 1]);
   });
 }
 

@@ -35,8 +35,9 @@ export type Course = {
 };
 
 /**
- * Revisions are its own by reference, whatever their labels say. (The reference finds them by labels, which it forgets to
- * give those of CloneSets: it never finds them again, and never deletes one; uniteddeployment.md §5.1.)
+ * Revisions are its own by reference, whatever their labels say. The reference finds them by labels, which it does not
+ * give those of CloneSet templates: every one of these has the number 1, and none is ever deleted (uniteddeployment.md
+ * §5.1). Labels and numbers are as there, since others read them; revisions beyond the limit are deleted all the same.
  */
 export function chartCourse(owner: UnitedDeployment, sort: Sort, observed: RevisionsObserved): Course {
   const selector = selectorOf(owner.spec.selector);
@@ -45,9 +46,11 @@ export function chartCourse(owner: UnitedDeployment, sort: Sort, observed: Revis
     observed.revisions,
     (revision) => isControlledBy(revision, owner) || selector.matches(revision.metadata.labels),
   );
+  const content = contentOf(owner, sort, claims.claimed);
   const plan = planRevision(owner, {
-    history: claims.claimed,
-    content: contentOf(owner, sort, claims.claimed),
+    // Without the others in its history a revision is neither numbered after them nor renumbered when it comes back.
+    history: sort.labelsRevisions ? claims.claimed : claims.claimed.filter(({ data }) => isSame(data, content.data)),
+    content,
     collisionCount: owner.status?.collisionCount,
     find: observed.findRevision,
   });
@@ -70,7 +73,7 @@ const dataOf = remembered((template: object) => inGoOrder({ spec: { template: { 
 /** What the present template makes a revision of, in the words of one there is that says the same. */
 function contentOf({ spec }: UnitedDeployment, sort: Sort, history: readonly ControllerRevision[]): RevisionContent {
   const template = wholeTemplate(spec.template ?? {});
-  const { labels } = templateOf(template, sort).metadata ?? {};
+  const labels = sort.labelsRevisions ? templateOf(template, sort).metadata?.labels : undefined;
   const equal = history.toSorted(compareRevisions).findLast(({ data }) => isSame(templateIn(data), template));
   // It has a template in it, and so is an object.
   return { data: (equal?.data as JsonObject | undefined) ?? dataOf(template), labels };

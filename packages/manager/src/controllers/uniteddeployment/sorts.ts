@@ -42,6 +42,8 @@ export type Sort = {
   readonly strategy: 'updateStrategy' | 'strategy';
   /** How many Pods it keeps at the old revision; undefined where it cannot keep any. */
   readonly partitionOf: (workload: Workload, pods: readonly Pod[]) => number | undefined;
+  /** Whether revisions of its template carry the template's labels; in the reference those of CloneSets do not. */
+  readonly labelsRevisions: boolean;
   /** Its strategy with another partition. */
   readonly withPartition: (strategy: Strategy, partition: number) => Strategy;
 };
@@ -68,6 +70,7 @@ export const sorts: readonly Sort[] = [
     name: 'StatefulSet',
     kind: builtinStatefulSet,
     template: 'statefulSetTemplate',
+    labelsRevisions: true,
     strategy: 'updateStrategy',
     partitionOf: numberedPartition,
     withPartition: (strategy, partition) =>
@@ -77,6 +80,7 @@ export const sorts: readonly Sort[] = [
     name: 'AdvancedStatefulSet',
     kind: statefulSet,
     template: 'advancedStatefulSetTemplate',
+    labelsRevisions: true,
     strategy: 'updateStrategy',
     partitionOf: numberedPartition,
     withPartition: (strategy, partition) =>
@@ -86,6 +90,7 @@ export const sorts: readonly Sort[] = [
     name: 'CloneSet',
     kind: cloneSet,
     template: 'cloneSetTemplate',
+    labelsRevisions: false,
     strategy: 'updateStrategy',
     partitionOf: ({ spec }) => scaleUp(spec?.updateStrategy?.rollingUpdate?.partition ?? 0, spec?.replicas ?? 0),
     withPartition: withRollingPartition,
@@ -94,6 +99,7 @@ export const sorts: readonly Sort[] = [
     name: 'Deployment',
     kind: deployment,
     template: 'deploymentTemplate',
+    labelsRevisions: true,
     strategy: 'strategy',
     partitionOf: () => undefined,
     withPartition: (strategy) => strategy,

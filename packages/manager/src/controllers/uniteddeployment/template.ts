@@ -6,7 +6,7 @@ import { deploymentSpec } from '@kruise/api/apps/deployment';
 import { statefulSetSpec as builtinStatefulSetSpec } from '@kruise/api/apps/statefulset';
 import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import { podTemplateSpec } from '@kruise/api/core/pod-template';
-import { cloneSetScaleStrategy, cloneSetSpec } from '@kruise/api/kruise/cloneset';
+import { cloneSetSpecAsWritten } from '@kruise/api/kruise/cloneset';
 import { statefulSetSpec } from '@kruise/api/kruise/statefulset';
 import type { SubsetTemplate } from '@kruise/api/kruise/uniteddeployment';
 import { objectMeta } from '@kruise/api/meta/object-meta';
@@ -26,14 +26,10 @@ const lookedInto = ({ fields }: ObjectNode) =>
     volumeClaimTemplates: s.optional(s.list(persistentVolumeClaim.root), ''),
   });
 
-// Go leaves out what is false, though the kind has a default to say so.
-const scaleStrategy = s.object({ ...cloneSetScaleStrategy.fields, enablePVCReuse: s.optional(s.boolean(), '') });
-const cloneSet = s.object({ ...lookedInto(cloneSetSpec).fields, scaleStrategy: s.optional(scaleStrategy, '') });
-
 const whole = s.object({
   statefulSetTemplate: member(builtinStatefulSetSpec),
   advancedStatefulSetTemplate: member(lookedInto(statefulSetSpec)),
-  cloneSetTemplate: member(cloneSet),
+  cloneSetTemplate: member(lookedInto(cloneSetSpecAsWritten)),
   deploymentTemplate: member(deploymentSpec),
 });
 
