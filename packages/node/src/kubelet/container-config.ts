@@ -10,6 +10,7 @@ import type {
   NamespaceOption,
   SecurityProfile,
   StringMap,
+  UserNamespace,
 } from '../cri/messages.ts';
 import { containerHash } from './containers.ts';
 import type { Environment } from './environment.ts';
@@ -31,6 +32,8 @@ export type ContainerFacts = {
   readonly memoryCapacity: number;
   /** Whose processes an ephemeral container sees. */
   readonly targetId: string | undefined;
+  /** The users of the Pod, if they are not the node's own. */
+  readonly userNamespace?: UserNamespace | undefined;
 };
 
 const restartCountAnnotation = 'io.kubernetes.container.restartCount';
@@ -127,7 +130,8 @@ const maskedPaths = [
 ];
 const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
-function securityOf({ pod, container, image, settings, targetId }: ContainerFacts): LinuxContainerSecurityContext {
+function securityOf(facts: ContainerFacts): LinuxContainerSecurityContext {
+  const { pod, container, image, settings } = facts;
   const shared = pod.spec?.securityContext ?? {};
   const own = container.securityContext ?? {};
   const user = own.runAsUser ?? shared.runAsUser;
@@ -137,7 +141,7 @@ function securityOf({ pod, container, image, settings, targetId }: ContainerFact
   const isUnmasked = own.procMount === 'Unmasked';
   const { add = [], drop = [] } = own.capabilities ?? {};
   return {
-    namespaceOptions: namespacesFor(pod, targetId),
+    namespaceOptions: namespacesFor(facts),
     ...(add.length + drop.length > 0 ? { capabilities: { addCapabilities: add, dropCapabilities: drop } } : {}),
     privileged: own.privileged ?? false,
     ...(user != null
@@ -157,8 +161,8 @@ function securityOf({ pod, container, image, settings, targetId }: ContainerFact
   };
 }
 
-function namespacesFor(pod: Pod, targetId: string | undefined): NamespaceOption {
-  const namespaces = namespacesOf(pod);
+function namespacesFor({ pod, targetId, userNamespace }: ContainerFacts): NamespaceOption {
+  const namespaces = namespacesOf(pod, userNamespace);
   if (targetId === undefined || namespaces.pid !== 'CONTAINER') return namespaces;
   return { ...namespaces, pid: 'TARGET', targetId };
 }

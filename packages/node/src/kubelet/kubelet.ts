@@ -44,6 +44,7 @@ import { ownSources, type Sources } from './sources.ts';
 import { type StaticPods, startStaticPods } from './static-pods.ts';
 import { createStatusWriter } from './status-writer.ts';
 import { createTokens } from './tokens.ts';
+import { createUserNamespaces } from './user-namespaces.ts';
 
 /** What a kubelet is told. */
 export type KubeletOptions = {
@@ -233,6 +234,12 @@ export function createKubelet(options: KubeletOptions, signal: AbortSignal): Kub
     memoryCapacity: () => memoryCapacity,
     networkFault: agent.networkFault,
     supportsRecursiveReadOnly: agent.supportsRecursiveReadOnly,
+    userNamespaces: createUserNamespaces({
+      files: runtime.files,
+      rootDirectory: settings.rootDirectory,
+      maxPods: Number(capacity.pods),
+      supports: agent.supportsUserNamespaces,
+    }),
     admits,
     wakeAt: (uid, at) => delays.set(uid, at - clock.now(), 'change'),
     ...(isEvented ? {} : { listings }),

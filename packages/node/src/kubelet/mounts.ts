@@ -1,7 +1,7 @@
 /** What of the node a container sees, and where (kubelet.md §7.2, §7.3). */
 import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
-import type { Mount, MountPropagation } from '../cri/messages.ts';
+import type { Mount, MountPropagation, PodSandboxConfig } from '../cri/messages.ts';
 import type { NodeFacts } from './downward.ts';
 import type { Environment } from './environment.ts';
 import { expand } from './expansion.ts';
@@ -9,11 +9,12 @@ import { hostNetworkHosts, managedHosts } from './hosts-file.ts';
 import type { NodeContext } from './node-context.ts';
 import { podDirectory, subPathsDirectory } from './pod-directory.ts';
 import { isHostNetwork } from './runtime-pod.ts';
-import { hostnameOf } from './sandbox-config.ts';
+import { hostnameOf, userNamespaceOf } from './sandbox-config.ts';
 import type { MountedVolume } from './volumes.ts';
 
 type Scene = {
   readonly pod: Pod;
+  readonly sandboxConfig: PodSandboxConfig;
   readonly facts: NodeFacts;
   readonly volumes: ReadonlyMap<string, MountedVolume>;
 };
@@ -29,6 +30,9 @@ export async function mountsOf(
 ): Promise<readonly Mount[]> {
   const mounts: Mount[] = [];
   const supportsRecursion = node.supportsRecursiveReadOnly();
+  const users = userNamespaceOf(scene.sandboxConfig);
+  // Files of volumes keep the owners they have inside the Pod: ID 0 of a user namespace must not own what the node has.
+  const mappings = users ? { uidMappings: users.uids ?? [], gidMappings: users.gids ?? [] } : {};
   for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
     const volume = scene.volumes.get(mount.name);
     if (!volume)
@@ -43,6 +47,7 @@ export async function mountsOf(
       readonly: readOnly || volume.isReadOnly,
       ...(isRecursive(mount, supportsRecursion) ? { recursiveReadOnly: true } : {}),
       propagation: propagationOf(mountPropagation ?? 'None'),
+      ...mappings,
     });
   }
   const isTaken = (path: string) => mounts.some(({ containerPath }) => containerPath === path);

@@ -51,6 +51,8 @@ export type NodeAgent = {
   networkFault(): string | undefined;
   /** Whether the runtime can make mounts that are read-only all the way down. */
   supportsRecursiveReadOnly(): boolean;
+  /** Whether a runtime handler has user namespaces; undefined if the runtime does not know the handler. */
+  supportsUserNamespaces(handler: string): boolean | undefined;
   /** Wants that are felt now. */
   pressures(): ReadonlySet<Pressure>;
   setPressures(pressures: ReadonlySet<Pressure>): void;
@@ -379,6 +381,11 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
     networkFault: () => networkFault,
     supportsRecursiveReadOnly: () =>
       handlers.find(({ name: handler }) => handler === '')?.features?.recursiveReadOnlyMounts ?? false,
+    supportsUserNamespaces(handler) {
+      const found = handlers.find((each) => each.name === handler);
+      // Runtimes of before announce no handlers, and have no user namespaces.
+      return found || handler === '' ? (found?.features?.userNamespaces ?? false) : undefined;
+    },
     pressures: () => pressures,
     setPressures(next) {
       pressures = next;

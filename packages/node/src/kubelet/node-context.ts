@@ -15,6 +15,7 @@ import type { NodeSettings } from './sandbox-config.ts';
 import type { Sources } from './sources.ts';
 import type { StatusWriter } from './status-writer.ts';
 import type { Tokens } from './tokens.ts';
+import type { UserNamespaces } from './user-namespaces.ts';
 
 /** Tells something about a Pod, or one of its containers by `fieldPath`. */
 export type RecordPodEvent = (
@@ -37,6 +38,7 @@ export type NodeContext = {
   readonly sources: Sources;
   readonly images: Images;
   readonly tokens: Tokens;
+  readonly userNamespaces: UserNamespaces;
   readonly statuses: StatusWriter;
   readonly allocations: Allocations;
   readonly metrics: KubeletMetrics;

@@ -4,7 +4,30 @@ import type { Secret } from '@kruise/api/core/secret';
 import type { PodSandboxConfig } from '../cri/messages.ts';
 import type { NodeContext } from './node-context.ts';
 import { rpcTextOf } from './runtime-error.ts';
-import { logDirectoryOf } from './sandbox-config.ts';
+import { logDirectoryOf, sandboxConfigOf } from './sandbox-config.ts';
+
+/**
+ * Returns the configuration of a Pod's sandbox, with a user namespace if the Pod asks for one. Undefined if it cannot
+ * have one, which is recorded: a Pod that asked for users of its own must not run with the node's.
+ */
+export async function configureSandbox(
+  node: NodeContext,
+  pod: Pod,
+  attempt: number,
+): Promise<PodSandboxConfig | undefined> {
+  if (pod.spec?.hostUsers !== false) return sandboxConfigOf(pod, attempt, node.settings);
+  try {
+    const userNamespace = await node.userNamespaces.get(pod, await runtimeHandlerOf(node, pod));
+    return sandboxConfigOf(pod, attempt, node.settings, userNamespace);
+  } catch (error) {
+    recordFailure(node, pod, error);
+    return undefined;
+  }
+}
+
+function recordFailure(node: NodeContext, pod: Pod, error: unknown): void {
+  node.record(pod, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${rpcTextOf(error)}`);
+}
 
 /** Makes a sandbox; undefined if that cannot be, which is told. */
 export async function createSandbox(
@@ -23,7 +46,7 @@ export async function createSandbox(
   } catch (error) {
     signal.throwIfAborted();
     metrics.podStartFailed();
-    node.record(pod, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${rpcTextOf(error)}`);
+    recordFailure(node, pod, error);
     return undefined;
   }
 }

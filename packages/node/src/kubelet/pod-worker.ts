@@ -16,7 +16,7 @@ import { isFinal } from './phase.ts';
 import { decideActions, type PodActions } from './pod-actions.ts';
 import { type Claim, isKubeletCondition } from './pod-conditions.ts';
 import { createPodMounting } from './pod-mounting.ts';
-import { createSandbox, pullSecretsOf } from './pod-sandbox.ts';
+import { configureSandbox, createSandbox, pullSecretsOf } from './pod-sandbox.ts';
 import { deadlineMessage, deadlineOf, finishedStatus, podStatusOf } from './pod-status.ts';
 import type { ProbeType } from './probe-state.ts';
 import { createPodProbes, hasProbes, noProbes, type PodProbes } from './probes.ts';
@@ -24,7 +24,7 @@ import { readRuntimePod, sandboxIdsOf } from './read-runtime-pod.ts';
 import { resizeContainers } from './resize-containers.ts';
 import { descriptionOf, isGone, rpcTextOf } from './runtime-error.ts';
 import { addressesOf, isHostNetwork, newestOf, nothingRuns, type RuntimePod } from './runtime-pod.ts';
-import { logDirectoryOf, logLinkOf, sandboxConfigOf } from './sandbox-config.ts';
+import { logDirectoryOf, logLinkOf } from './sandbox-config.ts';
 import { hasFilesOfMetadata, referencesOf } from './volume-content.ts';
 import type { MountedVolume } from './volumes.ts';
 
@@ -356,7 +356,11 @@ export function createPodWorker(node: NodeContext, first: Pod): PodWorker {
     await updateResources(actions);
     if (starts.length === 0 && !actions.createsSandbox) return;
 
-    const sandboxConfig = sandboxConfigOf(given(), actions.attempt, node.settings);
+    const sandboxConfig = await configureSandbox(node, given(), actions.attempt);
+    if (!sandboxConfig) {
+      node.wakeAt(uid, clock.now() + retryMs);
+      return;
+    }
     let { sandboxId } = actions;
     if (actions.createsSandbox) {
       const before = sandboxIds ?? [];

@@ -10,6 +10,7 @@ import type {
   PodSandboxConfig,
   PortMapping,
   StringMap,
+  UserNamespace,
 } from '../cri/messages.ts';
 import { cgroupParentOf, podLinuxResources, quotaOf, sharesOf } from './linux-resources.ts';
 import { isHostNetwork } from './runtime-pod.ts';
@@ -43,7 +44,12 @@ export function podLabels({ metadata }: Pod): StringMap {
 }
 
 /** The configuration of a Pod's sandbox. */
-export function sandboxConfigOf(pod: Pod, attempt: number, settings: NodeSettings): PodSandboxConfig {
+export function sandboxConfigOf(
+  pod: Pod,
+  attempt: number,
+  settings: NodeSettings,
+  userNamespace?: UserNamespace,
+): PodSandboxConfig {
   const { metadata, spec } = pod;
   const { name = '', namespace = '', uid = '' } = metadata;
   const hostname = isHostNetwork(pod) ? undefined : kernelHostnameOf(pod, settings.clusterDomain);
@@ -57,7 +63,7 @@ export function sandboxConfigOf(pod: Pod, attempt: number, settings: NodeSetting
     annotations: metadata.annotations ?? {},
     linux: {
       cgroupParent: cgroupParentOf(pod, settings.cgroupDriver),
-      securityContext: sandboxSecurityOf(pod),
+      securityContext: sandboxSecurityOf(pod, userNamespace),
       sysctls: Object.fromEntries(
         (spec?.securityContext?.sysctls ?? []).map((each) => [each.name.replaceAll('/', '.'), each.value]),
       ),
@@ -104,9 +110,15 @@ function portMappingsOf({ spec }: Pod): PortMapping[] {
   );
 }
 
+/** Returns the user namespace that a sandbox was configured with, if it has its own. */
+export function userNamespaceOf({ linux }: PodSandboxConfig): UserNamespace | undefined {
+  return linux?.securityContext?.namespaceOptions?.usernsOptions;
+}
+
 /** Which namespaces a Pod's containers have to themselves. */
-export function namespacesOf({ spec }: Pod): NamespaceOption {
+export function namespacesOf({ spec }: Pod, userNamespace: UserNamespace | undefined): NamespaceOption {
   return {
+    ...(userNamespace ? { usernsOptions: userNamespace } : {}),
     network: spec?.hostNetwork ? 'NODE' : 'POD',
     ipc: spec?.hostIPC ? 'NODE' : 'POD',
     pid: spec?.hostPID ? 'NODE' : spec?.shareProcessNamespace ? 'POD' : 'CONTAINER',
@@ -119,18 +131,19 @@ export function supplementalGroupsOf({ spec }: Pod): number[] {
   return [...(fsGroup == null ? [] : [fsGroup]), ...supplementalGroups];
 }
 
-function sandboxSecurityOf(pod: Pod): LinuxSandboxSecurityContext {
+function sandboxSecurityOf(pod: Pod, userNamespace: UserNamespace | undefined): LinuxSandboxSecurityContext {
   const { spec } = pod;
   const isPrivileged = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].some(
     ({ securityContext }) => securityContext?.privileged,
   );
   const always = { privileged: isPrivileged, seccomp: { profileType: 'RuntimeDefault' } } as const;
-  const { securityContext } = spec ?? {};
+  // Without its user namespace the sandbox would run with the node's users, whatever else the Pod leaves out.
+  const securityContext = spec?.securityContext ?? (userNamespace ? {} : undefined);
   if (!securityContext) return always;
   const { runAsUser, runAsGroup, supplementalGroupsPolicy, seLinuxOptions } = securityContext;
   return {
     ...always,
-    namespaceOptions: namespacesOf(pod),
+    namespaceOptions: namespacesOf(pod, userNamespace),
     ...(runAsUser == null ? {} : { runAsUser }),
     ...(runAsGroup == null ? {} : { runAsGroup }),
     supplementalGroups: supplementalGroupsOf(pod),

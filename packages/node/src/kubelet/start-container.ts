@@ -17,7 +17,7 @@ import type { NodeContext } from './node-context.ts';
 import { runHook } from './probe-handlers.ts';
 import { descriptionOf } from './runtime-error.ts';
 import { newestOf, type RuntimePod } from './runtime-pod.ts';
-import { logDirectoryOf, logLinkOf } from './sandbox-config.ts';
+import { logDirectoryOf, logLinkOf, userNamespaceOf } from './sandbox-config.ts';
 import type { MountedVolume } from './volumes.ts';
 
 /** The Pod a container starts in. */
@@ -128,6 +128,7 @@ export async function startContainer(
       settings: node.settings,
       memoryCapacity: node.memoryCapacity(),
       targetId: target ? newestOf(runtimePod, target)?.id : undefined,
+      userNamespace: userNamespaceOf(sandboxConfig),
     });
   }
 }

@@ -116,21 +116,29 @@ function bare(id: string): string {
 
 function optionsOf(query: URLSearchParams, now: Instant): LogOptions {
   const flag = (name: string) => ['true', '1'].includes(query.get(name) ?? '');
+  const undecodable = () => new KubeletError(400, '{"message": "Unable to decode query."}');
   const count = (name: string, minimum: number): number | undefined => {
     const text = query.get(name);
     if (text === null || text === '') return undefined;
-    if (!/^-?\d+$/.test(text)) throw new KubeletError(400, '{"message": "Unable to decode query."}');
+    if (!/^-?\d{1,19}$/.test(text)) throw undecodable();
     if (Number(text) < minimum) throw new KubeletError(422, '{"message": "Invalid request."}');
     return Number(text);
   };
+  const time = (text: string): Instant => {
+    try {
+      return parseTime(text);
+    } catch {
+      throw undecodable();
+    }
+  };
   const tail = query.get('tail');
-  const tailLines = tail === 'all' ? undefined : tail ? Number(tail) : count('tailLines', 0);
+  const tailLines = tail === 'all' ? undefined : tail ? count('tail', 0) : count('tailLines', 0);
   const limitBytes = count('limitBytes', 1);
   const sinceSeconds = count('sinceSeconds', 1);
   const sinceTime = query.get('sinceTime');
   const since = [
     ...(sinceSeconds === undefined ? [] : [now - sinceSeconds * 1000]),
-    ...(sinceTime ? [parseTime(sinceTime)] : []),
+    ...(sinceTime ? [time(sinceTime)] : []),
   ];
   return {
     follow: flag('follow'),

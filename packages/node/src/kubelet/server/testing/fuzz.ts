@@ -1,0 +1,231 @@
+/**
+ * Sends mutated requests to a kubelet that listens on loopback: anonymously, as a tenant with few rights, and as an
+ * operator who may do everything. Reports answers, memory and how long the event loop was held up.
+ */
+import { Agent, request as httpsRequest } from 'node:https';
+import { connect } from 'node:tls';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { clusterRole } from '@kruise/api/rbac/clusterrole';
+import { clusterRoleBinding } from '@kruise/api/rbac/clusterrolebinding';
+import type { Client } from '@kruise/client/client';
+import { isPodReady } from '@kruise/machinery/pods';
+import { createAuthority, type KeyPair } from '@kruise/machinery/x509/certificate';
+import { type Random, seededRandom } from '@kruise/values/random';
+import { startTestNode, type TestNode } from '../../testing/test-node.ts';
+import { delegatedAccess } from '../access.ts';
+import { listenKubelet } from '../listen.ts';
+import { type FuzzRequest, mutatedRequest, rawBytes } from './mutate.ts';
+
+export type FuzzReport = {
+  readonly requests: number;
+  /** How many answers there were of each code; 0 is a connection that was closed without one. */
+  readonly codes: { readonly [code: string]: number };
+  /** Requests that were answered with a code from 500 on. */
+  readonly failures: readonly string[];
+  /** Requests of those without the right that got through. */
+  readonly breaches: readonly string[];
+  /** What remained in memory after the last request over what was there after the first tenth of them. */
+  readonly growthBytes: number;
+  /** The most CPU time that passed between two turns of the event loop. */
+  readonly longestHoldMs: number;
+  readonly elapsedMs: number;
+};
+
+const callers = ['anonymous', 'tenant', 'operator'] as const;
+type Caller = (typeof callers)[number];
+const concurrency = 8;
+const answerMs = 2000;
+const tickMs = 5;
+/** What a tenant may do; all else is refused. */
+const tenantRights = ['nodes/metrics', 'nodes/stats', 'nodes/log', 'nodes/healthz'];
+const tenantEndpoints = new Set(['metrics', 'stats', 'logs', 'healthz']);
+/** Kubernetes answers these with 500, too: what is asked for is not there yet, or not any more. */
+const allowedFailures = /^(container not found|pod not found|.*command is empty)/;
+
+/** Fuzzes a kubelet of a test node. */
+export async function fuzzKubelet({
+  count,
+  seed,
+}: {
+  readonly count: number;
+  readonly seed: string;
+}): Promise<FuzzReport> {
+  await using node = await fuzzedNode();
+  const stop = new AbortController();
+  const now = Date.now();
+  const authority = createAuthority('fuzz', now);
+  const issue = (commonName: string, usage: 'server auth' | 'client auth') =>
+    authority.issue({ subject: { commonName }, usages: [usage], hosts: ['127.0.0.1'], nowMs: now });
+  const access = delegatedAccess(node.server.client, node.clock, 'node-1');
+  const { port } = await listenKubelet(
+    node.kubelet.handler,
+    { host: '127.0.0.1', port: 0, ...issue('node-1', 'server auth'), clientAuthority: authority.certificate, access },
+    stop.signal,
+  );
+  const pairs: { readonly [caller: string]: KeyPair | undefined } = {
+    tenant: issue('tenant', 'client auth'),
+    operator: issue('operator', 'client auth'),
+  };
+  const agents = new Map(callers.map((caller) => [caller, agentOf(pairs[caller], authority.certificate)]));
+
+  const codes: { [code: string]: number } = {};
+  const failures: string[] = [];
+  const breaches: string[] = [];
+  const heap = collectableHeap();
+  let [sent, base] = [0, 0];
+  const hold = watchHolds();
+  const startedAt = performance.now();
+
+  async function work(random: Random): Promise<void> {
+    while (sent < count) {
+      if (sent++ === Math.floor(count / 10)) base = heap();
+      const caller = callers[Math.floor(random.next() * callers.length)]!;
+      const asked = mutatedRequest(random);
+      const { code, text } = asked.isRaw
+        ? await sendRaw(rawBytes(asked, random), { port, ca: authority.certificate, pair: pairs[caller] })
+        : await send(asked, { port, agent: agents.get(caller)! });
+      codes[code] = (codes[code] ?? 0) + 1;
+      const shown = `${caller} ${asked.method} ${JSON.stringify(asked.target)} ${JSON.stringify(asked.headers)}: ${code} ${text}`;
+      if (code >= 500 && !(caller === 'operator' && allowedFailures.test(text))) failures.push(shown);
+      if (isBreach(caller, asked, code)) breaches.push(shown);
+    }
+  }
+
+  const problems: unknown[] = [];
+  const onProblem = (problem: unknown) => problems.push(problem);
+  process.on('unhandledRejection', onProblem);
+  process.on('uncaughtException', onProblem);
+  try {
+    await Promise.all(Array.from({ length: concurrency }, (_, index) => work(seededRandom(`${seed}-${index}`))));
+  } finally {
+    process.off('unhandledRejection', onProblem);
+    process.off('uncaughtException', onProblem);
+    for (const agent of agents.values()) agent.destroy();
+    stop.abort();
+  }
+  for (const problem of problems) failures.push(`crash: ${String((problem as Error).stack ?? problem)}`);
+  const elapsedMs = performance.now() - startedAt;
+  const longestHoldMs = hold();
+  return { requests: count, codes, failures, breaches, growthBytes: heap() - base, longestHoldMs, elapsedMs };
+}
+
+async function fuzzedNode(): Promise<TestNode> {
+  const node = await startTestNode();
+  await node.create({
+    containers: [{ name: 'c', image: 'busybox:1.36', command: ['sh', '-c', 'echo one; echo two; sleep infinity'] }],
+  });
+  await node.until('web', (pod) => pod !== undefined && isPodReady(pod));
+  await node.runtime.files.makeDirectory('/var/log/deep');
+  await node.runtime.files.writeFile('/var/log/deep/syslog', 'all is well');
+  await grant(node.server.client, 'tenant', tenantRights);
+  await grant(node.server.client, 'operator', [...tenantRights, 'nodes/proxy', 'nodes/checkpoint', 'nodes/configz']);
+  return node;
+}
+
+async function grant(client: Client, name: string, resources: readonly string[]): Promise<void> {
+  const verbs = name === 'operator' ? ['*'] : ['get'];
+  await client.create(clusterRole, {
+    metadata: { name },
+    rules: [{ apiGroups: [''], resources: [...resources], verbs }],
+  });
+  await client.create(clusterRoleBinding, {
+    metadata: { name },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name }],
+  });
+}
+
+/** Whether somebody got what they have no right to. */
+function isBreach(caller: Caller, { target, isRaw }: FuzzRequest, code: number): boolean {
+  if (code === 0 || code >= 400 || isRaw || caller === 'operator') return false;
+  const [, first = ''] = /^\/([^/?]*)/.exec(target) ?? [];
+  return caller === 'anonymous' || !tenantEndpoints.has(decodeURIComponent(first));
+}
+
+function agentOf(pair: KeyPair | undefined, ca: string): Agent {
+  return new Agent({ keepAlive: true, maxSockets: concurrency, ca, ...tlsPair(pair) });
+}
+
+function tlsPair(pair: KeyPair | undefined) {
+  return pair ? { cert: pair.certificate, key: pair.key } : {};
+}
+
+type Answer = { readonly code: number; readonly text: string };
+
+function send(asked: FuzzRequest, { port, agent }: { readonly port: number; readonly agent: Agent }): Promise<Answer> {
+  const { method, target, headers, body } = asked;
+  return new Promise((resolve) => {
+    const end = (code: number, text = '') => {
+      clearTimeout(timer);
+      resolve({ code, text: text.slice(0, 200) });
+    };
+    // The client refuses to send what is no request target at all.
+    const path = target.replace(/[^\u0021-\u00ff]/g, (found) => encodeURIComponent(found)) || '/';
+    const asking = httpsRequest({ host: '127.0.0.1', port, agent, method, path, setHost: true }, (response) => {
+      let text = '';
+      response.on('data', (chunk: Buffer) => (text += text.length < 200 ? chunk.toString('latin1') : ''));
+      response.on('end', () => end(response.statusCode ?? 0, text));
+      response.on('error', () => end(response.statusCode ?? 0, text));
+      response.on('close', () => end(response.statusCode ?? 0, text));
+    });
+    const timer = setTimeout(() => asking.destroy(), answerMs);
+    asking.on('upgrade', (response, socket) => {
+      socket.destroy();
+      end(response.statusCode ?? 0);
+    });
+    asking.on('error', () => end(0));
+    for (const [name, value] of headers) asking.setHeader(name, value);
+    asking.end(body === '' ? undefined : body);
+  });
+}
+
+type RawOptions = { readonly port: number; readonly ca: string; readonly pair: KeyPair | undefined };
+
+/** Sends bytes, and takes the first line that comes back. */
+function sendRaw(bytes: Buffer, { port, ca, pair }: RawOptions): Promise<Answer> {
+  return new Promise((resolve) => {
+    let text = '';
+    const socket = connect({ host: '127.0.0.1', port, ca, ...tlsPair(pair) }, () => socket.write(bytes));
+    const timer = setTimeout(() => socket.destroy(), answerMs / 20);
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+      socket.destroy();
+    });
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => {
+      clearTimeout(timer);
+      const code = Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0);
+      resolve({ code, text: text.slice(text.indexOf('\r\n\r\n') + 4, 400) });
+    });
+  });
+}
+
+/** Watches how much CPU time passes between turns of the event loop; time given to other processes does not count. */
+function watchHolds(): () => number {
+  const cpuMs = () => {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1000;
+  };
+  let [longest, last] = [0, cpuMs()];
+  const timer = setInterval(() => {
+    const current = cpuMs();
+    longest = Math.max(longest, current - last - tickMs);
+    last = current;
+  }, tickMs);
+  return () => {
+    clearInterval(timer);
+    return longest;
+  };
+}
+
+/** Measures what is in memory once garbage is collected. */
+function collectableHeap(): () => number {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  return () => {
+    collect();
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
+  };
+}
