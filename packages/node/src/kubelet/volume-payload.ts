@@ -97,7 +97,7 @@ export function nestedMountsOf({ spec }: Pod, volumeName: string): readonly stri
   for (const { volumeMounts = [] } of [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])]) {
     for (const { name, mountPath, subPath, subPathExpr } of volumeMounts) {
       if (name !== volumeName || subPath || subPathExpr) continue;
-      const base = `${mountPath.replace(/\/+$/, '')}/`;
+      const base = mountPath.endsWith('/') ? mountPath : `${mountPath}/`;
       for (const other of volumeMounts) {
         if (!other.mountPath.startsWith(base)) continue;
         const below = other.mountPath
