@@ -4,8 +4,12 @@ import type { Core } from '../core.ts';
 import type { Attributes } from './authorizer.ts';
 
 /** What a request wants to do. */
-export function attributesOf({ info, user, query }: RequestContext): Attributes {
-  if (!info.isResource) return { user, verb: info.verb, resource: false, path: info.path };
+export function attributesOf(context: RequestContext): Attributes {
+  const { info, user } = context;
+  return info.isResource ? resourceAttributesOf(context) : { user, verb: info.verb, resource: false, path: info.path };
+}
+
+function resourceAttributesOf({ info, user, query }: RequestContext): Extract<Attributes, { resource: true }> {
   const { verb, group, version, plural, subresource, namespace, name } = info;
   const fieldSelector = query.get('fieldSelector');
   const labelSelector = query.get('labelSelector');
@@ -32,6 +36,14 @@ export async function authorize(core: Core, context: RequestContext): Promise<vo
   context.auditAnnotations.set('authorization.k8s.io/decision', verdict === 'allow' ? 'allow' : 'forbid');
   context.auditAnnotations.set('authorization.k8s.io/reason', reason);
   if (verdict !== 'allow') throw refusal(attributes, reason);
+}
+
+/** Refuses to create what a request with another verb would come to create. */
+export async function authorizeCreate(core: Core, context: RequestContext): Promise<void> {
+  const { fieldSelector: _, labelSelector: __, ...attributes } = resourceAttributesOf(context);
+  const wanted: Attributes = { ...attributes, verb: 'create' };
+  const { verdict, reason } = await core.authorizer.authorize(wanted);
+  if (verdict !== 'allow') throw refusal(wanted, reason);
 }
 
 /** Why someone may not, in the words everyone knows. */

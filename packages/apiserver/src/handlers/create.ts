@@ -4,6 +4,7 @@ import { alreadyExists, generatedNameTaken, invalid, isAlreadyExists } from '@kr
 import type { Draft } from '@kruise/schema/draft';
 import type { Cause } from '@kruise/schema/field-error';
 import { type Attributes, isResource } from '../admission/admission.ts';
+import { authorizeCreate } from '../authorization/authorize.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import { type Cached, type KubeObject, split } from '../object.ts';
@@ -96,6 +97,8 @@ export async function admitAndStore(
     refuseFaulty(called(resource), object, createFaults(strategy, resource, object, context));
     if (strategy.mayWrite) refuseFaulty(called(resource), object, await strategy.mayWrite(object, undefined, context));
     for (const warning of strategy.warnings?.(object, undefined) ?? []) context.warnings.add(warning);
+    // An update or an apply may come to create the object, which takes the right to create it as well.
+    if (context.info.verb !== 'create') await authorizeCreate(core, context);
     await core.admission.validate({ ...attributes, object, name: object.metadata.name ?? '' });
     const found = await store(core, resource, options, object);
     if (options.dryRun) await reservation?.rollback();
