@@ -4,7 +4,6 @@ import { badRequest, methodNotSupported } from '@kruise/machinery/status';
 import type { ObjectNode } from '@kruise/schema';
 import { codecOf } from '@kruise/schema/codec';
 import { apiVersionOf } from '@kruise/schema/kind';
-import { authorize } from './authorization/authorize.ts';
 import type { RequestContext } from './context.ts';
 import type { Core } from './core.ts';
 import { checkCustomRequest } from './custom/refusal.ts';
@@ -39,15 +38,28 @@ export type Answer =
     };
 
 /**
- * Does what a request about a resource asks for: the one way in, whether it came over a socket or from a caller in the
- * same process. Who asks is known; whether they may is decided here.
+ * Finds the resource a request is about, and refuses paths and methods that nothing is served for. Undefined stands for
+ * a built-in resource without stored objects.
  */
-export async function dispatch(core: Core, context: RequestContext, body: Body | undefined): Promise<Answer> {
-  await authorize(core, context);
-  const { info, query } = context;
+export function resolve(core: Core, context: RequestContext): Resource | undefined {
+  const { info } = context;
   const resource = core.resources.find(info.group, info.version, info.plural);
   if (resource?.custom) checkCustomRequest(context, resource);
   else checkRoute(info);
+  return resource;
+}
+
+/**
+ * Does what a request about a resource asks for: the one way in, whether it came over a socket or from a caller in the
+ * same process. Both have authorized the request, and resolved the resource.
+ */
+export async function dispatch(
+  core: Core,
+  context: RequestContext,
+  resource: Resource | undefined,
+  body: Body | undefined,
+): Promise<Answer> {
+  const { info, query } = context;
   if (!resource) return dispatchVirtual(core, context, body);
   if (resource.deprecation !== undefined) {
     // A kind of patch that nothing takes has no route, and so there is nothing to warn of.

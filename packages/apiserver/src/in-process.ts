@@ -10,7 +10,7 @@ import { authorize } from './authorization/authorize.ts';
 import type { RequestContext } from './context.ts';
 import type { Core } from './core.ts';
 import { aggregatedDiscovery, groupsOf, resourcesHere } from './discovery/discovery.ts';
-import { type Answer, dispatch } from './dispatch.ts';
+import { type Answer, dispatch, resolve } from './dispatch.ts';
 import { TooManyRequestsError } from './flow-control/flow-control.ts';
 import type { Body } from './handlers/body.ts';
 import { PlainRefusal } from './handlers/refusal.ts';
@@ -84,6 +84,7 @@ export function inProcessTransport(core: Core, user: User, userAgent = 'kruise')
 
   async function answer(context: RequestContext, { method, body: value, contentType }: ApiRequest): Promise<Answer> {
     const { info } = context;
+    await authorize(core, context);
     if (info.path === '/api' || info.path === '/apis') return discovery(context);
     const isElsewhere = info.isResource && !core.resources.find(info.group, info.version, info.plural);
     const reading = isElsewhere && method === 'GET' ? await readElsewhere(context) : undefined;
@@ -91,7 +92,7 @@ export function inProcessTransport(core: Core, user: User, userAgent = 'kruise')
     const body: Body | undefined =
       value === undefined ? undefined : { type: 'value', value, ...(contentType === undefined ? {} : { contentType }) };
     try {
-      return await dispatch(core, context, body);
+      return await dispatch(core, context, resolve(core, context), body);
     } catch (error) {
       // Over the network this is a page of text, of which the other side makes this Status.
       if (error instanceof PlainRefusal) throw refusalOf({ code: error.code, body: error.message });
@@ -102,14 +103,12 @@ export function inProcessTransport(core: Core, user: User, userAgent = 'kruise')
   async function readElsewhere(context: RequestContext): Promise<Answer | undefined> {
     const read = core.readerElsewhere(context);
     if (!read) return undefined;
-    await authorize(core, context);
     // Another server's objects are objects as any.
     return { type: 'object', code: 200, object: (await read()) as KubeObject };
   }
 
   /** What is told of this way: what other servers answer for is told of over the network alone. */
-  async function discovery(context: RequestContext): Promise<Answer> {
-    await authorize(core, context);
+  function discovery(context: RequestContext): Answer {
     const groups = groupsOf(resourcesHere(core.resources));
     return {
       type: 'object',

@@ -30,7 +30,26 @@ const cases: readonly [string, string, string][] = [
   ['GET', '/api/v1/watch/namespaces/a/pods/p', 'watch core/v1 pods ns=a name=p'],
   ['GET', '/api/v1/namespaces/a/pods?fieldSelector=metadata.name%3Dp', 'list core/v1 pods ns=a name=p'],
   ['GET', '/api/v1/namespaces/a/pods/a%2Fb', 'get core/v1 pods/b ns=a name=a'],
+  // A selector is read as the list reads it: what is escaped, negated or refused names nothing.
+  [
+    'GET',
+    '/api/v1/namespaces/a/pods?fieldSelector=metadata.name%3D%3Dp,spec.nodeName%3Dn',
+    'list core/v1 pods ns=a name=p',
+  ],
+  ['GET', '/api/v1/namespaces/a/pods?fieldSelector=metadata.name!%3Dp', 'list core/v1 pods ns=a name='],
+  [
+    'GET',
+    '/api/v1/namespaces/a/pods?fieldSelector=spec.nodeName!%3Dx\\,metadata.name%3Dp',
+    'list core/v1 pods ns=a name=',
+  ],
+  ['GET', '/api/v1/namespaces/a/pods?fieldSelector=metadata.name%3Dp,nonsense', 'list core/v1 pods ns=a name='],
+  ['GET', '/api/v1/namespaces/a/pods?fieldSelector=metadata.name%3Dp\\,q', 'list core/v1 pods ns=a name=p,q'],
+  ['GET', '/api/v1/namespaces/a/pods?fieldSelector=metadata.name%3D..', 'list core/v1 pods ns=a name='],
+  ['GET', '/api/v1/namespaces/a/pods?fieldSelector=metadata.name%3Db%2Fc', 'list core/v1 pods ns=a name='],
   ['GET', '/healthz', 'get /healthz'],
+  ['GET', '/%6Detrics', 'get /metrics'],
+  ['GET', '/apis%2Fapps%2Fv1/deployments', 'list apps/v1 deployments ns= name='],
+  ['GET', '/api/v1/namespaces/a/../b/pods', 'get core/v1 ../pods ns=a name=b'],
   ['GET', '/apis/apps', 'get /apis/apps'],
   ['GET', '/apis/apps/v1', 'get /apis/apps/v1'],
 ];

@@ -1,8 +1,11 @@
-import { PlainRefusal } from './handlers/refusal.ts';
+import { type FieldSelector, parseFieldSelector, requiredField } from '@kruise/machinery/field-selector';
+import { ParseError } from '@kruise/values/parse-error';
+import { decodePath } from './url-path.ts';
 
 /** What a request is about, told from its method and path alone. */
 export type RequestInfo = {
   readonly isResource: boolean;
+  /** Decoded once; a slash written as `%2F` is a slash, since no name has one. */
   readonly path: string;
   /** `get`, `list`, `watch`, `create`, … for resources; the method in lower case otherwise. */
   readonly verb: string;
@@ -28,14 +31,13 @@ const verbs: { readonly [method: string]: string } = {
 /** Subresources that a namespace itself has; any other second segment below one names a resource inside it. */
 const namespaceSubresources = new Set(['status', 'finalize']);
 
-/** Reads a request's method, path and query. */
-export function requestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
+/** Reads a request's method, path as it was sent, and query. */
+export function requestInfo(method: string, rawPath: string, query: URLSearchParams): RequestInfo {
+  const path = decodePath(rawPath);
   const nowhere = { isResource: false, path, verb: method.toLowerCase(), group: '', version: '', namespace: '' };
   const notAResource = { ...nowhere, plural: '', subresource: '', name: '', rest: [] };
   // An empty segment counts: nothing has an empty name.
-  const segments = decodedPath(path)
-    .replace(/^\/|\/$/g, '')
-    .split('/');
+  const segments = path.replace(/^\/|\/$/g, '').split('/');
   let at: number;
   let group = '';
   if (segments[0] === 'api' && segments.length >= 3) at = 1;
@@ -77,16 +79,6 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   };
 }
 
-/** A slash that is written as `%2F` is a slash all the same: a name cannot have one. */
-function decodedPath(path: string): string {
-  if (!path.includes('%')) return path;
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    throw new PlainRefusal(400, '400 Bad Request');
-  }
-}
-
 function isWatch(query: URLSearchParams): boolean {
   return isTrue(query.get('watch'));
 }
@@ -96,13 +88,21 @@ export function isTrue(text: string | null): boolean {
   return text !== null && text !== '0' && text.toLowerCase() !== 'false';
 }
 
-/** `metadata.name=x` on a collection is a way to name one object, and counts as naming it. */
+/**
+ * Returns the name that `metadata.name=x` on a collection requires: authorization takes it for the name of the request.
+ * It is read by the same parser that selects the objects, or the two could disagree on which object is meant.
+ */
 function nameInFieldSelector(query: URLSearchParams): string {
-  const selector = query.get('fieldSelector');
-  if (!selector) return '';
-  for (const term of selector.split(',')) {
-    const match = /^metadata\.name==?([^=!]+)$/.exec(term);
-    if (match) return match[1]!;
+  const text = query.get('fieldSelector');
+  if (!text) return '';
+  let selector: FieldSelector;
+  try {
+    selector = parseFieldSelector(text);
+  } catch (error) {
+    if (!(error instanceof ParseError)) throw error;
+    // The list itself refuses the selector, once it is known whether its sender may list at all.
+    return '';
   }
-  return '';
+  const name = requiredField(selector, 'metadata.name') ?? '';
+  return name === '.' || name === '..' || /[/%]/.test(name) ? '' : name;
 }

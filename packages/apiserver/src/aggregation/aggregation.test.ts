@@ -124,6 +124,19 @@ test('a group that another server answers for is found, asked, and told who is a
     assert.equal(last.headers['x-remote-user'], 'test-admin');
     assert.match(String(last.headers['x-remote-group']), /system:masters/);
 
+    // A client's Connection header is about its own connection, and removes nothing that this server adds.
+    await ask('/apis/wardle.example.com/v1/fischers', {
+      headers: { connection: 'close, X-Remote-User, X-Remote-Group, X-Forwarded-For, X-Own', 'x-own': 'yes' },
+    });
+    const stripped = backend.asked.at(-1)!.headers;
+    assert.equal(stripped['x-remote-user'], 'test-admin');
+    assert.match(String(stripped['x-remote-group']), /system:masters/);
+    assert.deepEqual([stripped['x-forwarded-for'], stripped['x-own']], ['127.0.0.1', undefined]);
+
+    // The backend is asked for the path that was authorized, decoded once and escaped anew.
+    await ask('/apis/wardle.example.com%2Fv1/namespaces/a%2Fb/%2e%2e/fischers%3Fx');
+    assert.equal(backend.asked.at(-1)?.url, '/apis/wardle.example.com/v1/namespaces/a/b/../fischers%3Fx');
+
     // Those within the process have to do with other servers as well.
     const within = createClient(inProcessTransport(server.core, { username: 'neighbour', groups: ['system:masters'] }));
     const { object } = await within.transport.request({ method: 'GET', path: '/apis/wardle.example.com/v1/fischers' });

@@ -14,6 +14,7 @@ import type { Core } from '../core.ts';
 import type { RemoteVersion } from '../discovery/discovery.ts';
 import type { Page } from '../http/pages.ts';
 import type { KubeObject } from '../object.ts';
+import { escapePath } from '../url-path.ts';
 import { createServiceResolver } from '../webhook/service-resolver.ts';
 import { type Aggregated, aggregatedVersions } from './aggregated.ts';
 import { type Asked, createAsk } from './ask.ts';
@@ -25,7 +26,7 @@ import { createRemotes, type FrontProxyClient } from './remotes.ts';
 
 /** Other API servers behind this one, each answering for a version of a group. */
 export type Aggregation = {
-  /** Who answers for a path, if not this server. */
+  /** Who answers for a decoded path, if not this server. */
   find(path: string): Page | undefined;
   /** Asks one of them what a GET is about; undefined where this server answers for itself. */
   reader(context: RequestContext): (() => Promise<unknown>) | undefined;
@@ -150,7 +151,8 @@ export function startAggregation(core: Core, options: AggregationOptions): Aggre
       const all = aggregated();
       const found = all.size === 0 ? undefined : all.get(`${info.group}/${info.version}`);
       if (!found) return undefined;
-      const path = query.size === 0 ? info.path : `${info.path}?${query}`;
+      const escaped = escapePath(info.path);
+      const path = query.size === 0 ? escaped : `${escaped}?${query}`;
       return () => ask(found, path, user).then(objectIn);
     },
     versions: () =>

@@ -2,8 +2,10 @@
 import { Readable } from 'node:stream';
 import { failure, StatusError } from '@kruise/machinery/status';
 import type { Backend } from '../connect/backend.ts';
+import { noSuchResource } from '../handlers/refusal.ts';
+import { hasDotSegment, splitTarget } from '../url-path.ts';
 
-/** What is asked of such a server. Who asks may ask it. */
+/** What is asked of such a server. The path is the one that was authorized, and has no dot segments. */
 export type Question = {
   readonly path: string;
   readonly query: URLSearchParams;
@@ -42,11 +44,13 @@ export function createInProcessServers(): InProcessServers {
 /** The server as one behind this one. */
 export function backendOf(server: InProcessServer, name: string): Backend {
   const send: Backend['send'] = async ({ method, path, headers }) => {
-    const url = new URL(path, 'https://in-process');
+    const target = splitTarget(path);
     const accept = [headers.accept].flat().join(',');
     const { code, object } = await answered(() => {
       if (method !== 'GET') throw new StatusError(methodNotAllowed(method));
-      return server.get({ path: url.pathname, query: url.searchParams, accept });
+      // Nothing has such a name, and resolving the dots would lead to what nobody authorized.
+      if (hasDotSegment(target.path)) throw noSuchResource();
+      return server.get({ path: target.path, query: new URLSearchParams(target.query), accept });
     });
     const body = Readable.from([Buffer.from(JSON.stringify(object))]);
     return { code, reason: '', headers: { 'content-type': 'application/json' }, body };

@@ -1,10 +1,11 @@
 import { isUpgrade } from '@kruise/client/streaming/upgrade';
 import type { Backend } from '../connect/backend.ts';
 import { copyTo } from '../connect/copy.ts';
-import { endToEnd, forwardedHeaders, passUpgrade } from '../connect/forward.ts';
+import { endToEnd, forwardedHeaders, passUpgrade, upgradeHeaders } from '../connect/forward.ts';
 import type { RequestContext } from '../context.ts';
 import { PlainRefusal } from '../handlers/refusal.ts';
 import type { Exchange, Headers } from '../http/exchange.ts';
+import { escapePath } from '../url-path.ts';
 import type { Aggregated } from './aggregated.ts';
 import { identityHeaders, type Remotes } from './remotes.ts';
 
@@ -13,21 +14,24 @@ export async function passOn(
   remotes: Remotes,
   aggregated: Aggregated,
   exchange: Exchange,
-  { user }: RequestContext,
+  { info, user }: RequestContext,
   headers: Headers,
 ): Promise<void> {
   if (!aggregated.isAvailable) throw new PlainRefusal(503, 'service unavailable');
   const backend = reach(remotes, aggregated);
-  const path = exchange.rawQuery === '' ? exchange.path : `${exchange.path}?${exchange.rawQuery}`;
-  const forwarded = { ...forwardedHeaders(exchange), ...identityHeaders(user) };
+  // Written anew from the path that was authorized, so that the backend reads no other in it.
+  const escaped = escapePath(info.path);
+  const path = exchange.rawQuery === '' ? escaped : `${escaped}?${exchange.rawQuery}`;
+  const identity = identityHeaders(user);
   if (exchange.upgrade && isUpgrade(exchange.headers)) {
-    return passUpgrade(exchange, backend, { method: exchange.method, path, headers: forwarded as Exchange['headers'] });
+    const upgraded = { ...upgradeHeaders(exchange), ...identity } as Exchange['headers'];
+    return passUpgrade(exchange, backend, { method: exchange.method, path, headers: upgraded });
   }
   const answer = await backend
     .send({
       method: exchange.method,
       path,
-      headers: endToEnd(forwarded),
+      headers: { ...forwardedHeaders(exchange), ...identity },
       ...(exchange.content ? { body: exchange.content } : {}),
       signal: exchange.signal,
     })

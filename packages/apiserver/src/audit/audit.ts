@@ -1,3 +1,4 @@
+import { stringify } from '@kruise/values/go-json';
 import type { RequestContext } from '../context.ts';
 import type { User } from '../user.ts';
 import { type AuditPolicy, type AuditScope, type AuditStage, scopeOf } from './policy.ts';
@@ -43,7 +44,8 @@ export type AuditLog = {
 /** Records requests as a policy says: who did what to what, when, and what came of it. */
 export function createAuditLog(policy: AuditPolicy, write: AuditSink): AuditLog {
   const recorderOf: (request: Request) => Recorder | undefined = ({ context, sender, origin }) => {
-    const scope = scopeOf(policy, context);
+    // Rules are about who sent a request: standing for someone else must not lead past them.
+    const scope = scopeOf(policy, sender === undefined ? context : { ...context, user: sender });
     if (scope.level === 'None') return undefined;
     const { info, user, clock } = context;
     const received = microTime(clock.now());
@@ -67,7 +69,7 @@ export function createAuditLog(policy: AuditPolicy, write: AuditSink): AuditLog 
       if (scope.omitStages.has(stage)) return;
       const annotations = Object.fromEntries(context.auditAnnotations);
       write(
-        JSON.stringify({
+        stringify({
           ...common,
           stage,
           ...about,

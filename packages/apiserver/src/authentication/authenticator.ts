@@ -4,7 +4,7 @@ import type { User } from '../user.ts';
 
 /** What a request shows of who sent it. */
 export type Credentials = {
-  readonly path: string;
+  readonly rawPath: string;
   readonly headers: IncomingHttpHeaders;
   /** Names and values as they came, each value by itself. */
   readonly rawHeaders: readonly string[];
@@ -23,7 +23,7 @@ const anonymous: User = { username: 'system:anonymous', groups: ['system:unauthe
 
 /** Whoever shows nothing is nobody in particular, on all paths or on some. */
 export function anonymousUsers(paths?: readonly string[]): Authenticator {
-  return { authenticate: ({ path }) => (paths === undefined || paths.includes(path) ? anonymous : undefined) };
+  return { authenticate: ({ rawPath }) => (paths === undefined || paths.includes(rawPath) ? anonymous : undefined) };
 }
 
 /** Asks each in turn; whoever knows the user decides. Everyone known is in one group more. */

@@ -29,7 +29,7 @@ function shown(headers: readonly Header[], certificate?: string, path = '/api'):
     getPeerCertificate: () => known?.toLegacyObject(),
   };
   return {
-    path,
+    rawPath: path,
     headers: joined as IncomingHttpHeaders,
     rawHeaders: headers.flat(),
     // Authenticators look at the certificate of a socket, and at nothing else of it.

@@ -20,7 +20,7 @@ const extraPrefix = 'impersonate-extra-';
 export async function impersonate(
   authorizer: Authorizer,
   user: User,
-  { headers, rawHeaders, path }: Credentials,
+  { headers, rawHeaders, rawPath }: Credentials,
 ): Promise<User> {
   // Nearly every request is its sender's own.
   let asked = false;
@@ -33,7 +33,7 @@ export async function impersonate(
   const extra = extraOf(headers, rawHeaders);
   const items = [...itemsOf(username, groups, uid, extra)];
   if (items.length === 0) return user;
-  if (username === '') throw withoutUser(path, items);
+  if (username === '') throw withoutUser(rawPath, items);
   for (const item of items) await check(authorizer, user, item);
   return {
     username,

@@ -27,10 +27,15 @@ function isCredential(name: string): boolean {
   return name === 'authorization' || name.startsWith('impersonate-') || name.startsWith('x-remote-');
 }
 
-/** The headers of a request as they go on to a backend. */
-export function forwardedHeaders(exchange: Exchange): { [name: string]: string | string[] | undefined } {
-  const headers: { [name: string]: string | string[] | undefined } = {};
-  for (const [name, value] of Object.entries(exchange.headers)) {
+type ForwardedHeaders = { [name: string]: string | string[] | undefined };
+
+/**
+ * The headers of a request as they go on to a backend. What the client's Connection header names is removed before this
+ * server adds anything, or a client could have the headers removed that say who it is.
+ */
+export function forwardedHeaders(exchange: Exchange): ForwardedHeaders {
+  const headers: ForwardedHeaders = {};
+  for (const [name, value] of Object.entries(endToEnd(exchange.headers))) {
     if (!name.startsWith(':') && !isCredential(name)) headers[name] = value;
   }
   // A browser's token may stand among the protocols it offers.
@@ -45,6 +50,11 @@ export function forwardedHeaders(exchange: Exchange): { [name: string]: string |
   const from = exchange.socket.remoteAddress ?? '';
   headers['x-forwarded-for'] = before === undefined ? from : `${[before].flat().join(', ')}, ${from}`;
   return headers;
+}
+
+/** The forwarded headers of a request that asks the backend to switch protocols. */
+export function upgradeHeaders(exchange: Exchange): ForwardedHeaders {
+  return { ...forwardedHeaders(exchange), connection: 'Upgrade', upgrade: exchange.headers.upgrade };
 }
 
 /** The headers that go from one connection to the next. */

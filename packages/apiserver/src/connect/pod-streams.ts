@@ -9,7 +9,7 @@ import type { KubeObject } from '../object.ts';
 import type { Resource } from '../resource.ts';
 import type { Backend } from './backend.ts';
 import { needsTranslation, translateCommand } from './command.ts';
-import { forwardedHeaders, passUpgrade } from './forward.ts';
+import { passUpgrade, upgradeHeaders } from './forward.ts';
 import type { NodeConnector } from './node-connector.ts';
 import { attachOptions, execOptions, portForwardOptions } from './pod-options.ts';
 import { containerOf, nodeOf, podOf } from './target.ts';
@@ -85,5 +85,5 @@ async function kubeletOf({ core, connector }: PodConversation, { metadata, spec 
 }
 
 function pass({ exchange }: PodConversation, kubelet: Backend, path: string): Promise<void> {
-  return passUpgrade(exchange, kubelet, { method: exchange.method, path, headers: forwardedHeaders(exchange) });
+  return passUpgrade(exchange, kubelet, { method: exchange.method, path, headers: upgradeHeaders(exchange) });
 }

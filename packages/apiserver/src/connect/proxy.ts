@@ -7,8 +7,9 @@ import { admitConnect } from '../handlers/admit.ts';
 import type { Exchange, Headers } from '../http/exchange.ts';
 import type { KubeObject } from '../object.ts';
 import type { Resource } from '../resource.ts';
+import { escapePath } from '../url-path.ts';
 import { copyTo } from './copy.ts';
-import { endToEnd, forwardedHeaders, passUpgrade } from './forward.ts';
+import { endToEnd, forwardedHeaders, passUpgrade, upgradeHeaders } from './forward.ts';
 import { rewriteLinks } from './links.ts';
 import type { NodeConnector } from './node-connector.ts';
 import { type ProxiedAt, rewriteUrl } from './redirect.ts';
@@ -32,24 +33,25 @@ export async function proxy(
   const backend = await proxyTarget(core, connector, context);
   const escaped = escapePath(path);
   const query = exchange.rawQuery === '' ? '' : `?${exchange.rawQuery}`;
-  const forwarded = forwardedHeaders(exchange);
   if (exchange.upgrade && isUpgrade(exchange.headers)) {
-    const request = { method: exchange.method, path: `${escaped || '/'}${query}`, headers: forwarded };
+    const headers = upgradeHeaders(exchange);
+    const request = { method: exchange.method, path: `${escaped || '/'}${query}`, headers };
     return passUpgrade(exchange, backend, request);
   }
   if (path === '' && (exchange.method === 'GET' || exchange.method === 'HEAD')) {
-    await exchange.send(301, { ...headers, location: `${info.path}/${query}` }, '');
+    await exchange.send(301, { ...headers, location: `${escapePath(info.path)}/${query}` }, '');
     return;
   }
 
-  const prefix = prefixOf(info.path, info.rest.length);
+  const forwarded = forwardedHeaders(exchange);
+  const prefix = escapePath(prefixOf(info.path, info.rest.length));
   const at: ProxiedAt = { backendHost: new URL(backend.url).host, requestHost: forwarded.host as string, prefix };
   const { signal } = exchange;
   const answer = await backend
     .send({
       method: exchange.method,
       path: `${escaped || '/'}${query}`,
-      headers: { ...endToEnd(forwarded), 'x-forwarded-uri': `${prefix}${escaped}` },
+      headers: { ...forwarded, 'x-forwarded-uri': `${prefix}${escaped}` },
       ...(exchange.content ? { body: exchange.content } : {}),
       signal,
     })
@@ -75,9 +77,4 @@ function pathOf(rest: readonly string[], slash: boolean): string {
 function prefixOf(path: string, theirs: number): string {
   const segments = path.split('/').filter((segment) => segment !== '');
   return `/${segments.slice(0, segments.length - theirs).join('/')}`;
-}
-
-/** A path as Go writes it in a request. */
-function escapePath(path: string): string {
-  return encodeURI(path.toWellFormed()).replace(/[?#!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -5,7 +5,7 @@ import { acceptWebSocket } from '@kruise/client/streaming/websocket';
 import { createWebSocketStream } from 'ws';
 import type { Exchange } from '../http/exchange.ts';
 import { type Backend, hasSwitched } from './backend.ts';
-import { forwardedHeaders, relayRefusal, takeUpgrade, upgradeOf } from './forward.ts';
+import { relayRefusal, takeUpgrade, upgradeHeaders, upgradeOf } from './forward.ts';
 
 /** The protocols a client wants SPDY to carry inside its WebSocket. */
 function tunnelled({ headers }: Exchange): string[] {
@@ -21,7 +21,7 @@ export function needsTunnel(exchange: Exchange): boolean {
 
 /** Carries SPDY between a kubelet and a client that has it inside a WebSocket. */
 export async function tunnel(exchange: Exchange, backend: Backend, path: string): Promise<void> {
-  const headers = forwardedHeaders(exchange);
+  const headers = upgradeHeaders(exchange);
   for (const name of Object.keys(headers)) if (name.startsWith('sec-websocket-')) delete headers[name];
   const request = {
     method: 'POST',

@@ -16,6 +16,8 @@ export type Conducted = {
   /** Who sent it, where they stand for someone else. */
   readonly sender: User;
   readonly headers: Headers;
+  /** Why the sender may not stand for whom it wants to, if so. */
+  readonly refusal?: unknown;
 };
 
 /** What a request is given to do its work with. */
@@ -35,7 +37,7 @@ export type Conduct = (
 
 /** What surrounds every request that is answered over the network: its passage, and a time to end in. */
 export function createConduct(passages: Passages, inFlight: InFlight): Conduct {
-  return async ({ exchange, context, sender, headers }, work, refuse) => {
+  return async ({ exchange, context, sender, headers, refusal }, work, refuse) => {
     const { info, query, clock } = context;
     const lasts = isLongRunning(info);
     const origin = () => originOf(exchange, headers);
@@ -43,6 +45,7 @@ export function createConduct(passages: Passages, inFlight: InFlight): Conduct {
     if (!lasts) inFlight.begin();
     let described = headers;
     try {
+      if (refusal !== undefined) throw refusal;
       const timeoutMs = lasts ? 0 : timeoutOf(query);
       const entering = enter();
       const admitted = entering instanceof Promise ? await entering : entering;

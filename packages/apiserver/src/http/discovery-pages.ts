@@ -82,8 +82,8 @@ export function createDiscoveryPages(core: Core, aggregation: Aggregation, addre
           : [`/apis/${group}`, ...versions.map(({ version }) => `/apis/${group}/${version}`)],
       ),
 
-    async serve(exchange, _context, headers) {
-      const [first, ...rest] = exchange.path.split('/').filter((segment) => segment !== '');
+    async serve(exchange, { info }, headers) {
+      const [first, ...rest] = info.path.split('/').filter((segment) => segment !== '');
       if (exchange.method !== 'GET') throw wrongMethod(['GET']);
       const isCore = first === 'api';
       if (rest.length === 0) {

@@ -13,7 +13,8 @@ export type Headers = { readonly [name: string]: string | string[] };
 /** A request and its answer on the wire, over HTTP/1.1 or HTTP/2 alike. */
 export type Exchange = {
   readonly method: string;
-  readonly path: string;
+  /** As it was sent, still encoded. Whatever decides by the path uses `RequestInfo.path`. */
+  readonly rawPath: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   /** Names and values as they came, each value by itself. */
@@ -73,7 +74,7 @@ export function exchangeOf(request: Http2ServerRequest, response: Http2ServerRes
   const rawQuery = mark < 0 ? '' : url.slice(mark + 1);
   return {
     method: request.method,
-    path: mark < 0 ? url : url.slice(0, mark),
+    rawPath: mark < 0 ? url : url.slice(0, mark),
     query: new URLSearchParams(rawQuery),
     rawQuery,
     content: hasContent(request) ? request : undefined,

@@ -8,13 +8,12 @@ import { impersonate } from '../authentication/impersonation.ts';
 import { authorize } from '../authorization/authorize.ts';
 import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
-import { type Answer, dispatch } from '../dispatch.ts';
+import { type Answer, dispatch, resolve } from '../dispatch.ts';
 import type { Body } from '../handlers/body.ts';
 import { HeadedRefusal, PlainRefusal, wrongMethod } from '../handlers/refusal.ts';
 import { objectOf } from '../in-process.ts';
 import { type RequestInfo, requestInfo } from '../request.ts';
 import type { Resource } from '../resource.ts';
-import { checkRoute } from '../routing.ts';
 import type { User } from '../user.ts';
 import type { Conduct, Work } from './conduct.ts';
 import { type EncodeContext, encodeFound, encodeList, encodeMade, encodeObject } from './encode.ts';
@@ -69,6 +68,16 @@ function offerOf({ subresource, plural }: RequestInfo, resource: Resource | unde
   return resource.subresources.get(subresource)?.type === 'action' ? noTableOffer : builtinOffer;
 }
 
+/** Negotiates the form of the answer to a request that has been routed. */
+function mediaFor(exchange: Exchange, { info, query, userAgent }: RequestContext, resource?: Resource): Media {
+  const { accept } = exchange.headers;
+  if (exchange.method === 'HEAD') throw wrongMethod(['GET']);
+  if (!resource?.custom) checkForm(accept, info.verb === 'list' || info.verb === 'watch' ? listRouteTypes : routeTypes);
+  const media = negotiate(accept ?? '', offerOf(info, resource), wantsPretty(query, userAgent));
+  if (info.verb === 'watch') checkStream(media);
+  return media;
+}
+
 /** Answers requests: finds out who asks and what for, has it done, and writes down what came of it. */
 export function createHandler(options: HandlerOptions): (exchange: Exchange) => Promise<void> {
   const { core, pages } = options;
@@ -76,9 +85,9 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
   const writeTurns = createWriteTurns();
 
   async function contextOf(exchange: Exchange, user: User): Promise<RequestContext> {
-    const { method, path, query, headers, signal } = exchange;
+    const { method, rawPath, query, headers, signal } = exchange;
     return {
-      info: requestInfo(method, path, query),
+      info: requestInfo(method, rawPath, query),
       query,
       user,
       userAgent: textOf(headers['user-agent']),
@@ -106,10 +115,17 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
 
   async function serve(exchange: Exchange, headers: Headers): Promise<void> {
     const sender = await senderOf(exchange, headers);
-    const user = await impersonate(core.authorizer, sender, exchange);
+    let user = sender;
+    let refusal: unknown;
+    try {
+      user = await impersonate(core.authorizer, sender, exchange);
+    } catch (error) {
+      // Refused within the conduct, so that the attempt is counted and recorded as its sender's.
+      refusal = error;
+    }
     const context = await contextOf(exchange, user);
     await options.conduct(
-      { exchange, context, sender, headers },
+      { exchange, context, sender, headers, refusal },
       (given) => answer(exchange, context, given),
       (given, error) => refuse(exchange, { ...given.headers, ...warningHeaders(context) }, error, given.record),
     );
@@ -117,56 +133,32 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
 
   async function answer(exchange: Exchange, context: RequestContext, given: Work): Promise<void> {
     const { headers, record } = given;
-    const remote = options.aggregation.find(exchange.path);
-    if (remote) {
-      await authorize(core, context);
-      return remote(exchange, context, headers);
-    }
-    if (!context.info.isResource) {
-      await authorize(core, context);
-      await pages.serve(exchange, context, headers);
-      return;
-    }
+    // The one place where requests over the network are authorized: before their bodies are read, and before anything
+    // but their method, path and query is looked at.
+    await authorize(core, context);
+    const remote = options.aggregation.find(context.info.path);
+    if (remote) return remote(exchange, context, headers);
+    if (!context.info.isResource) return pages.serve(exchange, context, headers);
     const conversation = conversationAt(core, context.info);
     if (conversation) {
-      await authorize(core, context);
       if (!conversation.methods.includes(exchange.method)) throw wrongMethod(conversation.methods);
       if (context.query.has('dryRun')) throw badRequest('dryRun is not supported');
       await conversation.converse(context, exchange, headers);
       return;
     }
-    const media = await mediaFor(exchange, context);
+    const resource = resolve(core, context);
+    const media = mediaFor(exchange, context, resource);
     const body = await bodyOf(exchange);
     record?.request(() => sentValue(body));
     const turn = body && writeTurns.take();
     if (turn) await turn;
-    const done = await dispatch(core, context, body);
+    const done = await dispatch(core, context, resource, body);
     record?.response(() => objectOf(done));
     await write(exchange, context, media, done, given);
   }
 
   function isCustom({ info }: RequestContext): boolean {
     return core.resources.find(info.group, info.version, info.plural)?.custom ?? false;
-  }
-
-  /** The form of the answer. A request that cannot have one is still told first whether it may ask at all. */
-  async function mediaFor(exchange: Exchange, context: RequestContext): Promise<Media> {
-    const { info } = context;
-    const { accept } = exchange.headers;
-    const resource = core.resources.find(info.group, info.version, info.plural);
-    const custom = resource?.custom ?? false;
-    try {
-      if (exchange.method === 'HEAD') throw wrongMethod(['GET']);
-      if (!custom) checkForm(accept, info.verb === 'list' || info.verb === 'watch' ? listRouteTypes : routeTypes);
-      const pretty = wantsPretty(context.query, context.userAgent);
-      const media = negotiate(accept ?? '', offerOf(info, resource), pretty);
-      if (info.verb === 'watch') checkStream(media);
-      return media;
-    } catch (refusal) {
-      await authorize(core, context);
-      if (!custom) checkRoute(info);
-      throw refusal;
-    }
   }
 
   async function write(

@@ -173,7 +173,7 @@ export function openApiPages(core: Core, aggregation: Aggregation): ReadonlyMap<
     [
       '/openapi/v3/',
       (exchange, context, headers) => {
-        const path = exchange.path.slice('/openapi/v3/'.length);
+        const path = context.info.path.slice('/openapi/v3/'.length);
         return path === '' ? serveIndex(exchange, headers) : serveV3(exchange, path, context, headers);
       },
     ],

@@ -3,10 +3,10 @@ import type { Exchange, Headers } from './exchange.ts';
 
 /** Where a request came from, for the audit log. */
 export function originOf(exchange: Exchange, answerHeaders: Headers): AuditOrigin {
-  const { rawQuery, path } = exchange;
+  const { rawQuery, rawPath } = exchange;
   return {
     auditId: String(answerHeaders['audit-id']),
-    uri: rawQuery === '' ? path : `${path}?${rawQuery}`,
+    uri: rawQuery === '' ? rawPath : `${rawPath}?${rawQuery}`,
     sourceIps: sourcesOf(exchange),
   };
 }

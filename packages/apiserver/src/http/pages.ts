@@ -42,7 +42,7 @@ export function createPages({ discovery, pages }: PageParts): Pages {
 
   return {
     async serve(exchange, context, headers) {
-      const { path } = exchange;
+      const { path } = context.info;
       const page = path === '/' || path === '/index.html' ? index : (pageOf(path) ?? pageOf(withoutSlash(path)));
       if (!page) throw noSuchPath();
       await page(exchange, context, headers);

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:https';
+import { after, before, describe, test } from 'node:test';
+import { createAuditLog } from '../audit/audit.ts';
+import { readPolicy } from '../audit/policy.ts';
+import { credentialsIn, rawRequests } from '../testing/raw-requests.ts';
+import { type Listening, startTestServer, type TestServer } from '../testing/test-server.ts';
+
+type Recorded = {
+  readonly user: { readonly username: string };
+  readonly impersonatedUser?: { readonly username: string };
+  readonly requestObject?: unknown;
+  readonly responseStatus: { readonly code: number };
+};
+
+describe('requests are authorized before anything else of them is looked at', () => {
+  const records: Recorded[] = [];
+  let server: TestServer & Listening;
+  let ask: ReturnType<typeof rawRequests>;
+  let askAnonymously: ReturnType<typeof rawRequests>;
+
+  before(async () => {
+    const policy = readPolicy({
+      kind: 'Policy',
+      apiVersion: 'audit.k8s.io/v1',
+      omitStages: ['RequestReceived'],
+      rules: [
+        { level: 'Request', users: ['test-admin', 'system:anonymous'], resources: [{ resources: ['configmaps'] }] },
+      ],
+    });
+    const audit = createAuditLog(policy, (line) => records.push(JSON.parse(line) as Recorded));
+    server = await startTestServer({ https: true, audit });
+    ask = rawRequests(server);
+    askAnonymously = rawRequests(server, { asNobody: true });
+  });
+  after(async () => {
+    ask.close();
+    askAnonymously.close();
+    await server.close();
+  });
+
+  const collection = '/api/v1/namespaces/default/configmaps';
+  const cannotCreate =
+    'configmaps is forbidden: User "system:anonymous" cannot create resource "configmaps" in API group "" in the namespace "default"';
+
+  test('a request that is refused is refused without its body', async () => {
+    const { ca } = credentialsIn(server);
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    const outgoing = request(`${server.url}${collection}`, {
+      method: 'POST',
+      ca,
+      agent: false,
+      headers: { 'content-type': 'application/json', 'content-length': String(3 << 20) },
+      signal: AbortSignal.timeout(5000),
+    });
+    outgoing.once('response', (response) => resolve(response.statusCode ?? 0));
+    outgoing.once('error', reject);
+    outgoing.write('{"kind":');
+    assert.equal(await promise, 403);
+    outgoing.destroy();
+  });
+
+  const refusals: readonly { readonly name: string; readonly headers: { readonly [name: string]: string } }[] = [
+    { name: 'in a form that nothing is answered in', headers: { accept: 'text/html' } },
+    { name: 'with a body of an unknown type', headers: { 'content-type': 'text/html' } },
+    { name: 'with a body that cannot be decoded', headers: { 'content-type': 'application/json' } },
+  ];
+  for (const { name, headers } of refusals) {
+    test(`a request ${name} is 403 first`, async () => {
+      const { code, text } = await askAnonymously(collection, { method: 'POST', headers, body: '{{' });
+      assert.deepEqual([code, JSON.parse(text).message], [403, cannotCreate]);
+    });
+  }
+
+  test('a path that leads nowhere is 403 to those who may not, and 404 to those who may', async () => {
+    assert.equal((await askAnonymously('/api/v1/nonsense')).code, 403);
+    assert.equal((await ask('/api/v1/nonsense')).code, 404);
+    assert.equal((await askAnonymously('/nonsense')).code, 403);
+    assert.equal((await ask('/nonsense')).code, 404);
+  });
+
+  test('a path is refused before the form of its answer is', async () => {
+    assert.equal((await ask('/api/v1/nonsense', { headers: { accept: 'text/html' } })).code, 404);
+    assert.equal((await ask(collection, { headers: { accept: 'text/html' } })).code, 406);
+  });
+
+  test('the body of a request that is not authorized is not recorded', async () => {
+    records.length = 0;
+    const sent = { method: 'POST', headers: { 'content-type': 'application/yaml' }, body: 'data: {a: b}' };
+    assert.equal((await askAnonymously(collection, sent)).code, 403);
+    assert.deepEqual(
+      records.map(({ requestObject, responseStatus: { code } }) => [code, requestObject]),
+      [[403, undefined]],
+    );
+    assert.equal((await ask(collection, sent)).code, 422);
+    assert.deepEqual(records[1]?.requestObject, { data: { a: 'b' } });
+  });
+
+  test('a body with an integer beyond 2^53 is recorded', async () => {
+    records.length = 0;
+    await ask(collection, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"unknown":12345678901234567890}',
+    });
+    assert.equal(records.length, 1);
+  });
+
+  test('an attempt to impersonate that is refused is recorded as its sender’s', async () => {
+    records.length = 0;
+    const { code, text } = await askAnonymously(collection, { headers: { 'impersonate-user': 'test-admin' } });
+    assert.equal(code, 403);
+    assert.match(
+      JSON.parse(text).message,
+      /^users "test-admin" is forbidden: User "system:anonymous" cannot impersonate/,
+    );
+    assert.deepEqual(
+      records.map(({ user, responseStatus }) => [user.username, responseStatus.code]),
+      [['system:anonymous', 403]],
+    );
+  });
+
+  test('a rule of the audit policy applies to the sender, whoever the sender stands for', async () => {
+    records.length = 0;
+    await ask(collection, { headers: { 'impersonate-user': 'somebody-else' } });
+    assert.deepEqual(
+      records.map(({ user, impersonatedUser }) => [user.username, impersonatedUser?.username]),
+      [['test-admin', 'somebody-else']],
+    );
+  });
+});
