@@ -48,7 +48,7 @@ import { createHttpsServer, type HttpsServer, type Listener, listen } from './ht
 import { openIdPages } from './http/openid-pages.ts';
 import { serverPages } from './http/server-pages.ts';
 import { inProcessTransport } from './in-process.ts';
-import { addStorageMetrics, createServerMetrics } from './metrics/server-metrics.ts';
+import { addStorageMetrics, createServerMetrics, servedResource } from './metrics/server-metrics.ts';
 import { timedStore } from './metrics/timed-store.ts';
 import { createPassages } from './passage.ts';
 import { addSubresource, createResourceRegistry } from './registry.ts';
@@ -145,8 +145,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
   const serverMetrics = createServerMetrics(
     metrics,
     () => clock.now(),
-    ({ group, version, plural }) =>
-      Boolean(core.resources.find(group, version, plural) ?? core.virtual.get(`${group}/${version}/${plural}`)),
+    (info) => servedResource(core, info),
   );
   addProcessMetrics(metrics, process, clock.now());
   const store = timedStore(parts.store, metrics, () => clock.now());

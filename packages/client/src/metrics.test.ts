@@ -89,3 +89,13 @@ test('a scraper is answered in the format it asks for', () => {
   assert.match(scrape(metrics, 'application/openmetrics-text;version=1.0.0,text/plain;q=0.5').type, /openmetrics/);
   assert.match(scrape(metrics, '*/*').type, /^text\/plain; version=0\.0\.4/);
 });
+
+test('the pieces of a text are short, however many series there are, and make up the whole', () => {
+  const metrics = createMetrics();
+  const gauge = metrics.gauge('rooms', 'Rooms.', ['house']);
+  for (let house = 0; house < 5000; house++) gauge.of(String(house)).set(house);
+  const pieces = [...metrics.pieces('openmetrics')];
+  assert.ok(pieces.length > 5 && pieces.every((piece) => piece.length < 32 * 1024));
+  assert.equal(pieces.join(''), metrics.text('openmetrics'));
+  assert.equal(pieces.join('').split('\n').length, 5000 + 4);
+});

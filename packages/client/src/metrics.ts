@@ -12,6 +12,8 @@ export type MetricRegistry = {
   onRead(update: () => void): void;
   /** Everything as text, in the format asked for. */
   text(format?: MetricFormat): string;
+  /** The same in pieces of bounded length, for answers that are streamed. */
+  pieces(format?: MetricFormat): Generator<string>;
 };
 
 /** The formats that scrapers ask for. */
@@ -86,31 +88,47 @@ export function createMetrics(): MetricRegistry {
     histogram: (name, help, labels, buckets) =>
       add('histogram', name, help, labels, () => new HistogramSeries(buckets)),
     onRead: (update) => void updates.push(update),
-    text(format = 'prometheus') {
-      for (const update of updates) update();
-      const lines: string[] = [];
-      for (const family of [...families.values()].sort((a, b) => (a.name < b.name ? -1 : 1))) {
-        writeFamily(lines, family, format);
-      }
-      if (format === 'openmetrics') lines.push('# EOF');
-      lines.push('');
-      return lines.join('\n');
-    },
+    text: (format) => [...pieces(format)].join(''),
+    pieces,
   };
+
+  function* pieces(format: MetricFormat = 'prometheus'): Generator<string> {
+    for (const update of updates) update();
+    let lines: string[] = [];
+    for (const family of [...families.values()].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      for (const _series of writeFamily(() => lines, family, format)) {
+        if (lines.length < pieceLines) continue;
+        yield `${lines.join('\n')}\n`;
+        lines = [];
+      }
+    }
+    if (format === 'openmetrics') lines.push('# EOF');
+    lines.push('');
+    yield lines.join('\n');
+  }
 }
 
-function writeFamily(lines: string[], { name, help, type, labels, series }: Family, format: MetricFormat): void {
+/** A piece has at least this many lines, unless it is the last. */
+const pieceLines = 512;
+
+/** Writes a family to the lines that are current, one series at a time. */
+function* writeFamily(
+  linesNow: () => string[],
+  { name, help, type, labels, series }: Family,
+  format: MetricFormat,
+): Generator<void> {
   if (series.size === 0) return;
   // OpenMetrics names the family of a counter without the suffix that its numbers have.
   const named = format === 'openmetrics' && type === 'counter' ? name.replace(/_total$/, '') : name;
-  lines.push(`# HELP ${named} ${escaped(help)}`, `# TYPE ${named} ${type}`);
+  linesNow().push(`# HELP ${named} ${escaped(help)}`, `# TYPE ${named} ${type}`);
   const counted = format === 'openmetrics' && type === 'counter' ? `${named}_total` : name;
   const told = new Set<string>();
   for (const [key, each] of series) {
     const words = typeof key === 'string' ? key : labelText(labels, key);
     // Two of one name may be there at once, of which one is on its way out.
-    if (!told.has(words)) each.write(lines, counted, words);
+    if (!told.has(words)) each.write(linesNow(), counted, words);
     told.add(words);
+    yield;
   }
 }
 
@@ -182,9 +200,21 @@ const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=ut
 const prometheusType = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** All numbers in the format a scraper's Accept header asks for, and its Content-Type. */
-export function scrape(metrics: MetricRegistry, accept = ''): { readonly type: string; readonly text: string } {
+export function scrape(metrics: MetricRegistry, accept?: string): { readonly type: string; readonly text: string } {
+  const { type, pieces } = scrapePieces(metrics, accept);
+  return { type, text: [...pieces].join('') };
+}
+
+/** The same in pieces, for answers that are streamed. */
+export function scrapePieces(
+  metrics: MetricRegistry,
+  accept = '',
+): { readonly type: string; readonly pieces: Generator<string> } {
   const isOpen = accept.includes('application/openmetrics-text');
-  return { type: isOpen ? openMetricsType : prometheusType, text: metrics.text(isOpen ? 'openmetrics' : 'prometheus') };
+  return {
+    type: isOpen ? openMetricsType : prometheusType,
+    pieces: metrics.pieces(isOpen ? 'openmetrics' : 'prometheus'),
+  };
 }
 
 /** Adds what every process tells of itself: its age, memory and processor time. */

@@ -35,8 +35,10 @@ export interface Rbac extends Authorizer {
   rulesOf(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined;
 }
 
-/** Decisions are the same until a role or binding changes; this many are remembered. */
-const rememberedDecisions = 8192;
+/** Decisions are the same until a role or binding changes; this many are memoized. */
+const memoizedDecisions = 8192;
+/** Longer keys are not memoized: clients choose paths and names of up to a megabyte. All keys together stay below 8 MB. */
+const maxKeyLength = 1024;
 /** Stands where a rule names objects. */
 const dependsOnName = Symbol('depends on the name');
 
@@ -69,7 +71,8 @@ export function createRbac(objects: RbacObjects): Rbac {
         bindings.map(({ object }) => object as Binding),
         namespace,
       );
-      indexes.set(namespace, index);
+      // Clients can name any number of namespaces that have no bindings, most of them made up.
+      if (bindings.length > 0) indexes.set(namespace, index);
     }
     return index;
   }
@@ -115,8 +118,9 @@ export function createRbac(objects: RbacObjects): Rbac {
     return { decision: { verdict: 'no-opinion', reason }, isForAll };
   }
 
-  function remember(key: string, decision: Decision | typeof dependsOnName): void {
-    if (decisions.size >= rememberedDecisions) decisions.clear();
+  function memoize(key: string, decision: Decision | typeof dependsOnName): void {
+    if (key.length > maxKeyLength) return;
+    if (decisions.size >= memoizedDecisions) decisions.clear();
     decisions.set(key, decision);
   }
 
@@ -128,27 +132,34 @@ export function createRbac(objects: RbacObjects): Rbac {
       const key = keyOf(attributes);
       let known = decisions.get(key);
       if (known !== undefined && known !== dependsOnName) return known;
-      const namedKey = `${key}\0${attributes.resource ? attributes.name : ''}`;
+      const namedKey = `${key}${part(attributes.resource ? attributes.name : '')}`;
       if (known === dependsOnName) known = decisions.get(namedKey);
       if (known !== undefined && known !== dependsOnName) return known;
       const { decision, isForAll } = decide(attributes);
-      remember(key, isForAll ? decision : dependsOnName);
-      if (!isForAll) remember(namedKey, decision);
+      memoize(key, isForAll ? decision : dependsOnName);
+      if (!isForAll) memoize(namedKey, decision);
       return decision;
     },
   };
 }
 
 /**
- * What a decision is remembered by; not by the name of an object, of which there are many. Group names come from
- * certificates and tokens and may hold anything, so what parts them must not occur in text.
+ * Returns the key a decision is memoized by, without the name of the object, of which there are many. Users, groups and
+ * all else may hold any character (a SubjectAccessReview takes them from its sender), so each part is preceded by its
+ * length: no two requests have the same key.
  */
 function keyOf(attributes: Attributes): string {
   const { user, verb } = attributes;
-  const who = `${user.username}\0${user.groups.join('\0')}\0\0${verb}`;
-  if (!attributes.resource) return `${who}\0${attributes.path}`;
+  let key = `${attributes.resource ? 'r' : 'p'}${user.groups.length}${part(user.username)}`;
+  for (const group of user.groups) key += part(group);
+  key += part(verb);
+  if (!attributes.resource) return key + part(attributes.path);
   const { group, plural, subresource, namespace } = attributes;
-  return `${who}\0${group}\0${plural}\0${subresource}\0${namespace}`;
+  return key + part(group) + part(plural) + part(subresource) + part(namespace);
+}
+
+function part(text: string): string {
+  return `,${text.length}:${text}`;
 }
 
 /** That a role does not exist, in the words of the error for it. */

@@ -1,4 +1,4 @@
-import { createMetrics, type MetricRegistry, scrape } from '@kruise/client/metrics';
+import { createMetrics, type MetricRegistry, scrapePieces } from '@kruise/client/metrics';
 import type { HealthCheck } from '../health/health.ts';
 import type { Page } from './pages.ts';
 
@@ -22,8 +22,14 @@ export function metricsPages(metrics: MetricRegistry, checks: readonly HealthChe
   function page(registry: MetricRegistry, update?: () => Promise<void>): Page {
     return async (exchange, _context, headers) => {
       await update?.();
-      const { type, text } = scrape(registry, exchange.headers.accept);
-      await exchange.send(200, { ...headers, 'content-type': type }, text);
+      const { type, pieces } = scrapePieces(registry, exchange.headers.accept);
+      if (exchange.method === 'HEAD') return exchange.send(200, { ...headers, 'content-type': type }, '');
+      const stream = exchange.begin(200, { ...headers, 'content-type': type });
+      for (const piece of pieces) {
+        if (exchange.signal.aborted) return;
+        await stream.deliver(Buffer.from(piece));
+      }
+      stream.end();
     };
   }
 

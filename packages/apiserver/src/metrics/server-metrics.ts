@@ -29,7 +29,10 @@ export function isLongRunning({ isResource, verb, subresource }: RequestInfo): b
   return isResource && (verb === 'watch' || longRunning.has(subresource));
 }
 
-const unserved = { group: '', version: '', plural: '', subresource: '' };
+/** What the series of a request are told apart by. */
+export type ServedResource = Pick<RequestInfo, 'group' | 'version' | 'plural' | 'subresource'>;
+
+const unserved: ServedResource = { group: '', version: '', plural: '', subresource: '' };
 
 /** Verbs as the metrics have them: in upper case, some by their methods. */
 const verbNames: { readonly [verb: string]: string } = {
@@ -65,11 +68,14 @@ type Sort = {
   readonly lasting: Gauge | undefined;
 };
 
-/** `isServed` says whether a resource exists: what clients make up is not told apart, or they could fill the memory. */
+/**
+ * `servedOf` returns what is served at the path of a request, if anything: resources and subresources that clients make
+ * up share one series, or they could fill the memory.
+ */
 export function createServerMetrics(
   metrics: MetricRegistry,
   nowMs: () => number,
-  isServed: (info: RequestInfo) => boolean,
+  servedOf: (info: RequestInfo) => ServedResource | undefined,
 ): ServerMetrics {
   const about = ['verb', 'dry_run', 'group', 'version', 'resource', 'subresource', 'scope', 'component'];
   const total = metrics.counter('apiserver_request_total', 'Requests answered.', [...about, 'code']);
@@ -121,7 +127,7 @@ export function createServerMetrics(
   const known = new Map<string, Sort>();
 
   function seriesOf(info: RequestInfo, query: URLSearchParams): Sort {
-    const { group, version, plural, subresource } = isServed(info) ? info : unserved;
+    const { group, version, plural, subresource } = servedOf(info) ?? unserved;
     const verb = verbOf(info);
     const scope = scopeOf(info);
     const dryRun = query.get('dryRun') === 'All' ? 'All' : '';
@@ -166,6 +172,18 @@ export function createServerMetrics(
       for (const [level, count] of seats) nominalSeats.of(level).set(count);
     },
   };
+}
+
+/** Returns what the server serves at the path of a request; undefined for paths that lead nowhere. */
+export function servedResource(
+  { resources, virtual }: Pick<Core, 'resources' | 'virtual'>,
+  { group, version, plural, subresource }: RequestInfo,
+): ServedResource | undefined {
+  const resource = resources.find(group, version, plural);
+  const isServed = resource
+    ? subresource === '' || resource.subresources.has(subresource)
+    : subresource === '' && virtual.has(`${group}/${version}/${plural}`);
+  return isServed ? { group, version, plural, subresource } : undefined;
 }
 
 /** How many objects there are of each resource, and how far the caches have come. */
