@@ -117,3 +117,35 @@ for (const [text, message] of unfinishedTexts) {
     assert.throws(() => parseYaml(text), { message });
   });
 }
+
+const multiplied = (first: string, next: (before: string) => string) =>
+  Array.from(
+    { length: 30 },
+    (_, index) => `a${index}: &a${index} ${index === 0 ? first : next(`*a${index - 1}`)}`,
+  ).join('\n');
+
+for (const [what, text] of [
+  ['items', multiplied('[x]', (before) => `[${before}, ${before}]`)],
+  ['merged members', multiplied('{k: v}', (before) => `{<<: [${before}, ${before}]}`)],
+  ['merged members of nothing', multiplied('{}', (before) => `{<<: [${before}, ${before}]}`)],
+  ['text', `a: &a ${'x'.repeat(1 << 20)}\nb: [*a, *a, *a, *a]`],
+] as const) {
+  test(`refuses aliases that multiply ${what}, and at once`, () => {
+    const before = process.cpuUsage().user;
+    assert.throws(() => parseYaml(text), { message: 'yaml: document contains excessive aliasing' });
+    assert.ok(process.cpuUsage().user - before < 1_000_000);
+  });
+}
+
+test('names the lines of repeated keys in time that grows with their number, not with its square', () => {
+  const timeOf = (count: number) => {
+    const text = 'a: b\n'.repeat(count);
+    const before = process.cpuUsage().user;
+    const { duplicates } = parseYamlText(text);
+    assert.equal(duplicates.at(-1), `line ${count}: key "a" already set in map`);
+    return process.cpuUsage().user - before;
+  };
+  timeOf(1000);
+  const few = timeOf(10_000);
+  assert.ok(timeOf(80_000) < 24 * few + 200_000);
+});
