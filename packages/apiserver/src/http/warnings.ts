@@ -1,20 +1,46 @@
 import type { RequestContext } from '../context.ts';
 import type { Headers } from './exchange.ts';
 
-/** All warnings together may be this long, in characters; beyond it each is cut. */
+/** All warnings together may be this long, in characters; beyond it each is cut, and then no more are sent. */
 const maxTotal = 4096;
 const maxEach = 256;
 
-/** Each warning in a header of its own, as kubectl shows them. */
+/** Each warning in a header of its own, as kubectl shows them, bounded as in Kubernetes. */
 export function warningHeaders({ warnings }: RequestContext): Headers {
   if (warnings.size === 0) return {};
-  const texts = [...warnings].map((text) => [...text.replace(/[\x00-\x1f\x7f]/g, ' ')]);
-  const total = texts.reduce((sum, characters) => sum + characters.length, 0);
+  const shown = fittingTexts(warnings);
+  // Headers are written byte by byte; Kubernetes writes UTF-8.
   return {
-    // Headers are written byte by byte; Kubernetes writes UTF-8.
-    warning: texts.map((characters) => {
-      const shown = (total > maxTotal ? characters.slice(0, maxEach) : characters).join('');
-      return Buffer.from(`299 - "${shown.replace(/["\\]/g, '\\$&')}"`).toString('latin1');
-    }),
+    warning: shown.map((text) => Buffer.from(`299 - "${text.replace(/["\\]/g, '\\$&')}"`).toString('latin1')),
   };
+}
+
+function fittingTexts(warnings: Iterable<string>): readonly string[] {
+  let shown: string[] = [];
+  let total = 0;
+  let isCutting = false;
+  for (const warning of warnings) {
+    if (isCutting && total >= maxTotal) break;
+    const text = warning.replace(/[\x00-\x1f\x7f]/g, ' ');
+    shown.push(isCutting ? cut(text) : text);
+    total += lengthOf(shown.at(-1)!);
+    if (isCutting || total <= maxTotal) continue;
+    // Those that were whole so far are cut as well.
+    isCutting = true;
+    shown = shown.map(cut);
+    total = shown.reduce((sum, each) => sum + lengthOf(each), 0);
+  }
+  return shown;
+}
+
+/** Characters, not UTF-16 code units. */
+function lengthOf(text: string): number {
+  let length = 0;
+  for (const _ of text) length++;
+  return length;
+}
+
+function cut(text: string): string {
+  // As many code units hold at least half as many characters.
+  return [...text.slice(0, 2 * maxEach)].slice(0, maxEach).join('');
 }

@@ -88,6 +88,18 @@ for (const protocol of ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8
   });
 }
 
+test('a status that does not end is not read whole', async () => {
+  await using server = await answering(all, { ...failure, message: 'x'.repeat(1 << 20) });
+  const protocol = 'v4.channel.k8s.io';
+  const { socket, head } = await upgradeTo(server.port, { upgrade: 'SPDY/3.1', 'x-stream-protocol-version': protocol });
+  const command = await openRemoteCommand(socket!, systemClock, { protocol, head: head!, streams: all });
+  command.stdin!.end();
+  command.stdout!.resume();
+  command.stderr!.resume();
+  await assert.rejects(command.status, { message: 'error stream protocol error: more than 65536 bytes' });
+  command.close();
+});
+
 const refusals = [
   {
     name: 'no protocol in common',

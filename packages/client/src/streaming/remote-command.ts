@@ -266,10 +266,18 @@ export async function openRemoteCommand(
   }
 }
 
+/** How long a Status on the error stream may be. Whoever runs the command is not trusted to end it. */
+const maxStatusBytes = 64 * 1024;
+
 /** What the error stream says, if anything. */
 async function readStatus(stream: Readable, protocol: string): Promise<Status | undefined> {
   const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  let size = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxStatusBytes) throw new Error(`error stream protocol error: more than ${maxStatusBytes} bytes`);
+    chunks.push(chunk);
+  }
   const text = Buffer.concat(chunks).toString();
   if (text === '') return undefined;
   if (!protocol.startsWith('v4.')) {

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { RequestContext } from '../context.ts';
+import { warningHeaders } from './warnings.ts';
+
+function textsOf(warnings: readonly string[]): readonly string[] {
+  // Of a request only its warnings matter here.
+  const { warning = [] } = warningHeaders({ warnings: new Set(warnings) } as unknown as RequestContext);
+  return [warning].flat().map((header) => /^299 - "(.*)"$/.exec(header)![1]!);
+}
+
+const numbered = (count: number, length: number) =>
+  Array.from({ length: count }, (_, index) => `${index} `.padEnd(length, 'x'));
+
+test('warnings that fit are sent whole', () => {
+  assert.deepEqual(textsOf(numbered(4, 1024)), numbered(4, 1024));
+});
+
+test('warnings that do not fit are cut, those before the limit as well', () => {
+  assert.deepEqual(
+    textsOf(numbered(5, 1024)).map(({ length }) => length),
+    [256, 256, 256, 256, 256],
+  );
+});
+
+test('no more than so many are sent, however many there are', () => {
+  const sent = textsOf(numbered(100_000, 300));
+  assert.equal(sent.length, 16);
+  assert.ok(sent.every(({ length }) => length === 256));
+  assert.ok(textsOf(numbered(100_000, 8)).length < 600);
+});
+
+test('a cut does not split a character', () => {
+  const [first] = textsOf(['😀'.repeat(5000)]);
+  assert.equal(Buffer.from(first!, 'latin1').toString(), '😀'.repeat(256));
+});
