@@ -188,7 +188,7 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
         const signal = AbortSignal.any([exchange.signal, closed.signal]);
         const stream = exchange.begin(200, { ...headers, 'content-type': type });
         const counted = core.passages.watchEvents(answer.resource.kind);
-        const watching = { ...encoding, frames: options.frames, fanOut, counted };
+        const watching = { ...encoding, frames: options.frames, fanOut, counted, clock: core.clock };
         const sink = watchResponse(watching, answer.resource, stream, () => closed.abort());
         await answer.open(sink, signal);
         // What follows is waiting for changes.

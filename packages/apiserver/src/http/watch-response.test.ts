@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { virtualClock } from '@kruise/values/virtual-clock';
 import type { Found, Resource } from '../resource.ts';
 import type { Stream } from './exchange.ts';
 import { createFanOut } from './fan-out.ts';
@@ -52,6 +53,7 @@ const resource = {
 const media: Media = { format: 'json', view: 'object', viewVersion: 'v1', pretty: false };
 
 function watcher() {
+  const clock = virtualClock(0);
   const { stream, state } = fakeClient();
   let isClosed = false;
   const sink = watchResponse(
@@ -62,6 +64,7 @@ function watcher() {
       frames: createFrameCache(),
       fanOut: createFanOut(),
       counted: () => {},
+      clock,
     },
     resource,
     stream,
@@ -69,7 +72,7 @@ function watcher() {
       isClosed = true;
     },
   );
-  return { sink, client: state, isClosed: () => isClosed };
+  return { sink, client: state, clock, isClosed: () => isClosed };
 }
 
 function found(revision: number, text = ''): Found {
@@ -105,13 +108,39 @@ test('a client that does not read is sent little, and all of it in order, more a
 test('a client that never reads is cut off', async () => {
   const { sink, client, isClosed } = watcher();
   const text = 'x'.repeat(100_000);
-  for (let revision = 0; !isClosed(); revision++) {
-    assert.ok(revision < 40_000);
+  let revision = 0;
+  for (; !isClosed(); revision++) {
     sink.event('MODIFIED', found(revision, text), false);
-    if (revision % 100 === 0) await setImmediate();
+    if (revision % 10 === 0) await setImmediate();
   }
   assert.ok(client.isAborted);
   assert.ok(client.peakBytes < 500_000);
+  assert.ok(revision * text.length < 40 << 20, `${revision} objects were kept alive`);
+});
+
+test('a client that reads, if slowly, is not cut off', async () => {
+  const { sink, clock, client, isClosed } = watcher();
+  const text = 'x'.repeat(100_000);
+  for (const revision of upTo(600)) {
+    sink.event('MODIFIED', found(revision, text), false);
+    await setImmediate();
+    if (revision % 2 === 0) await client.read();
+    clock.advance(1000);
+  }
+  assert.equal(isClosed(), false);
+});
+
+test('a client that takes nothing for long while something waits for it is cut off', async () => {
+  const { sink, clock, client, isClosed } = watcher();
+  for (const revision of upTo(200)) sink.event('ADDED', found(revision, 'x'.repeat(10_000)), true);
+  await setImmediate();
+  clock.advance(20_000);
+  await client.read();
+  await setImmediate();
+  clock.advance(20_000);
+  assert.equal(isClosed(), false);
+  clock.advance(20_000);
+  assert.ok(isClosed() && client.isAborted);
 });
 
 test('the state a watch begins with may be long', async () => {

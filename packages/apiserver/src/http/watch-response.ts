@@ -3,7 +3,9 @@ import { status as statusSchema } from '@kruise/api/meta/status';
 import { codecOf } from '@kruise/schema/codec';
 import { apiVersionOf } from '@kruise/schema/kind';
 import { encodeEnvelope, encodeWatchFrame } from '@kruise/schema/protobuf-envelope';
+import type { Clock } from '@kruise/values/clock';
 import { stringify } from '@kruise/values/go-json';
+import { approximateBytes } from '../approximate-bytes.ts';
 import type { WatchSink } from '../handlers/watch.ts';
 import type { KubeObject } from '../object.ts';
 import type { Found, Resource } from '../resource.ts';
@@ -21,13 +23,20 @@ import { foundBytes } from './object-text.ts';
 const leastAheadBytes = 2 ** 18;
 const mostAheadBytes = 2 ** 21;
 /**
- * A client for which so many events wait, besides those of the state it began with, is cut off: it can resume, and
- * nobody else waits for it. What waits are objects which all watchers share, so that many slow ones cost little more
- * than one.
+ * A client that is behind by this much is cut off: it can resume, and nobody else waits for it. What counts are the
+ * objects of the events that came since it fell behind, each of which is kept alive by the watchers that have yet to be
+ * sent it. The state a watch begins with does not count: those objects are alive anyway.
  */
-const maxWaiting = 32_768;
+const maxBehindBytes = 32 * 2 ** 20;
+/** A client that takes nothing for this long while something waits for it is cut off too. */
+const maxStallMs = 30_000;
+/** What an event takes besides its object. */
+const eventBytes = 256;
 /** As much as is written at once. */
 const batchBytes = 64 * 1024;
+
+/** An event that waits to be written: what makes its frame, and what it counts for while the client is behind. */
+type Waiting = { readonly makeFrame: () => Uint8Array; readonly bytes: number };
 
 /** Writes what a watch sees to a stream, when its turn comes and as fast as its client reads. */
 export function watchResponse(
@@ -36,50 +45,61 @@ export function watchResponse(
     readonly fanOut: FanOut;
     /** Told of each event. */
     readonly counted: () => void;
+    readonly clock: Clock;
   },
   resource: Resource,
   stream: Stream,
   close: () => void,
 ): WatchSink {
-  const { media, fanOut } = context;
+  const { media, fanOut, clock } = context;
   const { kind } = resource;
   let first = true;
-  // What waits to be written, each as what makes its frame; those before `next` have been.
-  let waiting: (() => Uint8Array)[] = [];
+  // What waits to be written; those before `next` have been.
+  let waiting: Waiting[] = [];
   let next = 0;
   let isServed = false;
   let isOver = false;
-  let allowed = maxWaiting;
+  let isBehind = false;
+  let behindBytes = 0;
   let aheadBytes = leastAheadBytes;
 
-  function send(makeFrame: () => Uint8Array): void {
+  function send(makeFrame: () => Uint8Array, object?: KubeObject): void {
     if (isOver) return;
-    waiting.push(makeFrame);
-    if (waiting.length - next > allowed) {
-      isOver = true;
-      waiting = [];
-      next = 0;
-      stream.abort();
-      close();
-    } else if (!isServed) {
+    const bytes = isBehind ? eventBytes + (object ? approximateBytes(object) : 0) : 0;
+    waiting.push({ makeFrame, bytes });
+    behindBytes += bytes;
+    if (behindBytes > maxBehindBytes) cutOff();
+    else if (!isServed) {
       isServed = true;
       fanOut.wait(serve);
     }
   }
 
+  function cutOff(): void {
+    isOver = true;
+    waiting = [];
+    next = 0;
+    stream.abort();
+    close();
+  }
+
   function serve(): void {
     while (next < waiting.length && stream.pendingBytes < aheadBytes) stream.write(fanOut.join(nextFrames()));
     if (next < waiting.length) {
+      isBehind = true;
+      const cancelTimer = clock.setTimer(maxStallMs, cutOff);
       void stream.drained().then(() => {
+        cancelTimer();
         aheadBytes = Math.min(2 * aheadBytes, mostAheadBytes);
         fanOut.wait(serve);
       });
       return;
     }
     isServed = false;
+    isBehind = false;
+    behindBytes = 0;
     waiting = [];
     next = 0;
-    allowed = maxWaiting;
     aheadBytes = leastAheadBytes;
     if (isOver) stream.end();
   }
@@ -87,7 +107,9 @@ export function watchResponse(
   function nextFrames(): Uint8Array[] {
     const frames: Uint8Array[] = [];
     for (let size = 0; size < batchBytes && next < waiting.length; next++) {
-      const made = waiting[next]!();
+      const { makeFrame, bytes } = waiting[next]!;
+      const made = makeFrame();
+      behindBytes -= bytes;
       frames.push(made);
       size += made.length;
     }
@@ -135,8 +157,7 @@ export function watchResponse(
   return {
     event(type, found, isOfState) {
       context.counted();
-      if (isOfState) allowed++;
-      send(() => eventFrame(type, found));
+      send(() => eventFrame(type, found), isOfState ? undefined : found.object);
     },
     bookmark(revision, initialEventsEnd) {
       const object: KubeObject = {
