@@ -14,7 +14,7 @@ import type {
 } from '../cri/messages.ts';
 import { containerHash } from './containers.ts';
 import type { Environment } from './environment.ts';
-import { expand } from './expansion.ts';
+import { countCharacters, expand } from './expansion.ts';
 import { linuxResourcesOf } from './linux-resources.ts';
 import { type NodeSettings, namespacesOf, podLabels, supplementalGroupsOf } from './sandbox-config.ts';
 
@@ -44,7 +44,13 @@ export function containerConfigOf(facts: ContainerFacts): ContainerConfig {
   const { pod, container, restartCount, imageRef, environment, mounts } = facts;
   const { name, image = '', command = [], args = [], workingDir, stdin, stdinOnce, tty } = container;
   checkNonRoot(facts);
-  const expanded = (texts: readonly string[]) => texts.map((text) => expand(text, (each) => environment.get(each)));
+  const count = countCharacters();
+  const expanded = (texts: readonly string[]) =>
+    texts.map((text) => {
+      const value = expand(text, (each) => environment.get(each));
+      count(value);
+      return value;
+    });
   return {
     metadata: { name, attempt: restartCount },
     image: { image: imageRef, userSpecifiedImage: image },

@@ -5,7 +5,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { Secret } from '@kruise/api/core/secret';
 import type { Service } from '@kruise/api/core/service';
 import { fieldOf, type NodeFacts, resourceFieldOf } from './downward.ts';
-import { expand } from './expansion.ts';
+import { countCharacters, expand } from './expansion.ts';
 
 /** Variables by name. */
 export type Environment = ReadonlyMap<string, string>;
@@ -33,10 +33,13 @@ export function environmentOf(
       : textsOf(secretRef && found('secret', secretRef.name ?? '', objects.secret, isOptional));
     for (const [key, value] of Object.entries(source ?? {})) own.set(prefix + key, value);
   }
+  const count = countCharacters();
   const known = (name: string) => own.get(name) ?? service.get(name);
   for (const { name, value = '', valueFrom } of container.env ?? []) {
     const resolved = value !== '' || !valueFrom ? expand(value, known) : referred(pod, container, valueFrom);
-    if (resolved !== undefined) own.set(name, resolved);
+    if (resolved === undefined) continue;
+    count(resolved);
+    own.set(name, resolved);
   }
   for (const [name, value] of service) if (!own.has(name)) own.set(name, value);
   return own;

@@ -1,36 +1,72 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { expand } from './expansion.ts';
+import { countCharacters, expand } from './expansion.ts';
 
-const resolve = (name: string) => ({ A: 'a', EMPTY: '', NESTED: '$(A)' })[name];
+const variables = new Map([
+  ['A', 'one'],
+  ['B', '$(A)'],
+  ['', 'empty'],
+]);
+const resolve = (name: string) => variables.get(name);
 
-const cases = [
-  { text: 'plain', expanded: 'plain' },
-  { text: '$(A)-$(A)', expanded: 'a-a' },
-  { text: 'x$(EMPTY)y', expanded: 'xy' },
-  { text: '$(UNKNOWN)', expanded: '$(UNKNOWN)' },
-  { text: '$$(A)', expanded: '$(A)' },
-  { text: '$$$(A)', expanded: '$a' },
-  { text: '$(NESTED)', expanded: '$(A)' },
-  { text: '$(A', expanded: '$(A' },
-  { text: '$(A $$', expanded: '$(A $' },
-  { text: 'cost: 5$', expanded: 'cost: 5$' },
+const rows: readonly (readonly [text: string, expected: string])[] = [
+  ['', ''],
+  ['plain', 'plain'],
+  ['$(A)', 'one'],
+  ['a$(A)b$(A)c', 'aonebonec'],
+  ['$(B)', '$(A)'],
+  ['$(C)', '$(C)'],
+  ['$()', 'empty'],
+  ['$$(A)', '$(A)'],
+  ['$$$(A)', '$one'],
+  ['$A', '$A'],
+  ['$', '$'],
+  ['$(A', '$(A'],
+  ['$(A$$', '$(A$'],
+  ['$x$(A)', '$xone'],
+  ['$(A)$(', 'one$('],
 ];
-for (const { text, expanded } of cases) {
-  test(`${text} expands to ${expanded}`, () => assert.equal(expand(text, resolve), expanded));
+for (const [text, expected] of rows) {
+  test(`${JSON.stringify(text)} becomes ${JSON.stringify(expected)}`, () =>
+    assert.equal(expand(text, resolve), expected));
 }
 
-test('an expansion is what a pattern replaces', () => {
-  const byPattern = (text: string) =>
-    text.replace(/\$(\$|\(([^)]*)\))/g, (whole, escaped: string, name: string | undefined) =>
-      escaped === '$' ? '$' : (resolve(name ?? '') ?? whole),
-    );
+test('references are replaced as a pattern has it', () => {
+  const text = fc.array(fc.constantFrom('$', '(', ')', 'A', 'x'), { maxLength: 12 }).map((parts) => parts.join(''));
   fc.assert(
-    fc.property(fc.array(fc.constantFrom('$', '(', ')', 'A', 'B', '$(A)'), { maxLength: 10 }), (parts) => {
-      const text = parts.join('');
-      assert.equal(expand(text, resolve), byPattern(text));
+    fc.property(text, (each) => {
+      const expected = each.replace(/\$(\$|\(([^)]*)\))/g, (whole, escaped: string, name: string | undefined) =>
+        escaped === '$' ? '$' : (resolve(name ?? '') ?? whole),
+      );
+      assert.equal(expand(each, resolve), expected);
     }),
-    { numRuns: 5000 },
+    { numRuns: 2000 },
   );
+});
+
+test('references that nobody closes take no time', () => {
+  const startedAt = process.threadCpuUsage();
+  assert.equal(expand('$('.repeat(500_000), resolve).length, 1_000_000);
+  const { user } = process.threadCpuUsage(startedAt);
+  assert.ok(user < 1_000_000, `${user} µs`);
+});
+
+test('values that double each other come to an end', () => {
+  const grown = new Map([['V0', 'x'.repeat(1000)]]);
+  assert.throws(() => {
+    for (let index = 1; index < 40; index++) {
+      const before = `$(V${index - 1})`;
+      grown.set(
+        `V${index}`,
+        expand(before + before, (name) => grown.get(name)),
+      );
+    }
+  }, /longer than 131072 characters/);
+});
+
+test('what a process starts with is bounded', () => {
+  const count = countCharacters();
+  for (let index = 0; index < 48; index++) count('x'.repeat(128 * 1024));
+  assert.throws(() => count('x'), /argument list too long/);
 });

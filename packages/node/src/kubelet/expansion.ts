@@ -1,29 +1,35 @@
 /**
- * Replaces `$(NAME)` in environment values, commands and arguments. `$$` stands for a dollar sign; a name that does not
- * resolve is kept as it is written. Takes linear time: the next closing parenthesis is looked up once for all the opening
- * ones before it.
+ * References of the form `$(NAME)` in environment values, commands and arguments. A tenant writes them, so a text is
+ * scanned once, and what it grows to is bounded by what the kernel takes: longer values could start no process.
  */
+const maxStringLength = 128 * 1024;
+const maxTotalLength = 6 * 2 ** 20;
+
+/** Replaces references. `$$` stands for a dollar sign, an unknown reference for itself. */
 export function expand(text: string, resolve: (name: string) => string | undefined): string {
   let expanded = '';
-  let copied = 0;
-  let closing = -1;
-  for (let at = text.indexOf('$'); at >= 0; at = text.indexOf('$', copied)) {
-    expanded += text.slice(copied, at);
+  let from = 0;
+  for (let at = text.indexOf('$'); at >= 0; at = text.indexOf('$', from)) {
     const next = text[at + 1];
-    if (next === '(' && closing < at) closing = indexOrEnd(text, ')', at);
-    if (next === '(' && closing < text.length) {
-      const whole = text.slice(at, closing + 1);
-      expanded += resolve(whole.slice(2, -1)) ?? whole;
-      copied = closing + 1;
-    } else {
-      expanded += '$';
-      copied = at + (next === '$' ? 2 : 1);
+    const end = next === '(' ? text.indexOf(')', at + 2) : -1;
+    // Nothing is closed from here on, so that only dollar signs are left to look for.
+    if (next === '(' && end < 0) return expanded + text.slice(from).replaceAll('$$', '$');
+    if (next === '$') expanded += `${text.slice(from, at)}$`;
+    else if (end < 0) expanded += text.slice(from, at + 2);
+    else expanded += text.slice(from, at) + (resolve(text.slice(at + 2, end)) ?? text.slice(at, end + 1));
+    from = end < 0 ? at + 2 : end + 1;
+    if (expanded.length > maxStringLength && expanded.length > text.length) {
+      throw new Error(`expanded value is longer than ${maxStringLength} characters`);
     }
   }
-  return copied === 0 ? text : expanded + text.slice(copied);
+  return from === 0 ? text : expanded + text.slice(from);
 }
 
-function indexOrEnd(text: string, searched: string, from: number): number {
-  const found = text.indexOf(searched, from);
-  return found < 0 ? text.length : found;
+/** Counts what a container is started with; throws where the kernel would refuse it. */
+export function countCharacters(): (text: string) => void {
+  let total = 0;
+  return (text) => {
+    total += text.length;
+    if (total > maxTotalLength) throw new Error(`argument list too long: more than ${maxTotalLength} characters`);
+  };
 }
