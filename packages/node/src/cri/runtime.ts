@@ -365,7 +365,7 @@ export type HostFiles = {
   bindBeneath(request: BindRequest): Promise<string>;
   /** Unmounts all that is mounted at a path or below it. */
   unmountBelow(path: string): Promise<void>;
-  /** Has a group own a directory and all it holds, and adds bits to their modes. Links are not followed. */
+  /** Has a group own a directory and all it holds, and adds bits to their modes. No link in the directory is followed. */
   shareWithGroup(path: string, access: SharedAccess): Promise<void>;
   /** Makes a symbolic link. */
   symlink(path: string, options: { readonly target: string }): Promise<void>;

@@ -9,6 +9,7 @@ import {
   open,
   readdir,
   readlink,
+  realpath,
   rename,
   rmdir,
   symlink,
@@ -83,7 +84,8 @@ export const machineFiles: HostFiles = {
       await chown(at, -1, gid);
       await chmod(at, mode & 0o7777);
     };
-    await walkTree(path, {
+    // An administrator may have linked a local volume's directory to where it is.
+    await walkTree(await realpath(path), {
       crossesDevices: true,
       async onEntry(at, stats) {
         // A link has an owner of its own, and no mode.

@@ -38,7 +38,7 @@ export function hostFiles(tree: FileTree): HostFiles {
     bindBeneath: async ({ root, path, mode }) => resolveBeneath(tree, root, path, mode),
     async unmountBelow() {},
     async shareWithGroup(path, { gid, fileMode, directoryMode }) {
-      const pending = [path];
+      const pending = [tree.realPath(path)];
       for (let each = pending.pop(); each !== undefined; each = pending.pop()) {
         const stat = tree.lstat(each);
         if (!stat || stat.type === 'symlink') continue;
