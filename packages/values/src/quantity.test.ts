@@ -19,6 +19,7 @@ import {
   roundUpQuantity,
   scaledValue,
   subtractQuantities,
+  wrappedValue,
 } from './quantity.ts';
 
 const canonical: readonly (readonly [string | number, string])[] = [
@@ -206,4 +207,21 @@ test('comparison is the sign of the difference', () => {
       assert.equal(compareQuantities(a, b), quantitySign(subtractQuantities(a, b)));
     }),
   );
+});
+
+test('a value beyond 64 bits wraps as in Go', () => {
+  const cases: readonly (readonly [string, bigint])[] = [
+    ['5', 5n],
+    ['1500m', 2n],
+    ['9223372036854775807', 2n ** 63n - 1n],
+    ['9223372036854775808', -(2n ** 63n)],
+    ['-9223372036854775809', 2n ** 63n - 1n],
+    // Held as a 64-bit integer with a scale, which gives 0 where it overflows.
+    ['1e30', 0n],
+    ['1e100', 0n],
+    ['-1e20', 0n],
+    // The family of binary suffixes is cut off at the largest.
+    ['8Ei', 2n ** 63n - 1n],
+  ];
+  for (const [text, value] of cases) assert.equal(wrappedValue(parseQuantity(text)), value, text);
 });

@@ -328,6 +328,22 @@ function saturated(value: bigint): bigint {
   return value > maxInt64 ? maxInt64 : value < minInt64 ? minInt64 : value;
 }
 
+/**
+ * The whole number at or above it as Kubernetes' 64-bit arithmetic has it: beyond the range a decimal keeps its low bits,
+ * which may turn its sign, and a scaled integer is 0. For rules of validation alone, which are seen from outside.
+ */
+export function wrappedValue(quantity: Quantity): bigint {
+  const { unscaled, scale, wide } = quantity;
+  if (scale > maxDigits || unscaled === 0) return 0n;
+  if (!wide) {
+    const value = BigInt(atScale(unscaled, scale, 0));
+    return isInt64(value) ? value : 0n;
+  }
+  const saturatedValue = scaledValue(quantity, 0);
+  const isInRange = saturatedValue < maxInt64 && saturatedValue > minInt64;
+  return isInRange ? saturatedValue : BigInt.asIntN(64, BigInt(atScale(unscaled, scale, 0)));
+}
+
 /** The whole number at or above it. Exact up to 2^53, far beyond any machine's memory in bytes. */
 export function quantityValue(quantity: Quantity): number {
   if (quantity.scale === 0 && typeof quantity.unscaled === 'number') return quantity.unscaled;

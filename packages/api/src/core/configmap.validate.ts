@@ -19,9 +19,14 @@ export function* validateConfigMap({ metadata, data = {}, binaryData = {} }: Con
   }
   for (const key in binaryData) {
     yield* refusals(`binaryData[${key}]`, key, validateConfigMapKey(key));
-    totalBytes += Buffer.byteLength(binaryData[key]!, 'base64');
+    totalBytes += base64Length(binaryData[key]);
   }
   if (totalBytes > maxDataBytes) yield tooLong('', maxDataBytes);
+}
+
+/** Returns the number of bytes in a base64 text; null, which stands for none in a map, has 0. */
+export function base64Length(text: string | null | undefined): number {
+  return Buffer.byteLength(text ?? '', 'base64');
 }
 
 export function* validateConfigMapUpdate(object: ConfigMap, old: ConfigMap): Generator<Cause> {

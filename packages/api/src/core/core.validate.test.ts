@@ -205,6 +205,11 @@ describe('a PersistentVolume', () => {
     ['has a size, modes and a source', {}, []],
     ['has modes', { accessModes: [] }, ['spec.accessModes: Required value']],
     [
+      'has a capacity of 64 bits',
+      { capacity: { storage: '9223372036854775808' } },
+      ['spec.capacity[storage]: Invalid value: -9223372036854775808: must be a valid resource quantity'],
+    ],
+    [
       'has a size',
       { capacity: { storage: '0' } },
       ['spec.capacity[storage]: Invalid value: "0": must be greater than zero'],

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { Draft } from '@kruise/schema/draft';
 import { type Cause, forbidden, invalid, notSupported, required } from '@kruise/schema/field-error';
 import { validateDns1123Label, validateDns1123Subdomain } from '@kruise/values/names';
-import { parseQuantity, quantitySign, scaledValue } from '@kruise/values/quantity';
+import { parseQuantity, quantitySign, wrappedValue } from '@kruise/values/quantity';
 import { invalidStructure } from '../meta/go-value.ts';
 import { subdomainName } from '../meta/name-rules.ts';
 import { validateKindMeta, validateKindMetaUpdate } from '../meta/object-meta.validate.ts';
@@ -140,9 +140,8 @@ function* validateCapacity(capacity: { readonly [name: string]: string }, path: 
   }
   for (const name of names) {
     const amount = parseQuantity(capacity[name]!);
-    if (scaledValue(amount, 0) < 0n) {
-      yield invalid(`${path}[${name}]`, scaledValue(amount, 0), 'must be a valid resource quantity');
-    }
+    const value = wrappedValue(amount);
+    if (value < 0n) yield invalid(`${path}[${name}]`, value, 'must be a valid resource quantity');
     if (quantitySign(amount) <= 0) yield invalid(`${path}[${name}]`, capacity[name], mustBePositive);
   }
 }

@@ -1,6 +1,6 @@
 import { type Cause, forbidden, invalid, required } from '@kruise/schema/field-error';
 import { validateDns1123Label, validateDns1123Subdomain, validateQualifiedName } from '@kruise/values/names';
-import { compareQuantities, parseQuantity, quantitySign, scaledValue, zeroQuantity } from '@kruise/values/quantity';
+import { compareQuantities, parseQuantity, quantitySign, wrappedValue, zeroQuantity } from '@kruise/values/quantity';
 import { invalidStructure, unsupportedBare } from '../meta/go-value.ts';
 import { validateLabelSelector } from '../meta/label-selector.validate.ts';
 import { subdomainName } from '../meta/name-rules.ts';
@@ -186,7 +186,7 @@ export function* validatePersistentVolumeClaimStatusUpdate(
 }
 
 function* validateAmount(quantity: string, path: string): Generator<Cause> {
-  const value = scaledValue(parseQuantity(quantity), 0);
+  const value = wrappedValue(parseQuantity(quantity));
   if (value < 0n) yield invalid(path, value, 'must be a valid resource quantity');
 }
 

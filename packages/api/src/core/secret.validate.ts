@@ -5,7 +5,7 @@ import { subdomainName } from '../meta/name-rules.ts';
 import { validateKindMeta, validateKindMetaUpdate } from '../meta/object-meta.validate.ts';
 import { isSame } from '../meta/same.ts';
 import { isImmutable, refusals } from '../meta/value.validate.ts';
-import { immutableOnceSet, maxDataBytes } from './configmap.validate.ts';
+import { base64Length, immutableOnceSet, maxDataBytes } from './configmap.validate.ts';
 import type { Secret } from './secret.ts';
 
 const serviceAccountName = 'kubernetes.io/service-account.name';
@@ -37,7 +37,7 @@ export function* validateSecret({ metadata, type = '', data = {} }: Secret): Gen
   let totalBytes = 0;
   for (const key in data) {
     yield* refusals(`data[${key}]`, key, validateConfigMapKey(key));
-    totalBytes += Buffer.byteLength(data[key]!, 'base64');
+    totalBytes += base64Length(data[key]);
   }
   if (totalBytes > maxDataBytes) yield tooLong('data', maxDataBytes);
   if (Object.hasOwn(contents, type)) yield* contents[type]!(data, metadata.annotations ?? {});
@@ -46,7 +46,7 @@ export function* validateSecret({ metadata, type = '', data = {} }: Secret): Gen
 function* validateJsonEntry(data: Data, key: string): Generator<Cause> {
   const at = `data[${key}]`;
   if (!Object.hasOwn(data, key)) return yield required(at);
-  const fault = jsonObjectFault(Buffer.from(data[key]!, 'base64'));
+  const fault = jsonObjectFault(Buffer.from(data[key] ?? '', 'base64'));
   if (fault !== undefined) yield invalid(at, '<secret contents redacted>', fault);
 }
 

@@ -70,7 +70,8 @@ export function invalidWithoutValue(field: string, detail: string): Cause {
 
 function goStructure(type: string, value: unknown): string {
   if (value === undefined || value === null) return '"null"';
-  if (Array.isArray(value)) return `[]${type}{${value.map((item) => members(item)).join(', ')}}`;
+  if (Array.isArray(value))
+    return `[]${type}{${value.map((item) => (item === null ? 'nil' : members(item))).join(', ')}}`;
   return `${type}${members(value)}`;
 }
 

@@ -110,11 +110,14 @@ function* validateBackend({ resource, service }: IngressBackend, path: string): 
   else yield required(path, 'port name or number is required');
 }
 
-type LocalReference = { readonly apiGroup?: string; readonly kind: string; readonly name: string };
+type LocalReference = { readonly apiGroup?: string | null; readonly kind: string; readonly name: string };
 
 /** An object in the same place, of whatever kind. */
 export function* validateLocalReference({ apiGroup, kind, name }: LocalReference, path: string): Generator<Cause> {
-  if (apiGroup !== undefined) yield* refusals(`${path}.apiGroup`, apiGroup, validateDns1123Subdomain(apiGroup));
+  // Decoded null: the field is a pointer that is always written.
+  if (apiGroup !== undefined && apiGroup !== null) {
+    yield* refusals(`${path}.apiGroup`, apiGroup, validateDns1123Subdomain(apiGroup));
+  }
   if (kind) yield* refusals(`${path}.kind`, kind, validatePathSegment(kind));
   else yield required(`${path}.kind`, 'kind is required');
   if (name) yield* refusals(`${path}.name`, name, validatePathSegment(name));

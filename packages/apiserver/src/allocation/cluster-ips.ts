@@ -76,16 +76,9 @@ export function createClusterIPs({ addresses, ranges, configured, clock, random 
     const parsed = parseLegacyAddress(text);
     if (!parsed) throw new Unavailable(`${text} is not an address`);
     const address = unmap(parsed);
-    const range = prefixes().find((prefix) => contains(prefix, address));
-    if (!range) throw new Unavailable('the provided network does not match the current range');
-    const offset = offsetOf(range, address);
-    const { first, last } = usable(range);
-    if (offset < first || offset > last) {
-      const shown = `${formatAddress(masked(range).address)}/${range.length}`;
-      throw new Unavailable(
-        `the provided IP (${formatAddress(address)}) is not in the valid range. The range of valid IPs is ${shown}`,
-      );
-    }
+    // The address of the network itself, and of IPv4 the one for broadcasts, are in no range of Services.
+    const isInRange = prefixes().some((prefix) => contains(prefix, address) && isUsable(prefix, address));
+    if (!isInRange) throw new Unavailable('the provided network does not match the current range');
     return address;
   }
 
@@ -155,6 +148,12 @@ function taken(): Unavailable {
 }
 
 /** The first address names the network, and of IPv4 the last is for broadcasts. */
+function isUsable(range: Prefix, address: Address): boolean {
+  const offset = offsetOf(range, address);
+  const { first, last } = usable(range);
+  return offset >= first && offset <= last;
+}
+
 function usable(range: Prefix): { readonly first: bigint; readonly last: bigint } {
   const size = prefixSize(range);
   return { first: 1n, last: range.address.family === 4 ? size - 2n : size - 1n };

@@ -40,8 +40,20 @@ export function tracker(
     }) as Draft<KubeObject>;
   return {
     created: (draft) => track(resource, undefined, draft),
-    changed: (live, draft) => withConversions(resource, (each) => track(each, live, draft)),
+    changed: (live, draft) =>
+      withConversions(
+        resource,
+        (each) => track(each, live, draft),
+        // The draft has not been validated yet, so a converter may fail on it. Validation reports the reason; an object
+        // that passes is stored without managed fields, as in Kubernetes.
+        () => withoutManagedFields(draft),
+      ),
   };
+}
+
+function withoutManagedFields(draft: Draft<KubeObject>): Draft<KubeObject> {
+  const { managedFields: _, ...metadata } = draft.metadata;
+  return { ...draft, metadata };
 }
 
 /** Thrown where a conversion has yet to be made. */
@@ -57,9 +69,14 @@ class ConversionPending extends Error {
 
 /**
  * Does something that may need objects in other versions at once. Where these take time to make, it is done again when
- * they are there: what it does depends on its arguments alone.
+ * they are there: what it does depends on its arguments alone. A conversion that fails is thrown, unless there is
+ * something to return in that case.
  */
-export function withConversions<T>(resource: Resource, act: (resource: Resource) => T): T | Promise<T> {
+export function withConversions<T>(
+  resource: Resource,
+  act: (resource: Resource) => T,
+  onFailedConversion?: () => T,
+): T | Promise<T> {
   const { toVersion } = resource.conversion;
   if (!toVersion) return act(resource);
   const made: { readonly object: JsonObject; readonly apiVersion: string; readonly versioned: Versioned }[] = [];
@@ -77,7 +94,12 @@ export function withConversions<T>(resource: Resource, act: (resource: Resource)
         return act(ready);
       } catch (error) {
         if (!(error instanceof ConversionPending)) throw error;
-        await error.made;
+        try {
+          await error.made;
+        } catch (failure) {
+          if (!onFailedConversion) throw failure;
+          return onFailedConversion();
+        }
       }
     }
   };
