@@ -29,6 +29,22 @@ export type Details = {
   readonly confirm?: KubernetesObject;
   /** Is done only if this object, asked for anew, is not there: none of its name, or one with another uid. */
   readonly confirmGone?: KubernetesObject;
+  /** Is done only if the server accepts these writes in a dry run: what would be refused is known before anything is done. */
+  readonly dryRun?: DryRun;
+  /** What a failure is remembered by; by default the object and how it is written. */
+  readonly refusalId?: string;
+};
+
+/** Writes that are sent as a dry run before an action. */
+export type DryRun = {
+  /** What the answer is remembered by. A refusal holds back every action with a dry run of this id. */
+  readonly id: string;
+  /** What a refusal is remembered by beside that, where the object that was asked about is to go after others. */
+  readonly ownId?: string;
+  /** What is sent; nothing where the action waits for the dry run of another action with this id. */
+  readonly writes: readonly ObjectAction[];
+  /** Events to record where the server refuses it; by default those of the action. */
+  readonly announcement?: Announcement;
 };
 
 /** Makes an object. */
@@ -147,6 +163,11 @@ export function confirmed<A extends ObjectAction>(action: A, confirm: Kubernetes
 /** The action, done only if an object is really not there: a cache may not have it yet. */
 export function confirmedGone<A extends ObjectAction>(action: A, confirmGone: KubernetesObject): A {
   return { ...action, confirmGone };
+}
+
+/** The action, done only if the server accepts other writes in a dry run. */
+export function afterDryRun<A extends ObjectAction>(action: A, dryRun: DryRun): A {
+  return { ...action, dryRun };
 }
 
 /** Keeps an object from vanishing before the finalizer is taken away again. */

@@ -1,6 +1,7 @@
 /** The metrics of controllers and their queues, under the names that dashboards for Kubernetes know. */
 import type { Clock } from '@kruise/values/clock';
 import type { MetricRegistry } from './metrics.ts';
+import type { StuckKey } from './stuck-keys.ts';
 import type { QueueObserver } from './work-queue.ts';
 
 /** How a pass ended. */
@@ -14,6 +15,8 @@ export type ControllerMetrics = {
   workersOf(controller: string, count: number): void;
   /** Notes that writes of a key did not come into sight in time. */
   overdue?(controller: string, key: string): void;
+  /** Is given, at the start, what lists the keys of a controller that have been retried for more than ten minutes. */
+  stuckKeysOf?(controller: string, list: () => readonly StuckKey[]): void;
   /** Notes whether this process leads by a Lease. */
   leading(lease: string, isLeading: boolean): void;
 };
@@ -67,6 +70,11 @@ export function createControllerMetrics(registry: MetricRegistry): ControllerMet
     'controller',
   ]);
   const active = registry.gauge('controller_runtime_active_workers', 'Keys worked on now.', ['controller']);
+  const stuck = registry.gauge(
+    'controller_runtime_stuck_keys',
+    'Keys that have been retried for more than ten minutes without success.',
+    ['controller'],
+  );
   const leads = registry.gauge('leader_election_master_status', 'Whether this process leads, by Lease.', ['name']);
 
   return {
@@ -107,6 +115,9 @@ export function createControllerMetrics(registry: MetricRegistry): ControllerMet
       total.of(controller, result).increase();
       if (result === 'error') errors.of(controller).increase();
       times.of(controller).observe(tookMs / 1000);
+    },
+    stuckKeysOf(controller, list) {
+      registry.onRead(() => stuck.of(controller).set(list().length));
     },
     workersOf: (controller, count) => workers.of(controller).set(count),
     leading: (lease, isLeading) => leads.of(lease).set(isLeading ? 1 : 0),

@@ -21,6 +21,8 @@ import type { Log } from './log.ts';
 import { type Key, type KubernetesObject, keyFor, keyOf } from './object-key.ts';
 import { defaultRateLimiter, type RateLimiter } from './rate-limiter.ts';
 import type { Selection } from './reflector.ts';
+import { createRefusals, isRefused, noRefusals, type Refusals, type RefusedWrites } from './refusals.ts';
+import { createStuckKeys } from './stuck-keys.ts';
 import { createWorkQueue, type Priority, type WorkQueue } from './work-queue.ts';
 
 /** What a controller has made up its mind to do. */
@@ -60,8 +62,8 @@ export type ControllerDefinition<K extends Kind, O> = {
   readonly observe: (caches: Caches, key: Key) => O | undefined;
   /** Asks for what the caches cannot tell, before the decision: metrics, say. What it throws ends the pass. */
   readonly inquire?: (observed: O, client: Client, signal: AbortSignal) => Promise<O>;
-  /** Decides by what was observed and the time, and by nothing else. */
-  readonly decide: (observed: O, now: Instant) => Decision<StatusOf<ObjectOf<K>> | undefined>;
+  /** Decides by what was observed, the time, and what the server refused before; by nothing else. */
+  readonly decide: (observed: O, now: Instant, refused: RefusedWrites) => Decision<StatusOf<ObjectOf<K>> | undefined>;
   /** What it does outside the cluster, by the names that `effect` actions give. */
   readonly effects?: { readonly [name: string]: Effect };
   /** Keys worked on at a time. */
@@ -110,6 +112,8 @@ export type ConsideringContext = {
   readonly clock: Clock;
   readonly client: Client;
   readonly signal: AbortSignal;
+  /** What the server refused before; nothing by default. */
+  readonly refusals?: Refusals;
 };
 
 /**
@@ -170,12 +174,13 @@ export function defineController<K extends Kind, O>(definition: ControllerDefini
     fieldManager: definition.fieldManager ?? name,
     isBackground: definition.isBackground ?? false,
     rateLimiter: definition.rateLimiter ?? defaultRateLimiter,
-    consider({ caches, clock, client, signal }, key) {
+    consider({ caches, clock, client, signal, refusals }, key) {
       const observed = observe(caches, key);
       if (observed === undefined) return undefined;
       // An object of a kind has what every object has. It is the one that was just observed: nothing has been awaited.
       const object = caches.of(kind, selection).get(key) as KubernetesObject | undefined;
-      const conclude = (known: O) => ({ object, decision: decide(known, clock.now()) as Decision });
+      const refused = refusals?.begin(key, object) ?? noRefusals;
+      const conclude = (known: O) => ({ object, decision: decide(known, clock.now(), refused) as Decision });
       return inquire ? inquire(observed, client, signal).then(conclude) : conclude(observed);
     },
   };
@@ -313,10 +318,14 @@ type Run = { readonly queue: WorkQueue; readonly expectations: Expectations; rea
 /** One look at a key and what follows from it, with every way it can end. */
 function passOf(controller: Controller, context: ControllerContext, { queue, expectations, signal }: Run) {
   const { clock, caches, log, metrics } = context;
+  const refusals = createRefusals(clock);
+  const stuckKeys = createStuckKeys(clock);
+  metrics?.stuckKeysOf?.(controller.name, stuckKeys.list);
   const means: Means = {
     client: controller.isBackground ? inBackground(context.client) : context.client,
     random: context.random,
     expectations,
+    refusals,
     kinds: controller.kinds,
     witnessesOf: (kind, object) => caches.seeing(kind, object),
     record: context.record,
@@ -346,11 +355,12 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
       metrics?.overdue?.(controller.name, key);
       expectations.forget(key);
     }
-    const pending = controller.consider({ caches, clock, client: context.client, signal }, key);
+    const pending = controller.consider({ caches, clock, client: context.client, signal, refusals }, key);
     const considered = pending instanceof Promise ? await pending : pending;
     if (considered === undefined) {
       restsUntil.delete(key);
       expectations.forget(key);
+      refusals.forget(key);
       queue.forget(key);
       return 'success';
     }
@@ -362,15 +372,18 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
     const isToBeReported = object && !outcome.isStale && !signal.aborted;
     const reported = isToBeReported ? await report(key, object, decision, outcome) : outcome;
     const failures = [...outcome.failures, ...(reported === outcome ? [] : reported.failures)];
-    const serious = failures.filter(({ error }) => !isNamespaceTerminating(error));
+    const serious = failures.filter(({ error, isHeld }) => !isHeld && !isNamespaceTerminating(error));
     if (serious.length > 0) throw errorOf(serious);
     if (signal.aborted) return 'success';
     if (outcome.isStale || reported.isStale) {
       queue.addRateLimited(key);
       return 'requeue';
     }
-    queue.forget(key);
-    for (const event of decision.told ?? []) context.record(event);
+    const isHeldBack = failures.some(({ isHeld }) => isHeld);
+    if (!isHeldBack) {
+      queue.forget(key);
+      for (const event of decision.told ?? []) context.record(event);
+    }
     if (decision.requeueAfterSeconds === undefined) return 'success';
     queue.addAfter(key, decision.requeueAfterSeconds * 1000);
     return 'requeue_after';
@@ -398,9 +411,21 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
     return execute(means, key, [{ type: 'update', object: changed, ...subresource }]);
   }
 
+  type Ending = { readonly isRetried: boolean; readonly failure: { readonly error: unknown } | undefined };
+
+  function noteStuck(key: Key, { isRetried, failure }: Ending): void {
+    if (!isRetried) {
+      stuckKeys.recovered(key);
+      return;
+    }
+    const stuck = stuckKeys.retried(key, failure?.error);
+    if (stuck) log.warn({ controller: controller.name, ...stuck }, 'key has been retried for more than ten minutes');
+  }
+
   return async (key: Key): Promise<void> => {
     const startedAt = clock.elapsedMs();
     let result: ReconcileResult;
+    let failure: { readonly error: unknown } | undefined;
     try {
       result = await reconcile(key);
     } catch (error) {
@@ -409,9 +434,22 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
         return;
       }
       result = 'error';
-      queue.addRateLimited(key);
-      log.error({ controller: controller.name, key, failures: queue.failures(key), error }, 'a pass failed');
+      failure = { error };
     }
+    const retryMs = refusals.end(key);
+    // A write that was refused has a backoff of its own, which nothing but a change of intent cuts short.
+    if (retryMs !== undefined) queue.addAfter(key, retryMs);
+    if (failure) {
+      const { error } = failure;
+      if (retryMs === undefined || !areRefusals(error)) queue.addRateLimited(key);
+      else queue.retried();
+      const retryAfterSeconds = retryMs === undefined ? {} : { retryAfterSeconds: retryMs / 1000 };
+      log.error(
+        { controller: controller.name, key, failures: queue.failures(key), ...retryAfterSeconds, error },
+        'a pass failed',
+      );
+    }
+    noteStuck(key, { isRetried: failure !== undefined || retryMs !== undefined || result === 'requeue', failure });
     metrics?.reconciled(controller.name, result, clock.elapsedMs() - startedAt);
   };
 }
@@ -422,6 +460,11 @@ function isSameStatus({ root }: Kind, a: unknown, b: unknown): boolean {
   const { stored } = codecOf<unknown>(root);
   const statusOf = (status: unknown) => (stored({ status }) as { readonly status?: unknown }).status;
   return isSame(statusOf(a), statusOf(b));
+}
+
+/** Whether the server refused all that failed. */
+function areRefusals(error: unknown): boolean {
+  return error instanceof AggregateError ? error.errors.every(isRefused) : isRefused(error);
 }
 
 function errorOf(failures: Outcome['failures']): unknown {

@@ -4,6 +4,7 @@ import { configMap } from '@kruise/api/core/configmap';
 import { pod } from '@kruise/api/core/pod';
 import {
   alreadyExists,
+  badRequest,
   conflict,
   failure,
   forbidden,
@@ -17,6 +18,7 @@ import { seededRandom } from '@kruise/values/random';
 import { virtualClock } from '@kruise/values/virtual-clock';
 import {
   type Action,
+  afterDryRun,
   announced,
   apply,
   confirmed,
@@ -36,6 +38,7 @@ import { execute } from './execute.ts';
 import { createExpectations, type Witness } from './expectations.ts';
 import { TransportError } from './http-transport.ts';
 import type { KubernetesObject } from './object-key.ts';
+import { createRefusals } from './refusals.ts';
 import type { ApiRequest } from './transport.ts';
 
 const objectOf = (kind: string, name: string, more: object = {}): KubernetesObject => ({
@@ -60,6 +63,7 @@ async function carryOut(
   actions: readonly Action[],
   answer: Answers = ({ body }) => body,
   witness: Witness = upToDate(),
+  refusals = createRefusals(virtualClock()),
 ) {
   const doubts: string[] = [];
   const expectations = createExpectations(virtualClock());
@@ -71,7 +75,8 @@ async function carryOut(
     async request(request) {
       const { name = '' } = (request.body as KubernetesObject | undefined)?.metadata ?? {};
       const place = request.path.split('/').at(-1);
-      together.push(`${request.method} ${request.method === 'POST' ? name : place}`);
+      const how = request.query?.['dryRun'] ? `dry ${request.method}` : request.method;
+      together.push(`${how} ${request.method === 'POST' ? name : place}`);
       bodies.push(request.body);
       if (together.length === 1) {
         setImmediate(() => {
@@ -89,6 +94,7 @@ async function carryOut(
       client,
       random: seededRandom(1),
       expectations: { ...expectations, doubt: (_owner, _witness, { metadata }) => doubts.push(metadata.name!) },
+      refusals,
       kinds: [pod, configMap],
       witnessesOf: () => [witness],
       record: (event) => events.push(event),
@@ -389,4 +395,120 @@ test('applied fields belong to the controller, whoever had them', async () => {
 test('writing a kind the controller does not name is a mistake of its own', async () => {
   const { outcome } = await carryOut([create(objectOf('Secret', 'a'))]);
   assert.match(String(outcome.failures[0]?.error), /does not say that it writes v1 Secret/);
+});
+
+const pods = { group: '', plural: 'pods' };
+const deny =
+  (...names: readonly string[]): Answers =>
+  ({ path, body, method }) => {
+    const { name = '' } = (body as KubernetesObject | undefined)?.metadata ?? {};
+    const place = method === 'POST' ? name : path.split('/').at(-1)!;
+    if (names.includes(place)) throw forbidden(pods, place, 'no');
+    return body;
+  };
+
+test('a refused write is not sent again before its backoff is over, and what depends on it neither', async () => {
+  const clock = virtualClock();
+  const refusals = createRefusals(clock);
+  const actions = [create(podNamed('a')), patch(mapNamed('b'), {})];
+  const run = () => carryOut(actions, deny('a'), upToDate(), refusals);
+  const first = await run();
+  assert.deepEqual(first.asked, ['POST a']);
+  const held = await run();
+  assert.deepEqual(held.asked, []);
+  assert.deepEqual(
+    held.outcome.failures.map(({ action, isHeld }) => [action, isHeld]),
+    [[actions[0], true]],
+  );
+  assert.equal(held.outcome.failures[0]?.error, first.outcome.failures[0]?.error);
+  clock.advance(1000);
+  assert.deepEqual((await run()).asked, ['POST a']);
+  assert.deepEqual((await run()).asked, []);
+});
+
+test('a write that is held back keeps no independent one from being done, and an optional one none at all', async () => {
+  const refusals = createRefusals(virtualClock());
+  const actions = [independent(patch(podNamed('a'), {})), optional(patch(podNamed('b'), {})), patch(mapNamed('c'), {})];
+  const run = () => carryOut(actions, deny('a', 'b'), upToDate(), refusals);
+  assert.deepEqual((await run()).asked, ['PATCH a', 'PATCH b', 'PATCH c']);
+  const { asked, outcome } = await run();
+  assert.deepEqual(asked, ['PATCH c']);
+  assert.deepEqual(
+    outcome.failures.map(({ action }) => action),
+    [actions[0]],
+  );
+});
+
+test('events tell of every attempt, and of none that is held back', async () => {
+  const refusals = createRefusals(virtualClock());
+  const failed = { reason: 'FailedCreate', message: 'Error creating: {error}' };
+  const actions = [announced(create(podNamed('a')), { about: mapNamed('owner'), failed })];
+  assert.equal((await carryOut(actions, deny('a'), upToDate(), refusals)).events.length, 1);
+  assert.equal((await carryOut(actions, deny('a'), upToDate(), refusals)).events.length, 0);
+});
+
+const closing = (name: string, id = 'revision 2') => {
+  const failed = { reason: 'FailedUpdate', message: '{error}' };
+  const gate = announced(patch(podNamed(name), { status: {} }), { about: mapNamed('owner'), failed });
+  return [
+    afterDryRun({ ...gate, subresource: 'status' }, { id, writes: [patch(podNamed(name), { spec: {} })] }),
+    { ...patch(podNamed(name), { spec: {} }), refusalId: `update of ${name}` },
+  ];
+};
+
+test('nothing is done before the server has accepted the dry run', async () => {
+  const { asked, outcome } = await carryOut(closing('a'));
+  assert.deepEqual(asked, ['dry PATCH a', 'PATCH status', 'PATCH a']);
+  assert.deepEqual(outcome.failures, []);
+});
+
+test('a refused dry run holds back all actions that share it, and is announced once', async () => {
+  const clock = virtualClock();
+  const refusals = createRefusals(clock);
+  const run = (name: string) => carryOut(closing(name), deny('a', 'b'), upToDate(), refusals);
+  const first = await run('a');
+  assert.deepEqual([first.asked, first.events.length, first.outcome.failures.length], [['dry PATCH a'], 1, 1]);
+  const other = await run('b');
+  assert.deepEqual([other.asked, other.events.length, other.outcome.failures.length], [[], 0, 1]);
+  clock.advance(1000);
+  const again = await run('b');
+  assert.deepEqual([again.asked, again.events.length], [['dry PATCH b'], 0]);
+  assert.equal(refusals.held('default/owner', 'revision 2')?.retryInMs, 2000);
+});
+
+test('an action without a dry run of its own waits for that of another', async () => {
+  const [gate, write] = closing('b');
+  const waiting = [afterDryRun(gate!, { id: 'revision 2', writes: [] }), write!];
+  const refused = await carryOut([...closing('a'), ...waiting], deny('a'));
+  assert.deepEqual(refused.asked, ['dry PATCH a']);
+  const accepted = await carryOut([...closing('a'), ...waiting]);
+  assert.deepEqual(accepted.asked.at(0), 'dry PATCH a');
+  assert.equal(accepted.asked.join().match(/dry/g)?.length, 1);
+  assert.deepEqual(accepted.outcome.failures, []);
+});
+
+test('a dry run that proves nothing is no obstacle', async () => {
+  const { asked } = await carryOut(closing('a'), ({ query, body }) => {
+    if (query?.['dryRun']) throw badRequest('admission webhook "x" does not support dry run');
+    return body;
+  });
+  assert.deepEqual(asked, ['dry PATCH a', 'PATCH status', 'PATCH a']);
+});
+
+test('a write that is refused after an accepted dry run is held back for longer each time', async () => {
+  const clock = virtualClock();
+  const refusals = createRefusals(clock);
+  const deceive: Answers = ({ query, path, body }) => {
+    if (!query?.['dryRun'] && path.endsWith('/a')) throw forbidden(pods, 'a', 'no');
+    return body;
+  };
+  const delays = [];
+  for (let attempt = 0; attempt < 4; attempt++) {
+    const { asked } = await carryOut(closing('a'), deceive, upToDate(), refusals);
+    assert.deepEqual(asked, ['dry PATCH a', 'PATCH status', 'PATCH a']);
+    const { retryInMs = 0 } = refusals.held('default/owner', 'update of a') ?? {};
+    delays.push(retryInMs);
+    clock.advance(retryInMs);
+  }
+  assert.deepEqual(delays, [1000, 2000, 4000, 8000]);
 });

@@ -9,20 +9,29 @@ import type { Kind } from '@kruise/schema/kind';
 import { apiVersionOf } from '@kruise/schema/kind';
 import { stringify } from '@kruise/values/go-json';
 import type { Random } from '@kruise/values/random';
-import type { Action, EffectAction, NewEvent, ObjectAction } from './actions.ts';
+import type { Action, DryRun, EffectAction, NewEvent, ObjectAction } from './actions.ts';
 import type { Client, Reference } from './client.ts';
 import type { Expectations, Witness } from './expectations.ts';
 import { TransportError } from './http/transport-error.ts';
 import { type Key, type KubernetesObject, keyOf, referenceOf } from './object-key.ts';
+import { isInconclusive, type Refusals, refusalIdOf } from './refusals.ts';
 
 /** How it went. */
 export type Outcome = {
   /** What failed, and why. What comes after a failure is not tried, unless that was of no concern to it. */
-  readonly failures: readonly { readonly action: Action; readonly error: unknown }[];
+  readonly failures: readonly Failure[];
   /** What was decided no longer fits the world: someone else wrote. Deciding again will do. */
   readonly isStale: boolean;
   /** What the server answered to what was done, by uid: newer than any cache. */
   readonly written: ReadonlyMap<string, KubernetesObject>;
+};
+
+/** An action that failed. */
+export type Failure = {
+  readonly action: Action;
+  readonly error: unknown;
+  /** The action was not sent: it failed before, with this error, and its backoff is not over. */
+  readonly isHeld?: boolean;
 };
 
 /** What it takes to do something. */
@@ -30,6 +39,8 @@ export type Means = {
   readonly client: Client;
   readonly random: Random;
   readonly expectations: Expectations;
+  /** What failed before, and is held back for a while. */
+  readonly refusals: Refusals;
   /** The kinds the controller has to do with. */
   readonly kinds: readonly Kind[];
   /** The caches that are to see a write. */
@@ -49,15 +60,43 @@ export type Effect = (input: unknown, signal: AbortSignal, means: Pick<Means, 'c
 
 /** Does actions on behalf of an owner; stops between two of them when the signal is aborted. */
 export async function execute(means: Means, owner: Key, actions: readonly Action[]): Promise<Outcome> {
-  const failures: { readonly action: Action; readonly error: unknown }[] = [];
+  const { refusals } = means;
+  const failures: Failure[] = [];
   const written = new Map<string, KubernetesObject>();
   let isStale = false;
   let isBlocked = false;
 
+  /** Actions that begin with a dry run, by its id. */
+  const tried = new Map<string, Promise<boolean>>();
+
   /** Does one thing; says whether what depends on it may be done. */
   const attempt = async (action: ObjectAction): Promise<boolean> => {
+    const { dryRun } = action;
+    if (dryRun?.writes.length === 0) await tried.get(dryRun.id);
+    const attempted = send(action);
+    if (dryRun && dryRun.writes.length > 0) tried.set(dryRun.id, attempted);
+    return attempted;
+  };
+
+  const send = async (action: ObjectAction): Promise<boolean> => {
+    const id = refusalIdOf(action);
+    const { dryRun } = action;
+    const held = refusals.held(owner, id) ?? (dryRun && refusals.held(owner, dryRun.id));
+    if (held) {
+      isBlocked ||= !action.isOptional && !action.isIndependent;
+      if (!action.isOptional) failures.push({ action, error: held.error, isHeld: true });
+      return action.isOptional === true;
+    }
+    let isDryRun = dryRun !== undefined;
     try {
+      if (dryRun) {
+        await tryOut(means, owner, dryRun);
+        // What was refused of this very object is forgotten once it is done: a dry run is no proof.
+        if (dryRun.id !== dryRun.ownId) refusals.accept(owner, dryRun.id);
+        isDryRun = false;
+      }
       const result = await perform(means, owner, action);
+      refusals.accept(owner, id);
       if (result?.metadata.uid) written.set(result.metadata.uid, result);
       announce(means, action, result);
       return true;
@@ -67,7 +106,15 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
         isStale ||= !action.isOptional;
       } else {
         if (!action.isOptional) failures.push({ action, error });
-        if (!isNamespaceTerminating(error)) announce(means, action, undefined, error);
+        if (!isNamespaceTerminating(error)) {
+          const refused = isDryRun ? dryRun : undefined;
+          // The event of a refused dry run is recorded once, however often the dry run is repeated.
+          const isKnown = refused !== undefined && refusals.find(owner, refused.id) !== undefined;
+          const { announcement = action.announcement } = refused ?? {};
+          if (!isKnown && announcement) announce(means, { ...action, announcement }, undefined, error);
+          const ids = refused ? new Set([refused.id, refused.ownId ?? refused.id]) : [id];
+          for (const each of ids) refusals.refuse(owner, each, error);
+        }
       }
       return action.isOptional === true;
     }
@@ -152,6 +199,18 @@ function areAlike(a: Action, b: Action): boolean {
   return isBatched && a.object.kind === b.object.kind && a.object.apiVersion === b.object.apiVersion;
 }
 
+/** Has the server go through writes without keeping them. Throws what it refuses one with. */
+async function tryOut(means: Means, owner: Key, { id, writes }: DryRun): Promise<void> {
+  for (const action of writes) {
+    try {
+      await write(means, kindOf(means, action.object), action, { dryRun: true });
+    } catch (error) {
+      if (!isInconclusive(error, action)) throw error;
+    }
+  }
+  means.refusals.acceptDryRun(owner, id);
+}
+
 /** Does one thing; returns the object as the server has it now, if it still has it. */
 async function perform(means: Means, owner: Key, action: ObjectAction): Promise<KubernetesObject | undefined> {
   if (action.confirm) await confirm(means, action.confirm);
@@ -194,30 +253,33 @@ async function write(
   { client, fieldManager }: Means,
   kind: Kind,
   action: ObjectAction,
+  { dryRun = false }: { readonly dryRun?: boolean } = {},
 ): Promise<KubernetesObject | undefined> {
   const { object } = action;
+  const common = { fieldManager, ...(dryRun ? { dryRun } : {}) };
   const reference = referenceTo(object);
   switch (action.type) {
     case 'create':
-      return (await client.create(kind, object, { fieldManager })) as KubernetesObject;
+      return (await client.create(kind, object, common)) as KubernetesObject;
     case 'update': {
       const { subresource } = action;
-      const options = { fieldManager, ...(subresource ? { subresource } : {}) };
+      const options = { ...common, ...(subresource ? { subresource } : {}) };
       return (await client.update(kind, object, options)) as KubernetesObject;
     }
     case 'patch': {
       const { patchType: type, subresource } = action;
-      const options = { type, fieldManager, ...(subresource ? { subresource } : {}) };
+      const options = { type, ...common, ...(subresource ? { subresource } : {}) };
       return (await client.patch(kind, reference, withUid(action.patch, object, type), options)) as KubernetesObject;
     }
     case 'apply':
-      return (await client.apply(kind, object, { fieldManager, force: true })) as KubernetesObject;
+      return (await client.apply(kind, object, { ...common, force: true })) as KubernetesObject;
     case 'remove': {
       const { uid } = object.metadata;
       const { preconditions, ...options } = action.options ?? {};
       try {
         await client.delete(kind, reference, {
           ...options,
+          ...(dryRun ? { dryRun } : {}),
           preconditions: { ...(uid === undefined ? {} : { uid }), ...preconditions },
         });
       } catch (error) {

@@ -38,6 +38,8 @@ export type WorkQueue<K = string> = {
   addAfter(key: K, delayMs: number, priority?: Priority): void;
   /** Has it worked on again after a failure: later each time, until it is forgotten. */
   addRateLimited(key: K): void;
+  /** Counts a retry that `addAfter` was called for. */
+  retried(): void;
   /** The key has been worked on with success: its next failure counts as the first. */
   forget(key: K): void;
   /** How often the key has failed in a row. */
@@ -157,6 +159,7 @@ export function createWorkQueue<K = string>(clock: Clock, options: WorkQueueOpti
       observer?.retried();
       this.addAfter(key, rateLimiter.delayMs(key));
     },
+    retried: () => observer?.retried(),
     forget: (key) => rateLimiter.forget(key),
     failures: (key) => rateLimiter.failures(key),
     take() {

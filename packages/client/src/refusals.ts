@@ -1,0 +1,210 @@
+/**
+ * Writes that the server answered with a failure, by the key they were made for. Such a write is held back for a while
+ * that doubles with each failure, whatever else happens to the key meanwhile: neither watch events nor the controller's
+ * own successful writes shorten the backoff. A change of intent ends it: another generation, a deletion, or another spec
+ * of the reconciled object.
+ *
+ * All of it is a memory of answers. Losing it, with the process, costs one request for each write that is still refused.
+ */
+import { isSame } from '@kruise/machinery/json-value';
+import { isBadRequest, StatusError } from '@kruise/machinery/status';
+import type { Clock } from '@kruise/values/clock';
+import type { ObjectAction } from './actions.ts';
+import { type Key, type KubernetesObject, keyOf } from './object-key.ts';
+
+/** A write that failed, and what is known of it. */
+export type Refusal = {
+  readonly error: unknown;
+  /** How often it has failed in a row. */
+  readonly attempts: number;
+  /** How long it is still held back; 0 once it may be tried again. */
+  readonly retryInMs: number;
+};
+
+/** What a decision may know of failed writes for its key. */
+export type RefusedWrites = {
+  /** The last failure under an id; undefined if there is none on record. */
+  find(id: string): Refusal | undefined;
+  /** Whether any failure is on record. */
+  hasAny(): boolean;
+  /** Whether the dry run of this id was accepted since the last change of intent. */
+  isDryRunAccepted(id: string): boolean;
+};
+
+/** No write has failed, and there is nothing to be asked in a dry run: for decisions that nobody carries out. */
+export const noRefusals: RefusedWrites = {
+  find: () => undefined,
+  hasAny: () => false,
+  isDryRunAccepted: () => true,
+};
+
+/** The record of failed writes of one controller. */
+export type Refusals = {
+  /** Begins a reconcile. Drops everything on record if the intent of the object has changed since it was recorded. */
+  begin(owner: Key, object: KubernetesObject | undefined): RefusedWrites;
+  /** The last failure under an id, held back or not; undefined if there is none on record. */
+  find(owner: Key, id: string): Refusal | undefined;
+  /** The failure for which a write is held back; undefined if it may be sent. */
+  held(owner: Key, id: string): Refusal | undefined;
+  /** Records a failure and begins the next backoff. Failures without an answer of the server are not recorded. */
+  refuse(owner: Key, id: string, error: unknown): void;
+  /** Forgets the failures of a write that succeeded. */
+  accept(owner: Key, id: string): void;
+  /** Records that a dry run was accepted. */
+  acceptDryRun(owner: Key, id: string): void;
+  /** Ends a reconcile. Returns how long until the first write that is held back may be sent; undefined if none is. */
+  end(owner: Key): number | undefined;
+  forget(owner: Key): void;
+};
+
+/** The first backoff and the longest. */
+type Backoff = { readonly firstMs: number; readonly maxMs: number };
+
+/** Refused by validation, policy, webhook, quota or authorization: the same request will hardly fare better soon. */
+const refused: Backoff = { firstMs: 1000, maxMs: 300_000 };
+/** A deletion is mostly refused for want of a disruption budget, which Pods that become ready give back. */
+const refusedDeletion: Backoff = { firstMs: 1000, maxMs: 30_000 };
+/** The server or a webhook failed, or there were too many requests. */
+const failed: Backoff = { firstMs: 5, maxMs: 30_000 };
+
+/** A workload of thousands of Pods may have as many refused writes; beyond that the oldest are forgotten. */
+const maxWrites = 1000;
+
+type Write = { readonly error: unknown; readonly attempts: number; readonly retryAt: number };
+
+type Entry = {
+  readonly intent: KubernetesObject | undefined;
+  readonly writes: Map<string, Write>;
+  readonly dryRuns: Set<string>;
+};
+
+/** An empty record. */
+export function createRefusals(clock: Clock): Refusals {
+  const entries = new Map<Key, Entry>();
+  /** The objects that are being reconciled, by key. */
+  const reconciled = new Map<Key, KubernetesObject | undefined>();
+
+  const entryOf = (owner: Key): Entry => {
+    let entry = entries.get(owner);
+    if (!entry) {
+      entry = { intent: reconciled.get(owner), writes: new Map(), dryRuns: new Set() };
+      entries.set(owner, entry);
+    }
+    return entry;
+  };
+  const find = (owner: Key, id: string): Refusal | undefined => {
+    const write = entries.get(owner)?.writes.get(id);
+    if (!write) return undefined;
+    const { error, attempts, retryAt } = write;
+    return { error, attempts, retryInMs: Math.max(0, retryAt - clock.elapsedMs()) };
+  };
+
+  return {
+    begin(owner, object) {
+      reconciled.set(owner, object);
+      const entry = entries.get(owner);
+      if (entry && !isSameIntent(entry.intent, object)) entries.delete(owner);
+      return {
+        find: (id) => find(owner, id),
+        hasAny: () => (entries.get(owner)?.writes.size ?? 0) > 0,
+        isDryRunAccepted: (id) => entries.get(owner)?.dryRuns.has(id) ?? false,
+      };
+    },
+    find,
+    held(owner, id) {
+      const found = find(owner, id);
+      return found && found.retryInMs > 0 ? found : undefined;
+    },
+    refuse(owner, id, error) {
+      const backoff = backoffFor(id, error);
+      if (!backoff) return;
+      const { writes } = entryOf(owner);
+      const now = clock.elapsedMs();
+      const before = writes.get(id);
+      const isInRow = before !== undefined && now <= before.retryAt + backoff.maxMs;
+      const attempts = isInRow ? before.attempts + 1 : 1;
+      const delayMs = Math.min(backoff.maxMs, backoff.firstMs * 2 ** (attempts - 1));
+      // At the end of the order, which is that of age.
+      writes.delete(id);
+      writes.set(id, { error, attempts, retryAt: now + delayMs });
+      const [oldest] = writes.keys();
+      if (writes.size > maxWrites && oldest !== undefined) writes.delete(oldest);
+    },
+    accept(owner, id) {
+      entries.get(owner)?.writes.delete(id);
+    },
+    acceptDryRun(owner, id) {
+      const { dryRuns } = entryOf(owner);
+      dryRuns.add(id);
+      const [oldest] = dryRuns;
+      if (dryRuns.size > maxWrites && oldest !== undefined) dryRuns.delete(oldest);
+    },
+    end(owner) {
+      reconciled.delete(owner);
+      const now = clock.elapsedMs();
+      let next = Number.POSITIVE_INFINITY;
+      for (const { retryAt } of entries.get(owner)?.writes.values() ?? []) {
+        if (retryAt > now) next = Math.min(next, retryAt - now);
+      }
+      return next === Number.POSITIVE_INFINITY ? undefined : next;
+    },
+    forget(owner) {
+      entries.delete(owner);
+      reconciled.delete(owner);
+    },
+  };
+}
+
+/** What a write is remembered by: made again in another reconcile it has the same id, though its content may differ. */
+export function refusalIdOf(action: ObjectAction): string {
+  if (action.refusalId !== undefined) return action.refusalId;
+  const { type, object } = action;
+  const { name, generateName, namespace } = object.metadata;
+  // The names of generated objects are new each time.
+  const isGenerated = type === 'create' && generateName !== undefined;
+  const which = isGenerated ? `${namespace ?? ''}/${generateName}*` : name === undefined ? '' : keyOf(object);
+  const part = 'subresource' in action && action.subresource ? `/${action.subresource}` : '';
+  return `${type} ${object.apiVersion} ${object.kind} ${which}${part}`;
+}
+
+/** Whether the server refused a request for what it was: a client error other than a conflict or a lack of capacity. */
+export function isRefused(error: unknown): boolean {
+  return error instanceof StatusError && error.code >= 400 && error.code < 500 && ![409, 429].includes(error.code);
+}
+
+/** Whether the rules of the kind refused an object, and not a policy, a webhook or a lack of rights. */
+export function isRefusedByValidation(error: unknown): boolean {
+  return error instanceof StatusError && error.code === 422 && (error.status.details?.causes?.length ?? 0) > 0;
+}
+
+/**
+ * Whether a failed dry run leaves open whether the write would succeed: a webhook that does not support dry runs is in
+ * the way; the name is taken by the object that is to be replaced; or the quota is used up, of which the object to be
+ * replaced gives its part back. The server tells quota from other reasons to forbid by its message only.
+ */
+export function isInconclusive(error: unknown, { type }: ObjectAction): boolean {
+  if (isBadRequest(error)) return true;
+  if (type !== 'create' || !(error instanceof StatusError)) return false;
+  return error.reason === 'AlreadyExists' || (error.code === 403 && error.message.includes('exceeded quota'));
+}
+
+function backoffFor(id: string, error: unknown): Backoff | undefined {
+  if (!(error instanceof StatusError)) return undefined;
+  if (!isRefused(error)) return failed;
+  return id.startsWith('remove ') ? refusedDeletion : refused;
+}
+
+/** Whether two versions of an object ask for the same. Kinds without a generation are compared field by field. */
+function isSameIntent(a: KubernetesObject | undefined, b: KubernetesObject | undefined): boolean {
+  if (a === b) return true;
+  if (!a || !b || a.metadata.uid !== b.metadata.uid) return false;
+  if ((a.metadata.deletionTimestamp == null) !== (b.metadata.deletionTimestamp == null)) return false;
+  const { generation } = b.metadata;
+  if (generation !== undefined && generation !== 0) return a.metadata.generation === generation;
+  return isSame(wishesOf(a), wishesOf(b));
+}
+
+function wishesOf(object: KubernetesObject): object {
+  const { metadata: _, status: __, ...rest } = object as KubernetesObject & { readonly status?: unknown };
+  return rest;
+}

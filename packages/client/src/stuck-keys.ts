@@ -1,0 +1,53 @@
+/** Keys of a controller that are retried again and again without success: somebody has to look at them. */
+import type { Clock } from '@kruise/values/clock';
+import type { Key } from './object-key.ts';
+
+/** A key that has been retried for too long. */
+export type StuckKey = {
+  readonly key: Key;
+  readonly retriedForSeconds: number;
+  /** The last error, if there was one. */
+  readonly message?: string;
+};
+
+export type StuckKeys = {
+  /** A reconcile ended with something to be retried. Returns the key the first time it counts as stuck. */
+  retried(key: Key, error: unknown): StuckKey | undefined;
+  /** A reconcile ended with nothing to be retried, or there is nothing to reconcile any more. */
+  recovered(key: Key): void;
+  /** The keys that are stuck, from the one that has been for longest. */
+  list(): readonly StuckKey[];
+};
+
+const stuckAfterMs = 10 * 60_000;
+
+type Retries = { readonly since: number; readonly message?: string; readonly isReported: boolean };
+
+/** No key is retried yet. */
+export function createStuckKeys(clock: Clock): StuckKeys {
+  const retries = new Map<Key, Retries>();
+  const stuckKeyOf = (key: Key, { since, message }: Retries): StuckKey => ({
+    key,
+    retriedForSeconds: Math.floor((clock.elapsedMs() - since) / 1000),
+    ...(message === undefined ? {} : { message }),
+  });
+  const isStuck = ({ since }: Retries) => clock.elapsedMs() - since > stuckAfterMs;
+  return {
+    retried(key, error) {
+      const { since = clock.elapsedMs(), message: last, isReported = false } = retries.get(key) ?? {};
+      const message = error === undefined ? last : messageOf(error);
+      const current = { since, ...(message === undefined ? {} : { message }) };
+      const isNews = !isReported && isStuck({ ...current, isReported });
+      retries.set(key, { ...current, isReported: isReported || isNews });
+      return isNews ? stuckKeyOf(key, { ...current, isReported }) : undefined;
+    },
+    recovered: (key) => void retries.delete(key),
+    list: () => [...retries].filter(([, each]) => isStuck(each)).map(([key, each]) => stuckKeyOf(key, each)),
+  };
+}
+
+/** The first cause stands for all. */
+function messageOf(error: unknown): string {
+  const cause: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  return cause instanceof Error ? cause.message : String(cause);
+}
