@@ -31,16 +31,20 @@ export function attemptUpdate(pod: Pod, attempt: Attempt, engine: Engine, now: I
   const { workload, to, spec, hook, marksEveryPod } = attempt;
   const markNotReady = hook?.markPodNotReady;
   const state = lifecycleStateOf(pod);
+  const how = `in-place(revision ${to.metadata.name})`;
+  const prepare = (actions: readonly PatchAction[]): Attempted => ({
+    actions: engine.permissions.afterDryRun(announceRefusal(actions, workload, how), pod, spec, engine),
+  });
   switch (state) {
     case undefined:
     case 'PreparingNormal':
     case 'Normal':
-      if (isHooked(hook, pod)) return { actions: changeState(pod, { to: 'PreparingUpdate', markNotReady }, now) };
+      if (isHooked(hook, pod)) return prepare(changeState(pod, { to: 'PreparingUpdate', markNotReady }, now));
       break;
     case 'Updated':
       // The hook is put back on, so that whoever it is for is asked again.
       return hook
-        ? { actions: changeState(pod, { to: 'PreparingUpdate', markNotReady, restoring: hook }, now) }
+        ? prepare(changeState(pod, { to: 'PreparingUpdate', markNotReady, restoring: hook }, now))
         : { actions: [] };
     case 'PreparingUpdate':
       if (isHooked(hook, pod)) return { actions: [] };
@@ -53,7 +57,7 @@ export function attemptUpdate(pod: Pod, attempt: Attempt, engine: Engine, now: I
   const isMarked = marksEveryPod || state !== undefined;
   const actions = startUpdate(pod, spec, engine, now, (begun) => (isMarked ? markUpdating(begun, now) : begun));
   const grace = spec.graceSeconds > 0 ? { requeueAfterSeconds: spec.graceSeconds } : {};
-  return { actions: announceUpdate(actions, workload, `in-place(revision ${to.metadata.name})`), ...grace };
+  return { actions: announceUpdate(actions, workload, how), ...grace };
 }
 
 function markUpdating(pod: Pod, now: Instant): Pod {
@@ -69,6 +73,19 @@ function markUpdating(pod: Pod, now: Instant): Pod {
   };
 }
 
+/** Preparations tell of their failure only: nothing has been updated when they are done. */
+function announceRefusal(
+  actions: readonly PatchAction[],
+  about: KubernetesObject,
+  how: string,
+): readonly PatchAction[] {
+  return actions.map((action) => announced(action, { about, failed: failedUpdate(how) }));
+}
+
+function failedUpdate(how: string) {
+  return { reason: 'FailedUpdatePodInPlace', message: `failed to update pod {name} ${how}: {error}` };
+}
+
 /** Success is told once all is done, failure wherever it happens. */
 export function announceUpdate(
   actions: readonly PatchAction[],
@@ -76,7 +93,7 @@ export function announceUpdate(
   how: string,
   howDone = how,
 ): readonly PatchAction[] {
-  const failed = { reason: 'FailedUpdatePodInPlace', message: `failed to update pod {name} ${how}: {error}` };
+  const failed = failedUpdate(how);
   const done = { reason: 'SuccessfulUpdatePodInPlace', message: `successfully update pod {name} ${howDone}` };
   return actions.map((action, index) =>
     announced(action, { about, failed, ...(index === actions.length - 1 ? { done } : {}) }),

@@ -47,28 +47,10 @@ export function applyBatch(
   { resizesBySubresource }: BatchOptions,
   now: Instant,
 ): Batch {
-  const { metadataPatch } = changes;
-  // What a patch of metadata makes of a Pod is a Pod.
-  const pod = metadataPatch
-    ? (applyStrategicMergePatch(original as JsonObject, metadataPatch as JsonObject, podType) as Pod)
-    : original;
-  const containers = pod.spec?.containers ?? [];
-  const batch = containersOfBatch(containers, changes);
+  const batch = containersOfBatch(original.spec?.containers ?? [], changes);
   const [present, next] = split(changes, batch);
   const names = [...batch].sort(compareStrings);
-
-  const resized = resizesBySubresource ? undefined : present.resources;
-  const changed: Pod = {
-    ...pod,
-    metadata: {
-      ...pod.metadata,
-      labels: { ...pod.metadata.labels, ...merged(present.refMetadata, 'labels') },
-      annotations: { ...pod.metadata.annotations, ...merged(present.refMetadata, 'annotations') },
-    },
-    ...(pod.spec
-      ? { spec: { ...pod.spec, containers: containers.map((each) => changeContainer(each, present.images, resized)) } }
-      : {}),
-  };
+  const changed = changePod(original, changes, present, resizesBySubresource);
   const { requiredReady: _, ...kept } = state;
   const noted: InPlaceUpdateState = {
     ...kept,
@@ -79,6 +61,36 @@ export function applyBatch(
   };
   const resize = resizesBySubresource ? resizeAction(original, present.resources) : undefined;
   return { pod: withState(changed, noted), state: noted, ...(resize ? { resize } : {}) };
+}
+
+function changePod(
+  original: Pod,
+  { metadataPatch }: Pick<Changes, 'metadataPatch'>,
+  { images, refMetadata, resources }: ContainerChanges,
+  resizesBySubresource: boolean,
+): Pod {
+  // What a patch of metadata makes of a Pod is a Pod.
+  const pod = metadataPatch
+    ? (applyStrategicMergePatch(original as JsonObject, metadataPatch as JsonObject, podType) as Pod)
+    : original;
+  const { metadata, spec } = pod;
+  const resized = resizesBySubresource ? undefined : resources;
+  return {
+    ...pod,
+    metadata: {
+      ...metadata,
+      labels: { ...metadata.labels, ...merged(refMetadata, 'labels') },
+      annotations: { ...metadata.annotations, ...merged(refMetadata, 'annotations') },
+    },
+    ...(spec
+      ? { spec: { ...spec, containers: spec.containers.map((each) => changeContainer(each, images, resized)) } }
+      : {}),
+  };
+}
+
+/** Changes all containers at once, as the Pod is to be in the end. */
+export function applyWhole(pod: Pod, changes: Changes, { resizesBySubresource }: BatchOptions): Pod {
+  return changePod(pod, changes, changes, resizesBySubresource);
 }
 
 /** The Pod with the state written on it, and nothing left of a grace period. */

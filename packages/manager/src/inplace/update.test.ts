@@ -4,6 +4,7 @@ import type { Container } from '@kruise/api/core/container';
 import type { Pod } from '@kruise/api/core/pod';
 import { inPlaceUpdateGraceAnnotation, inPlaceUpdateStateAnnotation } from '@kruise/api/kruise/well-known';
 import type { PatchAction } from '@kruise/client/actions';
+import { noRefusals } from '@kruise/client/refusals';
 import type { JsonObject } from '@kruise/machinery/json-value';
 import { applyStrategicMergePatch } from '@kruise/machinery/strategic-merge-patch';
 import { formatTime } from '@kruise/values/time';
@@ -12,11 +13,12 @@ import { podType } from '../patch-pod.ts';
 import { literalLabels } from '../revision/pod-revision.ts';
 import { managerSettings } from '../settings.ts';
 import { now, podOf, prioritized } from './fixtures.ts';
+import { permissionsBy } from './permission.ts';
 import { formatGrace, formatState, noChanges, readState, type UpdateSpec } from './state.ts';
 import { needsDraining, refreshUpdate, startUpdate } from './update.ts';
 
 const settings = managerSettings({ gates: featureGates(allFeatureGates) });
-const engine = { settings, revisionLabels: literalLabels };
+const engine = { settings, revisionLabels: literalLabels, permissions: permissionsBy(noRefusals) };
 const c1: Container = { name: 'c1', image: 'app:v1' };
 const toV2: UpdateSpec = {
   ...noChanges,

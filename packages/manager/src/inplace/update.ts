@@ -7,7 +7,7 @@ import {
   inPlaceUpdateStateAnnotation,
   inPlaceUpdateStateLegacyAnnotation,
 } from '@kruise/api/kruise/well-known';
-import type { PatchAction } from '@kruise/client/actions';
+import { afterDryRun, type PatchAction } from '@kruise/client/actions';
 import { formatTime, type Instant, parseTime } from '@kruise/values/time';
 import type { FeatureGates } from '../feature-gates.ts';
 import { patchPod } from '../patch-pod.ts';
@@ -16,6 +16,7 @@ import type { RevisionLabels } from '../revision/pod-revision.ts';
 import type { ManagerSettings } from '../settings.ts';
 import { applyBatch, writeBatch } from './batch.ts';
 import { containersObstacle } from './completion.ts';
+import { batchId, type Permissions } from './permission.ts';
 import {
   formatGrace,
   formatState,
@@ -32,16 +33,18 @@ import {
 export type Engine = {
   readonly settings: ManagerSettings;
   readonly revisionLabels: RevisionLabels;
+  readonly permissions: Permissions;
 };
 
 /** Brings a Pod to another revision, or into the grace period before that. What else changes with it is `marked`. */
 export function startUpdate(
   pod: Pod,
   spec: UpdateSpec,
-  { settings, revisionLabels }: Engine,
+  engine: Engine,
   now: Instant,
   marked: (pod: Pod) => Pod = (same) => same,
 ): readonly PatchAction[] {
+  const { settings, revisionLabels, permissions } = engine;
   const draining = needsDraining(pod, spec, settings) ? [beginInPlaceUpdate(pod, now)] : [];
   const state: InPlaceUpdateState = {
     revision: spec.revision,
@@ -54,8 +57,15 @@ export function startUpdate(
   };
   const labels = { ...pod.metadata.labels, ...revisionLabels.labelsOf(spec.revision) };
   const begun = marked({ ...pod, metadata: { ...pod.metadata, labels } });
-  if (spec.graceSeconds > 0) return [...draining, patchPod(pod, withGrace(begun, state, spec))];
-  return [...draining, ...writeBatch(pod, applyBatch(begun, spec, state, settings, now))];
+  const writes =
+    spec.graceSeconds > 0
+      ? [patchPod(pod, withGrace(begun, state, spec))]
+      : writeBatch(pod, applyBatch(begun, spec, state, settings, now));
+  const actions = [...draining, ...permissions.remembered(writes, pod, spec)];
+  // A single write that changes the containers is the test itself: where it is refused, nothing has been done.
+  return actions.length === 1 && spec.graceSeconds === 0
+    ? actions
+    : permissions.afterDryRun(actions, pod, spec, engine);
 }
 
 function withGrace(pod: Pod, state: InPlaceUpdateState, spec: UpdateSpec): Pod {
@@ -125,7 +135,7 @@ function judge(pod: Pod, engine: Engine, now: Instant): Refresh {
   if (spec) return state ? refreshGrace(pod, spec, state, engine, now) : { actions: [] };
   if (state) {
     if (containersObstacle(pod, state, gates) !== undefined) return { actions: [] };
-    if (hasChanges(state.next)) return { actions: nextBatch(pod, state, engine, now) };
+    if (hasChanges(state.next)) return sendBatch(pod, state, nextBatch(pod, state, engine, now), engine, now);
   }
   const isGated = hasReadinessGate(pod, inPlaceUpdateReadyCondition);
   return { actions: isGated ? endInPlaceUpdate(pod, now) : [] };
@@ -136,7 +146,34 @@ function refreshGrace(pod: Pod, spec: UpdateSpec, state: InPlaceUpdateState, eng
   if (!engine.revisionLabels.isAt(pod, spec.revision)) return { actions: [patchPod(pod, withoutGrace(pod))] };
   const left = spec.graceSeconds - (now - parseTime(state.updateTimestamp)) / 1000;
   if (left > 0) return { actions: [], requeueAfterSeconds: Math.ceil(left) };
-  return { actions: writeBatch(pod, applyBatch(pod, spec, state, engine.settings, now)) };
+  const writes = writeBatch(pod, applyBatch(pod, spec, state, engine.settings, now));
+  return sendBatch(pod, state, writes, engine, now);
+}
+
+/**
+ * Sends a batch of an update that has begun. While the batch is held back because the server refused it, the Pod takes
+ * traffic; before it is taken out of service again, the server is asked in a dry run.
+ */
+function sendBatch(
+  pod: Pod,
+  state: InPlaceUpdateState,
+  writes: readonly PatchAction[],
+  { permissions }: Engine,
+  now: Instant,
+): Refresh {
+  if (writes.length === 0) return { actions: [] };
+  const id = batchId(pod);
+  const remembered = writes.map((write) => ({ ...write, refusalId: id }));
+  const refusal = permissions.batchRefusal(pod);
+  if (!refusal) return { actions: remembered };
+  const isVertical = state.updatesResources && !state.updatesImages && !state.updatesEnv;
+  const isDrained = hasReadinessGate(pod, inPlaceUpdateReadyCondition) && !isVertical;
+  if (refusal.retryInMs > 0) {
+    const actions = isDrained ? endInPlaceUpdate(pod, now) : [];
+    return { actions, requeueAfterSeconds: refusal.retryInMs / 1000 };
+  }
+  const [first, ...rest] = [...(isDrained ? [beginInPlaceUpdate(pod, now)] : []), ...remembered];
+  return { actions: [afterDryRun(first!, { id, ownId: id, writes }), ...rest] };
 }
 
 function withoutGrace(pod: Pod): Pod {

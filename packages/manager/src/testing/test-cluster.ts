@@ -8,7 +8,8 @@ import { kruiseDefinitions } from '@kruise/api/kruise/crds';
 import { installDefinitions } from '@kruise/apiserver/custom/install';
 import type { KubeObject } from '@kruise/apiserver/object';
 import { startTestServer } from '@kruise/apiserver/testing/test-server';
-import type { Client } from '@kruise/client/client';
+import { type Client, createClient } from '@kruise/client/client';
+import type { ApiRequest, Transport } from '@kruise/client/transport';
 import type { Webhook } from '@kruise/client/webhook';
 import { isConditionTrue } from '@kruise/machinery/conditions';
 import { isNotFound } from '@kruise/machinery/status';
@@ -22,12 +23,17 @@ import { managerSettings } from '../settings.ts';
 export type TestCluster = {
   readonly client: Client;
   readonly clock: VirtualClock;
+  /** The writes the manager has sent so far, refused ones and dry runs included; Events and Leases are left out. */
+  readonly managerWrites: readonly ManagerWrite[];
   /** Has kubelets run what Pods ask for, all unless said otherwise, and lets everything that follows from it happen. */
   runPods(isToRun?: (pod: Pod) => boolean): Promise<void>;
   /** Lets everything that follows from what was done happen, and so much time go by. */
   pass(seconds: number): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };
+
+/** One write of the manager, as `PATCH pods/web-1 status`. */
+export type ManagerWrite = { readonly at: Instant; readonly what: string; readonly isDryRun: boolean };
 
 const start = instantOf(2026, 1, 1);
 
@@ -46,13 +52,19 @@ export async function startTestCluster(gates: Partial<FeatureGates> = {}): Promi
   const stop = new AbortController();
   const { promise: serving, resolve: onServing } = Promise.withResolvers<void>();
   const settings = managerSettings({ gates: featureGates({ ...allFeatureGates, ...gates }) });
-  const options = { client, clock, random, settings, inProcessWebhooks, onServing };
+  const managerWrites: ManagerWrite[] = [];
+  const transport = recordingWrites(client.transport, (request) => {
+    const write = writeOf(request, clock.now());
+    if (write) managerWrites.push(write);
+  });
+  const options = { client: createClient(transport), clock, random, settings, inProcessWebhooks, onServing };
   const stopped = runManager(options, stop.signal);
   await Promise.race([serving, stopped]);
   const pass = (seconds: number) => clock.advanceAsync(seconds * 1000);
   return {
     client,
     clock,
+    managerWrites,
     pass,
     async runPods(isToRun = () => true) {
       for (const found of (await client.list(pod)).items.filter(isToRun)) {
@@ -67,6 +79,25 @@ export async function startTestCluster(gates: Partial<FeatureGates> = {}): Promi
       await server.close();
     },
   };
+}
+
+function recordingWrites(transport: Transport, record: (request: ApiRequest) => void): Transport {
+  return {
+    ...transport,
+    request(request) {
+      record(request);
+      return transport.request(request);
+    },
+  };
+}
+
+/** What follows the namespace, or the version where there is none: `/pods/web-1/status`. */
+const resourcePath = /\/(?:namespaces\/[^/]+|v\d[a-z0-9]*)\/(?!namespaces\/)([a-z]+)((?:\/[^/]+)*)$/;
+
+function writeOf({ method, path, query }: ApiRequest, at: Instant): ManagerWrite | undefined {
+  const [, plural = '', rest = ''] = resourcePath.exec(path) ?? [];
+  if (method === 'GET' || plural === 'events' || plural === 'leases') return undefined;
+  return { at, what: `${method} ${plural}${rest.replaceAll('/', ' ')}`, isDryRun: query?.['dryRun'] !== undefined };
 }
 
 /** Passes every error on but that something is gone. */
@@ -89,12 +120,13 @@ async function runPod(client: Client, found: Pod, now: Instant): Promise<void> {
     status: isTrue ? 'True' : 'False',
     lastTransitionTime: formatTime(now),
   });
-  const containerStatuses = (found.spec?.containers ?? []).map(({ name: container, image = '' }) => ({
+  const containerStatuses = (found.spec?.containers ?? []).map(({ name: container, image = '', resources }) => ({
     name: container,
     image,
     imageID: `sha256:${image}`,
     ready: true,
     restartCount: 0,
+    ...(resources ? { resources } : {}),
   }));
   const conditions = [condition('ContainersReady', true), condition('Ready', isReady)];
   const status = { phase: 'Running', conditions, containerStatuses };

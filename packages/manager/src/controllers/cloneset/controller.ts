@@ -33,7 +33,7 @@ export function cloneSetController(settings: ManagerSettings): Controller {
       const found = caches.of(cloneSet).get(key);
       return found && observeCloneSet(caches, found, settings);
     },
-    decide: (observed, now) => decide(observed, settings, now),
+    decide: (observed, now, refused) => decide(observed, settings, now, refused),
   });
 }
 

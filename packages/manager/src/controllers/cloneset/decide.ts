@@ -7,6 +7,7 @@ import { inPlaceBeforeSurgeAnnotation, tellWhyStuckAnnotation } from '@kruise/ap
 import { type Action, isBeingDeleted, patch, remove, update as write } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
+import { noRefusals, type RefusedWrites } from '@kruise/client/refusals';
 import { claimsOf } from '@kruise/machinery/claims';
 import { findCondition } from '@kruise/machinery/conditions';
 import { outdatedRevisions, planRevision } from '@kruise/machinery/controller-revision';
@@ -15,6 +16,7 @@ import { selectorOf } from '@kruise/machinery/label-selector';
 import { withoutOwner } from '@kruise/machinery/owner-references';
 import { isPodActive } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
+import { permissionsBy } from '../../inplace/permission.ts';
 import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import { isAvailable, secondsUntilNextIsAvailable } from '../../pod-availability.ts';
 import { hashLabels, revisionLabelOf, shortHash } from '../../revision/pod-revision.ts';
@@ -48,9 +50,14 @@ export type Observed = {
   readonly budgetNamed: Situation['budgetNamed'];
 };
 
-export function decide(observed: Observed, settings: ManagerSettings, now: Instant): Decision<CloneSetStatus> {
+export function decide(
+  observed: Observed,
+  settings: ManagerSettings,
+  now: Instant,
+  refused: RefusedWrites = noRefusals,
+): Decision<CloneSetStatus> {
   const { cloneSet } = observed;
-  const { situation, plan, released, claims } = survey(observed, settings, now);
+  const { situation, plan, released, claims } = survey(observed, settings, now, refused);
   const keeping = [...released.map(release(cloneSet)), ...claims.actions, ...writeRevision(cloneSet, plan)];
 
   const figures = statusOf(situation, plan.collisionCount);
@@ -114,7 +121,12 @@ function becomesLate({ metadata, status: previous }: CloneSet, status: CloneSetS
 }
 
 /** What there is to decide about: the Pods and claims that count, and the revision to go to. */
-export function survey(observed: Observed, settings: ManagerSettings, now: Instant) {
+export function survey(
+  observed: Observed,
+  settings: ManagerSettings,
+  now: Instant,
+  refused: RefusedWrites = noRefusals,
+) {
   const { cloneSet, revisions } = observed;
   const selector = selectorOf(cloneSet.spec.selector);
   const { claimed, released } = claimsOf(cloneSet, observed.pods.filter(isPodActive), ({ metadata }) =>
@@ -127,11 +139,13 @@ export function survey(observed: Observed, settings: ManagerSettings, now: Insta
     collisionCount: cloneSet.status?.collisionCount,
     find: observed.revisionNamed,
   });
-  const situation = situationOf(observed, { pods: claimed, claims: claims.kept, update: plan.update }, settings, now);
+  const permissions = permissionsBy(refused);
+  const parts = { pods: claimed, claims: claims.kept, update: plan.update, permissions };
+  const situation = situationOf(observed, parts, settings, now);
   return { situation, plan, released, claims };
 }
 
-type Parts = Pick<Situation, 'pods' | 'claims' | 'update'>;
+type Parts = Pick<Situation, 'pods' | 'claims' | 'update' | 'permissions'>;
 
 function situationOf(observed: Observed, parts: Parts, settings: ManagerSettings, now: Instant): Situation {
   const { cloneSet, nodeLabels, imagePullJobs, budgetNamed } = observed;

@@ -6,6 +6,7 @@ import type { CloneSet } from '@kruise/api/kruise/cloneset';
 import type { ImagePullJob } from '@kruise/api/kruise/imagepulljob';
 import type { PodUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
 import type { Instant } from '@kruise/values/time';
+import type { Permissions } from '../../inplace/permission.ts';
 import type { RevisionLabels } from '../../revision/pod-revision.ts';
 import type { ManagerSettings } from '../../settings.ts';
 import type { Counting } from './numbers.ts';
@@ -26,6 +27,8 @@ export type Situation = {
   readonly current: ControllerRevision;
   readonly update: ControllerRevision;
   readonly revisionLabels: RevisionLabels;
+  /** What the server lets be done to Pods, as far as it has been asked. */
+  readonly permissions: Permissions;
   /** The labels of a node; none where it is not known. */
   readonly nodeLabels: (name: string) => { readonly [label: string]: string } | undefined;
   /** The PodUnavailableBudget of a name in its namespace. */

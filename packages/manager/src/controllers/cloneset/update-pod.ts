@@ -3,10 +3,13 @@ import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSetRollingUpdate } from '@kruise/api/kruise/cloneset';
 import { type Action, announced } from '@kruise/client/actions';
+import { podTemplateOf } from '@kruise/machinery/controller-revision';
 import { type Attempted, attemptUpdate } from '../../inplace/attempt.ts';
+import type { Way } from '../../inplace/permission.ts';
 import type { UpdateSpec } from '../../inplace/state.ts';
 import { inPlaceObstacle, updateSpecOf } from '../../inplace/update-spec.ts';
 import { isSpecifiedDelete, specifyDelete } from '../../specified-delete.ts';
+import { newInstanceIds, newPod } from './instances.ts';
 import { nameOf, type Situation } from './situation.ts';
 
 /** What Pods are brought to, and how. */
@@ -15,13 +18,17 @@ export type Task = {
   readonly target: ControllerRevision;
   /** What it takes to bring a Pod to the target in place, if that can be done. */
   readonly specFor: (pod: Pod) => UpdateSpec | undefined;
+  /** Why nothing can be done about a Pod for a while: the server refused it before. */
+  readonly faultFor: (pod: Pod) => string | undefined;
+  /** Whether the server refused to have this Pod updated. */
+  readonly wasRefused: (pod: Pod) => boolean;
   /** Why a Pod has to be replaced; nothing where it can be updated in place. */
   readonly obstacleFor: (pod: Pod) => string | undefined;
 };
 
 /** What it takes is the same for all Pods of one revision, of which there may be thousands. */
 export function taskOf(situation: Situation, rolling: CloneSetRollingUpdate, target: ControllerRevision): Task {
-  const { settings, revisions, revisionLabels } = situation;
+  const { settings, revisions, revisionLabels, permissions } = situation;
   const { podUpdatePolicy: policy = 'ReCreate', inPlaceUpdateStrategy } = rolling;
   const options = {
     gates: settings.gates,
@@ -30,14 +37,37 @@ export function taskOf(situation: Situation, rolling: CloneSetRollingUpdate, tar
   };
   const known = new Map<ControllerRevision | undefined, UpdateSpec | undefined>();
   const revisionOf = (pod: Pod) => revisions.find((each) => revisionLabels.isAt(pod, nameOf(each)));
-  const specFor = (pod: Pod) => {
+  const changesFor = (pod: Pod) => {
     const from = revisionOf(pod);
     if (!known.has(from)) known.set(from, updateSpecOf(from, target, options));
     return known.get(from);
   };
-  const obstacleFor = (pod: Pod) =>
-    policy === 'ReCreate' ? 'podUpdatePolicy is ReCreate' : inPlaceObstacle(revisionOf(pod), target, options);
-  return { policy, target, specFor, obstacleFor };
+  const wayFor = (pod: Pod): Way => {
+    const changes = policy === 'ReCreate' ? undefined : changesFor(pod);
+    const way = changes ? permissions.wayFor(pod, changes, policy) : 'ReCreate';
+    if (way !== 'ReCreate' || policy === 'InPlaceOnly') return way;
+    const fault = permissions.recreationFault(nameOf(target));
+    return fault === undefined ? way : { fault };
+  };
+  const obstacleFor = (pod: Pod) => {
+    if (policy === 'ReCreate') return 'podUpdatePolicy is ReCreate';
+    const obstacle = inPlaceObstacle(revisionOf(pod), target, options);
+    return obstacle ?? (wayFor(pod) === 'InPlace' ? undefined : 'the API server refuses the update');
+  };
+  return {
+    policy,
+    target,
+    specFor: (pod) => (!permissions.hasRefusals() || wayFor(pod) === 'InPlace' ? changesFor(pod) : undefined),
+    faultFor(pod) {
+      const way = wayFor(pod);
+      return typeof way === 'string' ? undefined : way.fault;
+    },
+    wasRefused(pod) {
+      const changes = policy === 'ReCreate' ? undefined : changesFor(pod);
+      return changes !== undefined && permissions.wasRefused(pod, changes);
+    },
+    obstacleFor,
+  };
 }
 
 export function updatePod(situation: Situation, pod: Pod, task: Task): Attempted {
@@ -53,17 +83,30 @@ export function updatePod(situation: Situation, pod: Pod, task: Task): Attempted
   return { actions: [], fault: `find Pod ${name} update strategy is InPlaceOnly but can not update in-place` };
 }
 
-/** Has a Pod deleted, as any that is marked is: within the budget, and after its hook. */
-function replace({ cloneSet }: Situation, pod: Pod, target: ControllerRevision): readonly Action[] {
+/**
+ * Has a Pod deleted, as any that is marked is: within the budget, and after its hook. Not before the server has been asked
+ * whether it would take a Pod of the revision: a policy that does not would leave nothing in the Pod's place.
+ */
+function replace(situation: Situation, pod: Pod, target: ControllerRevision): readonly Action[] {
+  const { cloneSet, permissions } = situation;
   if (isSpecifiedDelete(pod)) return [];
   const why = `for update(revision ${nameOf(target)})`;
   const done = `successfully patch pod {name} specified-delete ${why}`;
   const failed = `failed to patch pod specified-delete {name} ${why}: {error}`;
-  return [
-    announced(specifyDelete(pod), {
-      about: cloneSet,
-      done: { reason: 'SuccessfulUpdatePodReCreate', message: done },
-      failed: { reason: 'FailedUpdatePodReCreate', message: failed },
-    }),
-  ];
+  const marking = announced(specifyDelete(pod), {
+    about: cloneSet,
+    done: { reason: 'SuccessfulUpdatePodReCreate', message: done },
+    failed: { reason: 'FailedUpdatePodReCreate', message: failed },
+  });
+  const recreation = { workload: cloneSet, revision: nameOf(target), pod: () => podOf(situation, target) };
+  return permissions.beforeRecreation([marking], recreation);
+}
+
+/** A Pod as it would be made at a revision. Its claims are left out: there are none under a name that is made up. */
+function podOf({ cloneSet, revisionLabels, pods, now }: Situation, revision: ControllerRevision): Pod {
+  const { volumeClaimTemplates: _, ...spec } = cloneSet.spec;
+  const bare = { ...cloneSet, spec };
+  const template = podTemplateOf(revision) ?? spec.template;
+  const [id = ''] = newInstanceIds(bare, 1, { pods, claims: [] }, now);
+  return newPod(bare, id, { template, revisionLabels: revisionLabels.labelsOf(nameOf(revision)) }, now);
 }

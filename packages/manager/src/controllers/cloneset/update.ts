@@ -19,7 +19,7 @@ import { scattered } from '../../update-order/scatter.ts';
 import { hasNode, isNew } from './new-pods.ts';
 import { numbersOf } from './numbers.ts';
 import { countingOf, nameOf, type Situation } from './situation.ts';
-import { taskOf, updatePod } from './update-pod.ts';
+import { type Task, taskOf, updatePod } from './update-pod.ts';
 
 export function update(situation: Situation): Attempted {
   const { updateStrategy } = situation.cloneSet.spec;
@@ -72,20 +72,32 @@ function moveOf(situation: Situation, rolling: CloneSetRollingUpdate) {
   const { cloneSet, pods, current, update: wanted, isUpdated } = situation;
   const { updateNumber, updateMaxUnavailable } = numbersOf(cloneSet, pods, countingOf(situation, isUpdated));
   const isForward = updateNumber > 0;
+  const target = isForward ? wanted : current;
+  const task = taskOf(situation, rolling, target);
+  const ordered = updateNumber === 0 ? [] : candidates(situation, rolling, isForward);
+  const { open, fault } = situation.permissions.hasRefusals() ? withoutRefused(ordered, task) : { open: ordered };
   return {
-    target: isForward ? wanted : current,
-    pods: updateNumber === 0 ? [] : candidates(situation, rolling, isForward).slice(0, Math.abs(updateNumber)),
+    task,
+    pods: open.slice(0, Math.abs(updateNumber)),
     maxUnavailable: updateMaxUnavailable,
+    ...(fault === undefined ? {} : { fault }),
   };
 }
 
+/** Pods that the server refuses to have updated stay in service, and in nobody's way; those it refused before go last. */
+function withoutRefused(pods: readonly Pod[], task: Task) {
+  const faults = pods.map(task.faultFor);
+  const open = pods.filter((_, index) => faults[index] === undefined);
+  const fault = faults.find((each) => each !== undefined);
+  return { open: [...open.filter((pod) => !task.wasRefused(pod)), ...open.filter(task.wasRefused)], fault };
+}
+
 function updatePods(situation: Situation, rolling: CloneSetRollingUpdate): Attempted {
-  const { target, pods: waiting, maxUnavailable } = moveOf(situation, rolling);
-  if (waiting.length === 0) return { actions: [] };
-  const task = taskOf(situation, rolling, target);
+  const { task, pods: waiting, maxUnavailable, fault: refusal } = moveOf(situation, rolling);
+  if (waiting.length === 0) return { actions: [], ...(refusal === undefined ? {} : { fault: refusal }) };
   const steps: Attempted[] = [];
   const budgets = budgetsOf(situation);
-  for (const pod of withinLimit(situation, waiting, target, maxUnavailable)) {
+  for (const pod of withinLimit(situation, waiting, task.target, maxUnavailable)) {
     const step = updatePod(situation, pod, task);
     if (step.actions.length > 0 && !budgets.allow(pod)) {
       steps.push({ actions: [], requeueAfterSeconds: refusedSeconds });
@@ -95,7 +107,7 @@ function updatePods(situation: Situation, rolling: CloneSetRollingUpdate): Attem
     // What is wrong with one Pod would be wrong with those after it.
     if (step.fault !== undefined) break;
   }
-  const { fault } = steps.at(-1) ?? {};
+  const { fault = refusal } = steps.at(-1) ?? {};
   return {
     actions: [...budgets.charges(), ...steps.flatMap(({ actions }) => actions)],
     ...soonest(...steps.map(({ requeueAfterSeconds }) => requeueAfterSeconds)),

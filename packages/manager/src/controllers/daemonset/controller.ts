@@ -31,7 +31,7 @@ export function daemonSetController(settings: ManagerSettings): Controller {
     uses: fetchesAhead ? [imagePullJob] : [],
     ...workSettings(settings, 'daemonset'),
     observe: (caches, key) => observe(caches, key, { backOff, fetchesAhead }),
-    decide: (observed, now) => decide(observed, settings, now),
+    decide: (observed, now, refused) => decide(observed, settings, now, refused),
     effects: failureEffects(backOff),
   });
 }

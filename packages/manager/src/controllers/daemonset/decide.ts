@@ -10,6 +10,7 @@ import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
 import { type Action, record } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
+import { noRefusals, type RefusedWrites } from '@kruise/client/refusals';
 import { backOffKey, tellOfEnded } from '@kruise/controlplane/controllers/daemonset/ended';
 import { hashOf, historyOf, outlived } from '@kruise/controlplane/controllers/daemonset/history';
 import { isUpdatedBy, type Placing, podsByNode, podsFor } from '@kruise/controlplane/controllers/daemonset/pods';
@@ -19,12 +20,13 @@ import { tend } from '@kruise/controlplane/controllers/daemonset/tend';
 import { restBetweenLooks } from '@kruise/controlplane/controllers/pace';
 import { createPod, deletePod } from '@kruise/controlplane/controllers/pod-control';
 import { claimsOf } from '@kruise/machinery/claims';
-import { placementOf } from '@kruise/machinery/daemon-pods';
+import { placementOf, targetNodeOf } from '@kruise/machinery/daemon-pods';
 import { isSame } from '@kruise/machinery/json-value';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { secondsUntilAvailable } from '@kruise/machinery/pods';
 import { compareStrings } from '@kruise/values/go-syntax';
 import type { Instant } from '@kruise/values/time';
+import { permissionsBy } from '../../inplace/permission.ts';
 import { refreshUpdate } from '../../inplace/update.ts';
 import { changeState, forgetHolds, isHooked } from '../../lifecycle/lifecycle.ts';
 import { literalLabels } from '../../revision/pod-revision.ts';
@@ -48,7 +50,12 @@ export type Observed = Pick<Situation, 'set' | 'nodes' | 'imagePullJobs'> & {
 
 type Decided = Decision<DaemonSetStatus | undefined>;
 
-export function decide(observed: Observed, settings: ManagerSettings, now: Instant): Decided {
+export function decide(
+  observed: Observed,
+  settings: ManagerSettings,
+  now: Instant,
+  refused: RefusedWrites = noRefusals,
+): Decided {
   const { set, candidates, revisions, find } = observed;
   const { spec, metadata } = set;
   if (metadata.deletionTimestamp != null) return { actions: [] };
@@ -60,7 +67,7 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
   const podClaims = claimsOf(set, candidates, matches);
   const pods = podClaims.claimed;
   const history = historyOf(set, revisionClaims.claimed, pods, find);
-  const situation = situationOf(observed, { pods, ...history }, settings, now);
+  const situation = situationOf(observed, { pods, ...history, permissions: permissionsBy(refused) }, settings, now);
 
   const work = workOn(situation);
   const status = statusOf(situation, history.collisionCount);
@@ -94,7 +101,7 @@ function refuseToSelectAll(set: DaemonSet): Decided {
 
 function situationOf(
   observed: Observed,
-  { pods, hash, current, old }: Pick<Situation, 'pods' | 'hash' | 'current' | 'old'>,
+  { pods, hash, current, old, permissions }: Pick<Situation, 'pods' | 'hash' | 'current' | 'old' | 'permissions'>,
   settings: ManagerSettings,
   now: Instant,
 ): Situation {
@@ -109,6 +116,7 @@ function situationOf(
     old,
     imagePullJobs,
     revisionLabels: literalLabels,
+    permissions,
     byNode: podsByNode(pods),
     placement: placementOf(set.spec.template.spec),
     hasHash: (pod) => hashOf(pod) === hash,
@@ -161,7 +169,10 @@ function update(situation: Situation): readonly Action[] {
   if (type !== 'RollingUpdate' || rollingUpdate?.paused) return [];
   const { replaced, starts, stops } = updateStep(situation);
   const inPlace = updateInPlace(situation, replaced);
-  return [...inPlace.actions, ...stopPods(situation, [...inPlace.rest, ...stops]), ...startPods(situation, starts)];
+  const [first] = inPlace.rest;
+  const stopping = stopPods(situation, [...inPlace.rest, ...stops]);
+  const replacing = first ? beforeRecreation(situation, first, stopping) : stopping;
+  return [...inPlace.actions, ...replacing, ...startPods(situation, starts)];
 }
 
 /** Deletes Pods; one that a hook holds is told that it is about to be deleted instead. */
@@ -179,8 +190,19 @@ function stopPods({ set, now }: Situation, pods: readonly Pod[]): readonly Actio
   ];
 }
 
-function startPods({ set, hash, settings }: Situation, nodes: readonly string[]): readonly Action[] {
-  const podFor = podsFor(gated(set), hash, settings.daemonSetsUseScheduler ? undefined : putOn);
+function beforeRecreation(situation: Situation, replaced: Pod, actions: readonly Action[]): readonly Action[] {
+  const { set, hash, permissions } = situation;
+  const pod = () => podMaker(situation)(targetNodeOf(replaced) ?? '');
+  return permissions.beforeRecreation(actions, { workload: set, revision: hash, pod });
+}
+
+function podMaker({ set, hash, settings }: Situation): (node: string) => Pod {
+  return podsFor(gated(set), hash, settings.daemonSetsUseScheduler ? undefined : putOn);
+}
+
+function startPods(situation: Situation, nodes: readonly string[]): readonly Action[] {
+  const { set } = situation;
+  const podFor = podMaker(situation);
   return nodes.slice(0, burstOf(set)).map((node) => createPod(set, podFor(node)));
 }
 

@@ -4,6 +4,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
 import type { Action } from '@kruise/client/actions';
 import { announceUpdate } from '../../inplace/attempt.ts';
+import type { UpdateSpec } from '../../inplace/state.ts';
 import { startUpdate } from '../../inplace/update.ts';
 import { updateSpecOf } from '../../inplace/update-spec.ts';
 import { hasReadinessGate } from '../../readiness/pod-readiness.ts';
@@ -15,21 +16,35 @@ import type { Situation } from './situation.ts';
 export type InPlace = { readonly actions: readonly Action[]; readonly rest: readonly Pod[] };
 
 export function updateInPlace(situation: Situation, pods: readonly Pod[]): InPlace {
-  const { set, settings, current, old, hash, now } = situation;
-  if (set.spec.updateStrategy?.rollingUpdate?.rollingUpdateType !== 'InPlaceIfPossible') {
-    return { actions: [], rest: pods };
-  }
-  const specs = pods.map((pod) => {
-    const isGated = hasReadinessGate(pod, inPlaceUpdateReadyCondition);
-    const from = isGated ? revisionOf(pod, old) : undefined;
-    return { pod, spec: updateSpecOf(from, current, { gates: settings.gates, revisionName: hash }) };
-  });
+  const { set, current, now } = situation;
+  const specs = pods.map((pod) => ({ pod, spec: inPlaceSpecOf(situation, pod) }));
   const how = `in-place(revision ${current.metadata.name})`;
   const actions = specs
     .flatMap(({ pod, spec }) => (spec ? [{ pod, spec }] : []))
     .slice(0, burstOf(set))
     .flatMap(({ pod, spec }) => announceUpdate(startUpdate(pod, spec, situation, now), set, how, 'in-place'));
   return { actions, rest: specs.filter(({ spec }) => spec === undefined).map(({ pod }) => pod) };
+}
+
+/** Whether a Pod is left as it is for a while, because the server refuses to have it updated or replaced. */
+export function isHeldBack(situation: Situation, pod: Pod): boolean {
+  const { permissions, hash } = situation;
+  if (!permissions.hasRefusals()) return false;
+  const spec = changesOf(situation, pod);
+  const way = spec ? permissions.wayFor(pod, spec, 'InPlaceIfPossible') : 'ReCreate';
+  return way === 'ReCreate' ? permissions.recreationFault(hash) !== undefined : way !== 'InPlace';
+}
+
+/** What it takes to update a Pod in place; undefined where it has to be replaced. */
+function inPlaceSpecOf(situation: Situation, pod: Pod): UpdateSpec | undefined {
+  const spec = changesOf(situation, pod);
+  return spec && situation.permissions.wayFor(pod, spec, 'InPlaceIfPossible') === 'InPlace' ? spec : undefined;
+}
+
+function changesOf({ set, settings, current, old, hash }: Situation, pod: Pod): UpdateSpec | undefined {
+  if (set.spec.updateStrategy?.rollingUpdate?.rollingUpdateType !== 'InPlaceIfPossible') return undefined;
+  const from = hasReadinessGate(pod, inPlaceUpdateReadyCondition) ? revisionOf(pod, old) : undefined;
+  return updateSpecOf(from, current, { gates: settings.gates, revisionName: hash });
 }
 
 /** Whichever of the two a revision is called by, the hash comes last in it. */

@@ -7,6 +7,7 @@ import { inPlaceUpdateReadyCondition } from '@kruise/api/kruise/well-known';
 import type { NodeSituation } from '@kruise/controlplane/controllers/daemonset/situation';
 import { findCondition } from '@kruise/machinery/conditions';
 import { isPodAvailable } from '@kruise/machinery/pods';
+import type { Permissions } from '../../inplace/permission.ts';
 import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import { hasReadinessGate } from '../../readiness/pod-readiness.ts';
 import type { RevisionLabels } from '../../revision/pod-revision.ts';
@@ -23,6 +24,8 @@ export type Situation = NodeSituation & {
   readonly current: ControllerRevision;
   readonly old: readonly ControllerRevision[];
   readonly revisionLabels: RevisionLabels;
+  /** What the server lets be done to Pods, as far as it has been asked. */
+  readonly permissions: Permissions;
   readonly imagePullJobs: readonly ImagePullJob[];
 };
 

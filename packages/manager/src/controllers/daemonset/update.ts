@@ -4,6 +4,7 @@ import { type NodeState, statesOf } from '@kruise/controlplane/controllers/daemo
 import { updateBudget } from '@kruise/controlplane/controllers/daemonset/situation';
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { compareStrings } from '@kruise/values/go-syntax';
+import { isHeldBack } from './in-place.ts';
 import { partitionOf } from './numbers.ts';
 import { isAvailable, isPreDeleting, type Situation } from './situation.ts';
 
@@ -73,7 +74,8 @@ function replace(situation: Situation, states: readonly NodeState[], maxUnavaila
   const candidates: Pod[] = [];
   let unavailable = 0;
   for (const { newPod, oldPod, isCrowded } of states) {
-    if (isCrowded || isStaying(oldPod) === isStaying(newPod)) unavailable++;
+    if (oldPod && !newPod && isHeldBack(situation, oldPod)) unavailable += Number(!isAvailable(oldPod, situation));
+    else if (isCrowded || isStaying(oldPod) === isStaying(newPod)) unavailable++;
     else if (newPod) unavailable += Number(!isAvailable(newPod, situation)) + Number(isPreDeleting(newPod));
     else if (!isAvailable(oldPod!, situation)) broken.push(oldPod!);
     else candidates.push(oldPod!);

@@ -29,7 +29,7 @@ export function statefulSetController(settings: ManagerSettings): Controller {
     ],
     uses: [controllerRevision, storageClass, ...(fetchesAhead ? [imagePullJob] : [])],
     observe: (caches, key) => observe(caches, key, fetchesAhead),
-    decide: (observed, now) => decide(observed, settings, now),
+    decide: (observed, now, refused) => decide(observed, settings, now, refused),
   });
 }
 

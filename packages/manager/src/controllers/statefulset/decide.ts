@@ -9,6 +9,7 @@ import { type Action, isBeingDeleted } from '@kruise/client/actions';
 import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
+import { noRefusals, type RefusedWrites } from '@kruise/client/refusals';
 import { restAfterShortLives, restBetweenLooks } from '@kruise/controlplane/controllers/pace';
 import { contentOf, revisionActions } from '@kruise/controlplane/controllers/statefulset/history';
 import { ordinalOf } from '@kruise/controlplane/controllers/statefulset/identity';
@@ -17,6 +18,7 @@ import { compareRevisions, planRevision } from '@kruise/machinery/controller-rev
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { secondsUntilAvailable } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
+import { permissionsBy } from '../../inplace/permission.ts';
 import { literalLabels } from '../../revision/pod-revision.ts';
 import type { ManagerSettings } from '../../settings.ts';
 import { wantedOrdinals } from './ordinals.ts';
@@ -37,7 +39,12 @@ export type Observed = Pick<Situation, 'set' | 'imagePullJobs' | 'findClaim' | '
   readonly findRevision: (name: string) => ControllerRevision | undefined;
 };
 
-export function decide(observed: Observed, settings: ManagerSettings, now: Instant): Decision<StatefulSetStatus> {
+export function decide(
+  observed: Observed,
+  settings: ManagerSettings,
+  now: Instant,
+  refused: RefusedWrites = noRefusals,
+): Decision<StatefulSetStatus> {
   const { set } = observed;
   const selector = selectorOf(set.spec.selector);
   const matches = ({ metadata }: Pod | ControllerRevision) => selector.matches(metadata.labels);
@@ -51,10 +58,12 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
     find: observed.findRevision,
   });
 
-  const parts = { pods: pods.claimed, revisions: history.claimed, update: plan.update };
+  const permissions = permissionsBy(refused);
+  const parts = { pods: pods.claimed, revisions: history.claimed, update: plan.update, permissions };
   const situation = situationOf(observed, parts, settings, now);
   const work = isBeingDeleted(set) ? atRest : workOn(situation);
-  const status = statusOf(situation, { collisionCount: plan.collisionCount, outgoing: work.outgoing });
+  const statusAfter = (outgoing: ReadonlySet<Pod>) =>
+    statusOf(situation, { collisionCount: plan.collisionCount, outgoing });
   const seconds = [secondsUntilAvailable(pods.claimed, minReadySecondsOf(set), now), ...work.seconds].filter(
     (each) => each !== undefined,
   );
@@ -67,7 +76,11 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
       ...work.actions,
       ...truncateHistory(situation),
     ],
-    status: (outcome) => withFailures(status, work, outcome, set, now),
+    status(outcome) {
+      // Pods that were to leave their revision have not where something failed: the next reconcile counts them anew.
+      const hasFailed = outcome.failures.some(({ action }) => work.actions.includes(action));
+      return withFailures(statusAfter(hasFailed ? new Set() : work.outgoing), work, outcome, set, now);
+    },
     ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}),
     // Even where there is something to do: Pods that are updated become ready one after the other, and each has its due.
     restMs: Math.max(restBetweenLooks(pods.claimed.length), restAfterShortLives(pods.claimed, now)),
@@ -76,7 +89,7 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
 
 function situationOf(
   observed: Observed,
-  { pods, revisions, update }: Pick<Situation, 'pods' | 'revisions' | 'update'>,
+  { pods, revisions, update, permissions }: Pick<Situation, 'pods' | 'revisions' | 'update' | 'permissions'>,
   settings: ManagerSettings,
   now: Instant,
 ): Situation {
@@ -101,6 +114,7 @@ function situationOf(
     current,
     update,
     revisionLabels: literalLabels,
+    permissions,
     imagePullJobs,
     findClaim,
     findPod,
@@ -114,6 +128,8 @@ type Work = {
   readonly outgoing: ReadonlySet<Pod>;
   /** Why a Pod cannot be made. */
   readonly fault?: string | undefined;
+  /** Why Pods cannot be updated for a while. */
+  readonly updateFault?: string | undefined;
 };
 
 const atRest: Work = { actions: [], seconds: [], outgoing: new Set() };
@@ -129,6 +145,7 @@ function workOn(situation: Situation): Work {
     seconds: [...refresher.seconds(), rollout.requeueAfterSeconds].filter((each) => each !== undefined),
     outgoing: outgoing.union(rollout.outgoing),
     fault,
+    updateFault: rollout.fault,
   });
   if (kept.isBlocked) return endWith(mayUpdate(situation, refresher) ? resume(situation) : nothingToUpdate, kept.fault);
   const leaving = scaleIn(situation);
@@ -158,10 +175,16 @@ function withFailures(
 ): StatefulSetStatus {
   const creating = { type: 'FailedCreatePod', verb: 'create' };
   const updating = { type: 'FailedUpdatePod', verb: 'update' };
-  const faulty = work.fault ? withFailure(status, { ...creating, error: work.fault }, former, now) : status;
+  const faults = [
+    ...(work.fault ? [{ ...creating, error: work.fault }] : []),
+    ...(work.updateFault ? [{ ...updating, error: work.updateFault }] : []),
+  ];
+  const faulty = faults.reduce((told, fault) => withFailure(told, fault, former, now), status);
   const isOfWork = new Set(work.actions);
   return failures.reduce((told, { action, error }) => {
-    if (!isOfWork.has(action) || (action.type !== 'create' && action.type !== 'update')) return told;
+    if (!isOfWork.has(action) || action.type === 'record' || action.type === 'effect') return told;
+    const isOfUpdate = action.type === 'update' || action.dryRun !== undefined;
+    if (action.type !== 'create' && !isOfUpdate) return told;
     const message = error instanceof Error ? error.message : String(error);
     return withFailure(told, { ...(action.type === 'create' ? creating : updating), error: message }, former, now);
   }, faulty);

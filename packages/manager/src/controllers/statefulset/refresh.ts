@@ -4,7 +4,7 @@ import { refreshUpdate } from '../../inplace/update.ts';
 import { advanceState } from '../../lifecycle/advance.ts';
 import { together } from '../../patch-pod.ts';
 import { nameOf, type Situation } from './situation.ts';
-import { candidates } from './update.ts';
+import { candidates, refusalFault } from './update.ts';
 
 /** Brings on what has begun with Pods, each once in a pass whoever asks (statefulset.md §7.3). */
 export type Refresher = {
@@ -21,9 +21,12 @@ export function refresherOf(situation: Situation): Refresher {
   const progress = {
     lifecycle: set.spec.lifecycle,
     gates: settings.gates,
-    // A Pod that a raised partition keeps where it is was to be updated, and is not to be any more.
+    // A Pod that a raised partition keeps where it is was to be updated, and is not to be any more; nor for the time being
+    // is one that the server refuses to have updated.
     isUpdated: (pod: Pod) =>
-      revisionLabels.isAt(pod, nameOf(update)) || !candidates(situation).some((slot) => slot.pod === pod),
+      revisionLabels.isAt(pod, nameOf(update)) ||
+      !candidates(situation).some((slot) => slot.pod === pod) ||
+      refusalFault(situation, pod) !== undefined,
     isMade: () => true,
   };
   const seen = new Set<Pod>();

@@ -68,7 +68,8 @@ function isKept({ set, settings }: Blueprints, { ordinal, index, old }: Place): 
   return (rollingUpdate.unorderedUpdate ? old : index) < partitionOf(set);
 }
 
-function newPod({ set, settings, now }: Blueprints, ordinal: number, revision: ControllerRevision): Pod {
+/** A Pod with a number, of a revision. */
+export function newPod({ set, settings, now }: Blueprints, ordinal: number, revision: ControllerRevision): Pod {
   const template = podTemplateOf(revision) ?? set.spec.template;
   const isIndexed = settings.gates.PodIndexLabel;
   const pod = memberOf(set, ordinal, template, nameOf(revision), { isIndexed });

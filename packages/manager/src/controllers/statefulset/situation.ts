@@ -8,6 +8,7 @@ import type { StorageClass } from '@kruise/api/storage/storageclass';
 import { isBeingDeleted } from '@kruise/client/actions';
 import { isPodAvailable, isPodReady } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
+import type { Permissions } from '../../inplace/permission.ts';
 import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import type { RevisionLabels } from '../../revision/pod-revision.ts';
 import type { ManagerSettings } from '../../settings.ts';
@@ -36,6 +37,8 @@ export type Situation = {
   readonly current: ControllerRevision;
   readonly update: ControllerRevision;
   readonly revisionLabels: RevisionLabels;
+  /** What the server lets be done to Pods, as far as it has been asked. */
+  readonly permissions: Permissions;
   readonly imagePullJobs: readonly ImagePullJob[];
   /** What has a name in the set's namespace, whoever it belongs to. */
   readonly findClaim: (name: string) => PersistentVolumeClaim | undefined;

@@ -1,8 +1,11 @@
 /** Bringing Pods to another revision (statefulset.md §5.8). */
 import type { Pod } from '@kruise/api/core/pod';
 import { type Action, isBeingDeleted } from '@kruise/client/actions';
+import { ordinalOf } from '@kruise/controlplane/controllers/statefulset/identity';
 import { attemptUpdate } from '../../inplace/attempt.ts';
 import { updateObstacle } from '../../inplace/completion.ts';
+import type { PodUpdatePolicy } from '../../inplace/permission.ts';
+import type { UpdateSpec } from '../../inplace/state.ts';
 import { updateSpecOf } from '../../inplace/update-spec.ts';
 import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import { soonest } from '../../soonest.ts';
@@ -11,7 +14,7 @@ import { byPriority } from '../../update-order/priority.ts';
 import { maxUnavailableOf, partitionOf } from './numbers.ts';
 import { replicasOf } from './ordinals.ts';
 import { areClaimsCompatible, areClaimsDone, areClaimsReady, resizeClaims, resizesClaims } from './resize.ts';
-import { isUpdatedForScaling } from './revisions.ts';
+import { isUpdatedForScaling, newPod } from './revisions.ts';
 import { isAvailable, isHealthy, nameOf, type Situation, type Slot } from './situation.ts';
 import { deletePod, isLeaving } from './slots.ts';
 
@@ -20,6 +23,8 @@ export type Rollout = {
   /** Pods that are about to leave the revision they are at. */
   readonly outgoing: ReadonlySet<Pod>;
   readonly requeueAfterSeconds?: number;
+  /** Why Pods cannot be updated for a while: the server refused it. */
+  readonly fault?: string;
 };
 
 export const nothingToUpdate: Rollout = { actions: [], outgoing: new Set() };
@@ -33,6 +38,7 @@ export function rollOut(situation: Situation): Rollout {
   const actions: Action[] = [];
   const outgoing = new Set<Pod>();
   const seconds: number[] = [];
+  let fault: string | undefined;
 
   const chosen = new Set<Slot>();
   for (const slot of slots.toReversed()) {
@@ -57,6 +63,12 @@ export function rollOut(situation: Situation): Rollout {
     }
     const isWaiting = task === 'resize' || task === 'wait';
     if (!isWaiting && (chosen.has(slot) || isLeaving(slot.pod))) continue;
+    const refusal = isWaiting ? undefined : refusalFault(situation, slot.pod);
+    if (refusal !== undefined) {
+      fault ??= refusal;
+      if (isUnordered(situation)) continue;
+      break;
+    }
     down.add(slot);
     if (isWaiting) continue;
     const step = updatePod(situation, slot.pod);
@@ -65,7 +77,16 @@ export function rollOut(situation: Situation): Rollout {
     if (step.leaves) outgoing.add(slot.pod);
     if (step.requeueAfterSeconds !== undefined) seconds.push(step.requeueAfterSeconds);
   }
-  return { actions, outgoing, ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}) };
+  return {
+    actions,
+    outgoing,
+    ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}),
+    ...(fault === undefined ? {} : { fault }),
+  };
+}
+
+function isUnordered({ set }: Situation): boolean {
+  return set.spec.updateStrategy?.rollingUpdate?.unorderedUpdate !== undefined;
 }
 
 /**
@@ -75,7 +96,9 @@ export function rollOut(situation: Situation): Rollout {
  */
 export function resume(situation: Situation): Rollout {
   const begun = candidates(situation).filter((slot) => isBegun(slot) && !isBeingDeleted(slot.pod));
-  const drained = begun.filter((slot) => taskFor(situation, slot) === 'update').map(({ pod }) => pod);
+  const drained = begun
+    .filter((slot) => taskFor(situation, slot) === 'update' && refusalFault(situation, slot.pod) === undefined)
+    .map(({ pod }) => pod);
   const steps = drained.map((pod) => updatePod(situation, pod));
   return {
     actions: steps.flatMap(({ actions }) => actions),
@@ -140,14 +163,35 @@ type UpdateStep = {
   readonly fault?: string;
 };
 
+/** Why a Pod can be brought to the update revision in no way for a while: the server refused it. */
+export function refusalFault(situation: Situation, pod: Pod): string | undefined {
+  if (!situation.permissions.hasRefusals()) return undefined;
+  const { permissions, update } = situation;
+  const spec = updateSpecFor(situation, pod);
+  const way = spec ? permissions.wayFor(pod, spec, policyOf(situation)) : 'ReCreate';
+  if (way === 'ReCreate') return permissions.recreationFault(nameOf(update));
+  return way === 'InPlace' ? undefined : way.fault;
+}
+
+function policyOf({ set }: Situation): PodUpdatePolicy {
+  return set.spec.updateStrategy?.rollingUpdate?.podUpdatePolicy ?? 'ReCreate';
+}
+
+/** What it takes to update a Pod in place; undefined where it has to be replaced. */
+function updateSpecFor(situation: Situation, pod: Pod): UpdateSpec | undefined {
+  const { set, settings, revisions, revisionLabels, update: to } = situation;
+  if (policyOf(situation) === 'ReCreate') return undefined;
+  const from = revisions.find((each) => revisionLabels.isAt(pod, nameOf(each)));
+  const { gracePeriodSeconds: graceSeconds = 0 } = set.spec.updateStrategy?.rollingUpdate?.inPlaceUpdateStrategy ?? {};
+  return updateSpecOf(from, to, { gates: settings.gates, graceSeconds });
+}
+
 function updatePod(situation: Situation, pod: Pod): UpdateStep {
-  const { set, settings, revisions, revisionLabels, update: to, now } = situation;
-  const { podUpdatePolicy = 'ReCreate', inPlaceUpdateStrategy } = set.spec.updateStrategy?.rollingUpdate ?? {};
+  const { set, permissions, update: to, now } = situation;
+  const podUpdatePolicy = policyOf(situation);
   if (podUpdatePolicy !== 'ReCreate') {
-    const from = revisions.find((each) => revisionLabels.isAt(pod, nameOf(each)));
-    const graceSeconds = inPlaceUpdateStrategy?.gracePeriodSeconds ?? 0;
-    const spec = updateSpecOf(from, to, { gates: settings.gates, graceSeconds });
-    if (spec) {
+    const spec = updateSpecFor(situation, pod);
+    if (spec && permissions.wayFor(pod, spec, podUpdatePolicy) === 'InPlace') {
       const hook = set.spec.lifecycle?.inPlaceUpdate;
       const attempt = { workload: set, to, spec, hook, marksEveryPod: false };
       return { ...attemptUpdate(pod, attempt, situation, now), leaves: true };
@@ -157,7 +201,13 @@ function updatePod(situation: Situation, pod: Pod): UpdateStep {
       return { actions: [], leaves: false, fault };
     }
   }
-  const deletion = deletePod(situation, pod);
+  const recreation = {
+    workload: set,
+    revision: nameOf(to),
+    // Nothing but members is updated.
+    pod: () => newPod(situation, ordinalOf(set, pod)!, to),
+  };
+  const deletion = permissions.beforeRecreation(deletePod(situation, pod), recreation);
   return { actions: deletion, leaves: isDeletion(deletion) };
 }
 

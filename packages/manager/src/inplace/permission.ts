@@ -1,0 +1,163 @@
+/**
+ * Whether the API server lets Pods be updated in place, found out before a Pod is taken out of service. Admission
+ * policies, webhooks, quota and the rules of `pods/resize`, which differ between releases, are known to the server alone:
+ * the first Pod of a revision is preceded by a dry run of all that its update will write. The answer holds for all Pods
+ * that are alike, so that a rollout of thousands of Pods costs one or two requests more.
+ */
+import type { Pod } from '@kruise/api/core/pod';
+import {
+  type Action,
+  afterDryRun,
+  create,
+  type DryRun,
+  type ObjectAction,
+  type PatchAction,
+} from '@kruise/client/actions';
+import type { KubernetesObject } from '@kruise/client/object-key';
+import { isRefused, isRefusedByValidation, type Refusal, type RefusedWrites } from '@kruise/client/refusals';
+import { budgetNameOf } from '../budget/pod-unavailable-budget.ts';
+import { patchPod } from '../patch-pod.ts';
+import { type RevisionLabels, revisionLabelOf } from '../revision/pod-revision.ts';
+import type { ManagerSettings } from '../settings.ts';
+import { applyWhole, resizeAction } from './batch.ts';
+import type { UpdateSpec } from './state.ts';
+
+/** What the writes of an update depend on beside the Pod. */
+type Revising = { readonly settings: ManagerSettings; readonly revisionLabels: RevisionLabels };
+
+export type PodUpdatePolicy = 'ReCreate' | 'InPlaceIfPossible' | 'InPlaceOnly';
+
+/** How a Pod is brought to another revision now; or why it cannot be for a while. */
+export type Way = 'InPlace' | 'ReCreate' | { readonly fault: string };
+
+/** Pods that are deleted in order to be made anew. */
+export type Recreation = {
+  /** The workload, on which a refusal is reported. */
+  readonly workload: KubernetesObject;
+  readonly revision: string;
+  /** A Pod as it will be made. */
+  readonly pod: () => Pod;
+};
+
+export type Permissions = {
+  /** Whether anything was refused at all. */
+  hasRefusals(): boolean;
+  /** How a Pod that could be updated in place, by what changes, is brought to the revision. */
+  wayFor(pod: Pod, spec: UpdateSpec, policy: PodUpdatePolicy): Way;
+  /** Whether this Pod was refused, though others may not have been: it goes after them. */
+  wasRefused(pod: Pod, spec: UpdateSpec): boolean;
+  /** The writes of an update in place, whose refusal is remembered of this Pod. */
+  remembered(writes: readonly PatchAction[], pod: Pod, spec: UpdateSpec): readonly PatchAction[];
+  /** What takes a Pod out of service, after a dry run of its update if nothing is known of Pods like this one. */
+  afterDryRun(actions: readonly PatchAction[], pod: Pod, spec: UpdateSpec, revising: Revising): readonly PatchAction[];
+  /** The refusal of the next batch of an update that has begun. */
+  batchRefusal(pod: Pod): Refusal | undefined;
+  /** Why Pods cannot be recreated at a revision for a while. */
+  recreationFault(revision: string): string | undefined;
+  /** What deletes Pods to have them recreated, after a dry run of the creation if nothing is known of that. */
+  beforeRecreation(actions: readonly Action[], recreation: Recreation): readonly Action[];
+};
+
+/** What the answers so far permit. Made for one decision, in which each question is asked once. */
+export function permissionsBy(refused: RefusedWrites): Permissions {
+  const asked = new Set<string>();
+  // What was refused since it was accepted is asked again.
+  const isKnown = (id: string) => refused.isDryRunAccepted(id) && refused.find(id) === undefined;
+  /** The dry run of one action, for whose answer all later ones wait. */
+  const dryRunOf = (id: string, writes: () => readonly ObjectAction[]): DryRun => {
+    if (asked.has(id)) return { id, writes: [] };
+    asked.add(id);
+    return { id, writes: writes() };
+  };
+  /** The refusal that holds a Pod back for longest. */
+  const refusalOf = (pod: Pod, spec: UpdateSpec) => {
+    if (!refused.hasAny()) return undefined;
+    const alike = alikeId(pod, spec);
+    const found = [refused.find(alike), refused.find(ownId(alike, pod))].filter((each) => each !== undefined);
+    return found.sort((a, b) => b.retryInMs - a.retryInMs)[0];
+  };
+
+  return {
+    hasRefusals: () => refused.hasAny(),
+    wayFor(pod, spec, policy) {
+      const refusal = refusalOf(pod, spec);
+      if (!refusal) return 'InPlace';
+      if (policy === 'InPlaceIfPossible' && isRefused(refusal.error)) {
+        const recreation = refused.find(recreationId(spec.revision));
+        const isHeld = recreation !== undefined && recreation.retryInMs > 0;
+        // What is invalid as an update stays so. Others, who forbade it, may change their mind: both ways are tried in turn.
+        const isNext = recreation === undefined || recreation.attempts < refusal.attempts;
+        if (!isHeld && (isNext || isRefusedByValidation(refusal.error))) return 'ReCreate';
+        if (isHeld && isRefusedByValidation(refusal.error)) return { fault: messageOf(recreation.error) };
+      }
+      return refusal.retryInMs > 0 ? { fault: messageOf(refusal.error) } : 'InPlace';
+    },
+    wasRefused: (pod, spec) => refused.hasAny() && refused.find(ownId(alikeId(pod, spec), pod)) !== undefined,
+    remembered(writes, pod, spec) {
+      const refusalId = ownId(alikeId(pod, spec), pod);
+      return writes.map((write) => ({ ...write, refusalId }));
+    },
+    afterDryRun(actions, pod, spec, revising) {
+      const [first, ...rest] = actions;
+      if (!first) return actions;
+      const alike = alikeId(pod, spec);
+      const own = ownId(alike, pod);
+      // What a budget permits differs from Pod to Pod, and so does what was refused of this Pod while others may be updated.
+      const isAlone = budgetNameOf(pod) !== undefined || (isKnown(alike) && refused.find(own) !== undefined);
+      const id = isAlone ? own : alike;
+      if (!isAlone && isKnown(id)) return actions;
+      const dryRun = dryRunOf(id, () => writesOf(pod, spec, revising));
+      return [afterDryRun(first, { ...dryRun, ownId: own }), ...rest];
+    },
+    batchRefusal: (pod) => (refused.hasAny() ? refused.find(batchId(pod)) : undefined),
+    recreationFault(revision) {
+      const refusal = refused.find(recreationId(revision));
+      return refusal && refusal.retryInMs > 0 ? messageOf(refusal.error) : undefined;
+    },
+    beforeRecreation(actions, { workload, revision, pod }) {
+      const [first, ...rest] = actions;
+      const id = recreationId(revision);
+      if (!first || !('object' in first) || isKnown(id)) return actions;
+      const message = `failed to recreate pod {name} for update(revision ${revision}): {error}`;
+      const announcement = { about: workload, failed: { reason: 'FailedUpdatePodReCreate', message } };
+      const dryRun = dryRunOf(id, () => [create(pod())]);
+      return [afterDryRun(first, { ...dryRun, announcement }), ...rest];
+    },
+  };
+}
+
+/** All that an update in place writes, in whatever batches it does so later. */
+function writesOf(pod: Pod, spec: UpdateSpec, { settings, revisionLabels }: Revising): readonly PatchAction[] {
+  const resize = settings.resizesBySubresource ? resizeAction(pod, spec.resources) : undefined;
+  const labels = { ...pod.metadata.labels, ...revisionLabels.labelsOf(spec.revision) };
+  const begun: Pod = { ...pod, metadata: { ...pod.metadata, labels } };
+  return [...(resize ? [resize] : []), patchPod(pod, applyWhole(begun, spec, settings))];
+}
+
+/** Pods of one revision are alike, unless they are resized: then what they have by now counts, too. */
+function alikeId(pod: Pod, spec: UpdateSpec): string {
+  const id = `in-place update of ${revisionLabelOf(pod)} to ${spec.revision}`;
+  if (Object.keys(spec.resources).length === 0) return id;
+  const containers = (pod.spec?.containers ?? []).map(({ name, resources, resizePolicy }) => {
+    const status = pod.status?.containerStatuses?.find((each) => each.name === name);
+    return { name, resources, resizePolicy, isResizable: status?.resources !== undefined };
+  });
+  return `${id} ${JSON.stringify(containers)}`;
+}
+
+function ownId(alike: string, { metadata }: Pod): string {
+  return `${alike}: ${metadata.name} ${metadata.uid}`;
+}
+
+/** Under which a batch after the first, or after the grace period, is remembered. */
+export function batchId({ metadata }: Pod): string {
+  return `next batch of the in-place update of ${metadata.name} ${metadata.uid}`;
+}
+
+function recreationId(revision: string): string {
+  return `recreation at ${revision}`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
