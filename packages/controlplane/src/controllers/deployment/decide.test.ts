@@ -355,6 +355,12 @@ const rows: readonly Row[] = [
     does: 'a 5→5, new 5→5',
   },
   {
+    name: 'leaves several ReplicaSets alone while it is paused and set to recreate',
+    deployment: { spec: { ...recreate, replicas: 12, paused: true } },
+    sets: oldAndNew(5, 5),
+    does: '',
+  },
+  {
     name: 'does not roll on while it is scaled',
     deployment: { spec: { replicas: 20 } },
     sets: oldAndNew(8, 5),

@@ -27,6 +27,9 @@ export function isScaled(deployment: Deployment, sets: ReplicaSets): boolean {
 /**
  * The sizes ReplicaSets are to have. One that keeps its size is named too where it is to be told of the whole: until all
  * have been told, the rollout does not go on.
+ *
+ * A paused Recreate Deployment with several active ReplicaSets is left alone, as upstream does: controllers that take
+ * over such a Deployment, as kruise-rollout's does, detect scaling by the annotations of its ReplicaSets.
  */
 export function scaleSets(deployment: Deployment, sets: ReplicaSets): readonly Resize[] {
   const replicas = replicasOf(deployment);
@@ -36,7 +39,8 @@ export function scaleSets(deployment: Deployment, sets: ReplicaSets): readonly R
     return activeOf(sets.oldSets).map((set) => ({ set, replicas: 0 }));
   }
   const active = activeOf(allOf(sets));
-  return isRolling(deployment) ? shares(deployment, active) : active.map((set) => ({ set, replicas: replicasOf(set) }));
+  if (isRolling(deployment)) return shares(deployment, active);
+  return deployment.spec?.paused ? [] : active.map((set) => ({ set, replicas: replicasOf(set) }));
 }
 
 /** The only ReplicaSet that has Pods, or the latest if none has. */
