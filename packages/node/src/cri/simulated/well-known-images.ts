@@ -84,15 +84,12 @@ const webServers: readonly ImageDefinition[] = [
   },
 ];
 
-/** A game server that opens in steps: each check finds it one step further, until its gate is open. */
-const gameServerProbe = `step=0
-if [ -f /tmp/probe-step ]; then step=$(cat /tmp/probe-step); fi
-echo $((step + 1)) > /tmp/probe-step
-case $step in
-  0) exit 1 ;;
-  1) echo data ;;
-  *) echo gate ;;
-esac
+/** A game server that opens in steps, by the time since its first check: closed, then its data loaded, then its gate open. */
+const gameServerProbe = `now=$(date +%s)
+if [ ! -f /tmp/first-check ]; then echo $now > /tmp/first-check; fi
+age=$((now - $(cat /tmp/first-check)))
+if [ $age -lt 6 ]; then exit 1; fi
+if [ $age -lt 16 ]; then echo data; else echo gate; fi
 `;
 
 const testImages: readonly ImageDefinition[] = [

@@ -67,14 +67,16 @@ describe('programs of images', () => {
   test('the probe of the game server reports a closed server, then its data, then its gate', async () => {
     const node = simulatedNode();
     const { containerId } = await node.runContainer({ image: 'openkruise/minecraft-demo:probe-v0' });
-    const probe = async () => {
+    const probeAfter = async (seconds: number) => {
+      await node.pass(seconds * 1000);
       const { stdout, exitCode } = await node.sh(containerId, 'bash ./probe.sh');
       return `${exitCode} ${stdout.trim()}`;
     };
-    assert.deepEqual(
-      [await probe(), await probe(), await probe(), await probe()],
-      ['1 ', '0 data', '0 gate', '0 gate'],
-    );
+    assert.equal(await probeAfter(0), '1 ');
+    assert.equal(await probeAfter(5), '1 ');
+    assert.equal(await probeAfter(1), '0 data');
+    assert.equal(await probeAfter(9), '0 data');
+    assert.equal(await probeAfter(1), '0 gate');
   });
 
   const privileges: readonly [noNewPrivs: boolean, output: string][] = [
