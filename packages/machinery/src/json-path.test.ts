@@ -177,3 +177,15 @@ test('what multiplies is stopped', () => {
   assert.throws(() => jsonPath('{range @}'.repeat(40)).print({}), { message: 'jsonpath takes too many steps' });
   assert.throws(() => jsonPath(`{${'[?(@'.repeat(500)}`), { name: 'ParseError' });
 });
+
+test('a path of many digits or spaces is looked at once', () => {
+  const before = process.cpuUsage().user;
+  for (const text of ['1'.repeat(100_000), ' '.repeat(100_000)]) {
+    try {
+      jsonPath(`{[?(@.a == ${text}x)]}{['a${text}b',${text}'c']}`).print({});
+    } catch (error) {
+      assert.match((error as Error).name, /^(ParseError|JsonPathError)$/);
+    }
+  }
+  assert.ok(process.cpuUsage().user - before < 1_000_000);
+});

@@ -240,10 +240,12 @@ export function plainValue(token: JsonToken): unknown {
 }
 
 const integer = /^-?[0-9]+$/;
+/** Reading an integer takes more time than its length; beyond this no field takes one. */
+const maxIntegerLength = 1000;
 
 function numberOf(literal: string): number | bigint {
   const value = Number(literal);
-  if (!Number.isFinite(value) && !integer.test(literal)) {
+  if (!Number.isFinite(value) && (literal.length > maxIntegerLength || !integer.test(literal))) {
     throw new JsonSyntaxError(`json: cannot unmarshal number ${literal} into Go value of type float64`);
   }
   return Number.isSafeInteger(value) || !integer.test(literal) ? value : BigInt(literal);

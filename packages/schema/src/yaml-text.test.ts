@@ -149,3 +149,11 @@ test('names the lines of repeated keys in time that grows with their number, not
   const few = timeOf(10_000);
   assert.ok(timeOf(80_000) < 24 * few + 200_000);
 });
+
+test('says what a text lacks that ends within a collection, whatever quotes it has, and at once', () => {
+  const before = process.cpuUsage().user;
+  assert.throws(() => parseYaml(`[a${'"\\'.repeat(100_000)}`), {
+    message: "yaml: line 1: did not find expected ',' or ']'",
+  });
+  assert.ok(process.cpuUsage().user - before < 1_000_000);
+});

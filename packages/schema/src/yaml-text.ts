@@ -98,18 +98,47 @@ const goReasons: ReadonlyMap<string, string> = new Map([
 /** Of a bracket or brace that is never closed. */
 const unfinished = 'unexpected end of the stream within a flow collection';
 
-/** What Go says of a text that ends within a flow collection: what it looked for at the end, and at which line. */
+/**
+ * What Go says of a text that ends within a flow collection: what it looked for at the end, and at which line. The text
+ * is looked at once, from left to right; a quote that nothing closes is a character like any other.
+ */
 function unfinishedCollection(source: string): string {
   const open: string[] = [];
+  const unclosed = new Set<string>();
   let last = '';
-  for (const [token] of source.matchAll(/'(?:[^']|'')*'|"(?:[^"\\]|\\.)*"|(?<=\s)#.*|[^\s]/g)) {
-    if (token === '[' || token === '{') open.push(token);
-    else if (token === ']' || token === '}') open.pop();
-    if (!token.startsWith('#')) last = token;
+  for (let at = 0; at < source.length; at++) {
+    const character = source[at]!;
+    if (/\s/.test(character)) continue;
+    if (character === '#' && /\s/.test(source[at - 1] ?? '')) {
+      const end = source.indexOf('\n', at);
+      at = end < 0 ? source.length : end;
+      continue;
+    }
+    if (character === '[' || character === '{') open.push(character);
+    else if (character === ']' || character === '}') open.pop();
+    else if ((character === "'" || character === '"') && !unclosed.has(character)) {
+      const end = closingQuote(source, at);
+      if (end < 0) unclosed.add(character);
+      else at = end;
+    }
+    last = character;
   }
   const line = source.split('\n').length - (source.endsWith('\n') ? 1 : 0);
   const wanted = '[{,:'.includes(last) ? 'node content' : `',' or '${open.at(-1) === '{' ? '}' : ']'}'`;
   return `line ${line}: did not find expected ${wanted}`;
+}
+
+/** Where the quote at a place is closed; below zero if nowhere. */
+function closingQuote(source: string, start: number): number {
+  const quoteSign = source[start];
+  for (let at = start + 1; at < source.length; at++) {
+    if (source[at] === '\\' && quoteSign === '"') at++;
+    else if (source[at] === quoteSign) {
+      if (quoteSign === '"' || source[at + 1] !== quoteSign) return at;
+      at++;
+    }
+  }
+  return -1;
 }
 
 function eventsOf(source: string): readonly Event[] {

@@ -16,12 +16,14 @@ export type ListOptions = {
 };
 
 const maxInt64 = 2n ** 63n - 1n;
+/** A query may have a megabyte of digits, which are not read to be found out of range. */
+const maxDigits = 100;
 
 /** A whole number of a query string, refused in the words of the Go function that reads it. */
 export function parseInteger(text: string | null): number | undefined {
   if (text === null || text === '') return undefined;
   if (!/^[+-]?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-  const value = BigInt(text.replace(/^\+/, ''));
+  const value = BigInt(text.length > maxDigits ? maxInt64 + 1n : text.replace(/^\+/, ''));
   if (value > maxInt64 || value < -maxInt64 - 1n) {
     throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`);
   }
@@ -124,6 +126,7 @@ export function parseListVersion(text: string): number {
 
 function versionFault(text: string): string | undefined {
   if (!/^\d+$/.test(text)) return `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
-  if (BigInt(text) >= 2n ** 64n) return `strconv.ParseUint: parsing ${JSON.stringify(text)}: value out of range`;
+  if (text.length > maxDigits || BigInt(text) >= 2n ** 64n)
+    return `strconv.ParseUint: parsing ${JSON.stringify(text)}: value out of range`;
   return undefined;
 }

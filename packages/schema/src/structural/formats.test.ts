@@ -53,3 +53,12 @@ test('a format nobody knows is not checked', () => assert.equal(formatCheck('tel
 test('the formats of numbers are not checked', () => assert.equal(formatCheck('int32'), undefined));
 test('dashes in the name of a format do not matter', () =>
   assert.equal(formatCheck('datetime'), formatCheck('date-time')));
+
+test('a duration of many digits is refused at once', () => {
+  const isDuration = formatCheck('duration')!;
+  const before = process.cpuUsage().user;
+  for (const text of ['1'.repeat(200_000), `${'0'.repeat(200_000)}x`, '1 '.repeat(100_000)]) isDuration(text);
+  assert.equal(isDuration(`${'9'.repeat(200_000)} days`), false);
+  assert.equal(isDuration(`${'0'.repeat(30)}2 days`), true);
+  assert.ok(process.cpuUsage().user - before < 1_000_000);
+});
