@@ -15,6 +15,8 @@ type EntryText = { readonly before: string; readonly fields: string; readonly af
 
 /** How many are looked for among those held; what is alike but was met longer ago is held once more. */
 const maxRemembered = 4096;
+/** Longer ones are not looked for: clients can make them as long as a request, and each another. */
+const maxSharedLength = 16 * 1024;
 const entriesByText = new Map<string, ManagedFieldsEntry>();
 const setsByText = new Map<string, Fields>();
 const entryTexts = new WeakMap<ManagedFieldsEntry, EntryText>();
@@ -80,6 +82,7 @@ function setText(set: Fields): string {
 }
 
 function remember<T>(known: Map<string, T>, text: string, value: T): void {
+  if (text.length > maxSharedLength) return;
   if (known.size >= maxRemembered) known.delete(known.keys().next().value!);
   known.set(text, value);
 }

@@ -38,6 +38,8 @@ export type Watcher = {
  * the store's own history, so this only has to cover the usual reconnect, and each keeps a version alive.
  */
 const rememberedChanges = 256;
+/** How many bytes those changes may have stored, together: a client can write an object of a megabyte over and over. */
+const rememberedBytes = 32 * 2 ** 20;
 
 /** An object as the store has it. */
 export type StoredObject = Pick<Entry, 'key' | 'value' | 'modRevision'>;
@@ -53,7 +55,8 @@ export async function loadObjectCache(
   let size = 0;
   let changedAt = 0;
   // The changes after `rememberedSince`, oldest first.
-  let remembered: Change[] = [];
+  let remembered: (Change & { readonly bytes: number })[] = [];
+  let bytes = 0;
   let rememberedSince = 0;
   const watching = new Set<{ readonly scope: Scope; readonly watcher: Watcher }>();
   const replaying = new Set<Watcher>();
@@ -72,7 +75,7 @@ export async function loadObjectCache(
       size--;
     }
     changedAt = revision;
-    const change = { revision, key, previous, current };
+    const change = { revision, key, previous, current, bytes: event.type === 'put' ? event.value.length : 0 };
     remember(change);
     for (const { scope, watcher } of watching) {
       const seen = seenFrom(scope, change);
@@ -80,10 +83,16 @@ export async function loadObjectCache(
     }
   }
 
-  function remember(change: Change): void {
+  function remember(change: (typeof remembered)[number]): void {
     remembered.push(change);
-    if (remembered.length < 2 * rememberedChanges) return;
-    remembered = remembered.slice(rememberedChanges);
+    bytes += change.bytes;
+    let dropped = remembered.length < 2 * rememberedChanges ? 0 : rememberedChanges;
+    for (let left = bytes; left > rememberedBytes && dropped < remembered.length - 1; dropped++) {
+      left -= remembered[dropped]!.bytes;
+    }
+    if (dropped === 0) return;
+    remembered = remembered.slice(dropped);
+    bytes = remembered.reduce((sum, each) => sum + each.bytes, 0);
     rememberedSince = remembered[0]!.revision - 1;
   }
 

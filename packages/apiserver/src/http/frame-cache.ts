@@ -9,20 +9,32 @@ export interface FrameCache {
   get(object: KubeObject, form: string, make: () => Uint8Array): Uint8Array;
 }
 
-const keptFrames = 256;
+/** How many objects there are frames of, and how many bytes all frames have together. */
+const keptObjects = 256;
+const keptBytes = 16 * 2 ** 20;
 
 export function createFrameCache(): FrameCache {
   const frames = new Map<KubeObject, Map<string, Uint8Array>>();
+  let bytes = 0;
+
+  function dropOldest(): void {
+    for (const [oldest, forms] of frames) {
+      if (frames.size <= keptObjects && bytes <= keptBytes) return;
+      frames.delete(oldest);
+      for (const { length } of forms.values()) bytes -= length;
+    }
+  }
+
   return {
     get(object, form, make) {
       let forms = frames.get(object);
-      if (!forms) {
-        forms = new Map();
-        frames.set(object, forms);
-        if (frames.size > keptFrames) frames.delete(frames.keys().next().value!);
-      }
+      if (!forms) frames.set(object, (forms = new Map()));
       let frame = forms.get(form);
-      if (!frame) forms.set(form, (frame = make()));
+      if (!frame) {
+        forms.set(form, (frame = make()));
+        bytes += frame.length;
+        dropOldest();
+      }
       return frame;
     },
   };
