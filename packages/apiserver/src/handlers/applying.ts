@@ -4,6 +4,7 @@ import { applyPatch } from '@kruise/machinery/server-side-apply/field-manager';
 import { managerOf } from '@kruise/machinery/server-side-apply/managed-fields';
 import type { TrackedKind } from '@kruise/machinery/server-side-apply/updater';
 import { badRequest, failure, StatusError, unclassified } from '@kruise/machinery/status';
+import { DecodeError } from '@kruise/schema/codec';
 import type { Draft } from '@kruise/schema/draft';
 import type { Kind } from '@kruise/schema/kind';
 import { parseYamlText, strictYamlError, YamlError } from '@kruise/schema/yaml-text';
@@ -43,7 +44,11 @@ export function mergeApplied(
 }
 
 export function decodeApplied(serializer: Serializer, object: JsonObject): Draft<KubeObject> {
-  return serializer.decodeValue(object).draft;
+  try {
+    return serializer.decodeValue(object).draft;
+  } catch (error) {
+    throw error instanceof DecodeError ? badRequest(error.message) : error;
+  }
 }
 
 /** What is to be applied: an object of the kind, or as much of it as its manager cares about. */

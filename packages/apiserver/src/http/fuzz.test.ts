@@ -4,9 +4,14 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { builtinKinds } from '@kruise/api/builtin';
 import { configMap } from '@kruise/api/core/configmap';
+import { csiStorageCapacity } from '@kruise/api/storage/csistoragecapacity';
+import { encodeEnvelope } from '@kruise/schema/protobuf-envelope';
+import { seededRandom } from '@kruise/values/random';
 import fc from 'fast-check';
 import { rawRequests } from '../testing/raw-requests.ts';
+import { asDryRun, createRequestFuzzer } from '../testing/request-fuzzer.ts';
 import { type Listening, startTestServer, type TestServer } from '../testing/test-server.ts';
 
 const segment = fc.oneof(
@@ -143,5 +148,89 @@ describe('whatever is sent', () => {
     );
     const { code, text } = await ask('/readyz');
     assert.deepEqual([code, text], [200, 'ok']);
+  });
+
+  const isOurFault = (code: number, text: string) => code === 500 && /InternalError/.test(text);
+
+  test('is answered whatever of a valid request is mutated, of every kind', async () => {
+    const make = createRequestFuzzer(seededRandom(21), { kinds: builtinKinds, namespace: 'default' });
+    for (let count = 0; count < 1500; count++) {
+      const { method, path: url, headers: sent, body: content } = asDryRun(make());
+      if (url.includes('watch')) continue;
+      const length = content === undefined ? {} : { 'content-length': String(content.length) };
+      const { code, text } = await ask(url, {
+        method: method === 'x' ? 'OPTIONS' : method,
+        headers: { ...sent, ...length },
+        ...(content === undefined ? {} : { body: content }),
+      });
+      assert.ok(!isOurFault(code, text), `${method} ${url}: ${text.slice(0, 300)}`);
+      assert.deepEqual(errors, []);
+    }
+  });
+
+  const json = 'application/json';
+  const protobuf = 'application/vnd.kubernetes.protobuf';
+  const found: readonly (readonly [what: string, path: string, type: string, body: string | Uint8Array])[] = [
+    [
+      'a backend that names no group',
+      '/apis/networking.k8s.io/v1/namespaces/default/ingresses',
+      json,
+      '{"metadata":{"name":"a"},"spec":{"defaultBackend":{"resource":{"kind":"a","name":"b"}}}}',
+    ],
+    [
+      'null among the data of a Secret',
+      '/api/v1/namespaces/default/secrets',
+      json,
+      '{"metadata":{"name":"a"},"data":{"a":null}}',
+    ],
+    [
+      'null among the data of a Secret that must be JSON',
+      '/api/v1/namespaces/default/secrets',
+      json,
+      '{"metadata":{"name":"a"},"type":"kubernetes.io/dockercfg","data":{".dockercfg":null}}',
+    ],
+    [
+      'null among the binary data of a ConfigMap',
+      '/api/v1/namespaces/default/configmaps',
+      json,
+      '{"metadata":{"name":"a"},"binaryData":{"a":null}}',
+    ],
+    [
+      'a quantity in protobuf that is none',
+      '/apis/storage.k8s.io/v1/namespaces/default/csistoragecapacities',
+      protobuf,
+      encodeEnvelope('storage.k8s.io/v1', csiStorageCapacity.kind, Buffer.from('\x22\x03\x0a\x01x', 'latin1')),
+    ],
+    [
+      'rules in protobuf, of which a field is null until there is one',
+      '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews',
+      protobuf,
+      encodeEnvelope(
+        'authorization.k8s.io/v1',
+        'SelfSubjectRulesReview',
+        Buffer.from('\x12\x03\x0a\x01a\x1a\x05\x0a\x03\x0a\x01a', 'latin1'),
+      ),
+    ],
+  ];
+  for (const [what, url, type, content] of found) {
+    test(`${what} is no error of the server`, async () => {
+      const { code, text } = await ask(`${url}?dryRun=All`, {
+        method: 'POST',
+        headers: { 'content-type': type },
+        body: content,
+      });
+      assert.ok(code < 500, `${code} ${text}`);
+      assert.deepEqual(errors, []);
+    });
+  }
+
+  test('a time that is none, applied, is no error of the server', async () => {
+    const { code, text } = await ask('/api/v1/namespaces/default/configmaps/a?fieldManager=me', {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/apply-patch+yaml' },
+      body: '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","deletionTimestamp":"x"}}',
+    });
+    assert.ok(code < 500, `${code} ${text}`);
+    assert.deepEqual(errors, []);
   });
 });

@@ -14,7 +14,7 @@ export type RawAnswer = {
 export type RawOptions = {
   readonly method?: string;
   readonly headers?: { readonly [name: string]: string };
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
 };
 
 /** Sends requests to a server that listens, as its administrator or as nobody, and shows answers as they come. */

@@ -2,6 +2,7 @@
 import { decodeBase64, encodeBase64 } from '@kruise/values/base64';
 import { formatDuration, parseDuration } from '@kruise/values/duration';
 import { stringify } from '@kruise/values/go-json';
+import { ParseError } from '@kruise/values/parse-error';
 import { canonicalQuantity } from '@kruise/values/quantity';
 import { formatMicroTime, formatTime, parseMicroTime, parseTime, zeroInstant } from '@kruise/values/time';
 import { parseJson } from '../json-text.ts';
@@ -190,7 +191,14 @@ export const quantityCodec: ValueCodec = {
     writer.byte(0x0a);
     writer.endMessage(before);
   },
-  read: (reader, limit) => canonicalQuantity(readQuantity(reader, limit).text),
+  read(reader, limit) {
+    const { text } = readQuantity(reader, limit);
+    try {
+      return canonicalQuantity(text);
+    } catch (error) {
+      throw error instanceof ParseError ? new ProtobufError(error.message) : error;
+    }
+  },
 };
 
 const readIntOrString = message<{ type: number; number: number; text: string }>(

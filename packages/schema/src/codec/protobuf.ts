@@ -225,8 +225,9 @@ function repeatedField(number: number, name: string, { items }: ListNode, positi
     },
     read(reader, limit, placed) {
       const item = read(reader, limit);
-      const list = placed[position] as unknown[] | undefined;
-      if (list === undefined) placed[position] = [item];
+      // A field that is always written is null until it has items.
+      const list = placed[position] as unknown[] | null | undefined;
+      if (list == null) placed[position] = [item];
       else list.push(item);
     },
   };
