@@ -1,7 +1,9 @@
 // What an API server does for its clients: how soon it answers, what it takes at rest, writes and reads by 1, 16 and 128
 // callers, lists of 10,000 Pods, and changes told to 1, 100 and 1,000 watchers. Any server that a kubeconfig names, or
-// ours, started afresh: `node bench/apiserver.ts [--kubeconfig FILE [--pid N]…] [--pods 10000] [--json FILE]`
+// ours, started afresh: `node bench/apiserver.ts [--kubeconfig FILE [--pid N]…] [--pods 10000] [--json FILE]
+// [--only idle|lists|requests|watches]`
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request as send } from 'node:https';
@@ -19,6 +21,9 @@ const { values } = parseArgs({
     pid: { type: 'string', multiple: true },
     pods: { type: 'string', default: '10000' },
     json: { type: 'string' },
+    only: { type: 'string' },
+    lister: { type: 'string' },
+    encoding: { type: 'string', default: 'identity' },
   },
 });
 const concurrencies = [1, 16, 128];
@@ -193,6 +198,32 @@ const podOf = (index: number) => {
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name: `p-${index}`, labels: { app: 'bench' } }, spec };
 };
 
+/** How long others wait for one Pod while another process lists all of them without end. */
+async function measureBeside(what: string, encoding: string | undefined): Promise<void> {
+  const own = process.argv[1]!;
+  const args = [own, '--kubeconfig', place.kubeconfig, '--lister', pods, '--encoding', encoding ?? ''];
+  const lister = encoding === undefined ? undefined : spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 2] });
+  if (lister) await once(lister.stdout!, 'data');
+  const took: number[] = [];
+  for (let count = 0; count < 1000; count++) {
+    const begun = performance.now();
+    await must('GET', `${pods}/p-0`);
+    took.push(performance.now() - begun);
+    await pause(2);
+  }
+  lister?.kill();
+  report({ what: `get beside ${what}`, ...spread(took), 'max ms': rounded(Math.max(...took)) });
+}
+
+/** Lists without end, once a byte of the first list has come; what the process of `measureBeside` does. */
+async function listForever(path: string, encoding: string): Promise<never> {
+  for (;;) {
+    const response = await server.open('GET', path, undefined, { 'accept-encoding': encoding });
+    response.once('data', () => process.stdout.write('.'));
+    for await (const _ of response);
+  }
+}
+
 async function measureLists(): Promise<void> {
   const count = Number(values.pods);
   report({ what: 'before any Pods', ...memory() });
@@ -208,6 +239,11 @@ async function measureLists(): Promise<void> {
     report({ what, ...spread(took), MiB: rounded(bytes / 2 ** 20) });
   };
   await list('list of all', async () => (await must('GET', pods)).body.length);
+  const gzip = { 'accept-encoding': 'gzip' };
+  await list('list of all, compressed', async () => (await must('GET', pods, undefined, gzip)).body.length);
+  await measureBeside('nothing', undefined);
+  await measureBeside('lists of all', 'identity');
+  await measureBeside('compressed lists', 'gzip');
   await list('list in pages of 500', async () => {
     let bytes = 0;
     let token: string | undefined = '';
@@ -269,17 +305,24 @@ async function measureWatches(watchers: number, isPaced: boolean): Promise<void>
   await must('DELETE', `${maps}/c-0`);
 }
 
+if (values.lister !== undefined) await listForever(values.lister, values.encoding);
+
 try {
   await must('POST', '/api/v1/namespaces', { metadata: { name } });
   // Without controllers nobody makes the account that Pods run as.
   await server.ask('POST', `/api/v1/namespaces/${name}/serviceaccounts`, { metadata: { name: 'default' } });
-  await measureIdle();
-  await measureLists();
-  await measureRequests();
-  for (const watchers of crowds) {
-    await measureWatches(watchers, true);
-    await measureWatches(watchers, false);
-  }
+  const parts: { readonly [part: string]: () => Promise<void> } = {
+    idle: measureIdle,
+    lists: measureLists,
+    requests: measureRequests,
+    async watches() {
+      for (const watchers of crowds) {
+        await measureWatches(watchers, true);
+        await measureWatches(watchers, false);
+      }
+    },
+  };
+  for (const [part, run] of Object.entries(parts)) if (values.only === undefined || values.only === part) await run();
 } finally {
   await server.ask('DELETE', `/api/v1/namespaces/${name}`).catch(() => undefined);
   server.close();
