@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { connect } from 'node:net';
 import { hostname } from 'node:os';
@@ -10,8 +11,10 @@ import { type ComponentName, componentNames } from '@kruise/cluster/component-na
 import { announceManager, type Components, startComponents } from '@kruise/cluster/components';
 import type { ClusterGates } from '@kruise/cluster/feature-gates';
 import { installKruiseKinds } from '@kruise/cluster/kruise-kinds';
+import { openProtectionLog } from '@kruise/manager/bootstrap/protection-log';
 import { systemClock } from '@kruise/values/system';
 import type { ClusterParts, Rest } from './cluster-command.ts';
+import { type ComponentEndpoints, componentEndpoints } from './component-endpoints.ts';
 import { answerAboutNodes, controlSocket, type ProcessState, serveControl } from './control.ts';
 import { type KeptNodes, keptNodes } from './kept-nodes.ts';
 import { localHost } from './server-address.ts';
@@ -35,6 +38,10 @@ export async function startRest({ without, gates, nodes, ...plan }: Plan, parts:
     await installKruiseKinds(server.core);
   });
   const kept = keptNodes(directory, { isKept: !plan.isInMemory });
+  const endpoints = componentEndpoints(createClient(inProcessTransport(server.core, serverItself, 'kruise')), {
+    host: localHost(plan.bind),
+    tls: pki.server,
+  });
   const logFile = createWriteStream(directory.log, { flags: 'a', mode: 0o600 });
   const components = await startComponents({
     core: server.core,
@@ -61,14 +68,20 @@ export async function startRest({ without, gates, nodes, ...plan }: Plan, parts:
       ...(plan.isShared ? {} : { namespaceDeletionDelaySeconds: 0 }),
     },
     without,
+    registryOf: endpoints.registryOf,
+    onProtected: openProtectionLog(directory.path),
+    // Behind an etcd there may be another set of controllers, too.
+    ...(plan.isShared ? { leaderElection: { identity: `${hostname()}_${randomUUID()}` } } : {}),
     step: steps.step,
   });
-  const control = await openControl(parts, { components, kept, without });
+  await endpoints.serve();
+  const control = await openControl(parts, { components, kept, without, endpoints });
   return {
     control: control.socket,
     async stop() {
       control.close();
       await components.stop();
+      await endpoints.close();
       await new Promise<void>((resolve) => logFile.end(resolve));
     },
   };
@@ -78,10 +91,11 @@ type Started = {
   readonly components: Components;
   readonly kept: KeptNodes;
   readonly without: readonly ComponentName[];
+  readonly endpoints: ComponentEndpoints;
 };
 
 /** Lets other commands ask how the cluster is doing, and change its nodes. */
-async function openControl({ directory, server }: ClusterParts, { components, kept, without }: Started) {
+async function openControl({ directory, server }: ClusterParts, { components, kept, without, endpoints }: Started) {
   const socket = controlSocket(directory);
   const client = createClient(inProcessTransport(server.core, serverItself, 'kruise'));
   const keeping = { nodes: components.nodes, kept, client };
@@ -90,6 +104,7 @@ async function openControl({ directory, server }: ClusterParts, { components, ke
     const { user, system } = process.cpuUsage();
     const state: ProcessState = {
       components: ['apiserver', ...componentNames.filter((name) => !without.includes(name))],
+      endpoints: endpoints.urls(),
       nodes: components.nodes.list().length,
       objects: countObjects(server.core),
       memoryBytes: process.memoryUsage.rss(),

@@ -50,6 +50,21 @@ export class LeadershipLostError extends Error {
 }
 
 /**
+ * Runs controllers again whenever they lose their Lease, for processes that have other work to do and so cannot end with
+ * the Lease. `run` makes the controllers anew, since what they remember may be of before another led.
+ */
+export async function standByWhenLost(run: () => Promise<void>, onLost: (error: Error) => void): Promise<void> {
+  for (;;) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!(error instanceof LeadershipLostError)) throw error;
+      onLost(error);
+    }
+  }
+}
+
+/**
  * Runs controllers until the signal is aborted: starts the informers they need, waits until they are filled, and runs
  * every controller. Resolves when all have come to a stop; throws `LeadershipLostError` if the lease was lost.
  *

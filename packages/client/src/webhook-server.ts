@@ -184,6 +184,29 @@ export function createWebhookMetrics(registry: MetricRegistry): WebhookMetrics {
   };
 }
 
+/** Returns a webhook of the same process that is counted as one that is served at a path. */
+export function countReviews(
+  webhook: Webhook,
+  path: string,
+  { counts, clock }: { readonly counts: WebhookMetrics; readonly clock: Clock },
+): Webhook {
+  return async (review) => {
+    const startedAt = clock.now();
+    let code = 500;
+    counts.begun(path);
+    try {
+      const answer = await webhook(review);
+      code = 200;
+      return answer;
+    } catch (error) {
+      if (error instanceof StatusError) code = error.code;
+      throw error;
+    } finally {
+      counts.ended(path, code, clock.now() - startedAt);
+    }
+  };
+}
+
 function pathOf({ url = '/' }: IncomingMessage): string {
   const end = url.indexOf('?');
   return end < 0 ? url : url.slice(0, end);

@@ -10,9 +10,12 @@ import { inProcessTransport } from '@kruise/apiserver/in-process';
 import { serviceAccountGroups, serviceAccountUsername } from '@kruise/apiserver/service-account-user';
 import { serverItself, type User } from '@kruise/apiserver/user';
 import { type Client, createClient } from '@kruise/client/client';
+import { createControllerMetrics } from '@kruise/client/controller-metrics';
 import { type Caches, createCaches } from '@kruise/client/informer';
+import type { LeaderElectionOptions } from '@kruise/client/leader-election';
 import { type Log, withFields } from '@kruise/client/log';
-import { runControllers } from '@kruise/client/manager';
+import { runControllers, standByWhenLost } from '@kruise/client/manager';
+import type { MetricRegistry } from '@kruise/client/metrics';
 import type { Webhook } from '@kruise/client/webhook';
 import { runCloudControllerManager } from '@kruise/controlplane/cloud/cloud-controller-manager';
 import { localProvider } from '@kruise/controlplane/cloud/local/provider';
@@ -20,12 +23,14 @@ import { runControllerManager } from '@kruise/controlplane/controllers/controlle
 import type { ControllerSettings } from '@kruise/controlplane/controllers/settings';
 import { localStorageControllers } from '@kruise/controlplane/local-storage/controller';
 import { installLocalStorage, localStorageAccount } from '@kruise/controlplane/local-storage/manifests';
+import { createSchedulerMetrics } from '@kruise/controlplane/scheduler/metrics';
 import { runScheduler } from '@kruise/controlplane/scheduler/scheduler';
 import { startDaemon } from '@kruise/daemon/daemon';
 import { daemonAccount, grantDaemonRights, grantManagerRights, managerAccount } from '@kruise/manager/bootstrap/rights';
 import { runManager } from '@kruise/manager/manager';
 import { type ManagerSettings, managerSettings } from '@kruise/manager/settings';
 import { installConfigurations } from '@kruise/manager/webhooks/configurations';
+import type { ProtectionEvent } from '@kruise/manager/webhooks/context';
 import { createFigures } from '@kruise/node/metrics-server/figures';
 import { installMetrics, metricsService } from '@kruise/node/metrics-server/manifests';
 import { metricsApi } from '@kruise/node/metrics-server/metrics-api';
@@ -60,6 +65,12 @@ export type ComponentOptions = {
   } & Pick<NodesOptions, 'outside'>;
   /** What is left to someone else. */
   readonly without?: readonly ComponentName[];
+  /** Runs controllers and the scheduler on one process only, of those that share a store; here, always, without it. */
+  readonly leaderElection?: Omit<LeaderElectionOptions, 'name' | 'namespace'>;
+  /** Where each component counts what it does; nowhere without it. */
+  readonly registryOf?: (name: ComponentName) => MetricRegistry;
+  /** Told of what kruise-manager protected from deletion. */
+  readonly onProtected?: (event: ProtectionEvent) => void;
   /** Tells a person what is started, as it is. */
   readonly step?: <T>(title: string, work: () => Promise<T>) => Promise<T>;
 };
@@ -85,6 +96,16 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   const accounts = { clientOf: (account: string) => clientOf(core, serviceAccount('kube-system', account)) };
   const running: Promise<void>[] = [];
   const step = options.step ?? ((_title, work) => work());
+  const electionOf = (name: string, namespace = 'kube-system') =>
+    options.leaderElection ? { leaderElection: { ...options.leaderElection, name, namespace } } : {};
+  /** Where a component counts; asked for once, since a metric can be registered once. */
+  const countersOf = (name: ComponentName) => {
+    const registry = options.registryOf?.(name);
+    return registry ? { registry, metrics: createControllerMetrics(registry) } : {};
+  };
+  const onLeadershipLost = (name: ComponentName) => (error: Error) => log.warn({ component: name }, error.message);
+  const runElected = (name: ComponentName, run: () => Promise<void>) =>
+    void running.push(standByWhenLost(run, onLeadershipLost(name)));
   const has = (name: ComponentName) => !without.includes(name);
 
   if (has('manager')) {
@@ -99,6 +120,10 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
           settings: managing,
           inProcessWebhooks: webhooks,
           onServing: serving.resolve,
+          onLeadershipLost: onLeadershipLost('manager'),
+          ...electionOf('kruise-manager', managing.namespace),
+          ...(options.registryOf ? { registry: options.registryOf('manager') } : {}),
+          ...(options.onProtected ? { onProtected: options.onProtected } : {}),
         },
         stopping.signal,
       );
@@ -109,20 +134,29 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   if (has('controller-manager') || has('cloud-controller-manager')) {
     await step('Controllers', async () => {
       if (has('controller-manager')) {
-        const client = clientOf(core, component('system:kube-controller-manager'));
-        running.push(
-          runControllerManager({ ...shared('controller-manager'), ...accounts, client, settings }, stopping.signal),
-        );
+        const { metrics } = countersOf('controller-manager');
+        const parts = {
+          ...shared('controller-manager'),
+          ...accounts,
+          ...electionOf('kube-controller-manager'),
+          ...(metrics ? { metrics } : {}),
+          client: clientOf(core, component('system:kube-controller-manager')),
+          settings,
+        };
+        runElected('controller-manager', () => runControllerManager(parts, stopping.signal));
       }
       if (has('cloud-controller-manager')) {
-        const client = clientOf(core, serviceAccount('kube-system', 'cloud-controller-manager'));
-        const provider = localProvider({ addressRanges: loadBalancerRanges });
-        running.push(
-          runCloudControllerManager(
-            { ...shared('cloud-controller-manager'), ...accounts, client, provider },
-            stopping.signal,
-          ),
-        );
+        const { metrics } = countersOf('cloud-controller-manager');
+        const parts = {
+          ...shared('cloud-controller-manager'),
+          ...accounts,
+          ...electionOf('cloud-controller-manager'),
+          ...(metrics ? { metrics } : {}),
+          // Controllers have accounts of their own; this is for the Lease, which no account of the cloud may write.
+          client: clientOf(core, serverItself),
+          provider: localProvider({ addressRanges: loadBalancerRanges }),
+        };
+        runElected('cloud-controller-manager', () => runCloudControllerManager(parts, stopping.signal));
       }
     });
   }
@@ -146,8 +180,16 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   // Whoever finds no node at first is tried again a second later, so nodes come first.
   if (has('scheduler')) {
     await step('Scheduler', async () => {
-      const client = clientOf(core, component('system:kube-scheduler'));
-      running.push(runScheduler({ ...shared('scheduler'), client, host }, stopping.signal));
+      const { registry, metrics } = countersOf('scheduler');
+      const parts = {
+        ...shared('scheduler'),
+        ...electionOf('kube-scheduler'),
+        ...(metrics ? { metrics } : {}),
+        ...(registry ? { schedulerMetrics: createSchedulerMetrics(registry) } : {}),
+        client: clientOf(core, component('system:kube-scheduler')),
+        host,
+      };
+      runElected('scheduler', () => runScheduler(parts, stopping.signal));
     });
   }
 
@@ -155,7 +197,9 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   async function startDaemonOfNodes(): Promise<NonNullable<NodesOptions['accompany']>> {
     await grantDaemonRights(clientOf(core, serverItself), kruiseNamespace);
     const client = clientOf(core, serviceAccount(kruiseNamespace, daemonAccount));
-    const daemon = startDaemon({ ...shared('daemon'), client, gates: gates.kruise }, stopping.signal);
+    const { metrics } = countersOf('daemon');
+    const counting = metrics ? { metrics } : {};
+    const daemon = startDaemon({ ...shared('daemon'), ...counting, client, gates: gates.kruise }, stopping.signal);
     running.push(daemon.stopped);
     return ({ name, runtime }, until) => void daemon.serve({ name, runtimes: [runtime] }, until);
   }
@@ -167,11 +211,20 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
 
   async function startLocalStorage(): Promise<void> {
     await installLocalStorage(clientOf(core, serverItself));
-    const controllers = localStorageControllers({
-      removeDirectory: async ({ node, path }) => nodes.get(node)?.runtime.files.remove(path),
+    const own = accounts.clientOf(localStorageAccount);
+    const parts = {
+      ...shared('local-storage'),
+      ...electionOf('kruise-local-storage'),
+      // For the Lease, which the account may not write.
+      client: clientOf(core, serverItself),
+      clientFor: () => own,
+    };
+    runElected('local-storage', () => {
+      const controllers = localStorageControllers({
+        removeDirectory: async ({ node, path }) => nodes.get(node)?.runtime.files.remove(path),
+      });
+      return runControllers(controllers, parts, stopping.signal);
     });
-    const client = accounts.clientOf(localStorageAccount);
-    running.push(runControllers(controllers, { ...shared('local-storage'), client }, stopping.signal));
   }
 
   return {

@@ -7,14 +7,18 @@ import type { Controller, Runnable } from '@kruise/client/controller';
 import { createEventRecorder } from '@kruise/client/event-recorder';
 import { createCaches } from '@kruise/client/informer';
 import { silentLog } from '@kruise/client/log';
-import { type RunOptions, runControllers } from '@kruise/client/manager';
+import { type RunOptions, runControllers, standByWhenLost } from '@kruise/client/manager';
+import type { MetricRegistry } from '@kruise/client/metrics';
 import type { Webhook } from '@kruise/client/webhook';
+import { countReviews, createWebhookMetrics } from '@kruise/client/webhook-server';
 import type { Kind } from '@kruise/schema/kind';
+import { createManagerMetrics } from './bootstrap/manager-metrics.ts';
+import { countProtections } from './bootstrap/protection-metrics.ts';
 import { controllerCatalogue } from './controllers/catalogue.ts';
 import type { ManagerSettings } from './settings.ts';
 import { webhooksFor } from './webhooks/catalogue.ts';
 import { installConfigurations, webhookServiceName } from './webhooks/configurations.ts';
-import { budgetEventSource } from './webhooks/context.ts';
+import { budgetEventSource, type ProtectionEvent } from './webhooks/context.ts';
 
 export type ManagerOptions = RunOptions & {
   readonly settings: ManagerSettings;
@@ -22,11 +26,25 @@ export type ManagerOptions = RunOptions & {
   readonly inProcessWebhooks?: { set(path: string, webhook: Webhook): unknown };
   /** Called once the API server knows of the webhooks: from now on objects of Kruise's kinds can be written. */
   readonly onServing?: () => void;
+  /** Told that the Lease was lost, to stand by again; without it `LeadershipLostError` is thrown. */
+  readonly onLeadershipLost?: (error: Error) => void;
+  /** Where controllers, webhooks and protections are counted. */
+  readonly registry?: MetricRegistry;
+  /** Told of what was protected from deletion. */
+  readonly onProtected?: (event: ProtectionEvent) => void;
 };
 
 /** Runs the manager in one process with the API server until the signal is aborted. */
 export async function runManager(options: ManagerOptions, signal: AbortSignal): Promise<void> {
-  const { settings, inProcessWebhooks, onServing, ...runOptions } = options;
+  const {
+    settings,
+    inProcessWebhooks,
+    onServing,
+    registry,
+    onProtected = () => {},
+    onLeadershipLost,
+    ...runOptions
+  } = options;
   const { client, clock, random, log = silentLog } = runOptions;
   // Webhooks and controllers read the same, and webhooks go on until the last controller has stopped.
   const served = new AbortController();
@@ -38,14 +56,19 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
     if (inProcessWebhooks) {
       const recording = { component: budgetEventSource, onError };
       const { record } = createEventRecorder(client, clock, random, recording, served.signal);
-      const means = { settings, caches, client, clock, now: clock.now, random, record };
+      const protect = registry ? countProtections(registry, onProtected) : onProtected;
+      const means = { settings, caches, client, clock, now: clock.now, random, record, onProtected: protect };
+      const counts = registry && createWebhookMetrics(registry);
       for (const [path, webhook] of Object.entries(webhooksFor(means))) {
-        inProcessWebhooks.set(`${settings.namespace}/${webhookServiceName}${path}`, webhook);
+        const counted = counts ? countReviews(webhook, path, { counts, clock }) : webhook;
+        inProcessWebhooks.set(`${settings.namespace}/${webhookServiceName}${path}`, counted);
       }
       await installConfigurations(client, settings);
     }
     onServing?.();
-    await runControllers(controllersFor(settings), { ...runOptions, caches }, signal);
+    const metrics = registry ? { metrics: createManagerMetrics(registry) } : {};
+    const run = () => runControllers(controllersFor(settings), { ...runOptions, caches, ...metrics }, signal);
+    await (onLeadershipLost ? standByWhenLost(run, onLeadershipLost) : run());
   } finally {
     served.abort();
   }

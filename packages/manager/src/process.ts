@@ -6,7 +6,6 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import type { Client } from '@kruise/client/client';
-import { createControllerMetrics } from '@kruise/client/controller-metrics';
 import { discover } from '@kruise/client/discovery';
 import { createEventRecorder } from '@kruise/client/event-recorder';
 import { type HealthCheck, ping, serveHealth } from '@kruise/client/health';
@@ -15,7 +14,6 @@ import type { LeaderElectionOptions } from '@kruise/client/leader-election';
 import type { Log } from '@kruise/client/log';
 import { runControllers } from '@kruise/client/manager';
 import type { MetricRegistry } from '@kruise/client/metrics';
-import { referenceOf } from '@kruise/client/object-key';
 import type { WebhookCallers } from '@kruise/client/webhook-callers';
 import { createWebhookMetrics, serveWebhooks } from '@kruise/client/webhook-server';
 import type { Kind } from '@kruise/schema/kind';
@@ -31,6 +29,7 @@ import {
 } from './bootstrap/certificate-store.ts';
 import { filesOf } from './bootstrap/certificates.ts';
 import { type ManagerEnvironment, webhookHostOf } from './bootstrap/environment.ts';
+import { createManagerMetrics } from './bootstrap/manager-metrics.ts';
 import { countProtections } from './bootstrap/protection-metrics.ts';
 import { checkRegistration, register } from './bootstrap/registration.ts';
 import { webhookController } from './bootstrap/webhook-controller.ts';
@@ -106,14 +105,6 @@ export async function runManagerProcess(options: ManagerProcessOptions, signal: 
 
     const controllers = controllersFor(settings, isServed);
     const { leaderElection, expectationTimeoutMs } = options;
-    const isLeader = registry.gauge('kruise_manager_is_leader', 'Whether this replica leads.', []);
-    isLeader.of().set(0);
-    const leaks = registry.counter(
-      'cloneset_scale_expectation_leakage',
-      'Writes that did not come into sight in time.',
-      ['namespace', 'name'],
-    );
-    const controllerMetrics = createControllerMetrics(registry);
     await runControllers(
       controllers,
       {
@@ -123,17 +114,7 @@ export async function runManagerProcess(options: ManagerProcessOptions, signal: 
         caches,
         log,
         expectationTimeoutMs,
-        metrics: {
-          ...controllerMetrics,
-          overdue(controller, key) {
-            const { namespace = '', name } = referenceOf(key);
-            if (controller === 'cloneset-controller') leaks.of(namespace, name).increase();
-          },
-          leading(lease, isLeading) {
-            controllerMetrics.leading(lease, isLeading);
-            isLeader.of().set(isLeading ? 1 : 0);
-          },
-        },
+        metrics: createManagerMetrics(registry),
         ...(leaderElection ? { leaderElection } : {}),
         onRunning: () => log.info({ controllers: controllers.map(({ name }) => name) }, 'controllers are running'),
       },

@@ -20,6 +20,7 @@ export async function status(options: { readonly data?: string; readonly json?: 
   console.log(`Data:       ${directory.path}`);
   if (!state) return 0;
   console.log(`Components: ${state.components.join(', ') || 'none'}`);
+  for (const [name, url] of Object.entries(state.endpoints)) console.log(`Metrics:    ${url}/metrics (${name})`);
   console.log(`Nodes:      ${state.nodes}`);
   console.log(`Objects:    ${state.objects}`);
   console.log(`Memory:     ${Math.round(state.memoryBytes / 2 ** 20)} MiB`);

@@ -1,0 +1,74 @@
+/** The endpoints of the components of one process: health and metrics, each as its own process serves them. */
+
+import type { Client } from '@kruise/client/client';
+import { delegatedAuthorization } from '@kruise/client/delegated-authorization';
+import { serveHealth } from '@kruise/client/health';
+import { addProcessMetrics, createMetrics, type MetricRegistry } from '@kruise/client/metrics';
+import type { ComponentName } from '@kruise/cluster/component-names';
+import type { KeyPair } from '@kruise/machinery/x509/certificate';
+import { systemClock } from '@kruise/values/system';
+
+/** The port each component has as a process of its own. */
+const usualPorts: { readonly [name in ComponentName]?: number } = {
+  'controller-manager': 10257,
+  'cloud-controller-manager': 10258,
+  scheduler: 10259,
+  manager: 8080,
+  daemon: 10221,
+};
+
+type HealthServer = Awaited<ReturnType<typeof serveHealth>>;
+
+export type ComponentEndpoints = {
+  /** Returns the registry of a component, and makes it where there is none. */
+  registryOf(name: ComponentName): MetricRegistry;
+  /** Serves what was registered, each component on its usual port or, where that is taken, on one that is free. */
+  serve(): Promise<void>;
+  /** Where each component is reached: `https://127.0.0.1:10257`. */
+  urls(): { readonly [name: string]: string };
+  close(): Promise<void>;
+};
+
+/** Metrics are shown to those whom the API server allows to `get` the path; health is shown to everyone. */
+export function componentEndpoints(
+  client: Client,
+  { host, tls }: { readonly host: string; readonly tls: KeyPair },
+): ComponentEndpoints {
+  const registries = new Map<ComponentName, MetricRegistry>();
+  const servers = new Map<ComponentName, HealthServer>();
+  const mayRead = delegatedAuthorization(client);
+  const startedAt = systemClock.now();
+
+  async function serveOne(name: ComponentName, metrics: MetricRegistry): Promise<void> {
+    const options = { host, tls, mayRead, metrics };
+    const usual = usualPorts[name] ?? 0;
+    const server = await serveHealth({ ...options, port: usual }).catch((error: NodeJS.ErrnoException) => {
+      // Several clusters run on one machine.
+      if (error.code !== 'EADDRINUSE') throw error;
+      return serveHealth({ ...options, port: 0 });
+    });
+    servers.set(name, server);
+  }
+
+  return {
+    registryOf(name) {
+      let registry = registries.get(name);
+      if (!registry) {
+        registry = createMetrics();
+        addProcessMetrics(registry, process, startedAt);
+        registries.set(name, registry);
+      }
+      return registry;
+    },
+    async serve() {
+      await Promise.all(Array.from(registries, ([name, registry]) => serveOne(name, registry)));
+    },
+    urls() {
+      const shown = host.includes(':') ? `[${host}]` : host;
+      return Object.fromEntries(Array.from(servers, ([name, { port }]) => [name, `https://${shown}:${port}`]));
+    },
+    async close() {
+      await Promise.all(Array.from(servers.values(), (server) => server.close()));
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import { type ControllerMetrics, createControllerMetrics } from '@kruise/client/controller-metrics';
+import type { MetricRegistry } from '@kruise/client/metrics';
+import { referenceOf } from '@kruise/client/object-key';
+
+/** Registers the metrics of kruise-manager's controllers: those of all controllers, and its own (metrics.md §1.1). */
+export function createManagerMetrics(registry: MetricRegistry): ControllerMetrics {
+  const isLeader = registry.gauge('kruise_manager_is_leader', 'Whether this replica leads.', []);
+  isLeader.of().set(0);
+  const leaks = registry.counter('cloneset_scale_expectation_leakage', 'Writes that did not come into sight in time.', [
+    'namespace',
+    'name',
+  ]);
+  const metrics = createControllerMetrics(registry);
+  return {
+    ...metrics,
+    overdue(controller, key) {
+      const { namespace = '', name } = referenceOf(key);
+      if (controller === 'cloneset-controller') leaks.of(namespace, name).increase();
+    },
+    leading(lease, isLeading) {
+      metrics.leading(lease, isLeading);
+      isLeader.of().set(isLeading ? 1 : 0);
+    },
+  };
+}
