@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { node as nodeKind } from '@kruise/api/core/node';
 import type { Client } from '@kruise/client/client';
+import type { StuckKey } from '@kruise/client/stuck-keys';
 import { isNotFound } from '@kruise/machinery/status';
 import type { Nodes } from '@kruise/node/nodes';
 import type { DataDirectory } from './data-directory.ts';
@@ -35,6 +36,8 @@ export type ProcessState = {
   readonly objects: number;
   readonly memoryBytes: number;
   readonly processorSeconds: number;
+  /** Objects that controllers have been retrying for more than ten minutes. */
+  readonly stuck: readonly (StuckKey & { readonly controller: string })[];
 };
 
 /** The longest name a socket may have on every system. */

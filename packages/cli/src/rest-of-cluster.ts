@@ -109,6 +109,7 @@ async function openControl({ directory, server }: ClusterParts, { components, ke
       objects: countObjects(server.core),
       memoryBytes: process.memoryUsage.rss(),
       processorSeconds: (user + system) / 1e6,
+      stuck: components.stuckKeys.list(),
     };
     return state;
   });

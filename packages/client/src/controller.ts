@@ -22,7 +22,7 @@ import { type Key, type KubernetesObject, keyFor, keyOf } from './object-key.ts'
 import { defaultRateLimiter, type RateLimiter } from './rate-limiter.ts';
 import type { Selection } from './reflector.ts';
 import { createRefusals, isRefused, noRefusals, type Refusals, type RefusedWrites } from './refusals.ts';
-import { createStuckKeys } from './stuck-keys.ts';
+import { createStuckKeys, type StuckKeyRegistry } from './stuck-keys.ts';
 import { createWorkQueue, type Priority, type WorkQueue } from './work-queue.ts';
 
 /** What a controller has made up its mind to do. */
@@ -250,6 +250,8 @@ export type ControllerContext = {
   readonly record: (event: NewEvent) => void;
   readonly log: Log;
   readonly metrics?: ControllerMetrics;
+  /** Is given what lists the keys that have been retried for more than ten minutes. */
+  readonly stuckKeys?: StuckKeyRegistry;
   /** How long a write may stay out of sight before the controller goes on without having seen it. */
   readonly expectationTimeoutMs?: number;
 };
@@ -321,6 +323,7 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
   const refusals = createRefusals(clock);
   const stuckKeys = createStuckKeys(clock);
   metrics?.stuckKeysOf?.(controller.name, stuckKeys.list);
+  context.stuckKeys?.add(controller.name, stuckKeys.list);
   const means: Means = {
     client: controller.isBackground ? inBackground(context.client) : context.client,
     random: context.random,

@@ -11,6 +11,7 @@ import { createEventRecorder, type EventRecorder } from './event-recorder.ts';
 import { type Caches, type CachesOptions, createCaches } from './informer.ts';
 import { type LeaderElectionOptions, runAsLeader } from './leader-election.ts';
 import { type Log, silentLog } from './log.ts';
+import type { StuckKeyRegistry } from './stuck-keys.ts';
 
 /** What controllers are run with. */
 export type RunOptions = {
@@ -26,6 +27,8 @@ export type RunOptions = {
   readonly cacheOptions?: CachesOptions;
   readonly log?: Log;
   readonly metrics?: ControllerMetrics;
+  /** Is given what lists the keys that have been retried for more than ten minutes. */
+  readonly stuckKeys?: StuckKeyRegistry;
   readonly expectationTimeoutMs?: number;
   /** Puts something around a controller, or in its place, before it runs: an observer, say, or a fault in a test. */
   readonly adapt?: (controller: Controller | Runnable) => Controller | Runnable;
@@ -77,7 +80,7 @@ export async function runControllers(
   options: RunOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, clock, random, leaderElection, metrics, log = silentLog } = options;
+  const { client, clock, random, leaderElection, metrics, stuckKeys, log = silentLog } = options;
   // What serves the controllers outlives them, so that they can stop in good order.
   const served = new AbortController();
   const onError = (error: unknown) => log.warn({ error }, 'something failed in the background, and is tried again');
@@ -106,6 +109,7 @@ export async function runControllers(
       log,
       record: recorder.record,
       ...(metrics ? { metrics } : {}),
+      ...(stuckKeys ? { stuckKeys } : {}),
       ...(expectationTimeoutMs === undefined ? {} : { expectationTimeoutMs }),
     };
     const adapted = options.adapt?.(controller) ?? controller;

@@ -19,6 +19,22 @@ export type StuckKeys = {
   list(): readonly StuckKey[];
 };
 
+/** The stuck keys of all controllers of a process. */
+export type StuckKeyRegistry = {
+  /** Adds a controller by what lists its stuck keys. */
+  add(controller: string, list: () => readonly StuckKey[]): void;
+  list(): readonly (StuckKey & { readonly controller: string })[];
+};
+
+/** No controllers yet. */
+export function createStuckKeyRegistry(): StuckKeyRegistry {
+  const controllers = new Map<string, () => readonly StuckKey[]>();
+  return {
+    add: (controller, list) => void controllers.set(controller, list),
+    list: () => [...controllers].flatMap(([controller, list]) => list().map((key) => ({ controller, ...key }))),
+  };
+}
+
 const stuckAfterMs = 10 * 60_000;
 
 type Retries = { readonly since: number; readonly message?: string; readonly isReported: boolean };

@@ -11,6 +11,7 @@ import { createControllerMetrics } from '@kruise/client/controller-metrics';
 import type { Log } from '@kruise/client/log';
 import { runControllers } from '@kruise/client/manager';
 import { createMetrics } from '@kruise/client/metrics';
+import { createStuckKeyRegistry } from '@kruise/client/stuck-keys';
 import { controllerReference } from '@kruise/machinery/owner-references';
 import { forbidden } from '@kruise/machinery/status';
 import { type Cluster, startCluster } from './cluster.ts';
@@ -70,10 +71,13 @@ function run(cluster: Cluster, controller = restless) {
   };
   const log = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') } as Log;
   const metrics = createControllerMetrics(registry);
-  const done = runControllers([controller], { client: refusing, clock, random, log, metrics }, stop.signal);
+  const stuckKeys = createStuckKeyRegistry();
+  const options = { client: refusing, clock, random, log, metrics, stuckKeys };
+  const done = runControllers([controller], options, stop.signal);
   return {
     attempts,
     lines,
+    stuckKeys,
     stuck: () => /controller_runtime_stuck_keys\{controller="restless"\} (\d+)/.exec(registry.text())?.[1],
     letIn: () => void (isDenied = false),
     async stop() {
@@ -147,6 +151,10 @@ test('a key that is retried for more than ten minutes is counted and logged once
   assert.deepEqual([running.stuck(), warnings().length], ['0', 0]);
   await cluster.pass(900);
   assert.equal(running.stuck(), '1');
+  assert.deepEqual(
+    running.stuckKeys.list().map(({ controller, key }) => [controller, key]),
+    [['restless', 'default/web']],
+  );
   assert.deepEqual(
     warnings().map(({ level, fields: { controller, key, message } }) => [level, controller, key, message]),
     [['warn', 'restless', 'default/web', 'configmaps "x" is forbidden: denied by policy']],

@@ -16,6 +16,7 @@ import type { LeaderElectionOptions } from '@kruise/client/leader-election';
 import { type Log, withFields } from '@kruise/client/log';
 import { runControllers, standByWhenLost } from '@kruise/client/manager';
 import type { MetricRegistry } from '@kruise/client/metrics';
+import { createStuckKeyRegistry, type StuckKeyRegistry } from '@kruise/client/stuck-keys';
 import type { Webhook } from '@kruise/client/webhook';
 import { runCloudControllerManager } from '@kruise/controlplane/cloud/cloud-controller-manager';
 import { localProvider } from '@kruise/controlplane/cloud/local/provider';
@@ -78,6 +79,8 @@ export type ComponentOptions = {
 /** The components of a cluster at work. */
 export type Components = {
   readonly caches: Caches;
+  /** What controllers have been retrying for more than ten minutes. */
+  readonly stuckKeys: StuckKeyRegistry;
   /** The nodes of this process. */
   readonly nodes: Nodes;
   /** Resolves when all have come to a stop, in good order. */
@@ -92,7 +95,8 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   const served = new AbortController();
   const onError = (error: unknown) => log.warn({ error }, 'something failed in the background, and is tried again');
   const caches = createCaches(clientOf(core, serverItself), clock, random, { newest: true, onError }, served.signal);
-  const shared = (name: string) => ({ clock, random, caches, log: withFields(log, { component: name }) });
+  const stuckKeys = createStuckKeyRegistry();
+  const shared = (name: string) => ({ clock, random, caches, stuckKeys, log: withFields(log, { component: name }) });
   const accounts = { clientOf: (account: string) => clientOf(core, serviceAccount('kube-system', account)) };
   const running: Promise<void>[] = [];
   const step = options.step ?? ((_title, work) => work());
@@ -229,6 +233,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
 
   return {
     caches,
+    stuckKeys,
     nodes,
     async stop() {
       stopping.abort();

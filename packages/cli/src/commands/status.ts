@@ -25,5 +25,18 @@ export async function status(options: { readonly data?: string; readonly json?: 
   console.log(`Objects:    ${state.objects}`);
   console.log(`Memory:     ${Math.round(state.memoryBytes / 2 ** 20)} MiB`);
   console.log(`Processor:  ${state.processorSeconds.toFixed(1)} s`);
+  for (const line of stuckLines(state.stuck)) console.log(line);
   return 0;
+}
+
+/** One line for each object that a controller cannot bring to its desired state. */
+export function stuckLines(stuck: ProcessState['stuck']): readonly string[] {
+  if (stuck.length === 0) return [];
+  return [
+    'Stuck:',
+    ...stuck.map(({ controller, key, retriedForSeconds, message }) => {
+      const minutes = Math.floor(retriedForSeconds / 60);
+      return `  ${controller} ${key}, retried for ${minutes} min${message ? `: ${message}` : ''}`;
+    }),
+  ];
 }

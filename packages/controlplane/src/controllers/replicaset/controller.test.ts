@@ -80,6 +80,39 @@ test('a Pod that nobody owns is taken in, and let go when its labels change', as
   assert.deepEqual(cluster.complaints, []);
 });
 
+test('a creation that a quota refuses is tried less and less often, whatever else happens', async () => {
+  await using cluster = await startCluster();
+  const { client } = cluster;
+  await cluster.run(['replicaset-controller']);
+  await client.create(replicaSet, { metadata, spec: { replicas: 1, selector: { matchLabels: labels }, template } });
+  await cluster.pass(1);
+  const hard = { pods: '1' };
+  const quota = await client.create(resourceQuota, {
+    metadata: { name: 'one', namespace: 'default' },
+    spec: { hard },
+  });
+  await client.update(resourceQuota, { ...quota, status: { hard, used: hard } }, { subresource: 'status' });
+  await client.patch(replicaSet, metadata, { spec: { replicas: 3 } }, { type: 'merge' });
+  const [only] = await podsOf(cluster);
+  for (let second = 0; second < 60; second++) {
+    const annotations = { second: String(second) };
+    const reference = { namespace: 'default', name: only?.metadata.name ?? '' };
+    await client.patch(pod, reference, { metadata: { annotations } }, { type: 'merge' });
+    await cluster.pass(1);
+  }
+  const { items } = await client.list(event, { namespace: 'default' });
+  const failures = items.filter(({ reason }) => reason === 'FailedCreate').map(({ count = 1 }) => count);
+  assert.equal(
+    failures.reduce((sum, each) => sum + each, 0),
+    6,
+  );
+
+  // A lower number is another intent: there is nothing left to be refused.
+  await client.patch(replicaSet, metadata, { spec: { replicas: 1 } }, { type: 'merge' });
+  await cluster.pass(1);
+  assert.equal((await client.get(replicaSet, metadata)).status?.conditions, undefined);
+});
+
 test('a ReplicaSet says why it cannot have its Pods, and has them when it can', async () => {
   await using cluster = await startCluster();
   const { client } = cluster;

@@ -23,7 +23,7 @@ export function sidecarSetController(settings: ManagerSettings): Controller {
     watches: [watch(pod, setsOfPod)],
     uses: [controllerRevision, namespace],
     observe: (caches, key) => observe(caches, key, settings),
-    decide: (observed, now) => decide(observed, settings, now),
+    decide: (observed, now, refused) => decide(observed, settings, now, refused),
   });
 }
 

@@ -3,11 +3,13 @@ import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarSet, SidecarSetStatus } from '@kruise/api/kruise/sidecarset';
 import type { Action, NewEvent } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
+import { noRefusals, type RefusedWrites } from '@kruise/client/refusals';
 import { restBetweenLooks } from '@kruise/controlplane/controllers/pace';
 import { isSame } from '@kruise/machinery/json-value';
 import type { Instant } from '@kruise/values/time';
 import type { ManagerSettings } from '../../settings.ts';
 import { nextPods } from './next-pods.ts';
+import { permissionsBy } from './permission.ts';
 import { type History, planOf, truncateHistory, writeRevision } from './revisions.ts';
 import { statusOf } from './status.ts';
 import { emptyStandby, isMigrated, updatePod } from './update-pod.ts';
@@ -19,7 +21,12 @@ export type Observed = History & {
   readonly pods: readonly Pod[];
 };
 
-export function decide(observed: Observed, settings: ManagerSettings, now: Instant): Decision<SidecarSetStatus> {
+export function decide(
+  observed: Observed,
+  settings: ManagerSettings,
+  now: Instant,
+  refused: RefusedWrites = noRefusals,
+): Decision<SidecarSetStatus> {
   const { sidecarSet, pods, revisions } = observed;
   const plan = planOf(sidecarSet, observed, settings.namespace);
   const keeping = [...writeRevision(sidecarSet, plan), ...truncateHistory(sidecarSet, revisions, plan, pods)];
@@ -27,7 +34,7 @@ export function decide(observed: Observed, settings: ManagerSettings, now: Insta
   // What is counted is told before it changes, and with it the revision that new Pods are marked with.
   const isTold = isSame(status, sidecarSet.status);
   if (!isTold) return { actions: keeping, status, requeueAfterSeconds: 0 };
-  const { steps, told } = rollOut(sidecarSet, pods, now);
+  const { steps, told } = rollOut(sidecarSet, pods, refused, now);
   const actions = [...keeping, ...tellUpgraded(sidecarSet, pods, now), ...steps];
   return { actions, told, restMs: restBetweenLooks(pods.length) };
 }
@@ -37,17 +44,18 @@ type Steps = { readonly steps: readonly Action[]; readonly told: readonly NewEve
 const nothing: Steps = { steps: [], told: [] };
 
 /** Hot upgrades that have come through are ended before anything else is begun. */
-function rollOut(sidecarSet: SidecarSet, pods: readonly Pod[], now: Instant): Steps {
+function rollOut(sidecarSet: SidecarSet, pods: readonly Pod[], refused: RefusedWrites, now: Instant): Steps {
   const { spec, status } = sidecarSet;
   if (spec.updateStrategy?.type === 'NotUpdate' || spec.updateStrategy?.paused) return nothing;
   const migrated = pods.filter((pod) => isMigrated(pod, sidecarSet));
   if (migrated.length > 0) return { ...nothing, steps: migrated.map((pod) => emptyStandby(pod, sidecarSet, now)) };
   if (status && status.updatedPods >= status.matchedPods) return nothing;
-  const { toUpdate, notUpgradable } = nextPods(sidecarSet, pods);
+  const permissions = permissionsBy(sidecarSet, refused);
+  const { toUpdate, notUpgradable } = nextPods(sidecarSet, pods, permissions);
   return {
     steps: [
       ...tellNotUpgradable(sidecarSet, notUpgradable, now),
-      ...toUpdate.map((pod) => updatePod(pod, sidecarSet, now)),
+      ...toUpdate.map((pod) => permissions.afterDryRun(updatePod(pod, sidecarSet, now))),
     ],
     told: notUpgradable.length > 0 ? [notUpgradableEvent(sidecarSet, notUpgradable.length)] : [],
   };

@@ -9,6 +9,7 @@ import { differsInImagesAlone, isUpdated } from '../../sidecarset/marks.ts';
 import { isConsistent, isReady, sidecarNames } from '../../sidecarset/pod-state.ts';
 import { byPriority } from '../../update-order/priority.ts';
 import { scattered } from '../../update-order/scatter.ts';
+import type { Permissions } from './permission.ts';
 
 export type NextPods = {
   readonly toUpdate: readonly Pod[];
@@ -16,7 +17,12 @@ export type NextPods = {
   readonly notUpgradable: readonly Pod[];
 };
 
-export function nextPods(sidecarSet: SidecarSet, pods: readonly Pod[]): NextPods {
+/** `open` leaves out the Pods that the server refuses to have updated for the time being. */
+export function nextPods(
+  sidecarSet: SidecarSet,
+  pods: readonly Pod[],
+  { open }: Pick<Permissions, 'open'> = { open: (all) => all },
+): NextPods {
   const { updateStrategy = {} } = sidecarSet.spec;
   const { selector } = updateStrategy;
   const outdated = pods.filter(
@@ -24,7 +30,7 @@ export function nextPods(sidecarSet: SidecarSet, pods: readonly Pod[]): NextPods
   );
   const upgradable = outdated.filter((pod) => differsInImagesAlone(pod, sidecarSet));
   const candidates = upgradable.filter((pod) => !isBeingUpdated(pod, sidecarSet));
-  const ordered = inOrder(candidates, updateStrategy, pods);
+  const ordered = open(inOrder(candidates, updateStrategy, pods));
   return {
     toUpdate: ordered.slice(0, batchSize(sidecarSet, ordered, pods)),
     notUpgradable: outdated.filter((pod) => !differsInImagesAlone(pod, sidecarSet)),

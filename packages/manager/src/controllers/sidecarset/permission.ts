@@ -1,0 +1,40 @@
+/**
+ * Which Pods the API server lets have new sidecars. The first Pod of a revision is preceded by a dry run, whose answer
+ * holds for all: a policy that denies the image is asked with growing backoff, not once for each Pod. A Pod that was
+ * refused goes after the others, so that it keeps none of them back.
+ */
+import type { Pod } from '@kruise/api/core/pod';
+import type { SidecarSet } from '@kruise/api/kruise/sidecarset';
+import { afterDryRun, type PatchAction } from '@kruise/client/actions';
+import { type Key, type KubernetesObject, keyOf } from '@kruise/client/object-key';
+import type { RefusedWrites } from '@kruise/client/refusals';
+import { hashOf } from '../../sidecarset/marks.ts';
+
+export type Permissions = {
+  /** The Pods that may be tried now: those that were refused before come last, those in backoff are left out. */
+  open(pods: readonly Pod[]): readonly Pod[];
+  /** The update of a Pod, after a dry run if nothing is known of the revision. */
+  afterDryRun(update: PatchAction): PatchAction;
+};
+
+export function permissionsBy(sidecarSet: SidecarSet, refused: RefusedWrites): Permissions {
+  const id = `sidecars at ${hashOf(sidecarSet)}`;
+  const ownId = (object: { readonly metadata: KubernetesObject['metadata'] }): Key => `${id}: ${keyOf(object)}`;
+  let isAsked = refused.isDryRunAccepted(id) && refused.find(id) === undefined;
+  return {
+    open(pods) {
+      if (!refused.hasAny()) return pods;
+      if ((refused.find(id)?.retryInMs ?? 0) > 0) return [];
+      const free = pods.filter((pod) => (refused.find(ownId(pod))?.retryInMs ?? 0) === 0);
+      const wasRefused = (pod: Pod) => refused.find(ownId(pod)) !== undefined;
+      return [...free.filter((pod) => !wasRefused(pod)), ...free.filter(wasRefused)];
+    },
+    afterDryRun(update) {
+      const own = ownId(update.object);
+      const marked = { ...update, refusalId: own };
+      if (isAsked) return marked;
+      isAsked = true;
+      return afterDryRun(marked, { id, ownId: own, writes: [update] });
+    },
+  };
+}
