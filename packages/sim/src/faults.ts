@@ -1,11 +1,12 @@
 /** What goes wrong in a world, when, and for how long: drawn from a seed, or taken from a plan. */
 import { pick, type Random, randomInteger } from '@kruise/values/random';
 import type { Weather } from './network.ts';
+import { forGoodMs, type RefusalKind } from './refusals.ts';
 
 /** Something that goes wrong for a while. */
 export type Fault = {
   readonly kind: FaultKind;
-  /** The process it happens to. */
+  /** The process it happens to, or the writes that are refused. */
   readonly target: string;
   /** From the beginning of the scenario. */
   readonly atMs: number;
@@ -25,7 +26,9 @@ const weathers = {
 } as const satisfies { readonly [kind: string]: Partial<Weather> };
 
 export type WeatherFault = keyof typeof weathers;
-export type FaultKind = WeatherFault | 'crashes' | 'has a wrong clock' | 'loses power';
+/** The faults of processes and machines, which can be planned; refusals are drawn by `refusals.ts`. */
+export type ProcessFaultKind = WeatherFault | 'crashes' | 'has a wrong clock' | 'loses power';
+export type FaultKind = ProcessFaultKind | RefusalKind;
 
 /** What a fault makes of the network, if it is one of it. */
 export function weatherOf(kind: FaultKind): Partial<Weather> | undefined {
@@ -37,7 +40,7 @@ export function clockErrorMs({ lastsMs }: Fault): number {
   return lastsMs % 2 === 0 ? lastsMs : -lastsMs;
 }
 
-export const faultKinds: readonly FaultKind[] = [
+export const faultKinds: readonly ProcessFaultKind[] = [
   ...(Object.keys(weathers) as WeatherFault[]),
   'crashes',
   'has a wrong clock',
@@ -63,12 +66,13 @@ export function drawFaults(random: Random, names: readonly string[], durationMs:
   return faults.sort((a, b) => a.atMs - b.atMs);
 }
 
-function kindsFor(target: string): readonly FaultKind[] {
+function kindsFor(target: string): readonly ProcessFaultKind[] {
   if (target === 'apiserver') return ['crashes'];
   return faultKinds.filter((kind) => kind !== 'loses power' || target.startsWith('node-'));
 }
 
 /** A fault as a person would tell of it. */
 export function told({ kind, target, atMs, lastsMs }: Fault): string {
-  return `at ${(atMs / 1000).toFixed(1)} s ${target} ${kind} for ${(lastsMs / 1000).toFixed(1)} s`;
+  const duration = lastsMs >= forGoodMs ? 'good' : `${(lastsMs / 1000).toFixed(1)} s`;
+  return `at ${(atMs / 1000).toFixed(1)} s ${target} ${kind} for ${duration}`;
 }

@@ -5,6 +5,7 @@ import { seededRandom } from '@kruise/values/random';
 import { instantOf } from '@kruise/values/time';
 import { ticking, type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
 import { createDisk, type KeptVersion } from './disk.ts';
+import { createBudget } from './endless.ts';
 import { beginLife } from './life.ts';
 
 /** When every world begins. */
@@ -19,13 +20,14 @@ export function foundation(): Promise<readonly KeptVersion[]> {
 }
 
 async function lay(): Promise<readonly KeptVersion[]> {
-  const clock = virtualClock(worldStart, ticking());
+  const budget = createBudget(ticking(), () => clock.now());
+  const clock = virtualClock(worldStart, budget.settle);
   const life = beginLife(clock);
   const versions: KeptVersion[] = [];
   const disk = createDisk({ syncMs: () => 0, onSafe: (version) => versions.push(version) });
   const failures: unknown[] = [];
   const starting = startApiServer({
-    store: disk.open(life),
+    store: budget.limit(disk.open(life)),
     clock: life.clock,
     random: seededRandom('foundation'),
     converterOf: kruiseConverterOf,

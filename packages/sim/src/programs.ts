@@ -39,7 +39,7 @@ function partsOf(
   context: ProcessContext,
   name: string,
   who: User,
-  { name: _, gates: _gates, ...unusual }: ProgramOptions,
+  { name: process = name, gates: _gates, ...unusual }: ProgramOptions,
 ) {
   const { life, random, transportOf, complain } = context;
   const client = createClient(transportOf(who));
@@ -48,7 +48,8 @@ function partsOf(
     complain(error instanceof Error ? `${message}: ${error.message}` : message);
   };
   const log: Log = { info() {}, warn: told, error: told };
-  const identity = `${name}-${Math.floor(random.next() * 1e9)}`;
+  // The process is part of it, by which `invariants/leaders.ts` tells who holds a lease.
+  const identity = `${process}/${Math.floor(random.next() * 1e9)}`;
   const leaderElection = { name, namespace: 'kube-system', identity, retryPeriodSeconds };
   return { client, clock: life.clock, random, log, leaderElection, ...unusual };
 }
@@ -67,7 +68,10 @@ export function controllerManagerProgram(options: ProgramOptions = {}): Program 
         }
         return client;
       };
-      const parts = partsOf(context, 'kube-controller-manager', user('system:kube-controller-manager'), options);
+      const parts = partsOf(context, 'kube-controller-manager', user('system:kube-controller-manager'), {
+        ...options,
+        name: options.name ?? 'controller-manager',
+      });
       return runControllerManager(
         { ...parts, clientOf, settings: { rootAuthorities: 'authorities' } },
         context.life.stopping,
@@ -83,7 +87,7 @@ export function schedulerProgram(options: ProgramOptions = {}): Program {
     name,
     run: (context) =>
       runScheduler(
-        { ...partsOf(context, 'kube-scheduler', user('system:kube-scheduler'), options), host: name },
+        { ...partsOf(context, 'kube-scheduler', user('system:kube-scheduler'), { ...options, name }), host: name },
         context.life.stopping,
       ),
   };
@@ -92,8 +96,9 @@ export function schedulerProgram(options: ProgramOptions = {}): Program {
 /** kruise-manager, with all its features unless it is told otherwise. */
 export function managerProgram(options: ProgramOptions = {}): Program {
   const settings = () => managerSettings({ gates: featureGates(options.gates?.() ?? allFeatureGates) });
+  const { name = 'manager' } = options;
   return {
-    name: options.name ?? 'manager',
+    name,
     // Or objects of its kinds are taken without their defaults, and of a StatefulSet what is changed later is refused (s53-7784).
     install: (client) => installConfigurations(client, settings()),
     run: (context) =>
@@ -103,7 +108,7 @@ export function managerProgram(options: ProgramOptions = {}): Program {
             context,
             'kruise-manager',
             user('system:serviceaccount:kruise-system:kruise-manager', ['system:masters']),
-            options,
+            { ...options, name },
           ),
           settings: settings(),
           inProcessWebhooks: context.webhooks,

@@ -1,6 +1,6 @@
 /** One world from its seed: users act, things go wrong, and then nothing does any more and all must come to rest. */
 import { createHash } from 'node:crypto';
-import { createClient } from '@kruise/client/client';
+import { type Client, createClient } from '@kruise/client/client';
 import type { Controller, Runnable } from '@kruise/client/controller';
 import { isAlreadyExists, isNotFound } from '@kruise/machinery/status';
 import type { Kind } from '@kruise/schema/kind';
@@ -8,6 +8,7 @@ import { pick, randomInteger, seededRandom } from '@kruise/values/random';
 import { counting, type Reached } from './coverage.ts';
 import type { createDisk } from './disk.ts';
 import { drainer } from './drainer.ts';
+import { EndlessWorldError } from './endless.ts';
 import { clockErrorMs, drawFaults, type Fault, longestFaultMs, told, weatherOf } from './faults.ts';
 import { worldStart } from './foundation.ts';
 import { unrest } from './invariants/at-rest.ts';
@@ -16,6 +17,7 @@ import type { Scene } from './invariants/invariant.ts';
 import { fairWeather } from './network.ts';
 import { createMachines, type Machines } from './nodes.ts';
 import { controlPlane, type Leading, type ProgramOptions, storageProgram } from './programs.ts';
+import { drawRefusals, forGoodMs, isRefusal, refuseWrites } from './refusals.ts';
 import { drawSteps, type Step } from './scenario.ts';
 import { type View, viewOf } from './view.ts';
 import { createWorld, type Program, type World } from './world.ts';
@@ -62,6 +64,9 @@ export type Result = {
 };
 
 const atRest = 'everything comes to rest';
+const nothingAtRest = 'nothing is written at rest';
+const starts = 'a cluster starts';
+const comesToAnEnd = 'a world comes to its end';
 const defaultMinutes = 3;
 /** Nodes that were lost are noticed after 50 s, their Pods evicted after 300 s more, and failed Jobs wait up to 10 min. */
 const defaultPatienceMinutes = 20;
@@ -79,6 +84,11 @@ const doublings: readonly (readonly Leading[])[] = [
 const worldsPerEvents = 4;
 /** How long nothing may be amiss before it is believed that all is at rest. */
 const quietMs = 5000;
+/** How long nothing may be written then, and how long writes that are refused for good are tried again for. */
+const stillMs = 90_000;
+const refusedMs = 300_000;
+/** The kubelets' heartbeats; nothing else may write at rest but leases, and Events that were held back. */
+const heartbeats = /^\/registry\/(?:leases|events|minions)\//;
 /** Worlds write a few thousand times. Who writes without end keeps time from passing, and would never be found out. */
 const mostRevisions = 30_000;
 
@@ -105,17 +115,23 @@ export async function run(options: RunOptions): Promise<Result> {
     ...(parts.createDisk ? { createDisk: parts.createDisk } : {}),
     record: (line) => tell(`${since()} ${line}`),
   });
-  const faults = options.faults ?? drawFaults(seededRandom(`${seed} faults`), world.names(), durationMs);
+  const drawn = () => [
+    ...drawFaults(seededRandom(`${seed} faults`), world.names(), durationMs),
+    ...drawRefusals(seededRandom(`${seed} refusals`), durationMs, longestFaultMs),
+  ];
+  const faults = options.faults ?? drawn();
   const steps = drawSteps(seededRandom(`${seed} steps`), durationMs, options.only);
   const trace = createHash('sha256');
   let revisions = 0;
   let changes = 0;
   let lastKey = '';
+  let lastChange = { key: '', at: 0 };
   world.onWrite(({ deleted, key, revision, value }) => {
     revisions++;
     lastKey = key;
     // Nothing that must hold is about these, and they are most of what is written.
     if (!/^\/registry\/(?:leases|events)\//.test(key)) changes++;
+    if (!heartbeats.test(key)) lastChange = { key, at: world.clock.now() };
     const line = `${since()} ${deleted ? 'delete' : 'put'} ${key} ${revision}`;
     trace.update(line);
     if (value) trace.update(value);
@@ -123,16 +139,12 @@ export async function run(options: RunOptions): Promise<Result> {
   });
 
   const view = () => world.server() && viewOf(world.server()!.core, world.clock.now());
-  const { onRequest, onServerStart } = world;
-  const scene: Scene = { machines: machines!, faults, view, onRequest, onServerStart };
+  const { clock, onRequest, onServerStart, onWrite } = world;
+  const now = () => clock.now();
+  const scene: Scene = { machines: machines!, faults, now, view, onRequest, onServerStart, onWrite };
   const watchers = invariants.map(({ name, begin: beginOf }) => ({ name, check: beginOf(scene) }));
 
-  await world.start();
-  const begin = world.clock.now();
-  for (const fault of faults) world.clock.setTimer(fault.atMs, () => befall(world, machines!, fault, tell));
-  const acting = steps.map((step) => act(world, step, tell));
-
-  const broken = (): { readonly invariant: string; readonly why: string } | undefined => {
+  const broken = (): Broken | undefined => {
     const core = world.server()?.core;
     if (!core) return undefined;
     const view = viewOf(core, world.clock.now());
@@ -147,23 +159,8 @@ export async function run(options: RunOptions): Promise<Result> {
     if (!core) return 'the API server is down';
     return unrest(viewOf(core, world.clock.now())).next().value ?? undefined;
   };
-  const end = (failure?: { readonly invariant: string; readonly why: string }): Result => {
-    const last = view();
-    world.end();
-    return {
-      seed,
-      ...(failure ? { failure: { ...failure, atMs: world.clock.now() - begin } } : {}),
-      faults,
-      trace: trace.digest('hex'),
-      simulatedMs: world.clock.now() - worldStart,
-      revisions,
-      reached,
-      ...(last ? { view: last } : {}),
-    };
-  };
-
   let checkedAt = -1;
-  const pass = async (until: number): Promise<ReturnType<typeof broken>> => {
+  const pass = async (until: number): Promise<Broken | undefined> => {
     while (world.clock.now() < until) {
       const next = world.clock.nextTimer() ?? until;
       await world.clock.advanceAsync(Math.min(Math.max(next, world.clock.now()), until) - world.clock.now());
@@ -176,31 +173,102 @@ export async function run(options: RunOptions): Promise<Result> {
     return undefined;
   };
 
-  const ends = faults.map(({ atMs, lastsMs }) => Math.min(atMs + lastsMs, durationMs + longestFaultMs));
-  const healed = Math.max(durationMs, ...ends);
-  const failed = await pass(begin + healed);
-  if (failed) return end(failed);
-  let left = steps.length;
-  for (const each of acting) void each.then(() => left--);
-  const latest = begin + healed + patienceMinutes * 60_000;
-  for (let quietSince = Number.POSITIVE_INFINITY; ; ) {
-    const found = await pass(Math.min(world.clock.now() + 1000, latest));
-    if (found) return end(found);
-    const why = left > 0 ? 'a user has not had his way' : restless();
-    if (why === undefined) {
-      quietSince = Math.min(quietSince, world.clock.now());
-      if (world.clock.now() - quietSince >= quietMs) return end();
-    } else {
-      quietSince = Number.POSITIVE_INFINITY;
-      if (world.clock.now() >= latest) return end({ invariant: atRest, why });
+  /** Lets everything happen that is to, and judges it. */
+  const judge = async (): Promise<Broken | undefined> => {
+    try {
+      await world.start();
+    } catch (error) {
+      if (error instanceof EndlessWorldError) throw error;
+      return { invariant: starts, why: error instanceof Error ? error.message : String(error) };
     }
+    begin = clock.now();
+    for (const fault of faults) clock.setTimer(fault.atMs, () => befall(world, machines!, fault, tell));
+    let left = steps.length;
+    for (const step of steps) void act(world, step, tell).then(() => left--);
+
+    const ends = faults.map(({ atMs, lastsMs }) => Math.min(atMs + lastsMs, durationMs + longestFaultMs));
+    const healed = Math.max(durationMs, ...ends);
+    const failed = await pass(begin + healed);
+    if (failed) return failed;
+    // What is refused for good never comes to rest, but must not be tried again without end.
+    if (faults.some((fault) => isRefusal(fault) && fault.lastsMs >= forGoodMs)) return pass(clock.now() + refusedMs);
+    const latest = begin + healed + patienceMinutes * 60_000;
+    for (let quietSince = Number.POSITIVE_INFINITY; ; ) {
+      const found = await pass(Math.min(clock.now() + 1000, latest));
+      if (found) return found;
+      const why = left > 0 ? 'a user has not had his way' : restless();
+      if (why === undefined) {
+        quietSince = Math.min(quietSince, clock.now());
+        if (clock.now() - quietSince >= quietMs) break;
+      } else {
+        quietSince = Number.POSITIVE_INFINITY;
+        if (clock.now() >= latest) return { invariant: atRest, why };
+      }
+    }
+    const disturbed = await pass(begin + Math.max(0, ...faults.map(aftermathMs)));
+    if (disturbed) return disturbed;
+    const stillSince = clock.now();
+    const found = await pass(stillSince + stillMs);
+    if (found) return found;
+    const { key, at } = lastChange;
+    if (at > stillSince) return { invariant: nothingAtRest, why: `${key}, ${(at - stillSince) / 1000} s after` };
+    const why = restless();
+    return why === undefined ? undefined : { invariant: atRest, why };
+  };
+
+  let begin = clock.now();
+  let failure: Broken | undefined;
+  try {
+    failure = await judge();
+  } catch (error) {
+    if (!(error instanceof EndlessWorldError)) throw error;
+    failure = { invariant: comesToAnEnd, why: `${error.message}; the last write was to ${lastKey}` };
   }
+  const last = view();
+  world.end();
+  return {
+    seed,
+    ...(failure ? { failure: { ...failure, atMs: clock.now() - begin } } : {}),
+    faults,
+    trace: trace.digest('hex'),
+    simulatedMs: clock.now() - worldStart,
+    revisions,
+    reached,
+    ...(last ? { view: last } : {}),
+  };
+}
+
+/** How long a node whose lease is not renewed is taken to be well, and some time to notice that it is. */
+const silenceMs = 75_000;
+
+/**
+ * Returns when a fault has no effect any more. A lease that was renewed by a clock ahead of the others counts as renewed
+ * again only by a later time, as in Kubernetes: such a node is not ready for a while after its clock was put right.
+ */
+function aftermathMs(fault: Fault): number {
+  const { kind, target, atMs, lastsMs } = fault;
+  if (kind !== 'has a wrong clock' || !target.startsWith('node-')) return 0;
+  return atMs + lastsMs + Math.max(0, clockErrorMs(fault)) + silenceMs;
+}
+
+/** What was broken, and how. */
+type Broken = { readonly invariant: string; readonly why: string };
+
+const user = { username: 'user', groups: ['system:masters', 'system:authenticated'] };
+
+function clientOf(world: World): Client | undefined {
+  const transport = world.observer(user);
+  return transport && createClient(transport);
 }
 
 /** Has something go wrong, and come right again. */
 export function befall(world: World, machines: Machines, fault: Fault, tell: (line: string) => void): void {
   const { kind, target, lastsMs } = fault;
   tell(`-- ${told(fault)}`);
+  if (isRefusal(fault)) {
+    refuseWrites(world, fault, () => clientOf(world));
+    return;
+  }
   const weather = weatherOf(kind);
   if (weather) {
     world.setWeather(target, weather);
@@ -226,10 +294,10 @@ const retryMs = 500;
 function act(world: World, { atMs, what, act: attempt }: Step, tell: (line: string) => void): Promise<void> {
   return new Promise((resolve) => {
     const tryOnce = async () => {
-      const transport = world.observer({ username: 'user', groups: ['system:masters', 'system:authenticated'] });
+      const client = clientOf(world);
       try {
-        if (!transport) throw new Error('the API server is down');
-        await attempt(createClient(transport));
+        if (!client) throw new Error('the API server is down');
+        await attempt(client);
       } catch (error) {
         // What is there, or gone, is as the user wanted it, or can never be.
         if (!isAlreadyExists(error) && !isNotFound(error)) {

@@ -10,10 +10,12 @@ import { type Client, createClient } from '@kruise/client/client';
 import type { ApiAnswer, ApiRequest, Transport } from '@kruise/client/transport';
 import type { Webhook } from '@kruise/client/webhook';
 import { kruiseConverterOf } from '@kruise/cluster/kruise-kinds';
+import type { StatusError } from '@kruise/machinery/status';
 import type { Clock } from '@kruise/values/clock';
 import { type Random, randomInteger, seededRandom } from '@kruise/values/random';
 import { ticking, type VirtualClock, virtualClock } from '@kruise/values/virtual-clock';
 import { createDisk, type Disk, type KeptVersion } from './disk.ts';
+import { createBudget } from './endless.ts';
 import { driven, foundation, worldStart } from './foundation.ts';
 import { beginLife, type Life } from './life.ts';
 import { fairWeather, link, type Server, type Weather, whileAlive, withoutEvents } from './network.ts';
@@ -55,6 +57,10 @@ export type World = {
   observer(user: User): Transport | undefined;
   /** Tells of every request as it reaches the server; what it returns is told of the answer. */
   onRequest(witness: Witness): void;
+  /** Has the API server refuse requests until the returned function is called. */
+  refuse(refuser: Refuser): () => void;
+  /** Serves a webhook that belongs to no process, or none at that place. */
+  setWebhook(path: string, webhook: Webhook | undefined): void;
   /** Tells at which revision a server finds the store when it starts. */
   onServerStart(listener: (revision: number) => void): void;
   /** Tells of every write once it is durable. */
@@ -64,8 +70,10 @@ export type World = {
   end(): void;
 };
 
-/** A request, and who sent it. */
-export type Heard = { readonly user: User; readonly request: ApiRequest };
+/** A request, who sent it, and from which process. */
+export type Heard = { readonly user: User; readonly request: ApiRequest; readonly process: string };
+/** Returns the error that the API server answers a request with in place of doing it. */
+export type Refuser = (heard: Heard) => StatusError | undefined;
 export type Witness = (heard: Heard) => ((answer: ApiAnswer) => void) | undefined;
 
 const installer: User = { username: 'installer', groups: ['system:masters', 'system:authenticated'] };
@@ -88,13 +96,15 @@ export type WorldOptions = {
 
 /** Makes a world. Nothing runs until it is started, and time passes only when `clock` is moved. */
 export function createWorld({ seed, record, ...options }: WorldOptions): World {
-  const clock = virtualClock(worldStart, ticking());
+  const budget = createBudget(ticking(), () => clock.now());
+  const clock = virtualClock(worldStart, budget.settle);
   const programs = options.programs(clock);
   const randomOf = (purpose: string) => seededRandom(`${seed} ${purpose}`);
   const diskRandom = randomOf('disk');
   const writeListeners: ((version: KeptVersion) => void)[] = [];
   const startListeners: ((revision: number) => void)[] = [];
   const witnesses: Witness[] = [];
+  const refusers = new Set<Refuser>();
   const diskOn = (kept: readonly KeptVersion[]) =>
     (options.createDisk ?? createDisk)({
       kept,
@@ -127,7 +137,7 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
 
   async function startServer(): Promise<void> {
     const { life, random } = beginOf('apiserver');
-    const store = disk!.open(life);
+    const store = budget.limit(disk!.open(life));
     const revision = await store.currentRevision();
     for (const listener of startListeners) listener(revision);
     const server = await startApiServer({
@@ -156,7 +166,12 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
     const inner = inProcessTransport(core, user, name);
     return {
       async request(request) {
-        const told = witnesses.map((witness) => witness({ user, request }));
+        const heard: Heard = { user, request, process: name };
+        const told = witnesses.map((witness) => witness(heard));
+        for (const refuser of refusers) {
+          const refusal = refuser(heard);
+          if (refusal) throw refusal;
+        }
         const answer = await inner.request(request);
         for (const tell of told) tell?.(answer);
         return answer;
@@ -247,6 +262,14 @@ export function createWorld({ seed, record, ...options }: WorldOptions): World {
       return { ...door, request: (request) => whileAlive(life, door.request(request)) };
     },
     onRequest: (witness) => void witnesses.push(witness),
+    refuse(refuser) {
+      refusers.add(refuser);
+      return () => void refusers.delete(refuser);
+    },
+    setWebhook(path, webhook) {
+      if (webhook) webhooks.set(path, webhook);
+      else webhooks.delete(path);
+    },
     onServerStart: (listener) => void startListeners.push(listener),
     onWrite: (listener) => void writeListeners.push(listener),
     names: () => ['apiserver', ...programs.map(({ name }) => name)],

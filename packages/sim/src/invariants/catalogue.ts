@@ -1,6 +1,7 @@
 import { claimsGoAsTold, claimsGoWithPods, claimsInUseStay } from './claims.ts';
 import { heldPodsAreNotDeleted, heldPodsAreNotUpdated, trafficIsStoppedFirst } from './hooks.ts';
 import type { Invariant } from './invariant.ts';
+import { onlyLeadersWrite } from './leaders.ts';
 import { nodesAreNotOverfull, readyPodsHaveRun } from './nodes.ts';
 import {
   advancedDaemonSetsKeepToPartitions,
@@ -30,6 +31,7 @@ import {
   jobsCountWhatWas,
   statefulSetsStartInOrder,
 } from './workloads.ts';
+import { writesAreBounded } from './write-rates.ts';
 
 /** All that must hold at every step. What must hold at rest is in `at-rest.ts`. */
 export const invariants: readonly Invariant[] = [
@@ -59,6 +61,7 @@ export const invariants: readonly Invariant[] = [
   oneDaemonOnANode,
   onePodOfAName,
   onlyGarbageIsCollected,
+  onlyLeadersWrite,
   podsAreSpared,
   podsDoNotTurnBack,
   readyPodsHaveRun,
@@ -66,4 +69,5 @@ export const invariants: readonly Invariant[] = [
   revisionsInUseStay,
   statefulSetsStartInOrder,
   trafficIsStoppedFirst,
+  writesAreBounded,
 ];

@@ -1,10 +1,13 @@
+import type { Instant } from '@kruise/values/time';
 import type { Fault } from '../faults.ts';
 import type { Machines } from '../nodes.ts';
 import type { View } from '../view.ts';
 import type { World } from '../world.ts';
 
 /** What an invariant can see of a world. */
-export type Scene = Pick<World, 'onRequest' | 'onServerStart'> & {
+export type Scene = Pick<World, 'onRequest' | 'onServerStart' | 'onWrite'> & {
+  /** The world's time. */
+  now(): Instant;
   readonly machines: Machines;
   /** What goes wrong in it. */
   readonly faults: readonly Fault[];

@@ -13,6 +13,7 @@ import type { ApiRequest, WatchEvent } from '@kruise/client/transport';
 import { forgetfulDisk, hastyDisk, revivingDisk } from './disks.ts';
 import { kruiseMutants } from './kruise.ts';
 import { connecting, deciding, isKubelet, type Mutant, reaching, rest, seeing, without } from './mutant.ts';
+import { shellMutants } from './shell.ts';
 import { deny, pretend, requesting, watching } from './transports.ts';
 
 /** What every object of a kind with a status has, as far as mutants look at it. */
@@ -349,4 +350,5 @@ export const mutants: readonly Mutant[] = [
     seed: 'm-1',
   },
   ...kruiseMutants,
+  ...shellMutants,
 ];

@@ -1,5 +1,5 @@
 /** Disks that lose what they were trusted with. */
-import { createDisk, type DiskOptions, type KeptVersion } from '../disk.ts';
+import { createDisk, type Disk, type DiskOptions, type KeptVersion } from '../disk.ts';
 
 /** Says that a write is safe as soon as it hears of it, and takes half a second to make it so. */
 export function hastyDisk(options: DiskOptions) {
@@ -20,4 +20,22 @@ export function revivingDisk(options: DiskOptions) {
     if (last && before) saved.set(last.revision, { ...before, revision: last.revision });
   };
   return createDisk({ ...options, onOpen: revive });
+}
+
+/** Answers every update that another write came first: the server reads again and retries, without end. */
+export function overtakenDisk(options: DiskOptions): Disk {
+  const disk = createDisk(options);
+  return {
+    open(life) {
+      const store = disk.open(life);
+      return {
+        ...store,
+        async write(request) {
+          if (request.expected === 0 || 'delete' in request) return store.write(request);
+          const { entry, revision } = await store.get(request.key);
+          return { ok: false, revision, ...(entry ? { current: entry } : {}) };
+        },
+      };
+    },
+  };
 }

@@ -1,0 +1,33 @@
+/** Leader election: of several processes of a component, only the one that holds the lease writes. */
+import { lease } from '@kruise/api/coordination/lease';
+import type { Heard } from '../world.ts';
+import type { Invariant } from './invariant.ts';
+
+/** The lease of each component that can run more than once. */
+const leases: readonly { readonly component: string; readonly lease: string }[] = [
+  { component: 'controller-manager', lease: 'kube-controller-manager' },
+  { component: 'scheduler', lease: 'kube-scheduler' },
+  { component: 'manager', lease: 'kruise-manager' },
+];
+
+/** Every replica writes leases to become the leader, records events, and registers the webhooks it serves. */
+const writtenByAll = /\/(?:leases|events|(?:mutating|validating)webhookconfigurations)(?:\/|$)|reviews$/;
+
+export const onlyLeadersWrite: Invariant = {
+  name: 'no process acts while the lease of its component is held by another',
+  begin({ onRequest, view }) {
+    let broken: string | undefined;
+    onRequest(({ process, request }: Heard) => {
+      const led = leases.find(({ component }) => process === component || process === `${component}-2`);
+      if (!led || request.method === 'GET' || writtenByAll.test(request.path)) return undefined;
+      const found = view()
+        ?.list(lease)
+        .find(({ metadata }) => metadata.name === led.lease && metadata.namespace === 'kube-system');
+      const holder = found?.spec?.holderIdentity?.split('/')[0];
+      if (holder && holder !== process)
+        broken ??= `${process} sends ${request.method} ${request.path}, and ${holder} leads`;
+      return undefined;
+    });
+    return () => broken;
+  },
+};

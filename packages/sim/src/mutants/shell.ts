@@ -1,0 +1,92 @@
+/** Parts that all controllers share, broken on purpose: the way they write, and who of them leads. */
+import { configMap } from '@kruise/api/core/configmap';
+import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { createClient } from '@kruise/client/client';
+import type { Decision } from '@kruise/client/controller';
+import type { Transport } from '@kruise/client/transport';
+import { failure, StatusError } from '@kruise/machinery/status';
+import { after } from '@kruise/values/clock';
+import type { Program } from '../world.ts';
+import { overtakenDisk } from './disks.ts';
+import { connecting, deciding, type Mutant, rest } from './mutant.ts';
+import { requesting } from './transports.ts';
+
+/** Reports another status in every reconcile, which enqueues the object again. */
+function restless() {
+  let count = 0;
+  return (decision: Decision): Decision => {
+    const { status } = decision;
+    if (typeof status !== 'object' || status === null) return decision;
+    return { ...decision, status: { ...status, collisionCount: ++count } };
+  };
+}
+
+/** Writes an object of its own every half minute, whatever happens. */
+const fidget: Program = {
+  name: 'fidget',
+  async run({ life, transportOf }) {
+    const client = createClient(transportOf({ username: 'fidget', groups: ['system:masters'] }));
+    const metadata = { name: 'fidget', namespace: 'default' };
+    for (let count = 0; ; count++) {
+      const data = { count: String(count) };
+      await client.apply(configMap, { metadata, data }, { fieldManager: 'fidget', force: true });
+      await after(life.clock, 30_000);
+    }
+  },
+};
+
+const isManager = ({ name }: Program) => name.startsWith('manager');
+
+/** Reads a lease as if nobody held it. */
+function blindToLeases(inner: Transport): Transport {
+  return requesting(inner, (request, send) => {
+    if (request.method !== 'GET' || !request.path.includes('/leases/')) return undefined;
+    return send(request).then((answer) => {
+      const found = answer.object as { readonly spec?: object };
+      return { ...answer, object: { ...found, spec: { ...found.spec, holderIdentity: '' } } };
+    });
+  });
+}
+
+/** Refuses every update, as a server does whose validation is broken. */
+function refusingUpdates(inner: Transport): Transport {
+  return requesting(inner, ({ method, path }) => {
+    if (method !== 'PUT' && method !== 'PATCH') return undefined;
+    return Promise.reject(new StatusError(failure({ code: 422, reason: 'Invalid', message: `${path} is invalid` })));
+  });
+}
+
+export const shellMutants: readonly Mutant[] = [
+  {
+    name: 'a CloneSet never reports the same status twice',
+    parts: deciding(cloneSet, restless()),
+    about: cloneSet,
+    caughtBy: 'no object is written more than a bounded number of times a minute without a change of intent',
+    seed: 'm-1',
+  },
+  {
+    name: 'something is written every half minute for ever',
+    parts: { programs: (usual) => [...usual, fidget] },
+    caughtBy: 'nothing is written at rest',
+    seed: 'm-1',
+  },
+  {
+    name: 'two kruise-managers lead at once',
+    parts: connecting(isManager, blindToLeases),
+    about: cloneSet,
+    caughtBy: 'no process acts while the lease of its component is held by another',
+    seed: 'm-1',
+  },
+  {
+    name: 'the server refuses every update',
+    parts: connecting(() => true, refusingUpdates),
+    caughtBy: rest,
+    seed: 'm-1',
+  },
+  {
+    name: 'the store takes every update for overtaken',
+    parts: { createDisk: overtakenDisk },
+    caughtBy: 'a world comes to its end',
+    seed: 'm-1',
+  },
+];

@@ -1,0 +1,118 @@
+// Mutation testing of the product's sources: makes one small random change at a time and counts how many of these bugs the
+// simulator finds with a fixed budget of worlds, and how many the unit tests beside the changed file find.
+//   node scripts/mutate.ts --seed a --count 100 --worlds 10
+//   node scripts/mutate.ts --seed a --count 100 --only 17 --verbose   one of them again
+import { spawn } from 'node:child_process';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { pick, seededRandom } from '../packages/values/src/random.ts';
+import type { PlacedMutation } from './mutation/hook.ts';
+import { describeMutation, mutationsOf } from './mutation/mutations.ts';
+
+/** The sources that decide and write: controllers, and the shell that runs them. */
+const mutatedSources = [
+  'packages/manager/src/controllers/**/*.ts',
+  'packages/controlplane/src/controllers/{deployment,replicaset,statefulset,daemonset,job,disruption,garbage-collector}/*.ts',
+  'packages/client/src/{controller,execute,expectations,informer,leader-election,manager,reflector,reflector-state,work-queue,workers,back-off,rate-limiter,delays,adoption,modify}.ts',
+];
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { values: options } = parseArgs({
+  options: {
+    seed: { type: 'string', default: 'a' },
+    count: { type: 'string', default: '100' },
+    worlds: { type: 'string', default: '10' },
+    from: { type: 'string', default: '1' },
+    only: { type: 'string' },
+    sources: { type: 'string' },
+    verbose: { type: 'boolean', default: false },
+    'timeout-seconds': { type: 'string', default: '240' },
+  },
+});
+
+type Outcome = { readonly isFound: boolean; readonly how: string };
+
+/** Runs a process with a mutation in it. One that does not end in time counts as found: a hang is a finding. */
+function runMutated(mutation: PlacedMutation | undefined, args: readonly string[]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, ['--import', join(root, 'scripts/mutation/hook.ts'), ...args], {
+      cwd: root,
+      env: {
+        ...process.env,
+        NODE_COMPILE_CACHE: join(root, '.cache', 'compile'),
+        ...(mutation ? { MUTATION: JSON.stringify(mutation) } : {}),
+      },
+    });
+    let output = '';
+    const keep = (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(-20_000);
+    };
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      child.kill('SIGKILL');
+    }, Number(options['timeout-seconds']) * 1000);
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      if (options.verbose) console.log(output);
+      const lines = output.trim().split('\n');
+      const how = isLate ? 'no end' : (lines.find((line) => /Error|not ok|✖/.test(line)) ?? lines.at(-1) ?? '');
+      resolve({ isFound: isLate || code !== 0, how: how.trim().slice(0, 160) });
+    });
+  });
+}
+
+/** Returns the tests of a file's own folder or, where it has none, of the nearest folder above. */
+function testsBeside(file: string): readonly string[] {
+  for (let folder = dirname(file); folder !== '.' && !folder.endsWith('/packages'); folder = dirname(folder)) {
+    const tests = globSync(`${folder}/*.test.ts`, { cwd: root });
+    if (tests.length > 0) return tests;
+    if (folder.endsWith('/src')) break;
+  }
+  return [];
+}
+
+const files = [...new Set(globSync(options.sources ?? mutatedSources, { cwd: root }))]
+  .filter((file) => !/\.test\.ts$|\/testing\/|(?:fixtures|rehearsal)\.ts$/.test(file) && existsSync(join(root, file)))
+  .sort();
+const places = files.flatMap((file) =>
+  mutationsOf(readFileSync(join(root, file), 'utf8')).map((mutation) => ({ file, mutation })),
+);
+const random = seededRandom(`mutate ${options.seed}`);
+const chosen = Array.from({ length: Number(options.count) }, () => pick(random, places));
+console.log(
+  `${chosen.length} mutants of ${places.length} places in ${files.length} files, ${options.worlds} worlds each.`,
+);
+
+const survivors: string[] = [];
+let [tried, bySim, byTests, byEither] = [0, 0, 0, 0];
+for (const [index, { file, mutation }] of chosen.entries()) {
+  const number = index + 1;
+  if (options.only ? number !== Number(options.only) : number < Number(options.from)) continue;
+  const placed = { ...mutation, file: join(root, file) };
+  const tests = testsBeside(file);
+  const inTests: Outcome =
+    tests.length === 0
+      ? { isFound: false, how: 'no tests' }
+      : await runMutated(placed, ['--test', '--test-isolation=none', '--test-reporter=dot', ...tests]);
+  const inWorlds = await runMutated(placed, [
+    join(root, 'scripts/mutation/worlds.ts'),
+    `mutation-${options.seed}`,
+    options.worlds,
+  ]);
+  tried++;
+  if (inWorlds.isFound) bySim++;
+  if (inTests.isFound) byTests++;
+  if (inWorlds.isFound || inTests.isFound) byEither++;
+  const what = `${number} ${file}:${describeMutation(readFileSync(join(root, file), 'utf8'), mutation)}`;
+  const verdict = `simulator ${inWorlds.isFound ? 'found' : 'missed'}, tests ${inTests.isFound ? 'found' : 'missed'}`;
+  console.log(`${what}\n    ${verdict}; ${inWorlds.isFound ? inWorlds.how : inTests.isFound ? '' : 'survived'}`);
+  if (!inWorlds.isFound && !inTests.isFound) survivors.push(what);
+  if (tried % 10 === 0) console.log(`-- of ${tried}: simulator ${bySim}, tests ${byTests}, either ${byEither}`);
+}
+console.log(`Of ${tried} mutants the simulator found ${bySim}, the tests beside them ${byTests}, either ${byEither}.`);
+console.log(`Survivors:\n${survivors.map((each) => `  ${each}`).join('\n')}`);

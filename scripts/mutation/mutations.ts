@@ -1,0 +1,92 @@
+/**
+ * Finds the places of a source file where one small change makes a plausible bug: an operator, a constant or a condition.
+ * The compiler of this repository has no JavaScript API, so the text is scanned: types are stripped first, which keeps every
+ * offset, and comments, strings, templates and regular expressions are skipped.
+ */
+import { stripTypeScriptTypes } from 'node:module';
+
+/** Replaces `length` characters at `offset`. */
+export type Mutation = {
+  readonly offset: number;
+  readonly length: number;
+  readonly before: string;
+  readonly after: string;
+};
+
+const swaps: { readonly [operator: string]: string } = {
+  '===': '!==',
+  '!==': '===',
+  '<': '<=',
+  '<=': '<',
+  '>': '>=',
+  '>=': '>',
+  '&&': '||',
+  '||': '&&',
+  '+': '-',
+  '-': '+',
+  '*': '/',
+  '/': '*',
+  '??': '&&',
+  '+=': '-=',
+  '-=': '+=',
+  true: 'false',
+  false: 'true',
+};
+
+const token =
+  /(?<skipped>\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[\s\S])*`|(?<=[=(,:[!&|?{};\n]\s*)\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*)|(?<binary>(?<= )(?:===|!==|<=|>=|<|>|&&|\|\||\?\?|\+=|-=|\+|-|\*|\/)(?= |\n))|(?<negation>(?<=[ (!])!(?=[\w(]))|(?<literal>(?<![\w.$'])(?:true|false|\d[\d_]*)(?![\w.]))|(?<condition>(?<=\bif )\()/g;
+
+/** Larger numbers are sizes and durations that tune a program; no decision depends on one of them being exact. */
+const largestCount = 9;
+
+/** Returns every mutation of a TypeScript source that is still a program. */
+export function mutationsOf(source: string): readonly Mutation[] {
+  const code = stripTypeScriptTypes(source);
+  return [...code.matchAll(token)].flatMap((match) => mutationAt(code, match)).filter((each) => isValid(code, each));
+}
+
+function mutationAt(code: string, { index: offset, groups }: RegExpExecArray): readonly Mutation[] {
+  const { skipped, negation, condition, binary, literal } = groups!;
+  if (skipped !== undefined) return [];
+  if (negation !== undefined) return [{ offset, length: 1, before: '!', after: '' }];
+  if (condition !== undefined) return negatedCondition(code, offset);
+  const before = (binary ?? literal)!;
+  const swapped = swaps[before];
+  if (swapped !== undefined) return [{ offset, length: before.length, before, after: swapped }];
+  const number = Number(before.replaceAll('_', ''));
+  return number > largestCount ? [] : [{ offset, length: before.length, before, after: String(number + 1) }];
+}
+
+/** Negates the condition that begins with the parenthesis at an offset. */
+function negatedCondition(code: string, offset: number): readonly Mutation[] {
+  let depth = 0;
+  for (let end = offset; end < code.length; end++) {
+    if (code[end] === '(') depth++;
+    if (code[end] !== ')' || --depth > 0) continue;
+    const before = code.slice(offset, end + 1);
+    // A parenthesis within a string would end the condition early, so a condition with a string is left alone.
+    return /['"`/]/.test(before) ? [] : [{ offset, length: before.length, before, after: `(!${before})` }];
+  }
+  return [];
+}
+
+function isValid(code: string, mutation: Mutation): boolean {
+  try {
+    stripTypeScriptTypes(mutate(code, mutation));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns a source with a mutation made. */
+export function mutate(source: string, { offset, length, after }: Mutation): string {
+  return source.slice(0, offset) + after + source.slice(offset + length);
+}
+
+/** Returns a mutation as one line of a report. */
+export function describeMutation(source: string, { offset, before, after }: Mutation): string {
+  const line = source.slice(0, offset).split('\n').length;
+  const shown = (text: string) => (text.length > 60 ? `${text.slice(0, 57)}...` : text).replaceAll(/\s+/g, ' ');
+  return `${line}: ${shown(before)} → ${shown(after) || 'nothing'}   in: ${source.split('\n')[line - 1]!.trim().slice(0, 100)}`;
+}
