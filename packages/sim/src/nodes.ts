@@ -15,8 +15,10 @@ import type { Program } from './world.ts';
 export type Machines = {
   /** The kubelet of each machine. */
   readonly kubelets: readonly Program[];
-  /** The Pods whose containers run, wherever that is. */
-  running(): Iterable<RunningPod>;
+  /** The containers that run, wherever that is. */
+  running(): Iterable<SeenContainer>;
+  /** A container by its id, if it was ever started. */
+  container(id: string): SeenContainer | undefined;
   /** Whether a container of a Pod, by its uid, has ever run. */
   hasRun(uid: string): boolean;
   /** What runs containers on a machine. */
@@ -25,7 +27,17 @@ export type Machines = {
   switchOff(name: string): Promise<void>;
 };
 
-export type RunningPod = { readonly machine: string; readonly pod: string; readonly uid: string };
+/** A container that was started, as its runtime knows it. */
+export type SeenContainer = {
+  readonly machine: string;
+  /** Namespace and name of its Pod. */
+  readonly pod: string;
+  readonly uid: string;
+  readonly name: string;
+  readonly image: string;
+  readonly attempt: number;
+  readonly isRunning: boolean;
+};
 
 /** Small machines, so that there is not always room. */
 const smallCapacity: ResourceList = { cpu: '1600m', memory: '4Gi' };
@@ -64,13 +76,14 @@ export function createMachines(clock: Clock, seed: string, count: number, capaci
         ),
     }),
   );
-  const containers = new Map<string, RunningPod>();
+  const containers = new Map<string, SeenContainer>();
   const haveRun = new Set<string>();
   for (const { name, runtime } of machines) void follow(name, runtime, containers, haveRun);
   const runtimeOf = (name: string) => machines.find((each) => each.name === name)!.runtime;
   return {
     kubelets,
-    running: () => containers.values(),
+    running: () => containers.values().filter(({ isRunning }) => isRunning),
+    container: (id) => containers.get(id),
     hasRun: (uid) => haveRun.has(uid),
     runtimeOf,
     async switchOff(name) {
@@ -81,19 +94,34 @@ export function createMachines(clock: Clock, seed: string, count: number, capaci
   };
 }
 
-/** Keeps in mind which containers of a machine run. */
+/** Records the containers of a machine as they start and end. */
 async function follow(
   machine: string,
   runtime: NodeRuntime,
-  containers: Map<string, RunningPod>,
+  containers: Map<string, SeenContainer>,
   haveRun: Set<string>,
 ): Promise<void> {
-  for await (const { containerId, containerEventType, podSandboxStatus } of runtime.getContainerEvents({})) {
-    const { namespace, name, uid } = podSandboxStatus?.metadata ?? {};
-    if (containerEventType !== 'CONTAINER_STARTED_EVENT') containers.delete(containerId);
-    else if (containerId !== podSandboxStatus?.id) {
-      containers.set(containerId, { machine, pod: `${namespace}/${name}`, uid: uid ?? '' });
-      haveRun.add(uid ?? '');
+  for await (const event of runtime.getContainerEvents({})) {
+    const { containerId, containerEventType, podSandboxStatus, containersStatuses } = event;
+    const { namespace, name: podName, uid = '' } = podSandboxStatus?.metadata ?? {};
+    const known = containers.get(containerId);
+    if (containerEventType !== 'CONTAINER_STARTED_EVENT') {
+      if (known) containers.set(containerId, { ...known, isRunning: false });
+    } else if (containerId !== podSandboxStatus?.id) {
+      const started = containersStatuses.find(({ id }) => id === containerId);
+      const { name = '', attempt = 0 } = started?.metadata ?? {};
+      // Runtimes report the reference that the kubelet gave, which may be a digest.
+      const image = started?.image.userSpecifiedImage || (started?.image.image ?? '');
+      containers.set(containerId, {
+        machine,
+        pod: `${namespace}/${podName}`,
+        uid,
+        name,
+        image,
+        attempt,
+        isRunning: true,
+      });
+      haveRun.add(uid);
     }
   }
 }

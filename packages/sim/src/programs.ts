@@ -1,17 +1,22 @@
 /** The components of a cluster as programs, each with its own way to the server, its own caches and its own lease. */
+import { namespace as namespaceKind } from '@kruise/api/core/namespace';
 import { serviceAccountGroups, serviceAccountUsername } from '@kruise/apiserver/service-account-user';
 import type { User } from '@kruise/apiserver/user';
 import { type Client, createClient } from '@kruise/client/client';
+import { createCaches } from '@kruise/client/informer';
 import type { Log } from '@kruise/client/log';
 import { type RunOptions, runControllers } from '@kruise/client/manager';
 import { runControllerManager } from '@kruise/controlplane/controllers/controller-manager';
 import { localStorageControllers } from '@kruise/controlplane/local-storage/controller';
 import { installLocalStorage, localStorageAccount } from '@kruise/controlplane/local-storage/manifests';
 import { runScheduler } from '@kruise/controlplane/scheduler/scheduler';
+import { startDaemon } from '@kruise/daemon/daemon';
+import { daemonAccount, grantDaemonRights } from '@kruise/manager/bootstrap/rights';
 import { allFeatureGates, type FeatureGates, featureGates } from '@kruise/manager/feature-gates';
 import { runManager } from '@kruise/manager/manager';
 import { managerSettings } from '@kruise/manager/settings';
 import { installConfigurations } from '@kruise/manager/webhooks/configurations';
+import { heardOnlyAlive } from './mortal.ts';
 import type { Machines } from './nodes.ts';
 import type { ProcessContext, Program } from './world.ts';
 
@@ -100,7 +105,11 @@ export function managerProgram(options: ProgramOptions = {}): Program {
   return {
     name,
     // Or objects of its kinds are taken without their defaults, and of a StatefulSet what is changed later is refused (s53-7784).
-    install: (client) => installConfigurations(client, settings()),
+    async install(client) {
+      const { namespace } = settings();
+      if (name === 'manager') await client.create(namespaceKind, { metadata: { name: namespace } });
+      await installConfigurations(client, settings());
+    },
     run: (context) =>
       runManager(
         {
@@ -134,6 +143,25 @@ export function storageProgram(machines: Pick<Machines, 'runtimeOf'>): Program {
         {},
       );
       await runControllers(controllers, parts, context.life.stopping);
+    },
+  };
+}
+
+/** kruise-daemon, one process for the nodes of all machines. */
+export function daemonProgram(machines: Pick<Machines, 'kubelets' | 'runtimeOf'>): Program {
+  return {
+    name: 'daemon',
+    install: (client) => grantDaemonRights(client, 'kruise-system'),
+    async run(context) {
+      const { leaderElection: _, ...parts } = partsOf(context, 'daemon', account('kruise-system', daemonAccount), {});
+      const { client, clock, random } = parts;
+      const { stopping } = context.life;
+      const caches = createCaches(client, clock, random, {}, stopping);
+      const daemon = startDaemon({ ...parts, caches, gates: featureGates(allFeatureGates) }, stopping);
+      for (const { name } of machines.kubelets) {
+        await daemon.serve({ name, runtimes: [heardOnlyAlive(machines.runtimeOf(name), context.life)] }, stopping);
+      }
+      await daemon.stopped;
     },
   };
 }

@@ -5,6 +5,7 @@ import type { Controller, Runnable } from '@kruise/client/controller';
 import { isAlreadyExists, isNotFound } from '@kruise/machinery/status';
 import type { Kind } from '@kruise/schema/kind';
 import { pick, randomInteger, seededRandom } from '@kruise/values/random';
+import { type Companion, companions, drawCompanions } from './companions.ts';
 import { counting, type Reached } from './coverage.ts';
 import type { createDisk } from './disk.ts';
 import { drainer } from './drainer.ts';
@@ -14,9 +15,10 @@ import { worldStart } from './foundation.ts';
 import { unrest } from './invariants/at-rest.ts';
 import { invariants } from './invariants/catalogue.ts';
 import type { Scene } from './invariants/invariant.ts';
+import { untruths } from './invariants/truth.ts';
 import { fairWeather } from './network.ts';
 import { createMachines, type Machines } from './nodes.ts';
-import { controlPlane, type Leading, type ProgramOptions, storageProgram } from './programs.ts';
+import { controlPlane, daemonProgram, type Leading, type ProgramOptions, storageProgram } from './programs.ts';
 import { drawRefusals, forGoodMs, isRefusal, refuseWrites } from './refusals.ts';
 import { drawSteps, type Step } from './scenario.ts';
 import { type View, viewOf } from './view.ts';
@@ -96,6 +98,7 @@ export async function run(options: RunOptions): Promise<Result> {
   const { seed, minutes = defaultMinutes, patienceMinutes = defaultPatienceMinutes, parts = {} } = options;
   const { tell = () => {} } = options;
   const durationMs = minutes * 60_000;
+  const beside = companionsOf(options);
   let machines: Machines | undefined;
   const reached: Reached = {};
   const since = () => ((world.clock.now() - worldStart) / 1000).toFixed(3);
@@ -107,7 +110,8 @@ export async function run(options: RunOptions): Promise<Result> {
       const counted = counting(reached);
       const doubled = pick(seededRandom(`${seed} doubled`), doublings);
       const control = controlPlane({ ...parts.control, adapt: (each) => counted(adapt(each)) }, doubled);
-      const usual = [...control, storageProgram(machines), ...machines.kubelets, drainer];
+      const daemons = beside.some(({ needsDaemon }) => needsDaemon) ? [daemonProgram(machines)] : [];
+      const usual = [...control, storageProgram(machines), ...machines.kubelets, drainer, ...daemons];
       return parts.programs?.(usual) ?? usual;
     },
     freezesObjects: options.freezesObjects ?? true,
@@ -120,7 +124,7 @@ export async function run(options: RunOptions): Promise<Result> {
     ...drawRefusals(seededRandom(`${seed} refusals`), durationMs, longestFaultMs),
   ];
   const faults = options.faults ?? drawn();
-  const steps = drawSteps(seededRandom(`${seed} steps`), durationMs, options.only);
+  const steps = stepsOf(options, beside, durationMs);
   const trace = createHash('sha256');
   let revisions = 0;
   let changes = 0;
@@ -157,7 +161,8 @@ export async function run(options: RunOptions): Promise<Result> {
   const restless = (): string | undefined => {
     const core = world.server()?.core;
     if (!core) return 'the API server is down';
-    return unrest(viewOf(core, world.clock.now())).next().value ?? undefined;
+    const seen = viewOf(core, world.clock.now());
+    return unrest(seen).next().value ?? untruths(seen, machines!).next().value ?? undefined;
   };
   let checkedAt = -1;
   const pass = async (until: number): Promise<Broken | undefined> => {
@@ -236,6 +241,20 @@ export async function run(options: RunOptions): Promise<Result> {
     reached,
     ...(last ? { view: last } : {}),
   };
+}
+
+/** The companions of a world: those its seed says or, where it is about one kind alone, that one or none. */
+function companionsOf({ seed, only }: RunOptions): readonly Companion[] {
+  return only ? companions.filter(({ kind }) => kind === only) : drawCompanions(seededRandom(`${seed} companions`));
+}
+
+function stepsOf({ seed, only }: RunOptions, beside: readonly Companion[], durationMs: number): readonly Step[] {
+  const random = seededRandom(`${seed} beside`);
+  const drawn = beside.flatMap((companion) => companion.draw(random, durationMs));
+  const isAlone = only !== undefined && beside.length > 0;
+  const workload = isAlone ? beside[0]?.beside : only;
+  const usual = isAlone && !workload ? [] : drawSteps(seededRandom(`${seed} steps`), durationMs, workload);
+  return [...usual, ...drawn].sort((a, b) => a.atMs - b.atMs);
 }
 
 /** How long a node whose lease is not renewed is taken to be well, and some time to notice that it is. */

@@ -71,7 +71,7 @@ function markOne(random: Random, app: string, durationMs: number): Step {
 }
 
 /** Something that is done with one of the Pods of a workload, if it has any. */
-function withOne(
+export function withOne(
   random: Random,
   app: string,
   durationMs: number,

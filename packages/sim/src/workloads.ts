@@ -27,14 +27,14 @@ export const busy = { 'example.com/busy': 'yes' };
 const images = ['nginx:1.25', 'nginx:1.26', 'nginx:1.27'];
 const firstImage = 'nginx:1.25';
 
-type Container = object;
+export type Container = object;
 type Labels = { readonly [name: string]: string };
 type Template = { readonly metadata: { readonly labels: Labels }; readonly spec: object };
 
 /** Three machines have room for 24 Pods that ask for so much, which is as many as there can be. */
-const share: Container = { resources: { requests: { cpu: '200m' } } };
+export const share: Container = { resources: { requests: { cpu: '200m' } } };
 /** A node that others have filled has to have room for these all the same. */
-const undemanding: Container = { resources: {} };
+export const undemanding: Container = { resources: {} };
 /** Does not end when it is asked to, but only when it is made to. */
 const stubborn: Container = { command: ['sleep', '100000'] };
 /** A volume is on one node, so that whoever has one must find room there. */
@@ -47,10 +47,10 @@ const volumeClaimTemplates = [
   },
 ];
 
-const selectorOf = (name: string) => ({ matchLabels: { app: name } });
-const containersOf = (image: string, container: Container) => [{ name: 'main', image, ...container }];
+export const selectorOf = (name: string) => ({ matchLabels: { app: name } });
+export const containersOf = (image: string, container: Container) => [{ name: 'main', image, ...container }];
 
-function template(name: string, container: Container, image = firstImage): Template {
+export function template(name: string, container: Container, image = firstImage): Template {
   const containers = containersOf(image, container);
   return { metadata: { labels: { app: name } }, spec: { terminationGracePeriodSeconds: 5, containers } };
 }
@@ -59,7 +59,7 @@ function labelled({ metadata, spec }: Template, labels: Labels): Template {
   return { metadata: { labels: { ...metadata.labels, ...labels } }, spec };
 }
 
-function restarted(restartPolicy: string, { metadata, spec }: Template): Template {
+export function restarted(restartPolicy: string, { metadata, spec }: Template): Template {
   return { metadata, spec: { ...spec, restartPolicy } };
 }
 
@@ -125,7 +125,10 @@ export const workloads: readonly Workload[] = [
         replicas: randomInteger(random, 7),
         strategy: {
           type: 'RollingUpdate',
-          rollingUpdate: { maxUnavailable: pick(random, [1, '25%']), maxSurge: pick(random, [0, 1, '25%']) },
+          rollingUpdate: {
+            maxUnavailable: pick(random, [1, '25%', '40%']),
+            maxSurge: pick(random, [0, 1, '25%', '50%']),
+          },
         },
         minReadySeconds: drawMinReadySeconds(random),
         selector: selectorOf('web'),
@@ -196,10 +199,10 @@ export const workloads: readonly Workload[] = [
             type: 'RollingUpdate',
             rollingUpdate: {
               podUpdatePolicy,
-              maxUnavailable: pick(random, [1, 2, '50%']),
-              partition: pick(random, [0, 0, 1, 3]),
+              maxUnavailable: pick(random, [1, 2, '50%', '34%']),
+              partition: pick(random, [0, 0, 1, 3, '40%']),
               // What is never recreated cannot surge.
-              maxSurge: podUpdatePolicy === 'InPlaceOnly' ? 0 : randomInteger(random, 2),
+              maxSurge: podUpdatePolicy === 'InPlaceOnly' ? 0 : pick(random, [0, 1, '34%', '50%']),
               inPlaceUpdateStrategy: { gracePeriodSeconds: pick(random, [0, 0, 3]) },
             },
           },
@@ -238,7 +241,7 @@ export const workloads: readonly Workload[] = [
             rollingUpdate: {
               podUpdatePolicy: pick(random, ['ReCreate', 'InPlaceIfPossible']),
               // In order, no more than one may be missing.
-              maxUnavailable: isOrdered ? 1 : pick(random, [1, 2, '50%']),
+              maxUnavailable: isOrdered ? 1 : pick(random, [1, 2, '50%', '34%']),
               minReadySeconds: drawMinReadySeconds(random),
               partition: pick(random, [0, 0, 1]),
             },
@@ -256,6 +259,8 @@ export const workloads: readonly Workload[] = [
       const manner = pick(random, [
         { maxUnavailable: 1 },
         { maxUnavailable: 0, maxSurge: 1 },
+        { maxUnavailable: 0, maxSurge: '40%' },
+        { maxUnavailable: '40%' },
         { maxUnavailable: 1, rollingUpdateType: 'InPlaceIfPossible' },
       ]);
       return {

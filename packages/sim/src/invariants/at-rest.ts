@@ -8,9 +8,13 @@ import { job } from '@kruise/api/batch/job';
 import { node } from '@kruise/api/core/node';
 import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import { type Pod, pod } from '@kruise/api/core/pod';
+import { advancedCronJob } from '@kruise/api/kruise/advancedcronjob';
+import { broadcastJob } from '@kruise/api/kruise/broadcastjob';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
 import { daemonSet as advancedDaemonSet } from '@kruise/api/kruise/daemonset';
+import { sidecarSet } from '@kruise/api/kruise/sidecarset';
 import { statefulSet as advancedStatefulSet } from '@kruise/api/kruise/statefulset';
+import { unitedDeployment } from '@kruise/api/kruise/uniteddeployment';
 import { podDisruptionBudget } from '@kruise/api/policy/poddisruptionbudget';
 import { isConditionTrue } from '@kruise/machinery/conditions';
 import { podRevisionLabel } from '@kruise/machinery/controller-revision';
@@ -18,6 +22,7 @@ import { controllerOf } from '@kruise/machinery/owner-references';
 import { isPodActive, isPodReady } from '@kruise/machinery/pods';
 import { scaleDown, scaleUp } from '@kruise/values/int-or-string';
 import type { View } from '../view.ts';
+import { unfulfilled } from './companions.ts';
 import { numbersOf } from './kruise.ts';
 import { leftovers } from './leftovers.ts';
 
@@ -34,6 +39,10 @@ export function* unrest(view: View): Generator<string> {
     deployment,
     advancedStatefulSet,
     advancedDaemonSet,
+    unitedDeployment,
+    broadcastJob,
+    advancedCronJob,
+    sidecarSet,
   ]) {
     for (const { metadata } of view.list(kind)) {
       owners.add(metadata.uid ?? '');
@@ -60,9 +69,19 @@ export function* unrest(view: View): Generator<string> {
     yield* compare(`Deployment ${metadata.name}`, wanted, own, imageOf, spec?.template.spec?.containers[0]?.image);
     yield* figures(`Deployment ${metadata.name}`, wanted, {
       replicas: status?.replicas,
+      readyReplicas: status?.readyReplicas,
       updatedReplicas: status?.updatedReplicas,
       availableReplicas: status?.availableReplicas,
     });
+    for (const set of sets) {
+      const { replicas, readyReplicas, availableReplicas, fullyLabeledReplicas } = set.status ?? {};
+      yield* figures(`ReplicaSet ${set.metadata.name}`, ownedBy(set.metadata.uid).filter(isPodActive).length, {
+        replicas,
+        readyReplicas,
+        availableReplicas,
+        fullyLabeledReplicas,
+      });
+    }
     if (status?.observedGeneration !== metadata.generation) yield `Deployment ${metadata.name} was not looked at`;
   }
   for (const { spec, status, metadata } of view.list(statefulSet)) {
@@ -130,6 +149,8 @@ export function* unrest(view: View): Generator<string> {
     yield* compare(`DaemonSet ${metadata.name}`, wanted, own, imageOf, spec?.template.spec?.containers[0]?.image);
     yield* figures(`DaemonSet ${metadata.name}`, wanted, {
       desiredNumberScheduled: status?.desiredNumberScheduled,
+      currentNumberScheduled: status?.currentNumberScheduled,
+      numberReady: status?.numberReady,
       numberAvailable: status?.numberAvailable,
       updatedNumberScheduled: status?.updatedNumberScheduled,
     });
@@ -145,6 +166,7 @@ export function* unrest(view: View): Generator<string> {
       yield `budget ${metadata.name} allows ${disruptionsAllowed} and can spare ${spare}`;
   }
   yield* leftovers(view);
+  yield* unfulfilled(view);
   for (const kind of [replicaSet, controllerRevision, persistentVolumeClaim]) {
     for (const each of view.list(kind)) {
       const owner = controllerOf(each);
@@ -158,6 +180,7 @@ export function* unrest(view: View): Generator<string> {
   }
   for (const { spec, status, metadata } of view.list(job)) {
     if (!isConditionTrue(status?.conditions, 'Complete')) yield `Job ${metadata.name} is not complete`;
+    yield* figures(`Job ${metadata.name}`, 0, { active: status?.active, ready: status?.ready });
     if (status?.succeeded !== spec?.completions) {
       yield `Job ${metadata.name} wants ${spec?.completions} successes and counts ${status?.succeeded}`;
     }

@@ -1,4 +1,5 @@
 import { claimsGoAsTold, claimsGoWithPods, claimsInUseStay } from './claims.ts';
+import { broadcastJobsDoNotCrowd, cronJobsDoNotOverlap } from './companions.ts';
 import { heldPodsAreNotDeleted, heldPodsAreNotUpdated, trafficIsStoppedFirst } from './hooks.ts';
 import type { Invariant } from './invariant.ts';
 import { onlyLeadersWrite } from './leaders.ts';
@@ -22,6 +23,7 @@ import { acknowledgedWritesStay, budgetsAreKept, deletedPodsStayAway, onlyGarbag
 import { revisionsInUseStay } from './revisions.ts';
 import { podsAreSpared } from './spare.ts';
 import { fewPodsAreTaken } from './takings.ts';
+import { statusesTellTheTruth } from './truth.ts';
 import {
   advancedDaemonSetsStayAvailable,
   advancedStatefulSetsStartInOrder,
@@ -41,6 +43,7 @@ export const invariants: readonly Invariant[] = [
   advancedStatefulSetsKeepToPartitions,
   advancedStatefulSetsStartInOrder,
   advancedStatefulSetsStayAvailable,
+  broadcastJobsDoNotCrowd,
   budgetsAreKept,
   claimsGoAsTold,
   claimsGoWithPods,
@@ -48,6 +51,7 @@ export const invariants: readonly Invariant[] = [
   cloneSetsAreNotExceeded,
   cloneSetsKeepToPartitions,
   cloneSetsStayAvailable,
+  cronJobsDoNotOverlap,
   daemonsDoNotCrowd,
   deletedPodsStayAway,
   deploymentsAreNotExceeded,
@@ -68,6 +72,7 @@ export const invariants: readonly Invariant[] = [
   replicaSetsAreNotExceeded,
   revisionsInUseStay,
   statefulSetsStartInOrder,
+  statusesTellTheTruth,
   trafficIsStoppedFirst,
   writesAreBounded,
 ];

@@ -25,6 +25,9 @@ export const heldPodsAreNotUpdated: Invariant = {
   ),
 };
 
+/** The name of the container that workloads of every world have. */
+const workloadContainer = 'main';
+
 /** Whatever the manager takes the Pod's conditions for. */
 export const trafficIsStoppedFirst: Invariant = {
   name: 'no container is changed of a Pod that still gets traffic',
@@ -32,7 +35,9 @@ export const trafficIsStoppedFirst: Invariant = {
     let broken: string | undefined;
     onRequest((heard) => {
       const { spec } = (heard.request.body ?? {}) as Partial<Pod>;
-      if (heard.request.method !== 'PATCH' || !isOfManager(heard) || !spec?.containers) return undefined;
+      // A SidecarSet updates its own containers without a gate.
+      const isOfWorkload = spec?.containers?.some(({ name }) => name === workloadContainer);
+      if (heard.request.method !== 'PATCH' || !isOfManager(heard) || !isOfWorkload) return undefined;
       const found = view()?.at(pod, heard.request.path);
       const isGated = found?.spec?.readinessGates?.some(
         ({ conditionType }) => conditionType === inPlaceUpdateReadyCondition,

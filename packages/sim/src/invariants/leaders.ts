@@ -10,8 +10,12 @@ const leases: readonly { readonly component: string; readonly lease: string }[] 
   { component: 'manager', lease: 'kruise-manager' },
 ];
 
-/** Every replica writes leases to become the leader, records events, and registers the webhooks it serves. */
-const writtenByAll = /\/(?:leases|events|(?:mutating|validating)webhookconfigurations)(?:\/|$)|reviews$/;
+/**
+ * What every replica writes: leases, to become the leader; events; the registration of the webhooks it serves; and, since
+ * any replica's webhook may be asked, the statuses by which webhooks count what they allowed.
+ */
+const writtenByAll =
+  /\/(?:leases|events|(?:mutating|validating)webhookconfigurations)(?:\/|$)|reviews$|\/(?:workloadspreads|podunavailablebudgets|uniteddeployments)\/[^/]+\/status$/;
 
 export const onlyLeadersWrite: Invariant = {
   name: 'no process acts while the lease of its component is held by another',
@@ -19,7 +23,8 @@ export const onlyLeadersWrite: Invariant = {
     let broken: string | undefined;
     onRequest(({ process, request }: Heard) => {
       const led = leases.find(({ component }) => process === component || process === `${component}-2`);
-      if (!led || request.method === 'GET' || writtenByAll.test(request.path)) return undefined;
+      const isWrite = request.method !== 'GET' && request.query?.['dryRun'] === undefined;
+      if (!led || !isWrite || writtenByAll.test(request.path)) return undefined;
       const found = view()
         ?.list(lease)
         .find(({ metadata }) => metadata.name === led.lease && metadata.namespace === 'kube-system');

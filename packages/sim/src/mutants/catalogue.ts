@@ -10,6 +10,7 @@ import { remove } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
 import type { ApiRequest, WatchEvent } from '@kruise/client/transport';
+import { companionMutants } from './companions.ts';
 import { forgetfulDisk, hastyDisk, revivingDisk } from './disks.ts';
 import { kruiseMutants } from './kruise.ts';
 import { connecting, deciding, isKubelet, type Mutant, reaching, rest, seeing, without } from './mutant.ts';
@@ -351,4 +352,5 @@ export const mutants: readonly Mutant[] = [
   },
   ...kruiseMutants,
   ...shellMutants,
+  ...companionMutants,
 ];

@@ -1,0 +1,181 @@
+/** Kruise's other kinds, and what kubelets say of containers, broken on purpose. */
+import { advancedCronJob } from '@kruise/api/kruise/advancedcronjob';
+import { broadcastJob } from '@kruise/api/kruise/broadcastjob';
+import { cloneSet } from '@kruise/api/kruise/cloneset';
+import { containerRecreateRequest } from '@kruise/api/kruise/containerrecreaterequest';
+import { imagePullJob } from '@kruise/api/kruise/imagepulljob';
+import { persistentPodState } from '@kruise/api/kruise/persistentpodstate';
+import { podUnavailableBudget } from '@kruise/api/kruise/podunavailablebudget';
+import { resourceDistribution } from '@kruise/api/kruise/resourcedistribution';
+import { sidecarSet } from '@kruise/api/kruise/sidecarset';
+import { unitedDeployment } from '@kruise/api/kruise/uniteddeployment';
+import { workloadSpread } from '@kruise/api/kruise/workloadspread';
+import type { Decision } from '@kruise/client/controller';
+import type { Outcome } from '@kruise/client/execute';
+import type { Transport } from '@kruise/client/transport';
+import { scaleUp } from '@kruise/values/int-or-string';
+import type { Parts } from '../run.ts';
+import { connecting, deciding, isKubelet, type Mutant, rest, seeing } from './mutant.ts';
+import { pretend, requesting } from './transports.ts';
+
+/** A decision whose status is changed. */
+const reportsOf = (change: (status: { readonly [name: string]: unknown }) => object) => (decision: Decision) => {
+  const { status } = decision;
+  if (status === undefined) return decision;
+  // Statuses are objects; a function makes one of what came of the actions.
+  const changed = (value: unknown) => ({ ...(value as object), ...change(value as { [name: string]: unknown }) });
+  return {
+    ...decision,
+    status: typeof status === 'function' ? (outcome: Outcome) => changed(status(outcome)) : changed(status),
+  };
+};
+
+const undone = (decision: Decision): Decision => ({ ...decision, actions: [] });
+const number = (value: unknown) => (typeof value === 'number' ? value : 0);
+
+type ContainerStatuses = readonly { readonly image?: string; readonly restartCount?: number }[];
+
+/** A kubelet that says something else of the containers of its Pods. */
+function claiming(change: (statuses: ContainerStatuses) => ContainerStatuses): Parts {
+  const lie = (inner: Transport) =>
+    requesting(inner, (request, send) => {
+      const body = (request.body ?? {}) as { readonly status?: { readonly containerStatuses?: ContainerStatuses } };
+      const { containerStatuses } = body.status ?? {};
+      if (request.method !== 'PATCH' || !containerStatuses) return undefined;
+      return send({
+        ...request,
+        body: { ...body, status: { ...body.status, containerStatuses: change(containerStatuses) } },
+      });
+    });
+  return connecting(isKubelet, lie);
+}
+
+const truth = "a Pod's status tells of containers what they are";
+
+export const companionMutants: readonly Mutant[] = [
+  {
+    name: 'a kubelet says that containers run another image',
+    parts: claiming((statuses) => statuses.map((each) => ({ ...each, image: 'nginx:0.1' }))),
+    caughtBy: truth,
+    seed: 'm-1',
+  },
+  {
+    name: 'a kubelet counts a restart too many',
+    parts: claiming((statuses) => statuses.map((each) => ({ ...each, restartCount: (each.restartCount ?? 0) + 1 }))),
+    caughtBy: truth,
+    seed: 'm-1',
+  },
+  {
+    name: 'a CloneSet rounds what may be unavailable up while it surges',
+    parts: seeing(cloneSet, (set) => {
+      const strategy = set.spec.updateStrategy;
+      const { maxUnavailable = '20%', maxSurge = 0 } = strategy?.rollingUpdate ?? {};
+      if (scaleUp(maxSurge, set.spec.replicas ?? 1) === 0) return set;
+      const rounded = scaleUp(maxUnavailable, set.spec.replicas ?? 1);
+      const rollingUpdate = { ...strategy?.rollingUpdate, maxUnavailable: rounded };
+      return { ...set, spec: { ...set.spec, updateStrategy: { ...strategy, rollingUpdate } } };
+    }),
+    about: cloneSet,
+    caughtBy: 'no workload of Kruise takes a Pod that it cannot spare',
+    seed: 'm-1',
+  },
+  {
+    name: 'a SidecarSet updates no sidecars',
+    parts: seeing(sidecarSet, (set) => ({
+      ...set,
+      spec: { ...set.spec, updateStrategy: { ...set.spec?.updateStrategy, paused: true } },
+    })),
+    about: sidecarSet,
+    caughtBy: rest,
+    seed: 'm-1',
+  },
+  {
+    name: 'a WorkloadSpread counts a Pod too few',
+    parts: deciding(
+      workloadSpread,
+      reportsOf(({ subsetStatuses }) => ({
+        subsetStatuses: (subsetStatuses as readonly { replicas: number }[] | undefined)?.map((each) => ({
+          ...each,
+          replicas: Math.max(0, each.replicas - 1),
+        })),
+      })),
+    ),
+    about: workloadSpread,
+    caughtBy: rest,
+    seed: 'm-1',
+  },
+  {
+    name: 'a PodUnavailableBudget allows one Pod too many',
+    parts: deciding(
+      podUnavailableBudget,
+      reportsOf(({ unavailableAllowed }) => ({ unavailableAllowed: number(unavailableAllowed) + 1 })),
+    ),
+    about: podUnavailableBudget,
+    caughtBy: rest,
+    seed: 'm-1',
+  },
+  {
+    name: 'a PersistentPodState remembers nothing',
+    parts: deciding(
+      persistentPodState,
+      reportsOf(() => ({ podStates: {} })),
+    ),
+    about: persistentPodState,
+    caughtBy: rest,
+    seed: 'm-1',
+  },
+  {
+    name: 'a UnitedDeployment wants a Pod too many',
+    parts: seeing(unitedDeployment, (found) => ({
+      ...found,
+      spec: { ...found.spec!, replicas: (found.spec?.replicas ?? 1) + 1 },
+    })),
+    about: unitedDeployment,
+    caughtBy: rest,
+    seed: 'm-1',
+  },
+  {
+    name: 'a BroadcastJob runs on all nodes at once',
+    parts: seeing(broadcastJob, (found) => ({ ...found, spec: { ...found.spec!, parallelism: '100%' } })),
+    about: broadcastJob,
+    caughtBy: 'a BroadcastJob runs no two Pods on a node and no more at a time than it may',
+    seed: 'm-1',
+  },
+  {
+    name: 'an AdvancedCronJob starts jobs beside those at work',
+    parts: seeing(advancedCronJob, (found) => ({
+      ...found,
+      spec: { ...found.spec!, concurrencyPolicy: 'Allow' as const },
+    })),
+    about: advancedCronJob,
+    caughtBy: 'an AdvancedCronJob that forbids it has no two jobs at work',
+    seed: 'm-1',
+  },
+  {
+    name: 'a ResourceDistribution writes nothing',
+    parts: deciding(resourceDistribution, undone),
+    about: resourceDistribution,
+    caughtBy: rest,
+    seed: 'm-1',
+  },
+  {
+    name: 'an ImagePullJob asks no node',
+    parts: deciding(imagePullJob, undone),
+    about: imagePullJob,
+    caughtBy: rest,
+    seed: 'm-1',
+  },
+  {
+    name: 'kruise-daemon reports nothing of what it recreates',
+    parts: connecting(
+      ({ name }) => name === 'daemon',
+      (inner) =>
+        requesting(inner, ({ method, path }) =>
+          method !== 'GET' && path.includes('/containerrecreaterequests/') ? pretend() : undefined,
+        ),
+    ),
+    about: containerRecreateRequest,
+    caughtBy: rest,
+    seed: 'm-1',
+  },
+];
