@@ -14,14 +14,19 @@ const tuning = [
   '--stack-trace-limit=0',
 ];
 
+/** What to make of work whose process ended, or gave no answer in time and was killed. */
+export type Losses<W, R> = { readonly limitMs: number; readonly resultOf: (work: W, why: string) => R };
+
 /**
  * Has work done by processes of this very command, each started with these arguments; results come in the order they
- * are ready. Each process is sent a piece of work, answers with what came of it, and is sent the next.
+ * are ready. Each process is sent a piece of work, answers with what came of it, and is sent the next. A process that is lost
+ * is not replaced.
  */
 export async function* inWorkers<W, R>(
   args: readonly string[],
   count: number,
   work: Iterable<W>,
+  losses?: Losses<W, R>,
 ): AsyncGenerator<{ readonly work: W; readonly result: R }> {
   const left = Iterator.from(work);
   const done: { readonly work: W; readonly result: R }[] = [];
@@ -34,24 +39,35 @@ export async function* inWorkers<W, R>(
   let busy = 0;
   for (const worker of workers) {
     let current: W | undefined;
+    let isBusy = false;
+    let timer: NodeJS.Timeout | undefined;
+    const answered = (result: R) => {
+      clearTimeout(timer);
+      isBusy = false;
+      busy--;
+      // What a process works on was sent to it.
+      done.push({ work: current as W, result });
+    };
     const next = () => {
       const { done: isOver, value } = left.next();
       current = value;
       if (isOver) worker.disconnect();
       else {
         busy++;
+        isBusy = true;
+        if (losses) timer = setTimeout(() => worker.kill('SIGKILL'), losses.limitMs);
         worker.send(value as object);
       }
     };
     worker.on('message', (result) => {
-      busy--;
       // A worker answers with what its command says it does.
-      done.push({ work: current as W, result: result as R });
+      answered(result as R);
       next();
       wake.resolve();
     });
-    worker.on('exit', (code) => {
-      if (code) failed ??= new Error(`a worker ended with ${code}`);
+    worker.on('exit', (code, signal) => {
+      if (isBusy && losses) answered(losses.resultOf(current as W, `its process ended with ${code ?? signal}`));
+      else if (code) failed ??= new Error(`a worker ended with ${code}`);
       wake.resolve();
     });
     next();

@@ -73,7 +73,11 @@ async function soak({ base, count = Number.POSITIVE_INFINITY, minutes, workers, 
       yield { seed, minutes };
     }
   }
-  for await (const { result } of inWorkers<Order, Outcome>(['sim', '--worker', 'worlds'], workers, orders())) {
+  const worlds = inWorkers<Order, Outcome>(['sim', '--worker', 'worlds'], workers, orders(), {
+    limitMs: longestWorldMs,
+    resultOf: lostWorld,
+  });
+  for await (const { result } of worlds) {
     totals.add(result);
     if (result.failure) {
       console.log(`World ${result.seed} broke.`);
@@ -86,6 +90,16 @@ async function soak({ base, count = Number.POSITIVE_INFINITY, minutes, workers, 
   if (showsCoverage) for (const line of totals.reachedLines()) console.log(line);
   else console.log(`Controllers did ${Object.keys(totals.reached).length} kinds of things (--coverage lists them).`);
   return 0;
+}
+
+/** How long a world may take in real time. Budgets of steps end most endless worlds long before. */
+const longestWorldMs = 15 * 60_000;
+const noAnswer = 'a world gives an answer';
+
+/** Returns the outcome of a world whose process gave none. */
+function lostWorld({ seed }: Order, why: string): Outcome {
+  const failure = { invariant: noAnswer, why, atMs: 0 };
+  return { seed, failure, faults: [], trace: '', simulatedMs: 0, revisions: 0, reached: {} };
 }
 
 /** What many worlds came to. */
@@ -163,6 +177,11 @@ async function one(seed: string, minutes: number, verbose: boolean): Promise<num
 async function report(result: Outcome, minutes: number): Promise<number> {
   const { seed, failure } = result;
   console.log(`${failure!.invariant}: ${failure!.why}, ${(failure!.atMs / 1000).toFixed(1)} s in.`);
+  if (failure!.invariant === noAnswer) {
+    // It would not answer this process either.
+    console.log(`Again: kruise sim --seed ${seed} --minutes ${minutes}`);
+    return 1;
+  }
   const least = await shrink(result, (faults) => run({ seed, minutes, faults }));
   console.log(`It takes ${least.faults.length} of ${result.faults.length} faults:`);
   for (const fault of least.faults) console.log(`  ${told(fault)}`);

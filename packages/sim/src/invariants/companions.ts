@@ -91,8 +91,8 @@ function* spreads(view: View, pods: readonly Pod[]): Generator<string> {
 function subsetOf({ metadata }: Pod, spread: string | undefined): string | undefined {
   const text = metadata.annotations?.[matchedWorkloadSpreadAnnotation];
   if (text === undefined) return undefined;
-  const { Name, Subset } = JSON.parse(text) as { readonly Name?: string; readonly Subset?: string };
-  return Name === spread ? Subset : undefined;
+  const { name, subset } = JSON.parse(text) as { readonly name?: string; readonly subset?: string };
+  return name === spread ? subset : undefined;
 }
 
 function* budgets(view: View, pods: readonly Pod[]): Generator<string> {
@@ -153,6 +153,8 @@ function* jobs(view: View): Generator<string> {
       yield `AdvancedCronJob ${metadata.name} says that ${status.active.length} jobs are active`;
   }
   for (const { metadata, status } of view.list(imagePullJob)) {
+    // A workload that downloads images ahead does not wait for them, and not every world has a kruise-daemon.
+    if (metadata.ownerReferences?.length) continue;
     const { desired = 0, succeeded = 0, completionTime } = status ?? {};
     if (completionTime == null) yield `ImagePullJob ${metadata.name} is not complete`;
     yield* counts(`ImagePullJob ${metadata.name}`, desired, { succeeded });

@@ -16,7 +16,7 @@ import type { Transport } from '@kruise/client/transport';
 import { scaleUp } from '@kruise/values/int-or-string';
 import type { Parts } from '../run.ts';
 import { connecting, deciding, isKubelet, type Mutant, rest, seeing } from './mutant.ts';
-import { pretend, requesting } from './transports.ts';
+import { requesting } from './transports.ts';
 
 /** A decision whose status is changed. */
 const reportsOf = (change: (status: { readonly [name: string]: unknown }) => object) => (decision: Decision) => {
@@ -77,7 +77,7 @@ export const companionMutants: readonly Mutant[] = [
     }),
     about: cloneSet,
     caughtBy: 'no workload of Kruise takes a Pod that it cannot spare',
-    seed: 'm-1',
+    seed: 'm-5',
   },
   {
     name: 'a SidecarSet updates no sidecars',
@@ -87,7 +87,7 @@ export const companionMutants: readonly Mutant[] = [
     })),
     about: sidecarSet,
     caughtBy: rest,
-    seed: 'm-1',
+    seed: 'm-2',
   },
   {
     name: 'a WorkloadSpread counts a Pod too few',
@@ -122,7 +122,7 @@ export const companionMutants: readonly Mutant[] = [
     ),
     about: persistentPodState,
     caughtBy: rest,
-    seed: 'm-1',
+    seed: 'm-2',
   },
   {
     name: 'a UnitedDeployment wants a Pod too many',
@@ -149,7 +149,7 @@ export const companionMutants: readonly Mutant[] = [
     })),
     about: advancedCronJob,
     caughtBy: 'an AdvancedCronJob that forbids it has no two jobs at work',
-    seed: 'm-1',
+    seed: 'm-5',
   },
   {
     name: 'a ResourceDistribution writes nothing',
@@ -166,14 +166,8 @@ export const companionMutants: readonly Mutant[] = [
     seed: 'm-1',
   },
   {
-    name: 'kruise-daemon reports nothing of what it recreates',
-    parts: connecting(
-      ({ name }) => name === 'daemon',
-      (inner) =>
-        requesting(inner, ({ method, path }) =>
-          method !== 'GET' && path.includes('/containerrecreaterequests/') ? pretend() : undefined,
-        ),
-    ),
+    name: 'a ContainerRecreateRequest is never completed',
+    parts: deciding(containerRecreateRequest, () => ({ actions: [] })),
     about: containerRecreateRequest,
     caughtBy: rest,
     seed: 'm-1',
