@@ -143,9 +143,11 @@ export async function run(options: RunOptions): Promise<Result> {
   });
 
   const view = () => world.server() && viewOf(world.server()!.core, world.clock.now());
-  const { clock, onRequest, onServerStart, onWrite } = world;
+  const { clock, onRequest: onRequestOrDryRun, onServerStart, onWrite } = world;
+  const onRequest: World['onRequest'] = (witness) =>
+    onRequestOrDryRun((heard) => (heard.request.query?.['dryRun'] === undefined ? witness(heard) : undefined));
   const now = () => clock.now();
-  const scene: Scene = { machines: machines!, faults, now, view, onRequest, onServerStart, onWrite };
+  const scene: Scene = { machines: machines!, faults, now, view, onRequest, onRequestOrDryRun, onServerStart, onWrite };
   const watchers = invariants.map(({ name, begin: beginOf }) => ({ name, check: beginOf(scene) }));
 
   const broken = (): Broken | undefined => {

@@ -5,7 +5,10 @@ import type { View } from '../view.ts';
 import type { World } from '../world.ts';
 
 /** What an invariant can see of a world. */
-export type Scene = Pick<World, 'onRequest' | 'onServerStart' | 'onWrite'> & {
+export type Scene = Pick<World, 'onServerStart' | 'onWrite'> & {
+  /** Tells of every request but dry runs, which change nothing. */
+  readonly onRequest: World['onRequest'];
+  readonly onRequestOrDryRun: World['onRequest'];
   /** The world's time. */
   now(): Instant;
   readonly machines: Machines;

@@ -33,13 +33,13 @@ function minuteCounter() {
 
 export const writesAreBounded: Invariant = {
   name: 'no object is written more than a bounded number of times a minute without a change of intent',
-  begin({ onRequest, onWrite, now }) {
+  begin({ onRequestOrDryRun, onWrite, now }) {
     let broken: string | undefined;
     const writes = minuteCounter();
     const requests = minuteCounter();
     const intents = minuteCounter();
     const allowance = () => perIntent * intents.count('', now());
-    onRequest(({ user, request, process }) => {
+    onRequestOrDryRun(({ user, request, process }) => {
       if (request.method === 'GET' || unjudgedPaths.test(request.path)) return undefined;
       if (user.username === 'user') {
         intents.add('', now());
