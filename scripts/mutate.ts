@@ -4,7 +4,7 @@
 //   node scripts/mutate.ts --seed a --count 100 --only 17 --verbose   one of them again
 import { spawn } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { pick, seededRandom } from '../packages/values/src/random.ts';
@@ -64,14 +64,14 @@ function runMutated(mutation: PlacedMutation | undefined, args: readonly string[
   });
 }
 
-/** Returns the tests of a file's own folder or, where it has none, of the nearest folder above. */
+/** Returns the tests of a file's folder or, where it has none, of the nearest above, and its own in the package's `test`. */
 function testsBeside(file: string): readonly string[] {
-  for (let folder = dirname(file); folder !== '.' && !folder.endsWith('/packages'); folder = dirname(folder)) {
+  const own = globSync(`${file.replace(/\/src\/.*/, '')}/test/${basename(file, '.ts')}*.test.ts`, { cwd: root });
+  for (let folder = dirname(file); folder.includes('/src'); folder = dirname(folder)) {
     const tests = globSync(`${folder}/*.test.ts`, { cwd: root });
-    if (tests.length > 0) return tests;
-    if (folder.endsWith('/src')) break;
+    if (tests.length > 0) return [...tests, ...own];
   }
-  return [];
+  return own;
 }
 
 const files = [...new Set(globSync(options.sources ?? mutatedSources, { cwd: root }))]
