@@ -88,9 +88,15 @@ function changePod(
   };
 }
 
-/** Changes all containers at once, as the Pod is to be in the end. */
-export function applyWhole(pod: Pod, changes: Changes, { resizesBySubresource }: BatchOptions): Pod {
-  return changePod(pod, changes, changes, resizesBySubresource);
+/** Returns what the first batch of an update would write, apart from the state that is noted on the Pod. */
+export function previewFirstBatch(
+  pod: Pod,
+  changes: Changes,
+  { resizesBySubresource }: BatchOptions,
+): Pick<Batch, 'pod' | 'resize'> {
+  const [first] = split(changes, containersOfBatch(pod.spec?.containers ?? [], changes));
+  const resize = resizesBySubresource ? resizeAction(pod, first.resources) : undefined;
+  return { pod: changePod(pod, changes, first, resizesBySubresource), ...(resize ? { resize } : {}) };
 }
 
 /** The Pod with the state written on it, and nothing left of a grace period. */

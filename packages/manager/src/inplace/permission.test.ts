@@ -46,6 +46,23 @@ function idsOf(pod: Pod, refusals: Refusals) {
   return { id: first?.dryRun?.id ?? '', own: first?.dryRun?.ownId ?? '' };
 }
 
+test('the dry run asks about the first batch only', () => {
+  const barrier = (priority: number) => [
+    { name: 'KRUISE_CONTAINER_BARRIER', valueFrom: { configMapKeyRef: { name: 'barrier', key: `p_${priority}` } } },
+  ];
+  const pod = podOf(
+    [
+      { name: 'c1', image: 'app:v1', env: barrier(2) },
+      { name: 'c2', image: 'proxy:v1', env: barrier(1) },
+    ],
+    { labels: { 'controller-revision-hash': 'rev-1' } },
+  );
+  const spec = { ...toV2, images: { c1: 'app:v2', c2: 'proxy:v2' } };
+  const [first] = startUpdate(pod, spec, engineAt(createRefusals(virtualClock(now))), now);
+  const sent = JSON.stringify(first?.dryRun?.writes);
+  assert.deepEqual([sent.includes('app:v2'), sent.includes('proxy:v2')], [true, false]);
+});
+
 type Row = {
   readonly name: string;
   readonly policy: PodUpdatePolicy;

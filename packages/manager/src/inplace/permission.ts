@@ -19,7 +19,7 @@ import { budgetNameOf } from '../budget/pod-unavailable-budget.ts';
 import { patchPod } from '../patch-pod.ts';
 import { type RevisionLabels, revisionLabelOf } from '../revision/pod-revision.ts';
 import type { ManagerSettings } from '../settings.ts';
-import { applyWhole, resizeAction } from './batch.ts';
+import { previewFirstBatch } from './batch.ts';
 import type { UpdateSpec } from './state.ts';
 
 /** What the writes of an update depend on beside the Pod. */
@@ -126,12 +126,15 @@ export function permissionsBy(refused: RefusedWrites): Permissions {
   };
 }
 
-/** All that an update in place writes, in whatever batches it does so later. */
+/**
+ * Returns the first writes of an in-place update. Later batches are not asked about: an update whose first batch never
+ * becomes ready does not reach them, and users may have ordered their containers for that very reason.
+ */
 function writesOf(pod: Pod, spec: UpdateSpec, { settings, revisionLabels }: Revising): readonly PatchAction[] {
-  const resize = settings.resizesBySubresource ? resizeAction(pod, spec.resources) : undefined;
   const labels = { ...pod.metadata.labels, ...revisionLabels.labelsOf(spec.revision) };
   const begun: Pod = { ...pod, metadata: { ...pod.metadata, labels } };
-  return [...(resize ? [resize] : []), patchPod(pod, applyWhole(begun, spec, settings))];
+  const { pod: changed, resize } = previewFirstBatch(begun, spec, settings);
+  return [...(resize ? [resize] : []), patchPod(pod, changed)];
 }
 
 /** Pods of one revision are alike, unless they are resized: then what they have by now counts, too. */
