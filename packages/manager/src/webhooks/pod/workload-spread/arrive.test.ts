@@ -59,7 +59,8 @@ async function staffed({ client }: TestCluster, replicas: number): Promise<Owner
 
 test('a Pod of the workload is sent to the first group with a seat', async () => {
   await using cluster = await startTestCluster();
-  const owner = await idle(cluster);
+  // A CloneSet of no replicas would delete the first Pod, which frees its seat for the second.
+  const owner = await staffed(cluster, 2);
   await spread(cluster, owner, {});
   assert.deepEqual([await sent(cluster, owner), await sent(cluster, owner)], ['a', 'b']);
 });
