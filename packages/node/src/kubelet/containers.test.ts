@@ -162,10 +162,10 @@ function pullSecret(auths: unknown) {
 
 test('stars in the registry name of a pull Secret do not hold up the node', () => {
   const image = `${'a'.repeat(60)}.example.com/app:1`;
-  const startedAt = performance.now();
+  const startedAt = process.threadCpuUsage();
   const secret = pullSecret({ [`${'*a'.repeat(28)}*b.example.com`]: { username: 'me' } });
   assert.deepEqual(credentialsFor(image, [secret]), []);
-  assert.ok(performance.now() - startedAt < 1000);
+  assert.ok(process.threadCpuUsage(startedAt).user < 1_000_000);
 });
 
 test('a pull Secret that is not as it should be gives no credentials', () => {

@@ -47,7 +47,7 @@ test('stars match as a regular expression has it', () => {
 test('a hostile pattern takes no time', () => {
   const host = `${'a'.repeat(62)}b`;
   const patterns = ['*a'.repeat(500_000), `${'*a'.repeat(30)}*c`, '*'.repeat(1_000_000), `[${'a'.repeat(1_000_000)}]`];
-  const startedAt = performance.now();
+  const startedAt = process.threadCpuUsage();
   for (const pattern of patterns) globMatches(pattern, host);
-  assert.ok(performance.now() - startedAt < 1000);
+  assert.ok(process.threadCpuUsage(startedAt).user < 1_000_000);
 });
