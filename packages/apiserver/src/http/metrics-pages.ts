@@ -1,6 +1,7 @@
 import { createMetrics, type MetricRegistry, scrapePieces } from '@kruise/client/metrics';
 import type { HealthCheck } from '../health/health.ts';
 import type { Page } from './pages.ts';
+import { send } from './send.ts';
 
 /** `/metrics`, and `/metrics/slis` with the server's health as numbers. */
 export function metricsPages(metrics: MetricRegistry, checks: readonly HealthCheck[]): ReadonlyMap<string, Page> {
@@ -24,12 +25,7 @@ export function metricsPages(metrics: MetricRegistry, checks: readonly HealthChe
       await update?.();
       const { type, pieces } = scrapePieces(registry, exchange.headers.accept);
       if (exchange.method === 'HEAD') return exchange.send(200, { ...headers, 'content-type': type }, '');
-      const stream = exchange.begin(200, { ...headers, 'content-type': type });
-      for (const piece of pieces) {
-        if (exchange.signal.aborted) return;
-        await stream.deliver(Buffer.from(piece));
-      }
-      stream.end();
+      await send(exchange, 200, { ...headers, 'content-type': type }, bytesOf(pieces));
     };
   }
 
@@ -37,4 +33,8 @@ export function metricsPages(metrics: MetricRegistry, checks: readonly HealthChe
     ['/metrics', page(metrics)],
     ['/metrics/slis', page(slis, check)],
   ]);
+}
+
+function* bytesOf(pieces: Iterable<string>): Generator<Uint8Array> {
+  for (const piece of pieces) yield Buffer.from(piece);
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { rawRequests } from '../testing/raw-requests.ts';
 import { type Listening, startTestServer, type TestServer } from '../testing/test-server.ts';
 
@@ -99,4 +100,11 @@ test('a server that stops lets requests under way finish, and ends watches', asy
   await stopping.close();
   assert.equal((await watch).code, 200);
   request.close();
+});
+
+test('a scraper that accepts gzip reads the metrics', async () => {
+  const { headers, bytes } = await ask('/metrics', { headers: { 'accept-encoding': 'gzip' } });
+  const text = (headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes).toString();
+  assert.match(text, /^# HELP apiserver_request_total /m);
+  assert.equal((await ask('/metrics', { method: 'HEAD' })).code, 200);
 });
