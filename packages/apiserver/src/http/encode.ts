@@ -13,6 +13,7 @@ import { type KubeObject, whole } from '../object.ts';
 import type { Found, Resource } from '../resource.ts';
 import { customScaleTable, scaleTable, tableColumnsOf } from '../table/columns.ts';
 import { type IncludeObject, type TableColumns, tableOf } from '../table/table.ts';
+import { compressFromBytes } from './exchange.ts';
 import type { Media } from './negotiation.ts';
 import { enveloped, writable } from './object-message.ts';
 import { foundBytes, foundText, itemTexts } from './object-text.ts';
@@ -115,7 +116,11 @@ async function* listMessage({ list }: Kind, head: ListHead, items: readonly Foun
     pieces.push(codec.listToProtobuf('items', items.slice(first, first + objectsPerPiece).map(writable)));
     await setImmediate();
   }
-  yield* enveloped(head.apiVersion, head.kind, pieces);
+  const sizeBytes = pieces.reduce((sum, { length }) => sum + length, 0);
+  const message = enveloped(head.apiVersion, head.kind, pieces);
+  // In one piece it is seen that it is not worth compressing.
+  if (sizeBytes < compressFromBytes) yield Buffer.concat([...message]);
+  else yield* message;
 }
 
 /** A Table of what was found. */
