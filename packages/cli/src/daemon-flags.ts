@@ -1,4 +1,8 @@
 import type { Command } from 'commander';
+import type { ClientFlags } from './client-flags.ts';
+import { addFixedFlags, type FixedFlag, loggingFlags } from './fixed-flags.ts';
+import { clientFlags } from './flags.ts';
+import type { ProfilerFlags } from './profiler.ts';
 
 /** What `kruise daemon` can be told, by the names kruise-daemon has for it. */
 export type DaemonFlags = {
@@ -8,20 +12,17 @@ export type DaemonFlags = {
   readonly containerRuntimeEndpoint?: string;
   readonly maxWorkersForPullImage: string;
   readonly featureGates: string;
-};
+} & ClientFlags &
+  ProfilerFlags;
 
-/** Flags that manifests pass, and that mean nothing here. */
-const unheeded = [
-  '--v <level>',
-  '--logtostderr [yes]',
-  '--alsologtostderr [yes]',
-  '--enable-pprof [yes]',
-  '--pprof-addr <address>',
-  '--plugin-config-file <file>',
-  '--plugin-bin-dir <dir>',
-  '--rest-config-qps <count>',
-  '--rest-config-burst <count>',
-] as const;
+const noPlugins = 'credential plugins are not run: use pull Secrets';
+
+/** Flags that have one meaning here. */
+export const fixedDaemonFlags: readonly FixedFlag[] = [
+  ...loggingFlags.filter(({ flags }) => /^--(also)?logtostderr /.test(flags)),
+  { flags: '--plugin-config-file <file>', accepted: [''], instead: noPlugins },
+  { flags: '--plugin-bin-dir <dir>', accepted: [''], instead: noPlugins },
+];
 
 export function daemonFlags(command: Command): Command {
   command
@@ -31,6 +32,5 @@ export function daemonFlags(command: Command): Command {
     .option('--container-runtime-endpoint <url>', 'or where it is otherwise: unix:///run/containerd/containerd.sock')
     .option('--max-workers-for-pull-image <count>', 'how many images are fetched at a time; -1 for any number', '-1')
     .option('--feature-gates <gates>', 'Name=true,Other=false', '');
-  for (const flag of unheeded) command.option(flag, 'accepted, and of no effect');
-  return command;
+  return addFixedFlags(clientFlags(command), fixedDaemonFlags);
 }

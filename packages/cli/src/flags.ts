@@ -35,6 +35,19 @@ export function componentFlags(
     .option('--tls-private-key-file <file>', 'the key of the certificate');
 }
 
+/** Adds what kruise-manager and kruise-daemon have in common: verbosity, the rate of requests, profiles. */
+export function clientFlags(command: Command): Command {
+  return command
+    .option('--v <level>', 'verbosity of logs; from 6 on every request to the API server is logged', '0')
+    .option('--rest-config-qps <count>', 'requests to the API server per second; 0 for no limit', '0')
+    .option('--rest-config-burst <count>', 'requests at once beyond --rest-config-qps (0: 30)', '0')
+    .option(
+      '--enable-pprof [bool]',
+      'serve CPU profiles, in V8 format, at /debug/pprof/profile (default: with --pprof-addr)',
+    )
+    .option('--pprof-addr <address>', 'where profiles are served');
+}
+
 export type ControllerManagerFlags = ComponentOptions &
   TuningFlags & {
     readonly controllers: string;

@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { addFixedFlags, type FixedFlag, loggingFlags } from './fixed-flags.ts';
+import { clientFlags } from './flags.ts';
 
 /** Controllers whose number of workers can be chosen, by the word their flag begins with. */
 export const workerFlags = [
@@ -21,34 +23,40 @@ export const workerFlags = [
   'workloadspread',
 ] as const;
 
-/** Flags of Go's libraries that manifests pass, and that mean nothing here. */
-const unheeded = [
-  '--v <level>',
-  '--vmodule <pattern>',
-  '--logtostderr [yes]',
-  '--alsologtostderr [yes]',
-  '--stderrthreshold <level>',
-  '--log_dir <dir>',
-  '--log_file <file>',
-  '--log_file_max_size <megabytes>',
-  '--skip_headers [yes]',
-  '--skip_log_headers [yes]',
-  '--add_dir_header [yes]',
-  '--one_output [yes]',
-  '--log_backtrace_at <place>',
-  '--logging-format <format>',
-  '--log-flush-frequency <duration>',
-  '--rest-config-qps <count>',
-  '--rest-config-burst <count>',
-  '--disable-no-deepcopy [yes]',
-  '--enable-pprof [yes]',
-  '--pprof-addr <address>',
-  '--sync-period <duration>',
-  '--controller-cache-sync-timeout <duration>',
-  '--leader-election-resource-lock <type>',
-  '--allow-privileged [yes]',
-  '--ws-enabled-versioned-status <kinds>',
-] as const;
+/** Flags that have one meaning here. */
+export const fixedManagerFlags: readonly FixedFlag[] = [
+  ...loggingFlags,
+  {
+    flags: '--disable-no-deepcopy [bool]',
+    accepted: ['true', 'false'],
+    instead: 'objects of caches are immutable and never copied',
+  },
+  {
+    flags: '--sync-period <duration>',
+    accepted: ['', '0', '0s'],
+    instead: 'there is no resync, since watches miss nothing: use 0',
+  },
+  {
+    flags: '--controller-cache-sync-timeout <duration>',
+    accepted: ['2m', '2m0s'],
+    instead: 'caches are waited for without a limit: use a startup probe on /readyz',
+  },
+  {
+    flags: '--leader-election-resource-lock <type>',
+    accepted: ['leases'],
+    instead: 'Leases are the only lock: use leases',
+  },
+  {
+    flags: '--allow-privileged [bool]',
+    accepted: ['true', 't', '1'],
+    instead: 'refuse privileged Pods by Pod Security admission or a policy',
+  },
+  {
+    flags: '--ws-enabled-versioned-status <kinds>',
+    accepted: ['deployment,replicaset'],
+    instead: 'the status of WorkloadSpreads is kept by revision for Deployments and ReplicaSets',
+  },
+];
 
 /** Adds kruise-manager's flags to a command, those of Go's libraries included. */
 export function managerFlags(command: Command): Command {
@@ -83,6 +91,5 @@ export function managerFlags(command: Command): Command {
     .option('--nodeimage-creation-delay <duration>', 'how long a node is ready before it is told of images', '30s')
     .option('--default-ttlseconds-for-always-nodeimage <seconds>', 'how much longer than jobs nodes remember', '300');
   for (const name of workerFlags) command.option(`--${name}-workers <count>`, `${name}s worked on at a time`, '3');
-  for (const flag of unheeded) command.option(flag, 'accepted, and of no effect');
-  return command;
+  return addFixedFlags(clientFlags(command), fixedManagerFlags);
 }

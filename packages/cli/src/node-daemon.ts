@@ -1,4 +1,5 @@
 import { nodeImage } from '@kruise/api/kruise/nodeimage';
+import type { Client } from '@kruise/client/client';
 import { connect } from '@kruise/client/connect';
 import type { ControllerMetrics } from '@kruise/client/controller-metrics';
 import { createCaches } from '@kruise/client/informer';
@@ -17,6 +18,8 @@ export type NodeDaemonOptions = {
   readonly log: Log;
   readonly metrics?: ControllerMetrics;
   readonly maxPulls?: number;
+  /** Changes how the client speaks to the API server. */
+  readonly tune?: (client: Client) => Client;
 };
 
 export type NodeDaemon = {
@@ -28,9 +31,10 @@ export type NodeDaemon = {
 
 /** Starts kruise-daemon for one node; it runs until the signal is aborted. */
 export async function startNodeDaemon(options: NodeDaemonOptions, signal: AbortSignal): Promise<NodeDaemon> {
-  const { kubeconfig, nodeName, runtimes, log, ...rest } = options;
+  const { kubeconfig, nodeName, runtimes, log, tune, ...rest } = options;
   const place = kubeconfig === undefined ? {} : { path: kubeconfig };
-  const { client, close } = connect(systemClock, { ...place, userAgent: 'kruise-daemon' });
+  const { client: plain, close } = connect(systemClock, { ...place, userAgent: 'kruise-daemon' });
+  const client = tune?.(plain) ?? plain;
   const onError = (error: unknown) => log.warn({ error }, 'something failed in the background, and is tried again');
   const caches = createCaches(client, systemClock, systemRandom, { newest: true, onError }, signal);
   const means = { client, caches, clock: systemClock, random: systemRandom };

@@ -7,9 +7,11 @@ import { findSockets, usableRuntimes } from '@kruise/daemon/runtimes';
 import { featureGates, parseFeatureGates } from '@kruise/manager/feature-gates';
 import { createGrpcRuntime } from '@kruise/node/cri/grpc/grpc-runtime';
 import { systemClock } from '@kruise/values/system';
+import { tunedClient } from '../client-flags.ts';
 import type { DaemonFlags } from '../daemon-flags.ts';
 import { parseListenAddress } from '../listen-address.ts';
 import { startNodeDaemon } from '../node-daemon.ts';
+import { serveProfiles } from '../profiler.ts';
 
 /** Where a daemon in a container finds the run directory of its host. */
 const runDirectory = '/hostvarrun';
@@ -31,6 +33,7 @@ export async function daemon(flags: DaemonFlags): Promise<number> {
     log.warn({ error }, 'a container runtime is passed over'),
   );
 
+  const stopProfiles = await serveProfiles(flags, 'localhost:10222', log);
   const metrics = createMetrics();
   addProcessMetrics(metrics, process, systemClock.now());
   const running = await startNodeDaemon(
@@ -42,6 +45,7 @@ export async function daemon(flags: DaemonFlags): Promise<number> {
       gates: featureGates(parseFeatureGates(flags.featureGates)),
       metrics: createControllerMetrics(metrics),
       maxPulls: Number(flags.maxWorkersForPullImage),
+      tune: (client) => tunedClient(client, flags, { clock: systemClock, log }),
     },
     signal,
   );
@@ -53,6 +57,7 @@ export async function daemon(flags: DaemonFlags): Promise<number> {
   try {
     await running.stopped;
   } finally {
+    stopProfiles();
     await health.close();
   }
   return 0;

@@ -13,8 +13,10 @@ import { runManagerProcess } from '@kruise/manager/process';
 import { managerSettings, resizesBySubresource } from '@kruise/manager/settings';
 import { parseDuration, toMilliseconds } from '@kruise/values/duration';
 import { systemClock, systemRandom } from '@kruise/values/system';
+import { tunedClient } from '../client-flags.ts';
 import { parseListenAddress } from '../listen-address.ts';
 import { workerFlags } from '../manager-flags.ts';
+import { type ProfilerFlags, serveProfiles } from '../profiler.ts';
 
 type Flags = { readonly [name: string]: string | boolean | undefined };
 
@@ -27,7 +29,21 @@ export async function manager(flags: Flags): Promise<number> {
   const environment = readEnvironment(process.env);
   const gates = featureGates(parseFeatureGates(text('featureGates')), { podWebhook: environment.podWebhook });
   const place = flags['kubeconfig'] === undefined ? {} : { path: text('kubeconfig') };
-  const { client, close } = connect(systemClock, { ...place, userAgent: 'kruise-manager' });
+  const { client: plain, close } = connect(systemClock, { ...place, userAgent: 'kruise-manager' });
+  const client = tunedClient(
+    plain,
+    { v: text('v'), restConfigQps: text('restConfigQps'), restConfigBurst: text('restConfigBurst') },
+    { clock: systemClock, log },
+  );
+  const { enablePprof, pprofAddr } = flags as ProfilerFlags;
+  const stopProfiles = await serveProfiles(
+    { ...(enablePprof === undefined ? {} : { enablePprof }), ...(pprofAddr === undefined ? {} : { pprofAddr }) },
+    'localhost:8090',
+    log,
+  ).catch((error: unknown) => {
+    log.error({ error }, 'profiles are not served');
+    return () => {};
+  });
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
   const registry = createMetrics();
@@ -83,6 +99,7 @@ export async function manager(flags: Flags): Promise<number> {
       stop.signal,
     );
   } finally {
+    stopProfiles();
     close();
   }
   return 0;

@@ -1,0 +1,83 @@
+/** `--v`, `--rest-config-qps` and `--rest-config-burst`: how a component speaks to the API server. */
+import { type Client, createClient } from '@kruise/client/client';
+import type { Log } from '@kruise/client/log';
+import { tokenBucket } from '@kruise/client/rate-limiter';
+import type { ApiRequest, Transport } from '@kruise/client/transport';
+import { StatusError } from '@kruise/machinery/status';
+import { after, type Clock } from '@kruise/values/clock';
+
+export type ClientFlags = {
+  readonly v: string;
+  readonly restConfigQps: string;
+  readonly restConfigBurst: string;
+};
+
+/** From this verbosity on every request is logged, as client-go does. */
+const requestVerbosity = 6;
+
+/** The burst of a client whose rate is limited and whose burst is not given. */
+const defaultBurst = 30;
+
+/** Returns a client that keeps to the rate and is as verbose as the flags say; the client itself where they say nothing. */
+export function tunedClient(client: Client, flags: ClientFlags, { clock, log }: { clock: Clock; log: Log }): Client {
+  const verbosity = integerOf('--v', flags.v);
+  const perSecond = integerOf('--rest-config-qps', flags.restConfigQps);
+  const burst = integerOf('--rest-config-burst', flags.restConfigBurst);
+  let { transport } = client;
+  if (perSecond > 0) transport = limited(transport, clock, { perSecond, burst: burst > 0 ? burst : defaultBurst });
+  if (verbosity >= requestVerbosity) transport = logged(transport, clock, log);
+  return transport === client.transport ? client : createClient(transport);
+}
+
+function integerOf(flag: string, text: string): number {
+  if (!/^-?\d{1,9}$/.test(text)) throw new Error(`${flag} wants a number, not ${text}`);
+  return Number(text);
+}
+
+/** Limits the rate of requests; one that cannot be sent yet waits. */
+function limited(
+  transport: Transport,
+  clock: Clock,
+  options: { readonly perSecond: number; readonly burst: number },
+): Transport {
+  const bucket = tokenBucket(clock, options);
+  const turn = async ({ signal }: ApiRequest) => {
+    const waitMs = bucket.reserveMs();
+    if (waitMs > 0) await after(clock, waitMs, signal);
+  };
+  return {
+    async request(request) {
+      await turn(request);
+      return transport.request(request);
+    },
+    async *watch(request) {
+      await turn(request);
+      yield* transport.watch(request);
+    },
+  };
+}
+
+/** Logs each request with its response code and duration, and each watch as it begins. */
+function logged(transport: Transport, clock: Clock, log: Log): Transport {
+  return {
+    async request(request) {
+      const { method, path } = request;
+      const startedAt = clock.elapsedMs();
+      let code = 0;
+      try {
+        const answer = await transport.request(request);
+        code = answer.code;
+        return answer;
+      } catch (error) {
+        if (error instanceof StatusError) code = error.code;
+        throw error;
+      } finally {
+        log.info({ method, path, code, milliseconds: Math.round(clock.elapsedMs() - startedAt) }, 'Response');
+      }
+    },
+    watch(request) {
+      log.info({ method: 'GET', path: request.path }, 'Watch');
+      return transport.watch(request);
+    },
+  };
+}

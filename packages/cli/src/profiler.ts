@@ -1,0 +1,64 @@
+/** `--enable-pprof` and `--pprof-addr`: profiles of the process, in V8's formats, at the paths Go's have. */
+import { createServer, type ServerResponse } from 'node:http';
+import { Session } from 'node:inspector/promises';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '@kruise/client/log';
+import { isSet } from './component.ts';
+import { parseListenAddress } from './listen-address.ts';
+
+export type ProfilerFlags = { readonly enablePprof?: string | boolean; readonly pprofAddr?: string };
+
+const defaultSeconds = 30;
+const maxSeconds = 300;
+
+/** Serves profiles if the flags say so: where an address is given, unless they are switched off. */
+export async function serveProfiles(flags: ProfilerFlags, defaultAddress: string, log: Log): Promise<() => void> {
+  const { enablePprof, pprofAddr } = flags;
+  const isOn = enablePprof === undefined ? Boolean(pprofAddr) : isSet('--enable-pprof', enablePprof);
+  if (!isOn) return () => {};
+  const { host, port } = parseListenAddress(pprofAddr || defaultAddress);
+  let isBusy = false;
+  const server = createServer(async ({ url = '/' }, response) => {
+    const { pathname, searchParams } = new URL(url, 'http://localhost');
+    if (pathname !== '/debug/pprof/profile') return answer(response, 404, '404 page not found\n');
+    const seconds = Number(searchParams.get('seconds') ?? defaultSeconds);
+    if (!(seconds > 0 && seconds <= maxSeconds)) return answer(response, 400, `seconds is up to ${maxSeconds}\n`);
+    if (isBusy) return answer(response, 409, 'a profile is being taken\n');
+    isBusy = true;
+    try {
+      answer(response, 200, await cpuProfile(seconds), 'application/json');
+    } finally {
+      isBusy = false;
+    }
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  log.info({ host, port: (server.address() as AddressInfo).port }, 'profiles are served at /debug/pprof/profile');
+  return () => {
+    server.close();
+    server.closeAllConnections();
+  };
+}
+
+function answer(response: ServerResponse, code: number, text: string, type = 'text/plain; charset=utf-8'): void {
+  response.writeHead(code, { 'content-type': type });
+  response.end(text);
+}
+
+/** Returns a CPU profile as DevTools and speedscope read it (`.cpuprofile`). */
+async function cpuProfile(seconds: number): Promise<string> {
+  const session = new Session();
+  session.connect();
+  try {
+    await session.post('Profiler.enable');
+    await session.post('Profiler.start');
+    await sleep(seconds * 1000);
+    const { profile } = await session.post('Profiler.stop');
+    return JSON.stringify(profile);
+  } finally {
+    session.disconnect();
+  }
+}
