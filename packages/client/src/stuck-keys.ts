@@ -10,7 +10,7 @@ export type StuckKey = {
   readonly message?: string;
 };
 
-/** The keys of one controller that are being retried. */
+/** The keys of a controller that are being retried. */
 export type StuckKeys = {
   /** A reconcile ended with something to be retried. Returns the key the first time it counts as stuck. */
   retried(key: Key, error: unknown): StuckKey | undefined;

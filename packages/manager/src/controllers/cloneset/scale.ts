@@ -92,7 +92,9 @@ function makePods(situation: Situation, { scaleUpLimit, scaleUpOld }: Numbers): 
   const newClaim = ids
     .flatMap((id) => newClaims(cloneSet, id))
     .filter(({ metadata }) => !present.has(metadata.name))
-    .map((claim) => announced(create(claim), { about: cloneSet, failed: failedToCreate('pvc') }));
+    // Their names are new each time, as those of Pods are, but do not say so.
+    .map((claim) => ({ ...create(claim), refusalId: 'create PersistentVolumeClaim' }))
+    .map((creation) => announced(creation, { about: cloneSet, failed: failedToCreate('pvc') }));
   const pods = ids.map((id, index) => {
     const pod = newPod(cloneSet, id, blueprints[index < scaleUpOld ? 0 : 1]!, now);
     const done = { reason: 'SuccessfulCreate', message: 'succeed to create pod {name}' };

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { validatingAdmissionPolicy } from '@kruise/api/admissionregistration/validatingadmissionpolicy';
+import { validatingAdmissionPolicyBinding } from '@kruise/api/admissionregistration/validatingadmissionpolicybinding';
 import { controllerRevision } from '@kruise/api/apps/controllerrevision';
 import { pod } from '@kruise/api/core/pod';
 import { sidecarSet } from '@kruise/api/kruise/sidecarset';
@@ -87,4 +89,36 @@ test('a Pod that is deleted does not count', async () => {
   await client.delete(pod, { name: 'a', namespace: 'default' }, { gracePeriodSeconds: 0 });
   await cluster.pass(1);
   assert.equal((await client.get(sidecarSet, { name: 'set' })).status?.matchedPods, 0);
+});
+
+test('an image that a policy denies is asked for less and less often, and given to all Pods once it is allowed', async () => {
+  await using cluster = await startTestCluster();
+  const { client, managerWrites } = cluster;
+  await client.create(sidecarSet, written);
+  await cluster.pass(1);
+  for (const name of ['a', 'b', 'c']) await client.create(pod, podNamed(name));
+  await settle(cluster);
+  const metadata = { name: 'deny-image' };
+  const operations = ['UPDATE'] as const;
+  await client.create(validatingAdmissionPolicy, {
+    metadata,
+    spec: {
+      matchConstraints: { resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations, resources: ['pods'] }] },
+      validations: [{ expression: "object.spec.containers.all(c, c.image != 'side:v3')" }],
+    },
+  });
+  const binding = { policyName: metadata.name, validationActions: ['Deny'] as const };
+  await client.create(validatingAdmissionPolicyBinding, { metadata, spec: binding });
+  const from = managerWrites.length;
+  await setImage(cluster, 'side:v3');
+  for (let second = 0; second < 60; second++) await cluster.runPods();
+  const toPods = managerWrites.slice(from).filter(({ what }) => what.startsWith('PATCH pods'));
+  assert.equal(toPods.length, 6);
+  assert.ok(toPods.every(({ isDryRun }) => isDryRun));
+
+  await client.delete(validatingAdmissionPolicyBinding, metadata);
+  for (let second = 0; second < 60; second++) await cluster.runPods();
+  const { items } = await client.list(pod, { namespace: 'default' });
+  const images = items.map(({ spec }) => spec?.containers.find(({ name }) => name === 'side')?.image);
+  assert.deepEqual(images, ['side:v3', 'side:v3', 'side:v3']);
 });
