@@ -20,8 +20,8 @@ for (const { name, source, mutants } of cases) {
   test(`a mutation ${name}`, () => assert.deepEqual(mutantsOf(source), mutants));
 }
 
-test('a mutation is described by its line', () => {
+test('a mutation is described by its line and column', () => {
   const source = 'first();\nconst a = b > c;\n';
   const [mutation] = mutationsOf(source);
-  assert.equal(describeMutation(source, mutation!), '2: > → >=   in: const a = b > c;');
+  assert.equal(describeMutation(source, mutation!), '2:13: > → >=   in: const a = b > c;');
 });

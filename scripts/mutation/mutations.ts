@@ -86,7 +86,8 @@ export function mutate(source: string, { offset, length, after }: Mutation): str
 
 /** Returns a mutation as one line of a report. */
 export function describeMutation(source: string, { offset, before, after }: Mutation): string {
-  const line = source.slice(0, offset).split('\n').length;
+  const lines = source.slice(0, offset).split('\n');
+  const line = lines.length;
   const shown = (text: string) => (text.length > 60 ? `${text.slice(0, 57)}...` : text).replaceAll(/\s+/g, ' ');
-  return `${line}: ${shown(before)} → ${shown(after) || 'nothing'}   in: ${source.split('\n')[line - 1]!.trim().slice(0, 100)}`;
+  return `${line}:${lines.at(-1)!.length + 1}: ${shown(before)} → ${shown(after) || 'nothing'}   in: ${source.split('\n')[line - 1]!.trim().slice(0, 100)}`;
 }
