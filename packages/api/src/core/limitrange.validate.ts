@@ -95,7 +95,7 @@ function* validateAmounts(limit: LimitRangeItem, path: string): Generator<Cause>
   const lists = { max, min, default: isPod ? {} : limit.default, defaultRequest: isPod ? {} : limit.defaultRequest };
   const names = new Set([...Object.values(lists), maxLimitRequestRatio].flatMap((list) => Object.keys(list ?? {})));
   for (const name of names) {
-    const amount = (field: Field) => lists[field]?.[name];
+    const amount = (field: Field) => amountOf(lists[field], name);
     for (const { less, more, at, shown, named } of orders) {
       const [low, high] = [amount(less), amount(more)];
       if (low === undefined || high === undefined) continue;
@@ -103,7 +103,7 @@ function* validateAmounts(limit: LimitRangeItem, path: string): Generator<Cause>
       const detail = `${named[0]} value ${low} is greater than ${named[1]} value ${high}`;
       yield invalidBare(`${path}.${at}[${name}]`, goQuantity(amount(shown)!), detail);
     }
-    const ratio = maxLimitRequestRatio?.[name];
+    const ratio = amountOf(maxLimitRequestRatio, name);
     if (ratio !== undefined)
       yield* validateRatio(ratio, amount('min'), amount('max'), `${path}.maxLimitRequestRatio[${name}]`);
     const [limited, requested] = [amount('default'), amount('defaultRequest')];
@@ -131,4 +131,9 @@ function* validateRatio(
   if (thousandths(wanted) / 1000 > possible) {
     yield invalidBare(path, goQuantity(ratio), `ratio ${ratio} is greater than max/min = ${possible.toFixed(6)}`);
   }
+}
+
+/** An amount that a list has itself: `__proto__` is a name like any other, and every object would have one. */
+function amountOf(list: { readonly [name: string]: string } | null | undefined, name: string): string | undefined {
+  return list && Object.hasOwn(list, name) ? list[name] : undefined;
 }

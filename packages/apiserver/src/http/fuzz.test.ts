@@ -196,6 +196,12 @@ describe('whatever is sent', () => {
       '{"metadata":{"name":"a"},"binaryData":{"a":null}}',
     ],
     [
+      'a resource called __proto__ in a LimitRange',
+      '/api/v1/namespaces/default/limitranges',
+      json,
+      '{"metadata":{"name":"a"},"spec":{"limits":[{"type":"Container","max":{"cpu":"1"},"defaultRequest":{"__proto__":"1Gi"}}]}}',
+    ],
+    [
       'a quantity in protobuf that is none',
       '/apis/storage.k8s.io/v1/namespaces/default/csistoragecapacities',
       protobuf,
