@@ -85,7 +85,8 @@ function parseNumber(text: string, lower: string, upper: string): bigint {
     throw new ParseError(`Invalid character(s) found in ${lower} number ${quote(text)}`);
   }
   if (/^0./.test(text)) throw new ParseError(`${upper} number must not contain leading zeroes ${quote(text)}`);
-  if (text.length > 20 || BigInt(text) > maxUint) throw new ParseError(`strconv.ParseUint: parsing ${quote(text)}: value out of range`);
+  if (text.length > 20 || BigInt(text) > maxUint)
+    throw new ParseError(`strconv.ParseUint: parsing ${quote(text)}: value out of range`);
   return BigInt(text);
 }
 
