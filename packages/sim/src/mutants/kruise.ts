@@ -53,7 +53,7 @@ export const kruiseMutants: readonly Mutant[] = [
     parts: seeing(cloneSet, rolling({ maxSurge: 3 })),
     about: cloneSet,
     caughtBy: 'a CloneSet has no more active Pods than it wants and may surge',
-    seed: 'm-6',
+    seed: 'm-8',
   },
   {
     name: 'a CloneSet takes all Pods down at once to update them',
@@ -81,7 +81,7 @@ export const kruiseMutants: readonly Mutant[] = [
     parts: seeing(cloneSet, unhooked),
     about: cloneSet,
     caughtBy: 'a Pod that is held back is not updated in place',
-    seed: 'm-6',
+    seed: 'm-12',
   },
   {
     name: 'a CloneSet takes Pods for available as soon as they are ready',
