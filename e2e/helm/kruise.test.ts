@@ -81,11 +81,14 @@ function testTemplates(): void {
 
   test('every container gives up what it does not need', async () => {
     const all = (await rendered()).flatMap(({ kind, metadata, spec }) =>
-      (spec?.template?.spec?.containers ?? []).map((each) => ({ name: `${kind} ${metadata.name}`, ...each })),
+      (spec?.template?.spec?.containers ?? []).map(({ securityContext }) => ({
+        workload: `${kind} ${metadata.name}`,
+        securityContext,
+      })),
     );
     assert.equal(all.length, 3);
-    for (const { name, securityContext } of all) {
-      const isDaemon = name === 'DaemonSet kruise-daemon';
+    for (const { workload, securityContext } of all) {
+      const isDaemon = workload === 'DaemonSet kruise-daemon';
       assert.deepEqual(
         securityContext,
         {
@@ -97,7 +100,7 @@ function testTemplates(): void {
           capabilities: { drop: ['ALL'] },
           seccompProfile: { type: 'RuntimeDefault' },
         },
-        name,
+        workload,
       );
     }
   });
