@@ -89,8 +89,8 @@ const quietMs = 5000;
 /** How long nothing may be written then, and how long writes that are refused for good are tried again for. */
 const stillMs = 90_000;
 const refusedMs = 300_000;
-/** Kubelets' heartbeats, and NodeImages, which are tidied by the clock; nothing else may write at rest but leases and Events. */
-const heartbeats = /^\/registry\/(?:leases|events|minions|apps\.kruise\.io\/nodeimages)\//;
+/** Heartbeats of kubelets, leases and Events may be written at rest; so may image pulls, which time out and are tidied by the clock. */
+const heartbeats = /^\/registry\/(?:leases|events|minions|apps\.kruise\.io\/(?:nodeimages|imagepulljobs))\//;
 /** Worlds write a few thousand times. Who writes without end keeps time from passing, and would never be found out. */
 const mostRevisions = 30_000;
 
