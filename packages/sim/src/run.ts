@@ -262,14 +262,17 @@ function stepsOf({ seed, only }: RunOptions, beside: readonly Companion[], durat
 /** How long a node whose lease is not renewed is taken to be well, and some time to notice that it is. */
 const silenceMs = 75_000;
 
+/** How long a process may wait before it connects again to a server that it could not reach. */
+const reconnectMs = 60_000;
+
 /**
  * Returns when a fault has no effect any more. A lease that was renewed by a clock ahead of the others counts as renewed
  * again only by a later time, as in Kubernetes: such a node is not ready for a while after its clock was put right.
  */
 function aftermathMs(fault: Fault): number {
   const { kind, target, atMs, lastsMs } = fault;
-  if (kind !== 'has a wrong clock' || !target.startsWith('node-')) return 0;
-  return atMs + lastsMs + Math.max(0, clockErrorMs(fault)) + silenceMs;
+  const isNodeAhead = kind === 'has a wrong clock' && target.startsWith('node-');
+  return atMs + lastsMs + (isNodeAhead ? Math.max(0, clockErrorMs(fault)) + silenceMs : reconnectMs);
 }
 
 /** What was broken, and how. */
