@@ -2,10 +2,10 @@ import { appendFileSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProtectionEvent } from '../webhooks/context.ts';
 
-/** A file with a line for everything that was protected from deletion, and from whom (manager.md §13). */
+/** A file with a line for everything that was protected from deletion, and from whom. It names users, so only its owner may read it. */
 export function openProtectionLog(directory: string): (event: ProtectionEvent) => void {
   mkdirSync(directory, { recursive: true });
-  const file = openSync(join(directory, 'protection.log'), 'a');
+  const file = openSync(join(directory, 'protection.log'), 'a', 0o600);
   return ({ event, kind, namespace, name, username }) => {
     const line = { Event: event, Kind: kind, Namespace: namespace, Name: name, UserAgent: username };
     appendFileSync(file, `${JSON.stringify(line)}\n`);
