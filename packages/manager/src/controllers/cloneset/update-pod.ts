@@ -102,11 +102,12 @@ function replace(situation: Situation, pod: Pod, target: ControllerRevision): re
   return permissions.beforeRecreation([marking], recreation);
 }
 
-/** A Pod as it would be made at a revision. Its claims are left out: there are none under a name that is made up. */
+/**
+ * Returns a Pod as it would be created at a revision, with volumes for its PVCs: without them the containers that mount
+ * those volumes would make the Pod invalid. The PVCs themselves need not exist.
+ */
 function podOf({ cloneSet, revisionLabels, pods, now }: Situation, revision: ControllerRevision): Pod {
-  const { volumeClaimTemplates: _, ...spec } = cloneSet.spec;
-  const bare = { ...cloneSet, spec };
-  const template = podTemplateOf(revision) ?? spec.template;
-  const [id = ''] = newInstanceIds(bare, 1, { pods, claims: [] }, now);
-  return newPod(bare, id, { template, revisionLabels: revisionLabels.labelsOf(nameOf(revision)) }, now);
+  const template = podTemplateOf(revision) ?? cloneSet.spec.template;
+  const [id = ''] = newInstanceIds(cloneSet, 1, { pods, claims: [] }, now);
+  return newPod(cloneSet, id, { template, revisionLabels: revisionLabels.labelsOf(nameOf(revision)) }, now);
 }
