@@ -198,7 +198,7 @@ const podOf = (index: number) => {
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name: `p-${index}`, labels: { app: 'bench' } }, spec };
 };
 
-/** How long others wait for one Pod while another process lists all of them without end. */
+/** Measures the latency of a GET of one Pod while another process lists all Pods without end. */
 async function measureBeside(what: string, encoding: string | undefined): Promise<void> {
   const own = process.argv[1]!;
   const args = [own, '--kubeconfig', place.kubeconfig, '--lister', pods, '--encoding', encoding ?? ''];
@@ -215,7 +215,7 @@ async function measureBeside(what: string, encoding: string | undefined): Promis
   report({ what: `get beside ${what}`, ...spread(took), 'max ms': rounded(Math.max(...took)) });
 }
 
-/** Lists without end, once a byte of the first list has come; what the process of `measureBeside` does. */
+/** Lists without end, once the first byte of the first list has arrived. The process of `measureBeside` runs this. */
 async function listForever(path: string, encoding: string): Promise<never> {
   for (;;) {
     const response = await server.open('GET', path, undefined, { 'accept-encoding': encoding });

@@ -65,7 +65,7 @@ async function createWorkloads(client: Client, name: string): Promise<void> {
   await client.create(cloneSet, { metadata: { name, namespace: 'default' }, spec: specOf(`cloneset-${name}`) });
 }
 
-/** Resolves once both workloads of a name are available. */
+/** Resolves once both workloads with a name are available. */
 async function ready(client: Client, name: string): Promise<void> {
   await Promise.all([available(client, deployment, name), available(client, cloneSet, name)]);
 }

@@ -70,7 +70,7 @@ test('the image has the programs that the chart runs', () => {
   for (const [, name = '', value] of settings) assert.ok(recipe.includes(`${name}=${value}`), name);
 });
 
-test('every container gives up what it does not need', () => {
+test('every container drops the privileges it does not need', () => {
   const [, shared = ''] =
     /define "kruise\.securityContext" -}}\n([\s\S]*?)\n{{- end }}\n{{- end }}/.exec(read('templates/_helpers.tpl')) ??
     [];
@@ -92,8 +92,8 @@ test('every container gives up what it does not need', () => {
   }
 });
 
-test('the image runs as nobody unless told', () => {
+test('the image runs as user nobody by default', () => {
   const recipe = readFileSync(join(root, 'images/kruise-manager/Dockerfile'), 'utf8');
-  // A number, as Kubernetes cannot tell whether a name is root's.
+  // A number, as Kubernetes cannot determine whether a name is root's.
   assert.match(recipe, /\nUSER 65534:65534\nENTRYPOINT /);
 });

@@ -1,12 +1,12 @@
 /**
  * Sends mutated requests to an API server that listens in a process of its own, anonymously and as a tenant with the
- * ordinary role `edit` in one namespace and as an operator whose writes are dry runs, and reports what the server did badly:
+ * ordinary role `edit` in one namespace and as an operator whose writes are dry runs, and reports faults of the server:
  *
  *     node scripts/fuzz.ts [--count 1000000] [--seed 1] [--concurrency 32]
  *
  * No answer is a 500 of ours, nothing is reported to `onError`, the server answers all through, its memory grows by less
- * than the stated bound, and no turn of its event loop takes more than 100 ms of processor time: longer, and everyone
- * else would wait. Time on the processor is measured rather than time on the wall, so that a busy machine does not count.
+ * than the stated bound, and no iteration of its event loop takes more than 100 ms of processor time: longer, and other
+ * clients would wait. Processor time is measured rather than wall-clock time, so that a busy machine does not count.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { type ClientHttp2Session, connect } from 'node:http2';
@@ -23,7 +23,7 @@ import { startTestServer } from '@kruise/apiserver/testing/test-server';
 import { requestToken } from '@kruise/client/subresources';
 import { seededRandom } from '@kruise/values/random';
 
-/** How much the resident memory may grow after the first tenth of the requests. */
+/** Maximum growth of the resident memory after the first tenth of the requests. */
 const maxGrowthBytes = 256 * 2 ** 20;
 const maxTurnMs = 100;
 const answerMs = 20_000;
@@ -32,7 +32,7 @@ const tenant = 'tenant';
 type Started = { readonly url: string; readonly tokens: { readonly tenant: string; readonly operator: string } };
 type Report = {
   readonly rssBytes: number;
-  /** Turns of the event loop since the last report that took too long, in milliseconds of processor time. */
+  /** Iterations of the event loop since the last report that took too long, in milliseconds of processor time. */
   readonly longTurns: readonly number[];
   readonly errors: readonly string[];
 };
@@ -57,12 +57,12 @@ async function serve(): Promise<void> {
     rules: [{ verbs: write, apiGroups: ['*'], resources: ['*'] }],
   });
   const accountOf = async (name: string) => {
-    // Elsewhere, or the tenant would delete it.
+    // In another namespace, or the tenant would delete it.
     await client.create(serviceAccount, { metadata: { name, namespace: 'default' } });
     return [{ kind: 'ServiceAccount', name, namespace: 'default' }];
   };
   const subjects = await accountOf('tenant');
-  // No controller runs here that would put these together as `edit`.
+  // No controller runs here that would aggregate these into `edit`.
   for (const name of ['system:aggregate-to-edit', 'system:aggregate-to-view', 'write-roles']) {
     const roleRef = { apiGroup, kind: 'ClusterRole', name };
     await client.create(roleBinding, { metadata: { name: `may:${name}`, namespace: tenant }, roleRef, subjects });
@@ -138,7 +138,7 @@ function send(
   });
 }
 
-/** Whether the server answered with an error of its own. Those without a reason are kube-apiserver's own answers. */
+/** Reports whether the server answered with an internal error. Those without a reason are kube-apiserver's own. */
 function isOurFault({ code, text }: Answer): boolean {
   if (code !== 500) return code === 0 || code === 501 || code === 502;
   return /InternalError|Cannot read|is not a function|is not iterable|undefined/.test(text);

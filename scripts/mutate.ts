@@ -11,7 +11,7 @@ import { pick, seededRandom } from '../packages/values/src/random.ts';
 import type { PlacedMutation } from './mutation/hook.ts';
 import { describeMutation, mutationsOf } from './mutation/mutations.ts';
 
-/** The sources that decide and write: controllers, and the shell that runs them. */
+/** Sources with decisions and writes: controllers, and the shell that runs them. */
 const mutatedSources = [
   'packages/manager/src/controllers/**/*.ts',
   'packages/controlplane/src/controllers/{deployment,replicaset,statefulset,daemonset,job,disruption,garbage-collector}/*.ts',
@@ -34,7 +34,7 @@ const { values: options } = parseArgs({
 
 type Outcome = { readonly isFound: boolean; readonly how: string };
 
-/** Runs a process with a mutation in it. One that does not end counts as found: a hang is a finding. */
+/** Runs a process with a mutation. A process that does not end counts as a finding. */
 function runMutated(mutation: PlacedMutation | undefined, args: readonly string[]): Promise<Outcome> {
   return new Promise((resolve) => {
     // The limit is one of processor time: what a busy machine delays is not endless.

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { checkSync } from 'recheck';
 
 /**
- * Node's regular expressions backtrack. A pattern that takes quadratic time on a text of one megabyte stops a process for
- * minutes, and most patterns meet text that a user wrote.
+ * Node's regular expressions backtrack. A pattern that takes quadratic time on a text of one megabyte stops a process
+ * for minutes, and most patterns match text that a user wrote.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sources = globSync('packages/*/{src,bin}/**/*.{ts,mjs}', { cwd: root }).filter(
@@ -31,7 +31,7 @@ test('every pattern takes linear time on every text', () => {
   const slow = [...patterns].flatMap(([pattern, files]) => {
     const end = pattern.lastIndexOf('/');
     const source = pattern.slice(1, end);
-    // Without a repetition that has no bound there is nothing to backtrack over.
+    // Only an unbounded repetition can backtrack.
     if (!/[+*]|,\}/.test(source)) return [];
     const found = checkSync(source, pattern.slice(end + 1), { randomSeed: 1, timeout: 60_000 });
     if (found.status === 'safe') return [];

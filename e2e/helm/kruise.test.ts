@@ -79,7 +79,7 @@ function testTemplates(): void {
     assert.equal(code, 0, stdout);
   });
 
-  test('every container gives up what it does not need', async () => {
+  test('every container drops the privileges it does not need', async () => {
     const all = (await rendered()).flatMap(({ kind, metadata, spec }) =>
       (spec?.template?.spec?.containers ?? []).map(({ securityContext }) => ({
         workload: `${kind} ${metadata.name}`,
@@ -105,7 +105,7 @@ function testTemplates(): void {
     }
   });
 
-  test('webhooks are closed to whoever has no certificate of the callers', async () => {
+  test('webhooks refuse clients without a certificate of the callers', async () => {
     const values = ['manager.webhook.callersSecret=callers', 'manager.webhook.allowedNames={kube-apiserver}'];
     const all = await rendered(...values.flatMap((each) => ['--set', each]));
     const { template } = all.find(({ kind }) => kind === 'Deployment')!.spec;

@@ -4,7 +4,7 @@ import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { type Mutation, mutate } from './mutations.ts';
 
-/** A mutation, and the absolute path of the file it is made in. */
+/** A mutation, and the absolute path of its file. */
 export type PlacedMutation = Mutation & { readonly file: string };
 
 const given = process.env['MUTATION'];

@@ -36,7 +36,7 @@ const swaps: { readonly [operator: string]: string } = {
 const token =
   /(?<skipped>\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[\s\S])*`|(?<=[=(,:[!&|?{};\n]\s*)\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*)|(?<binary>(?<= )(?:===|!==|<=|>=|<|>|&&|\|\||\?\?|\+=|-=|\+|-|\*|\/)(?= |\n))|(?<negation>(?<=[ (!])!(?=[\w(]))|(?<literal>(?<![\w.$'])(?:true|false|\d[\d_]*)(?![\w.]))|(?<condition>(?<=\bif )\()/g;
 
-/** Larger numbers are sizes and durations that tune a program; no decision depends on one of them being exact. */
+/** Larger numbers are sizes and durations; no decision depends on their exact value. */
 const largestCount = 9;
 
 /** Returns every mutation of a TypeScript source that is still a program. */
@@ -79,7 +79,7 @@ function isValid(code: string, mutation: Mutation): boolean {
   }
 }
 
-/** Returns a source with a mutation made. */
+/** Applies a mutation to a source. */
 export function mutate(source: string, { offset, length, after }: Mutation): string {
   return source.slice(0, offset) + after + source.slice(offset + length);
 }

@@ -38,8 +38,8 @@ export type Answer =
     };
 
 /**
- * Finds the resource a request is about, and refuses paths and methods that nothing is served for. Undefined stands for
- * a built-in resource without stored objects.
+ * Finds the resource of a request, and refuses paths and methods that are not served. Undefined means a built-in
+ * resource without stored objects.
  */
 export function resolve(core: Core, context: RequestContext): Resource | undefined {
   const { info } = context;
@@ -50,8 +50,8 @@ export function resolve(core: Core, context: RequestContext): Resource | undefin
 }
 
 /**
- * Does what a request about a resource asks for: the one way in, whether it came over a socket or from a caller in the
- * same process. Both have authorized the request, and resolved the resource.
+ * Serves a request for a resource. This is the only entry point, for requests over a socket and from callers in the
+ * same process. Both have authorized the request and resolved the resource.
  */
 export async function dispatch(
   core: Core,

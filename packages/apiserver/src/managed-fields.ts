@@ -15,7 +15,7 @@ type EntryText = { readonly before: string; readonly fields: string; readonly af
 
 /** How many are looked for among those held; what is alike but was met longer ago is held once more. */
 const maxRemembered = 4096;
-/** Longer ones are not looked for: clients can make them as long as a request, and each another. */
+/** Maximum length that is looked up: clients can make longer ones as long as a request, each different. */
 const maxSharedLength = 16 * 1024;
 const entriesByText = new Map<string, ManagedFieldsEntry>();
 const setsByText = new Map<string, Fields>();

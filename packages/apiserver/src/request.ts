@@ -5,7 +5,7 @@ import { decodePath } from './url-path.ts';
 /** What a request is about, told from its method and path alone. */
 export type RequestInfo = {
   readonly isResource: boolean;
-  /** Decoded once; a slash written as `%2F` is a slash, since no name has one. */
+  /** The path, decoded once; a slash written as `%2F` is a slash, since no name has one. */
   readonly path: string;
   /** `get`, `list`, `watch`, `create`, … for resources; the method in lower case otherwise. */
   readonly verb: string;
@@ -90,7 +90,7 @@ export function isTrue(text: string | null): boolean {
 
 /**
  * Returns the name that `metadata.name=x` on a collection requires: authorization takes it for the name of the request.
- * It is read by the same parser that selects the objects, or the two could disagree on which object is meant.
+ * The same parser selects the objects, or the two could disagree on which object is meant.
  */
 function nameInFieldSelector(query: URLSearchParams): string {
   const text = query.get('fieldSelector');
@@ -100,7 +100,7 @@ function nameInFieldSelector(query: URLSearchParams): string {
     selector = parseFieldSelector(text);
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
-    // The list itself refuses the selector, once it is known whether its sender may list at all.
+    // The list refuses the selector itself, after the request has been authorized.
     return '';
   }
   const name = requiredField(selector, 'metadata.name') ?? '';

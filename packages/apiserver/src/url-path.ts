@@ -26,7 +26,7 @@ export function splitTarget(target: string): { readonly path: string; readonly q
     : { path: decodePath(target.slice(0, mark)), query: target.slice(mark + 1) };
 }
 
-/** Whether a path has a segment that some readers of URLs resolve: `.` or `..`. */
+/** Reports whether a path has a segment that some URL parsers resolve: `.` or `..`. */
 export function hasDotSegment(path: string): boolean {
   return path.split(/[/\\]/).some((segment) => segment === '.' || segment === '..');
 }

@@ -1,4 +1,4 @@
-/** `--v`, `--rest-config-qps` and `--rest-config-burst`: how a component speaks to the API server. */
+/** `--v`, `--rest-config-qps` and `--rest-config-burst`: logging and rate limit of a component's API client. */
 import { type Client, createClient } from '@kruise/client/client';
 import type { Log } from '@kruise/client/log';
 import { tokenBucket } from '@kruise/client/rate-limiter';
@@ -18,7 +18,7 @@ const requestVerbosity = 6;
 /** The burst of a client whose rate is limited and whose burst is not given. */
 const defaultBurst = 30;
 
-/** Returns a client that keeps to the rate and is as verbose as the flags say; the client itself where they say nothing. */
+/** Returns a client with the rate and verbosity of the flags; the client itself if neither is set. */
 export function tunedClient(client: Client, flags: ClientFlags, { clock, log }: { clock: Clock; log: Log }): Client {
   const verbosity = integerOf('--v', flags.v);
   const perSecond = integerOf('--rest-config-qps', flags.restConfigQps);

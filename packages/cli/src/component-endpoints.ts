@@ -1,4 +1,4 @@
-/** The endpoints of the components of one process: health and metrics, each as its own process serves them. */
+/** Health and metrics endpoints of the components of one process, each as its own process serves them. */
 
 import type { Client } from '@kruise/client/client';
 import { delegatedAuthorization } from '@kruise/client/delegated-authorization';
@@ -20,16 +20,16 @@ const usualPorts: { readonly [name in ComponentName]?: number } = {
 type HealthServer = Awaited<ReturnType<typeof serveHealth>>;
 
 export type ComponentEndpoints = {
-  /** Returns the registry of a component, and makes it where there is none. */
+  /** Returns the registry of a component, created on first use. */
   registryOf(name: ComponentName): MetricRegistry;
-  /** Serves what was registered, each component on its usual port or, where that is taken, on one that is free. */
+  /** Serves the registered components, each on its usual port or, if that is taken, on a free one. */
   serve(): Promise<void>;
-  /** Where each component is reached: `https://127.0.0.1:10257`. */
+  /** Returns the URL of each component: `https://127.0.0.1:10257`. */
   urls(): { readonly [name: string]: string };
   close(): Promise<void>;
 };
 
-/** Metrics are shown to those whom the API server allows to `get` the path; health is shown to everyone. */
+/** Metrics need the right to `get` the path, as the API server authorizes it; health is open. */
 export function componentEndpoints(
   client: Client,
   { host, tls }: { readonly host: string; readonly tls: KeyPair },

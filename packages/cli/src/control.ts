@@ -30,7 +30,7 @@ export type NodeState = { readonly name: string; readonly address: string; reado
 /** How a cluster's process is doing. */
 export type ProcessState = {
   readonly components: readonly string[];
-  /** Where the components serve health and metrics. */
+  /** URLs at which the components serve health and metrics. */
   readonly endpoints: { readonly [name: string]: string };
   readonly nodes: number;
   readonly objects: number;

@@ -1,7 +1,7 @@
 /** Flags of Go's libraries that manifests pass. Here they have one meaning, and any other value is refused. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-/** A flag, the values that say what happens anyway, and what to use where another value is wanted. */
+/** A flag, the values that describe the actual behaviour, and the alternative for any other value. */
 export type FixedFlag = { readonly flags: string; readonly accepted: readonly string[]; readonly instead: string };
 
 const yes = ['true', 't', '1'];

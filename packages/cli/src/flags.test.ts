@@ -1,4 +1,4 @@
-/** Every flag of every command acts: something reads it, or it is refused where it would change nothing. */
+/** Every flag of every command acts: code reads it, or it is refused where it would change nothing. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -12,7 +12,7 @@ const here = new URL('.', import.meta.url).pathname;
 const sources = globSync('**/*.ts', { cwd: here, exclude: ['**/*.test.ts'] }).map((file) =>
   readFileSync(`${here}${file}`, 'utf8'),
 );
-/** The sources without what only declares flags: their types, and the calls that add them. */
+/** The sources without declarations of flags: their types, and the calls that add them. */
 const readers = sources
   .map((text) => text.replace(/^\s*readonly .*$/gm, '').replace(/\.option\(\s*['"`].*$/gm, ''))
   .join('\n');

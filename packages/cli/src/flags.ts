@@ -35,7 +35,7 @@ export function componentFlags(
     .option('--tls-private-key-file <file>', 'the key of the certificate');
 }
 
-/** Adds what kruise-manager and kruise-daemon have in common: verbosity, the rate of requests, profiles. */
+/** Adds the flags that kruise-manager and kruise-daemon share: verbosity, the rate of requests, profiles. */
 export function clientFlags(command: Command): Command {
   return command
     .option('--v <level>', 'verbosity of logs; from 6 on every request to the API server is logged', '0')

@@ -19,7 +19,7 @@ const fileOf = (name: string, text: string) => {
   return path;
 };
 
-test('the server shows its own certificate to kubelets and prefers their addresses as kubeadm does', () => {
+test('the server presents its own certificate to kubelets and prefers their addresses as kubeadm does', () => {
   assert.deepEqual(kubeletAccess({ kubeletPreferredAddressTypes }, own), {
     ...own,
     addressTypes: ['InternalIP', 'ExternalIP', 'Hostname'],
@@ -47,7 +47,7 @@ test('half a certificate and unknown types of addresses are refused', () => {
   assert.throws(() => kubeletAccess({ kubeletPreferredAddressTypes: 'IP' }, own), /"IP" is none of Hostname/);
 });
 
-test('the certificate for kubelets is of no group, and an earlier one of the masters is replaced', () => {
+test('the certificate for kubelets has no group, and an earlier one of system:masters is replaced', () => {
   const pki = join(folder, 'pki');
   const { ca, kubeletClient } = loadPki(mkdtempSync(pki), [], nowMs);
   assert.equal(new X509Certificate(kubeletClient.certificate).subject, `CN=${kubeletClientUser}`);
@@ -79,7 +79,7 @@ test('the user of that certificate may use kubelets and nothing else', async () 
     );
   };
   assert.equal(await may('create', 'nodes', 'proxy'), false);
-  // A second server, or the next start, finds it done.
+  // A second server, or the next start, finds the binding.
   for (let count = 0; count < 2; count++)
     await grantKubeletAccess({ core } as Parameters<typeof grantKubeletAccess>[0]);
   await core.feed.caughtUp();

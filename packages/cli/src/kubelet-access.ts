@@ -10,7 +10,7 @@ import { isAlreadyExists, isNotFound } from '@kruise/machinery/status';
 import type { KeyPair } from '@kruise/machinery/x509/certificate';
 import { kubeletClientUser } from './pki.ts';
 
-/** The flags on the way to kubelets, as kube-apiserver names them. */
+/** Flags for connections to kubelets, named as kube-apiserver names them. */
 export type KubeletAccessOptions = {
   readonly kubeletCertificateAuthority?: string;
   readonly kubeletClientCertificate?: string;
@@ -18,7 +18,7 @@ export type KubeletAccessOptions = {
   readonly kubeletPreferredAddressTypes: string;
 };
 
-/** Reads the flags: which certificate to show to kubelets, whose to trust, at which address. */
+/** Reads the flags: the certificate to present to kubelets, the authority to trust, and the order of addresses. */
 export function kubeletAccess(options: KubeletAccessOptions, own: KeyPair): KubeletAccess {
   const { kubeletCertificateAuthority, kubeletClientCertificate, kubeletClientKey } = options;
   if ((kubeletClientCertificate === undefined) !== (kubeletClientKey === undefined)) {
@@ -46,7 +46,7 @@ function addressType(text: string): NodeAddressType {
 const apiGroup = 'rbac.authorization.k8s.io';
 const bindingName = 'kruise:kube-apiserver-kubelet-client';
 
-/** Grants the server's own certificate what it needs of kubelets, in the role Kubernetes has for it. */
+/** Binds the user of the server's certificate for kubelets to the ClusterRole that Kubernetes has for it. */
 export async function grantKubeletAccess({ core }: ApiServer): Promise<void> {
   const client = createClient(inProcessTransport(core, serverItself, 'kruise'));
   try {
@@ -58,7 +58,7 @@ export async function grantKubeletAccess({ core }: ApiServer): Promise<void> {
       roleRef: { apiGroup, kind: 'ClusterRole', name: 'system:kubelet-api-admin' },
       subjects: [{ apiGroup, kind: 'User', name: kubeletClientUser }],
     });
-    // Another server on the same store may be first.
+    // Another server on the same store may have created it first.
     await made.catch((failure: unknown) => {
       if (!isAlreadyExists(failure)) throw failure;
     });

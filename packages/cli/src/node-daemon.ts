@@ -18,7 +18,7 @@ export type NodeDaemonOptions = {
   readonly log: Log;
   readonly metrics?: ControllerMetrics;
   readonly maxPulls?: number;
-  /** Changes how the client speaks to the API server. */
+  /** Wraps the API client, for example to limit its rate. */
   readonly tune?: (client: Client) => Client;
 };
 

@@ -28,7 +28,7 @@ export type Pki = {
   readonly serviceAccountKey: Promise<string>;
 };
 
-/** The user the server is to kubelets. It has the rights of its own binding and no others. */
+/** The user of the server's certificate for kubelets. It has the rights of its own binding and no others. */
 export const kubeletClientUser = 'kube-apiserver-kubelet-client';
 
 const renewBeforeMs = 30 * 86_400_000;
@@ -128,7 +128,7 @@ export function loadPki(folder: string, addresses: readonly string[], nowMs: num
   return { ca, frontProxy, frontProxyClient, server, kubeletClient, admin, serviceAccountKey };
 }
 
-/** Earlier versions gave the certificate for kubelets every right there is. */
+/** Earlier versions gave the certificate for kubelets every right. */
 function isMaster({ certificate }: KeyPair): boolean {
   const { organizations = [] } = certificateSubject(new X509Certificate(certificate).raw);
   return organizations.includes('system:masters');

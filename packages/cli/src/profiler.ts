@@ -1,4 +1,4 @@
-/** `--enable-pprof` and `--pprof-addr`: profiles of the process, in V8's formats, at the paths Go's have. */
+/** `--enable-pprof` and `--pprof-addr`: profiles of the process, in V8's formats, at Go's paths. */
 import { createServer, type ServerResponse } from 'node:http';
 import { Session } from 'node:inspector/promises';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ export type ProfilerFlags = { readonly enablePprof?: string | boolean; readonly 
 const defaultSeconds = 30;
 const maxSeconds = 300;
 
-/** Serves profiles if the flags say so: where an address is given, unless they are switched off. */
+/** Serves profiles if the flags ask for it: if an address is given, unless they are switched off. */
 export async function serveProfiles(flags: ProfilerFlags, defaultAddress: string, log: Log): Promise<() => void> {
   const { enablePprof, pprofAddr } = flags;
   const isOn = enablePprof === undefined ? Boolean(pprofAddr) : isSet('--enable-pprof', enablePprof);

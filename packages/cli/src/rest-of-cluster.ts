@@ -70,7 +70,7 @@ export async function startRest({ without, gates, nodes, ...plan }: Plan, parts:
     without,
     registryOf: endpoints.registryOf,
     onProtected: openProtectionLog(directory.path),
-    // Behind an etcd there may be another set of controllers, too.
+    // Another set of controllers may share the etcd.
     ...(plan.isShared ? { leaderElection: { identity: `${hostname()}_${randomUUID()}` } } : {}),
     step: steps.step,
   });

@@ -14,12 +14,12 @@ const tuning = [
   '--stack-trace-limit=0',
 ];
 
-/** What to make of work whose process ended, or gave no answer in time and was killed. */
+/** Handling of work whose process ended, or gave no answer in time and was killed. */
 export type Losses<W, R> = { readonly limitMs: number; readonly resultOf: (work: W, why: string) => R };
 
 /**
  * Has work done by processes of this very command, each started with these arguments; results come in the order they
- * are ready. Each process is sent a piece of work, answers with what came of it, and is sent the next. A process that is lost
+ * are ready. Each process receives a piece of work, answers with the result, and receives the next. A lost process
  * is not replaced.
  */
 export async function* inWorkers<W, R>(
@@ -45,7 +45,7 @@ export async function* inWorkers<W, R>(
       clearTimeout(timer);
       isBusy = false;
       busy--;
-      // What a process works on was sent to it.
+      // A process works only on a piece that was sent to it.
       done.push({ work: current as W, result });
     };
     const next = () => {

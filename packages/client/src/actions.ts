@@ -29,21 +29,21 @@ export type Details = {
   readonly confirm?: KubernetesObject;
   /** Is done only if this object, asked for anew, is not there: none of its name, or one with another uid. */
   readonly confirmGone?: KubernetesObject;
-  /** Is done only if the server accepts these writes in a dry run: what would be refused is known before anything is done. */
+  /** Requires that the server accepts these writes in a dry run: a refusal is known before anything is done. */
   readonly dryRun?: DryRun;
-  /** What a failure is remembered by; by default the object and how it is written. */
+  /** Id under which a failure is recorded; by default the object and the kind of write. */
   readonly refusalId?: string;
 };
 
 /** Writes that are sent as a dry run before an action. */
 export type DryRun = {
-  /** What the answer is remembered by. A refusal holds back every action with a dry run of this id. */
+  /** Id under which the answer is recorded. A refusal holds back every action with a dry run of this id. */
   readonly id: string;
-  /** What a refusal is remembered by beside that, where the object that was asked about is to go after others. */
+  /** Second id under which a refusal is recorded, if the object of the dry run is to go after others. */
   readonly ownId?: string;
-  /** What is sent; nothing where the action waits for the dry run of another action with this id. */
+  /** Writes to send; empty if the action waits for the dry run of another action with this id. */
   readonly writes: readonly ObjectAction[];
-  /** Events to record where the server refuses it; by default those of the action. */
+  /** Events to record if the server refuses the dry run; by default those of the action. */
   readonly announcement?: Announcement;
 };
 
@@ -165,7 +165,7 @@ export function confirmedGone<A extends ObjectAction>(action: A, confirmGone: Ku
   return { ...action, confirmGone };
 }
 
-/** The action, done only if the server accepts other writes in a dry run. */
+/** Returns the action, to be done only if the server accepts other writes in a dry run. */
 export function afterDryRun<A extends ObjectAction>(action: A, dryRun: DryRun): A {
   return { ...action, dryRun };
 }

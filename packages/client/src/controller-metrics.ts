@@ -15,7 +15,7 @@ export type ControllerMetrics = {
   workersOf(controller: string, count: number): void;
   /** Notes that writes of a key did not come into sight in time. */
   overdue?(controller: string, key: string): void;
-  /** Is given, at the start, what lists the keys of a controller that have been retried for more than ten minutes. */
+  /** Receives, at the start, the function that lists a controller's keys retried for more than ten minutes. */
   stuckKeysOf?(controller: string, list: () => readonly StuckKey[]): void;
   /** Notes whether this process leads by a Lease. */
   leading(lease: string, isLeading: boolean): void;

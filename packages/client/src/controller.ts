@@ -62,7 +62,7 @@ export type ControllerDefinition<K extends Kind, O> = {
   readonly observe: (caches: Caches, key: Key) => O | undefined;
   /** Asks for what the caches cannot tell, before the decision: metrics, say. What it throws ends the pass. */
   readonly inquire?: (observed: O, client: Client, signal: AbortSignal) => Promise<O>;
-  /** Decides by what was observed, the time, and what the server refused before; by nothing else. */
+  /** Decides by the observed state, the time, and earlier refusals of the server; by nothing else. */
   readonly decide: (observed: O, now: Instant, refused: RefusedWrites) => Decision<StatusOf<ObjectOf<K>> | undefined>;
   /** What it does outside the cluster, by the names that `effect` actions give. */
   readonly effects?: { readonly [name: string]: Effect };
@@ -112,7 +112,7 @@ export type ConsideringContext = {
   readonly clock: Clock;
   readonly client: Client;
   readonly signal: AbortSignal;
-  /** What the server refused before; nothing by default. */
+  /** Record of earlier refusals of the server; empty by default. */
   readonly refusals?: Refusals;
 };
 
@@ -250,7 +250,7 @@ export type ControllerContext = {
   readonly record: (event: NewEvent) => void;
   readonly log: Log;
   readonly metrics?: ControllerMetrics;
-  /** Is given what lists the keys that have been retried for more than ten minutes. */
+  /** Registry for the function that lists the keys that have been retried for more than ten minutes. */
   readonly stuckKeys?: StuckKeyRegistry;
   /** How long a write may stay out of sight before the controller goes on without having seen it. */
   readonly expectationTimeoutMs?: number;
@@ -440,7 +440,7 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
       failure = { error };
     }
     const retryMs = refusals.end(key);
-    // A write that was refused has a backoff of its own, which nothing but a change of intent cuts short.
+    // A refused write has its own backoff, which only a change of intent ends early.
     if (retryMs !== undefined) queue.addAfter(key, retryMs);
     if (failure) {
       const { error } = failure;
@@ -465,7 +465,7 @@ function isSameStatus({ root }: Kind, a: unknown, b: unknown): boolean {
   return isSame(statusOf(a), statusOf(b));
 }
 
-/** Whether the server refused all that failed. */
+/** Reports whether the server refused every write that failed. */
 function areRefusals(error: unknown): boolean {
   return error instanceof AggregateError ? error.errors.every(isRefused) : isRefused(error);
 }

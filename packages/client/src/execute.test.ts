@@ -407,7 +407,7 @@ const deny =
     return body;
   };
 
-test('a refused write is not sent again before its backoff is over, and what depends on it neither', async () => {
+test('a refused write and the writes that depend on it are not sent again before its backoff is over', async () => {
   const clock = virtualClock();
   const refusals = createRefusals(clock);
   const actions = [create(podNamed('a')), patch(mapNamed('b'), {})];
@@ -426,7 +426,7 @@ test('a refused write is not sent again before its backoff is over, and what dep
   assert.deepEqual((await run()).asked, []);
 });
 
-test('a write that is held back keeps no independent one from being done, and an optional one none at all', async () => {
+test('a write that is held back does not block independent ones, and an optional one blocks none', async () => {
   const refusals = createRefusals(virtualClock());
   const actions = [independent(patch(podNamed('a'), {})), optional(patch(podNamed('b'), {})), patch(mapNamed('c'), {})];
   const run = () => carryOut(actions, deny('a', 'b'), upToDate(), refusals);
@@ -439,7 +439,7 @@ test('a write that is held back keeps no independent one from being done, and an
   );
 });
 
-test('events tell of every attempt, and of none that is held back', async () => {
+test('an event is recorded for every attempt, and for none that is held back', async () => {
   const refusals = createRefusals(virtualClock());
   const failed = { reason: 'FailedCreate', message: 'Error creating: {error}' };
   const actions = [announced(create(podNamed('a')), { about: mapNamed('owner'), failed })];
@@ -462,7 +462,7 @@ test('nothing is done before the server has accepted the dry run', async () => {
   assert.deepEqual(outcome.failures, []);
 });
 
-test('a refused dry run holds back all actions that share it, and is announced once', async () => {
+test('a refused dry run holds back all actions that share it, and is recorded once', async () => {
   const clock = virtualClock();
   const refusals = createRefusals(clock);
   const run = (name: string) => carryOut(closing(name), deny('a', 'b'), upToDate(), refusals);
@@ -476,7 +476,7 @@ test('a refused dry run holds back all actions that share it, and is announced o
   assert.equal(refusals.held('default/owner', 'revision 2')?.retryInMs, 2000);
 });
 
-test('an action without a dry run of its own waits for that of another', async () => {
+test('an action without its own dry run waits for that of another', async () => {
   const [gate, write] = closing('b');
   const waiting = [afterDryRun(gate!, { id: 'revision 2', writes: [] }), write!];
   const refused = await carryOut([...closing('a'), ...waiting], deny('a'));
@@ -487,7 +487,7 @@ test('an action without a dry run of its own waits for that of another', async (
   assert.deepEqual(accepted.outcome.failures, []);
 });
 
-test('a dry run that proves nothing is no obstacle', async () => {
+test('an inconclusive dry run blocks no action', async () => {
   const { asked } = await carryOut(closing('a'), ({ query, body }) => {
     if (query?.['dryRun']) throw badRequest('admission webhook "x" does not support dry run');
     return body;

@@ -30,7 +30,7 @@ export type Outcome = {
 export type Failure = {
   readonly action: Action;
   readonly error: unknown;
-  /** The action was not sent: it failed before, with this error, and its backoff is not over. */
+  /** Set if the action was not sent: it failed before, with this error, and its backoff is not over. */
   readonly isHeld?: boolean;
 };
 
@@ -39,7 +39,7 @@ export type Means = {
   readonly client: Client;
   readonly random: Random;
   readonly expectations: Expectations;
-  /** What failed before, and is held back for a while. */
+  /** Record of failed writes that are held back for a while. */
   readonly refusals: Refusals;
   /** The kinds the controller has to do with. */
   readonly kinds: readonly Kind[];
@@ -91,7 +91,7 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
     try {
       if (dryRun) {
         await tryOut(means, owner, dryRun);
-        // What was refused of this very object is forgotten once it is done: a dry run is no proof.
+        // The refusals of this very object are dropped only after the write succeeds: a dry run is no proof.
         if (dryRun.id !== dryRun.ownId) refusals.accept(owner, dryRun.id);
         isDryRun = false;
       }
@@ -199,7 +199,7 @@ function areAlike(a: Action, b: Action): boolean {
   return isBatched && a.object.kind === b.object.kind && a.object.apiVersion === b.object.apiVersion;
 }
 
-/** Has the server go through writes without keeping them. Throws what it refuses one with. */
+/** Sends writes as a dry run. Throws the error of the first that the server refuses. */
 async function tryOut(means: Means, owner: Key, { id, writes }: DryRun): Promise<void> {
   for (const action of writes) {
     try {

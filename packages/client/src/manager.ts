@@ -27,7 +27,7 @@ export type RunOptions = {
   readonly cacheOptions?: CachesOptions;
   readonly log?: Log;
   readonly metrics?: ControllerMetrics;
-  /** Is given what lists the keys that have been retried for more than ten minutes. */
+  /** Registry for the functions that list keys that have been retried for more than ten minutes. */
   readonly stuckKeys?: StuckKeyRegistry;
   readonly expectationTimeoutMs?: number;
   /** Puts something around a controller, or in its place, before it runs: an observer, say, or a fault in a test. */
@@ -53,8 +53,8 @@ export class LeadershipLostError extends Error {
 }
 
 /**
- * Runs controllers again whenever they lose their Lease, for processes that have other work to do and so cannot end with
- * the Lease. `run` makes the controllers anew, since what they remember may be of before another led.
+ * Runs controllers again whenever they lose their Lease, for processes that have other work to do and so cannot exit
+ * with the Lease. `run` creates new controllers, since the state of the old ones may predate another leader's writes.
  */
 export async function standByWhenLost(run: () => Promise<void>, onLost: (error: Error) => void): Promise<void> {
   for (;;) {

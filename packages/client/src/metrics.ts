@@ -12,7 +12,7 @@ export type MetricRegistry = {
   onRead(update: () => void): void;
   /** Everything as text, in the format asked for. */
   text(format?: MetricFormat): string;
-  /** The same in pieces of bounded length, for answers that are streamed. */
+  /** Returns the same text in pieces of bounded length, for answers that are streamed. */
   pieces(format?: MetricFormat): Generator<string>;
 };
 
@@ -108,10 +108,10 @@ export function createMetrics(): MetricRegistry {
   }
 }
 
-/** A piece has at least this many lines, unless it is the last. */
+/** Minimum number of lines in a piece, except the last. */
 const pieceLines = 512;
 
-/** Writes a family to the lines that are current, one series at a time. */
+/** Writes a family to the current lines, one series at a time. */
 function* writeFamily(
   linesNow: () => string[],
   { name, help, type, labels, series }: Family,
@@ -205,7 +205,7 @@ export function scrape(metrics: MetricRegistry, accept?: string): { readonly typ
   return { type, text: [...pieces].join('') };
 }
 
-/** The same in pieces, for answers that are streamed. */
+/** Returns the same text in pieces, for answers that are streamed. */
 export function scrapePieces(
   metrics: MetricRegistry,
   accept = '',

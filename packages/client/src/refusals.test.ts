@@ -37,7 +37,7 @@ const setOf = (metadata: object, spec: object = {}, status: object = {}) =>
     status,
   }) as KubernetesObject;
 
-/** The delays of one write that fails again each time its backoff is over, in seconds. */
+/** Returns the delays of a write that fails again each time its backoff is over, in seconds. */
 function delaysOf(error: unknown, { times = 12, id = 'create v1 Pod web' } = {}) {
   const clock = virtualClock();
   const refusals = createRefusals(clock);
@@ -91,7 +91,7 @@ test('a write that succeeds begins with the first backoff when it is refused aga
   assert.equal(refusals.held('web', 'x')?.retryInMs, 1000);
 });
 
-test('a refusal of long ago counts for nothing', () => {
+test('an old refusal does not count', () => {
   const clock = virtualClock();
   const refusals = createRefusals(clock);
   for (let time = 0; time < 5; time++) refusals.refuse('web', 'x', denied);
@@ -122,7 +122,7 @@ for (const { name, after, isHeld } of intents) {
   });
 }
 
-test('of a kind without generations another spec is another intent, and another status is not', () => {
+test('for a kind without generations another spec is another intent, and another status is not', () => {
   const refusals = createRefusals(virtualClock());
   refusals.begin('web', setOf({}, { a: 1 }));
   refusals.refuse('web', 'x', denied);
@@ -146,7 +146,7 @@ test('a key is due again when the first of its writes is', () => {
   assert.equal(refusals.end('other'), undefined);
 });
 
-test('what is remembered of a key is bounded', () => {
+test('the record of a key is bounded', () => {
   const refusals = createRefusals(virtualClock());
   for (let index = 0; index <= 1000; index++) {
     refusals.refuse('web', `write ${index}`, denied);
@@ -201,7 +201,7 @@ const answers = [
   { name: 'a failure', error: internalError('x'), refused: false, byValidation: false, inconclusive: false },
 ];
 for (const { name, error, ...expected } of answers) {
-  test(`the answer of ${name} to a creation is told apart`, () => {
+  test(`the answer of ${name} to a creation is classified`, () => {
     assert.deepEqual(
       {
         refused: isRefused(error),
@@ -213,6 +213,6 @@ for (const { name, error, ...expected } of answers) {
   });
 }
 
-test('a quota refuses an update for good, as nothing is given back before it', () => {
+test('a quota refuses an update for good, as no quota is released before it', () => {
   assert.equal(isInconclusive(overQuota, patch(web, {})), false);
 });

@@ -1,10 +1,9 @@
 /**
- * Writes that the server answered with a failure, by the key they were made for. Such a write is held back for a while
- * that doubles with each failure, whatever else happens to the key meanwhile: neither watch events nor the controller's
- * own successful writes shorten the backoff. A change of intent ends it: another generation, a deletion, or another spec
- * of the reconciled object.
+ * Failed writes, by the key they were made for. Such a write is held back for a while that doubles with each failure,
+ * whatever else happens to the key meanwhile: neither watch events nor the controller's own successful writes shorten
+ * the backoff. A change of intent ends it: another generation, a deletion, or another spec of the reconciled object.
  *
- * All of it is a memory of answers. Losing it, with the process, costs one request for each write that is still refused.
+ * The record only holds answers. Losing it, with the process, costs one request for each write that is still refused.
  */
 import { isSame } from '@kruise/machinery/json-value';
 import { isBadRequest, StatusError } from '@kruise/machinery/status';
@@ -12,26 +11,26 @@ import type { Clock } from '@kruise/values/clock';
 import type { ObjectAction } from './actions.ts';
 import { type Key, type KubernetesObject, keyOf } from './object-key.ts';
 
-/** A write that failed, and what is known of it. */
+/** A failed write and its backoff. */
 export type Refusal = {
   readonly error: unknown;
-  /** How often it has failed in a row. */
+  /** Number of failures in a row. */
   readonly attempts: number;
-  /** How long it is still held back; 0 once it may be tried again. */
+  /** Time until the backoff is over; 0 once the write may be tried again. */
   readonly retryInMs: number;
 };
 
-/** What a decision may know of failed writes for its key. */
+/** Failed writes of a key, as a decision sees them. */
 export type RefusedWrites = {
   /** The last failure under an id; undefined if there is none on record. */
   find(id: string): Refusal | undefined;
-  /** Whether any failure is on record. */
+  /** Reports whether any failure is on record. */
   hasAny(): boolean;
-  /** Whether the dry run of this id was accepted since the last change of intent. */
+  /** Reports whether the dry run of this id was accepted since the last change of intent. */
   isDryRunAccepted(id: string): boolean;
 };
 
-/** No write has failed, and there is nothing to be asked in a dry run: for decisions that nobody carries out. */
+/** No failed writes and no need for dry runs: for decisions that are not carried out. */
 export const noRefusals: RefusedWrites = {
   find: () => undefined,
   hasAny: () => false,
@@ -48,11 +47,11 @@ export type Refusals = {
   held(owner: Key, id: string): Refusal | undefined;
   /** Records a failure and begins the next backoff. Failures without an answer of the server are not recorded. */
   refuse(owner: Key, id: string, error: unknown): void;
-  /** Forgets the failures of a write that succeeded. */
+  /** Removes the failures of a write that succeeded. */
   accept(owner: Key, id: string): void;
   /** Records that a dry run was accepted. */
   acceptDryRun(owner: Key, id: string): void;
-  /** Ends a reconcile. Returns how long until the first write that is held back may be sent; undefined if none is. */
+  /** Ends a reconcile. Returns the time until the first write that is held back may be sent; undefined if none is. */
   end(owner: Key): number | undefined;
   forget(owner: Key): void;
 };
@@ -60,14 +59,14 @@ export type Refusals = {
 /** The first backoff and the longest. */
 type Backoff = { readonly firstMs: number; readonly maxMs: number };
 
-/** Refused by validation, policy, webhook, quota or authorization: the same request will hardly fare better soon. */
+/** Refused by validation, policy, webhook, quota or authorization: the same request will hardly succeed soon. */
 const refused: Backoff = { firstMs: 1000, maxMs: 300_000 };
-/** A deletion is mostly refused for want of a disruption budget, which Pods that become ready give back. */
+/** A deletion is mostly refused for lack of a disruption budget, which Pods that become ready replenish. */
 const refusedDeletion: Backoff = { firstMs: 1000, maxMs: 30_000 };
 /** The server or a webhook failed, or there were too many requests. */
 const failed: Backoff = { firstMs: 5, maxMs: 30_000 };
 
-/** A workload of thousands of Pods may have as many refused writes; beyond that the oldest are forgotten. */
+/** A workload of thousands of Pods may have as many refused writes; beyond that the oldest are dropped. */
 const maxWrites = 1000;
 
 type Write = { readonly error: unknown; readonly attempts: number; readonly retryAt: number };
@@ -78,7 +77,7 @@ type Entry = {
   readonly dryRuns: Set<string>;
 };
 
-/** An empty record. */
+/** Creates an empty record. */
 export function createRefusals(clock: Clock): Refusals {
   const entries = new Map<Key, Entry>();
   /** The objects that are being reconciled, by key. */
@@ -124,7 +123,7 @@ export function createRefusals(clock: Clock): Refusals {
       const isInRow = before !== undefined && now <= before.retryAt + backoff.maxMs;
       const attempts = isInRow ? before.attempts + 1 : 1;
       const delayMs = Math.min(backoff.maxMs, backoff.firstMs * 2 ** (attempts - 1));
-      // At the end of the order, which is that of age.
+      // Insertion order is the order of age, so the entry moves to the end.
       writes.delete(id);
       writes.set(id, { error, attempts, retryAt: now + delayMs });
       const [oldest] = writes.keys();
@@ -155,32 +154,32 @@ export function createRefusals(clock: Clock): Refusals {
   };
 }
 
-/** What a write is remembered by: made again in another reconcile it has the same id, though its content may differ. */
+/** Returns the id of a write: repeated in another reconcile it has the same id, though its content may differ. */
 export function refusalIdOf(action: ObjectAction): string {
   if (action.refusalId !== undefined) return action.refusalId;
   const { type, object } = action;
   const { name, generateName, namespace } = object.metadata;
-  // The names of generated objects are new each time.
+  // Names from `generateName` differ each time.
   const isGenerated = type === 'create' && generateName !== undefined;
   const which = isGenerated ? `${namespace ?? ''}/${generateName}*` : name === undefined ? '' : keyOf(object);
   const part = 'subresource' in action && action.subresource ? `/${action.subresource}` : '';
   return `${type} ${object.apiVersion} ${object.kind} ${which}${part}`;
 }
 
-/** Whether the server refused a request for what it was: a client error other than a conflict or a lack of capacity. */
+/** Reports whether the server refused a request as such: a client error other than a conflict or a lack of capacity. */
 export function isRefused(error: unknown): boolean {
   return error instanceof StatusError && error.code >= 400 && error.code < 500 && ![409, 429].includes(error.code);
 }
 
-/** Whether the rules of the kind refused an object, and not a policy, a webhook or a lack of rights. */
+/** Reports whether validation refused an object, and not a policy, a webhook or a lack of rights. */
 export function isRefusedByValidation(error: unknown): boolean {
   return error instanceof StatusError && error.code === 422 && (error.status.details?.causes?.length ?? 0) > 0;
 }
 
 /**
- * Whether a failed dry run leaves open whether the write would succeed: a webhook that does not support dry runs is in
- * the way; the name is taken by the object that is to be replaced; or the quota is used up, of which the object to be
- * replaced gives its part back. The server tells quota from other reasons to forbid by its message only.
+ * Reports whether a failed dry run is inconclusive: a webhook does not support dry runs; the object to be replaced has
+ * the name; or the quota is used up, and the object to be replaced will release its part. The server distinguishes
+ * quota from other reasons to forbid by its message only.
  */
 export function isInconclusive(error: unknown, { type }: ObjectAction): boolean {
   if (isBadRequest(error)) return true;
@@ -194,7 +193,7 @@ function backoffFor(id: string, error: unknown): Backoff | undefined {
   return id.startsWith('remove ') ? refusedDeletion : refused;
 }
 
-/** Whether two versions of an object ask for the same. Kinds without a generation are compared field by field. */
+/** Reports whether two versions of an object have the same intent. Kinds without a generation are compared by field. */
 function isSameIntent(a: KubernetesObject | undefined, b: KubernetesObject | undefined): boolean {
   if (a === b) return true;
   if (!a || !b || a.metadata.uid !== b.metadata.uid) return false;

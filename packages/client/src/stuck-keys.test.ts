@@ -21,7 +21,7 @@ test('a key that is retried for more than ten minutes is reported once, and list
   assert.deepEqual(keys.list(), []);
 });
 
-test('a key that recovers in between starts anew', () => {
+test('a key that recovers in between starts from zero', () => {
   const clock = virtualClock();
   const keys = createStuckKeys(clock);
   keys.retried('a', undefined);

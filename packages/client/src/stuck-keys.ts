@@ -1,4 +1,4 @@
-/** Keys of a controller that are retried again and again without success: somebody has to look at them. */
+/** Keys of a controller that are retried again and again without success: an operator has to look at them. */
 import type { Clock } from '@kruise/values/clock';
 import type { Key } from './object-key.ts';
 
@@ -12,22 +12,22 @@ export type StuckKey = {
 
 /** The keys of a controller that are being retried. */
 export type StuckKeys = {
-  /** A reconcile ended with something to be retried. Returns the key the first time it counts as stuck. */
+  /** Records a reconcile that is to be retried. Returns the key the first time it counts as stuck. */
   retried(key: Key, error: unknown): StuckKey | undefined;
-  /** A reconcile ended with nothing to be retried, or there is nothing to reconcile any more. */
+  /** Records a reconcile without a retry, or the deletion of the object. */
   recovered(key: Key): void;
-  /** The keys that are stuck, from the one that has been for longest. */
+  /** Returns the stuck keys, the longest stuck first. */
   list(): readonly StuckKey[];
 };
 
 /** The stuck keys of all controllers of a process. */
 export type StuckKeyRegistry = {
-  /** Adds a controller by what lists its stuck keys. */
+  /** Adds a controller by the function that lists its stuck keys. */
   add(controller: string, list: () => readonly StuckKey[]): void;
   list(): readonly (StuckKey & { readonly controller: string })[];
 };
 
-/** No controllers yet. */
+/** Creates a registry without controllers. */
 export function createStuckKeyRegistry(): StuckKeyRegistry {
   const controllers = new Map<string, () => readonly StuckKey[]>();
   return {
@@ -40,7 +40,7 @@ const stuckAfterMs = 10 * 60_000;
 
 type Retries = { readonly since: number; readonly message?: string; readonly isReported: boolean };
 
-/** No key is retried yet. */
+/** Creates a record without keys. */
 export function createStuckKeys(clock: Clock): StuckKeys {
   const retries = new Map<Key, Retries>();
   const stuckKeyOf = (key: Key, { since, message }: Retries): StuckKey => ({
@@ -63,7 +63,7 @@ export function createStuckKeys(clock: Clock): StuckKeys {
   };
 }
 
-/** The first cause stands for all. */
+/** Returns the message of an error; the first cause represents an aggregate error. */
 function messageOf(error: unknown): string {
   const cause: unknown = error instanceof AggregateError ? error.errors[0] : error;
   return cause instanceof Error ? cause.message : String(cause);

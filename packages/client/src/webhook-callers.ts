@@ -3,25 +3,25 @@ import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { certificateSubject } from '@kruise/machinery/x509/certificate';
 
-/** The callers a webhook server answers: those with a certificate, those with a token, or both sorts. */
+/** The clients that a webhook server answers: by certificate, by token, or by either. */
 export type WebhookCallers = {
   /** The authorities that sign callers' certificates, as PEM text. */
   readonly authorities?: string | undefined;
-  /** The common names such certificates may have; any, if it is empty. */
+  /** The common names such certificates may have; any, if the list is empty. */
   readonly names?: readonly string[];
-  /** What callers send as their bearer token. */
+  /** Bearer token of the callers. */
   readonly token?: string | undefined;
 };
 
-/** Tells whether a request is of one of the callers. */
+/** Reports whether one of the callers sent a request. */
 export function isCaller(callers: WebhookCallers, { socket, headers }: IncomingMessage): boolean {
   const { token = '', authorities } = callers;
   const isBearer = token !== '' && isEqual(headers.authorization ?? '', `Bearer ${token}`);
-  // Request listeners of an HTTPS server are given TLS sockets.
+  // An HTTPS server passes TLS sockets to its request listeners.
   return isBearer || (authorities !== undefined && hasCertificate(callers, socket as TLSSocket));
 }
 
-/** Compares in a time that does not depend on where two texts differ. */
+/** Compares two texts in a time that does not depend on where they differ. */
 function isEqual(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));
@@ -34,7 +34,7 @@ function hasCertificate({ names = [] }: WebhookCallers, socket: TLSSocket): bool
   try {
     return names.includes(certificateSubject(certificate.raw).commonName);
   } catch {
-    // A name nobody can read is none of those.
+    // A subject that cannot be read is none of the allowed names.
     return false;
   }
 }

@@ -27,9 +27,9 @@ export type WebhookServerOptions = {
   readonly port?: number;
   /** Asked at the start and then again and again; a new certificate serves connections made after it. */
   readonly certificate: () => ServingCertificate | Promise<ServingCertificate>;
-  /** Who is answered: anybody, unless given. Asked together with the certificate. Health is for everybody. */
+  /** The permitted callers, read together with the certificate; any client, by default. Health is always open. */
   readonly callers?: (() => WebhookCallers | Promise<WebhookCallers>) | undefined;
-  /** Paths that are answered to everybody: conversion, for which API servers show nothing. */
+  /** Paths that are open to any client: conversion, for which API servers present no credentials. */
   readonly openPaths?: readonly string[];
   readonly reloadMs?: number;
   readonly metrics?: WebhookMetrics;
@@ -72,7 +72,7 @@ export async function serveWebhooks(clock: Clock, options: WebhookServerOptions)
   let callers = await options.callers?.();
   const server = createServer({
     ...secureContext(served, callers),
-    // The answer to a request says what is missing; the end of a handshake does not.
+    // An answer can name the missing credential; a failed handshake cannot.
     requestCert: callers !== undefined,
     rejectUnauthorized: false,
   });
@@ -184,7 +184,7 @@ export function createWebhookMetrics(registry: MetricRegistry): WebhookMetrics {
   };
 }
 
-/** Returns a webhook of the same process that is counted as one that is served at a path. */
+/** Returns an in-process webhook that is counted like one that is served at a path. */
 export function countReviews(
   webhook: Webhook,
   path: string,

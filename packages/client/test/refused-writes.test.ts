@@ -18,7 +18,7 @@ import { type Cluster, startCluster } from './cluster.ts';
 
 const reference = { namespace: 'default', name: 'web' };
 
-/** A Service is to own a ConfigMap, and repeats an annotation in its status: each change is followed by an own write. */
+/** A Service that owns a ConfigMap and repeats an annotation in its status: each change is followed by an own write. */
 const restless = defineController({
   name: 'restless',
   for: service,
@@ -48,7 +48,7 @@ function memberOf({ metadata }: Service): ConfigMap {
 
 type Line = { readonly level: string; readonly message: string; readonly fields: { readonly [name: string]: unknown } };
 
-/** Runs a controller whose creations are refused until they are let in; notes when each is tried. */
+/** Runs a controller whose creations are refused until they are allowed; records when each is tried. */
 function run(cluster: Cluster, controller = restless) {
   const stop = new AbortController();
   const { client, clock, random } = cluster;
@@ -90,7 +90,7 @@ function run(cluster: Cluster, controller = restless) {
 
 const webService: Partial<Service> = { metadata: reference, spec: { type: 'LoadBalancer', ports: [{ port: 80 }] } };
 
-/** Somebody else changes the object once a second. */
+/** Changes the object once a second as another client. */
 async function disturb({ client, pass }: Cluster, seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second++) {
     const annotations = { second: String(second) };
@@ -99,7 +99,7 @@ async function disturb({ client, pass }: Cluster, seconds: number): Promise<void
   }
 }
 
-test('events and own status writes do not shorten the backoff of a refused write, nor does it stop the others', async () => {
+test('events and own status writes do not shorten the backoff of a refused write, which blocks no other', async () => {
   const cluster = await startCluster();
   const { client } = cluster;
   await client.create(service, webService);
@@ -127,7 +127,7 @@ test('another spec lets a refused write be tried at once, and from the first bac
   await cluster.close();
 });
 
-test('a write that is let in again is made when its backoff ends', async () => {
+test('a write that is allowed again is sent when its backoff ends', async () => {
   const cluster = await startCluster();
   await cluster.client.create(service, webService);
   const running = run(cluster);

@@ -66,11 +66,11 @@ export type ComponentOptions = {
   } & Pick<NodesOptions, 'outside'>;
   /** What is left to someone else. */
   readonly without?: readonly ComponentName[];
-  /** Runs controllers and the scheduler on one process only, of those that share a store; here, always, without it. */
+  /** Runs controllers and the scheduler in one of the processes that share a store; without it, always in this one. */
   readonly leaderElection?: Omit<LeaderElectionOptions, 'name' | 'namespace'>;
-  /** Where each component counts what it does; nowhere without it. */
+  /** Returns the metric registry of a component; without it there are no metrics. */
   readonly registryOf?: (name: ComponentName) => MetricRegistry;
-  /** Told of what kruise-manager protected from deletion. */
+  /** Called for each deletion that kruise-manager refused. */
   readonly onProtected?: (event: ProtectionEvent) => void;
   /** Tells a person what is started, as it is. */
   readonly step?: <T>(title: string, work: () => Promise<T>) => Promise<T>;
@@ -79,7 +79,7 @@ export type ComponentOptions = {
 /** The components of a cluster at work. */
 export type Components = {
   readonly caches: Caches;
-  /** What controllers have been retrying for more than ten minutes. */
+  /** Keys that controllers have been retrying for more than ten minutes. */
   readonly stuckKeys: StuckKeyRegistry;
   /** The nodes of this process. */
   readonly nodes: Nodes;
@@ -102,7 +102,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   const step = options.step ?? ((_title, work) => work());
   const electionOf = (name: string, namespace = 'kube-system') =>
     options.leaderElection ? { leaderElection: { ...options.leaderElection, name, namespace } } : {};
-  /** Where a component counts; asked for once, since a metric can be registered once. */
+  /** Returns the metrics of a component; called once, since a metric can be registered once. */
   const countersOf = (name: ComponentName) => {
     const registry = options.registryOf?.(name);
     return registry ? { registry, metrics: createControllerMetrics(registry) } : {};
@@ -156,7 +156,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
           ...accounts,
           ...electionOf('cloud-controller-manager'),
           ...(metrics ? { metrics } : {}),
-          // Controllers have accounts of their own; this is for the Lease, which no account of the cloud may write.
+          // Controllers have their own service accounts; this client is for the Lease, which those may not write.
           client: clientOf(core, serverItself),
           provider: localProvider({ addressRanges: loadBalancerRanges }),
         };
@@ -219,7 +219,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
     const parts = {
       ...shared('local-storage'),
       ...electionOf('kruise-local-storage'),
-      // For the Lease, which the account may not write.
+      // Client for the Lease, which the service account may not write.
       client: clientOf(core, serverItself),
       clientFor: () => own,
     };

@@ -39,7 +39,7 @@ const kinds = [...builtinKinds, ...kruiseKinds.flatMap(({ stored, older }) => [s
 );
 /** Kinds whose rules for Pods all others share. */
 const kindsWithFullPods = new Set<Kind>([pod, cloneSet]);
-/** A valid one has a signature, or needs a Pod that runs. */
+/** Kinds whose valid objects need a signature or a running Pod. */
 const kindsWithoutUpdates = new Set<Kind>([
   certificateSigningRequest,
   containerRecreateRequest,
@@ -94,7 +94,7 @@ describe('a member that is null, absent, empty or of another type', () => {
         ways.push({ method: 'PUT', path: `${collection}/${name}` });
         if (kind.subresources.includes('status')) ways.push({ method: 'PUT', path: `${collection}/${name}/status` });
       }
-      // One example of each fault is enough: hundreds of mutants may meet the same.
+      // One example of each fault is enough: hundreds of mutants may hit the same.
       const failures = new Map<string, string>();
       let count = 0;
       for (const [what, mutant] of mutantsOf(kind, valid)) {
@@ -105,7 +105,7 @@ describe('a member that is null, absent, empty or of another type', () => {
         const failure = await failureOf(() => transport.request({ method, path, query: { dryRun: 'All' }, body }));
         if (failure && !failures.has(failure)) failures.set(failure, `${method} ${path}, ${what}`);
       }
-      // Other versions of the kind would be in conflict with it. A controller may have deleted it by now.
+      // Other versions of the kind would conflict with it. A controller may have deleted it by now.
       if (ways.length > 1) {
         await transport.request({ method: 'DELETE', path: `${collection}/${name}` }).catch((error: unknown) => {
           if (!isNotFound(error)) throw error;
@@ -181,7 +181,7 @@ function aloneAt(path: MemberPath, value: Json): Json {
   return typeof last === 'number' ? [value] : { [last]: value };
 }
 
-/** Answers of 500 that Kubernetes' own binding of Pods and some of OpenKruise's webhooks give for what they refuse. */
+/** Answers of 500 that Kubernetes' own binding of Pods and some of OpenKruise's webhooks give for refusals. */
 function isIntended({ message }: StatusError): boolean {
   return message.includes('denied the request: ') || /^\[?target\.(kind|name): /.test(message);
 }

@@ -24,7 +24,7 @@ const leases = [
   { namespace: 'kruise-system', name: 'kruise-manager' },
 ];
 
-test('of two sets of components on one store one works, and the other takes over', async () => {
+test('one of two sets of components on one store works, and the other takes over', async () => {
   const webhooks = new Map<string, Webhook>();
   const servers = createInProcessServers();
   const directory = createNodeDirectory(networkConnector(systemClock));
@@ -64,7 +64,7 @@ test('of two sets of components on one store one works, and the other takes over
   );
   assert.match(registries.get('first manager')!.text(), /^kruise_manager_is_leader 1$/m);
   assert.match(registries.get('second manager')!.text(), /^kruise_manager_is_leader 0$/m);
-  // The one that stands by has not looked at a single key.
+  // The standby has not reconciled a single key.
   assert.match(registries.get('first controller-manager')!.text(), /^controller_runtime_reconcile_total\{/m);
   assert.doesNotMatch(registries.get('second controller-manager')!.text(), /^controller_runtime_reconcile_total\{/m);
 
@@ -80,7 +80,7 @@ async function holdersOf(client: Client): Promise<readonly (string | undefined)[
   return found.map(({ spec }) => spec?.holderIdentity);
 }
 
-/** Resolves once all Leases are held by somebody. */
+/** Resolves once all Leases have a holder. */
 async function held(client: Client, identity: string): Promise<void> {
   await Promise.all(
     leases.map(async ({ namespace, name }) => {

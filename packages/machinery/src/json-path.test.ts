@@ -178,7 +178,7 @@ test('what multiplies is stopped', () => {
   assert.throws(() => jsonPath(`{${'[?(@'.repeat(500)}`), { name: 'ParseError' });
 });
 
-test('a path of many digits or spaces is looked at once', () => {
+test('a path of many digits or spaces is scanned once', () => {
   const before = process.cpuUsage().user;
   for (const text of ['1'.repeat(100_000), ' '.repeat(100_000)]) {
     try {

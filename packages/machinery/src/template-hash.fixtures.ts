@@ -1,8 +1,8 @@
-/** Pod templates that are made from the schema itself, so that no field is forgotten. */
+/** Pod templates that are made from the schema itself, so that no field is missing. */
 import { type PodTemplateSpec, podTemplateSpec } from '@kruise/api/core/pod-template';
 import { asField, type Node, type ObjectNode, resolve } from '@kruise/schema';
 
-/** Returns a template with a value in every field there is. */
+/** Returns a template with a value in every field. */
 export function wholeTemplate(): PodTemplateSpec {
   return sample(podTemplateSpec, valueFor) as PodTemplateSpec;
 }

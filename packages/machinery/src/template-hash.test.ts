@@ -81,7 +81,7 @@ for (const [of, template, hash] of hashes) {
   });
 }
 
-test('the collision count is hashed after the template, and none is not zero', () => {
+test('the collision count is hashed after the template, and no count differs from zero', () => {
   const template = templateWith({}) as PodTemplateSpec;
   assert.deepEqual(
     [undefined, 0, 1, 2147483647].map((collisionCount) => templateHash(template, collisionCount)),

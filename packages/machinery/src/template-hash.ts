@@ -12,8 +12,9 @@ const utf8 = new TextEncoder();
 const dumpHashes = new WeakMap<PodTemplateSpec, number>();
 
 /**
- * Returns the hash of a template in characters that are safe in a name: Kubernetes v1.33's own, bit by bit, since other
- * programs compute it from the template and compare. Another collision count gives another hash of the same template.
+ * Returns the hash of a template in characters that are safe in a name: bit by bit that of Kubernetes v1.33, since
+ * other programs compute it from the template and compare. Another collision count gives another hash of the same
+ * template.
  */
 export function templateHash(template: PodTemplateSpec = noTemplate, collisionCount?: number): string {
   let hash = dumpHashes.get(template);

@@ -26,11 +26,11 @@ export type ManagerOptions = RunOptions & {
   readonly inProcessWebhooks?: { set(path: string, webhook: Webhook): unknown };
   /** Called once the API server knows of the webhooks: from now on objects of Kruise's kinds can be written. */
   readonly onServing?: () => void;
-  /** Told that the Lease was lost, to stand by again; without it `LeadershipLostError` is thrown. */
+  /** Called when the Lease is lost, to become a standby again; without it `LeadershipLostError` is thrown. */
   readonly onLeadershipLost?: (error: Error) => void;
-  /** Where controllers, webhooks and protections are counted. */
+  /** Registry for the metrics of controllers, webhooks and refused deletions. */
   readonly registry?: MetricRegistry;
-  /** Told of what was protected from deletion. */
+  /** Called for each deletion that was refused. */
   readonly onProtected?: (event: ProtectionEvent) => void;
 };
 

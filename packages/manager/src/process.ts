@@ -55,7 +55,7 @@ export type ManagerProcessOptions = {
   /** Only objects of this namespace are looked at. */
   readonly watchedNamespace?: string;
   readonly expectationTimeoutMs: number;
-  /** Who may call the webhooks; anybody, unless given. */
+  /** The permitted callers of the webhooks; any client, by default. */
   readonly webhookCallers?: (() => WebhookCallers) | undefined;
   /** How long the certificates may take at the start. */
   readonly initializeTimeoutMs: number;

@@ -99,8 +99,8 @@ const goReasons: ReadonlyMap<string, string> = new Map([
 const unfinished = 'unexpected end of the stream within a flow collection';
 
 /**
- * What Go says of a text that ends within a flow collection: what it looked for at the end, and at which line. The text
- * is looked at once, from left to right; a quote that nothing closes is a character like any other.
+ * Returns Go's message for a text that ends within a flow collection: the expected token, and its line. The text is
+ * scanned once, from left to right; an unclosed quote is a character like any other.
  */
 function unfinishedCollection(source: string): string {
   const open: string[] = [];
@@ -128,7 +128,7 @@ function unfinishedCollection(source: string): string {
   return `line ${line}: did not find expected ${wanted}`;
 }
 
-/** Where the quote at a place is closed; below zero if nowhere. */
+/** Returns the position of the closing quote; below zero if there is none. */
 function closingQuote(source: string, start: number): number {
   const quoteSign = source[start];
   for (let at = start + 1; at < source.length; at++) {
@@ -238,13 +238,13 @@ function tagOf(source: string, { tagStart, tagEnd }: ScalarEvent, handles: TagHa
 }
 
 type Reading = {
-  /** The line of a place in the text. */
+  /** Returns the line of a position in the text. */
   readonly lineOf: (at: number) => number;
   readonly duplicates: string[];
   /** Aliases being followed. */
   readonly active: Set<YamlNode>;
   aliasDepth: number;
-  /** Nodes that were constructed where they stand, and nodes that came from following aliases. */
+  /** Nodes that were constructed in place, and nodes that came from following aliases. */
   ownCount: number;
   aliasCount: number;
   /** Characters of scalars that came from following aliases. */
@@ -252,11 +252,11 @@ type Reading = {
 };
 
 /**
- * How many nodes may come from following aliases, besides as many as there are without. Go allows up to 400,000 in the
- * smallest document, which takes this thread long enough to hold everyone else up; nothing legitimate comes near this.
+ * Number of nodes that may come from following aliases, in addition to as many as the document has. Go allows up to
+ * 400,000 in the smallest document, which blocks this thread for too long; nothing legitimate comes near this.
  */
 const allowedAliasNodes = 10_000;
-/** How much text may come from following aliases: as much as a request may have. */
+/** Length of text that may come from following aliases: the limit of a request. */
 const allowedAliasText = 3 << 20;
 
 /** Counts a node, and refuses a document whose aliases multiply. */
@@ -362,8 +362,8 @@ function mergeNeedsMap(): YamlError {
 }
 
 /**
- * Finds the lines of places in a text. The ends of lines are looked for once, at the first question: counting them anew
- * for each repeated key would take the square of their number.
+ * Finds the lines of positions in a text. Line ends are found once, at the first call: counting them again for each
+ * repeated key would take quadratic time.
  */
 function lineFinder(source: string): (at: number) => number {
   let ends: number[] | undefined;

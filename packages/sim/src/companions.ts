@@ -1,6 +1,6 @@
 /**
- * Kinds of Kruise that stand beside workloads or make workloads of their own. A world has one or two of them at most: each
- * costs time, and most have to do with one workload only.
+ * Kinds of Kruise that accompany workloads or create workloads. A world has one or two of them at most: each costs
+ * time, and most depend on one workload only.
  */
 import { deployment } from '@kruise/api/apps/deployment';
 import { advancedCronJob } from '@kruise/api/kruise/advancedcronjob';
@@ -22,16 +22,16 @@ import { restarted, selectorOf, template, undemanding } from './workloads.ts';
 
 export type Companion = {
   readonly kind: Kind;
-  /** The workload it has to do with, if it does not stand alone. */
+  /** The workload that the companion depends on, if any. */
   readonly beside?: Kind;
-  /** Whether kruise-daemon takes part. */
+  /** Set if kruise-daemon takes part. */
   readonly needsDaemon?: boolean;
   draw(random: Random, durationMs: number): readonly Step[];
 };
 
 const namespace = 'default';
 const sidecarImages = ['redis:7.2', 'redis:7.4', 'redis:8.0'];
-/** How many changes a user makes to one of them at most. */
+/** Maximum number of changes that a user makes to a companion. */
 const mostChanges = 3;
 
 type Object = { readonly kind: Kind; readonly name: string; readonly spec: object };
@@ -185,7 +185,7 @@ export const companions: readonly Companion[] = [
           template: { jobTemplate },
         },
       });
-      // A schedule would never let a world come to rest.
+      // With a schedule a world would never become stable.
       const paused: Step = {
         atMs: durationMs,
         what: 'pauses AdvancedCronJob tick',
@@ -217,7 +217,7 @@ export const companions: readonly Companion[] = [
   {
     kind: imagePullJob,
     needsDaemon: true,
-    // A NodeImage is created when its node has been there for half a minute, and a job asks those that there are.
+    // A NodeImage is created when its node has been there for half a minute, and a job pulls on those that exist.
     draw: (random, durationMs) =>
       made(random, durationMs, {
         kind: imagePullJob,

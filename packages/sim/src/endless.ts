@@ -1,6 +1,6 @@
 /**
- * Budgets of a world, so that one that goes on without end is reported and does not hang. Virtual time cannot be the only
- * limit: a loop that waits for nothing keeps time from passing.
+ * Budgets of a world, so that an endless world is reported and does not hang. Virtual time cannot be the only limit: a
+ * loop that waits for nothing keeps time from passing.
  */
 import type { Store } from '@kruise/apiserver/store/store';
 import type { Instant } from '@kruise/values/time';
@@ -9,18 +9,18 @@ import type { Settle } from '@kruise/values/virtual-clock';
 /** A world takes some hundred thousand steps, and a few thousand of them at one instant when much happens at once. */
 const mostSteps = 5_000_000;
 const mostStepsAtOnce = 200_000;
-/** A server retries a write that another overtook. Many writers at one instant make some hundreds of attempts together. */
+/** A server retries a write after a conflict. Many writers at one instant make some hundreds of attempts together. */
 const mostAttemptsAtOnce = 20_000;
 
-/** A world that goes on without end: time does not pass any more, or what is waited for never comes. */
+/** An endless world: time does not pass any more, or the awaited state is never reached. */
 export class EndlessWorldError extends Error {
   override readonly name = 'EndlessWorldError';
 }
 
 export type Budget = {
-  /** Settles, and throws once the world has taken more steps than any sound world takes. */
+  /** Settles, and throws once the world has taken more steps than any correct world takes. */
   readonly settle: Settle;
-  /** Puts a limit on the writes that a store is asked for at one instant: a loop of those settles never. */
+  /** Limits the writes to a store at one instant: a loop of writes never settles. */
   limit(store: Store): Store;
 };
 
@@ -54,7 +54,7 @@ export function createBudget(settle: Settle, now: () => Instant): Budget {
   };
 }
 
-/** Counts calls, from one again when time has passed. */
+/** Counts calls; starts from one again when time has passed. */
 function countAtOnce(now: () => Instant): () => number {
   let [count, last] = [0, Number.NaN];
   return () => {

@@ -6,7 +6,7 @@ import { forGoodMs, type RefusalKind } from './refusals.ts';
 /** Something that goes wrong for a while. */
 export type Fault = {
   readonly kind: FaultKind;
-  /** The process it happens to, or the writes that are refused. */
+  /** The process with the fault, or the writes that are refused. */
   readonly target: string;
   /** From the beginning of the scenario. */
   readonly atMs: number;

@@ -15,9 +15,9 @@ import type { Program } from './world.ts';
 export type Machines = {
   /** The kubelet of each machine. */
   readonly kubelets: readonly Program[];
-  /** The containers that run, wherever that is. */
+  /** Returns the running containers of all machines. */
   running(): Iterable<SeenContainer>;
-  /** A container by its id, if it was ever started. */
+  /** Returns a container by its id, if it was ever started. */
   container(id: string): SeenContainer | undefined;
   /** Whether a container of a Pod, by its uid, has ever run. */
   hasRun(uid: string): boolean;
@@ -27,7 +27,7 @@ export type Machines = {
   switchOff(name: string): Promise<void>;
 };
 
-/** A container that was started, as its runtime knows it. */
+/** A container that was started, as its runtime records it. */
 export type SeenContainer = {
   readonly machine: string;
   /** Namespace and name of its Pod. */

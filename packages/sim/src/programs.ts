@@ -53,7 +53,7 @@ function partsOf(
     complain(error instanceof Error ? `${message}: ${error.message}` : message);
   };
   const log: Log = { info() {}, warn: told, error: told };
-  // The process is part of it, by which `invariants/leaders.ts` tells who holds a lease.
+  // The identity contains the process, by which `invariants/leaders.ts` finds the holder of a lease.
   const identity = `${process}/${Math.floor(random.next() * 1e9)}`;
   const leaderElection = { name, namespace: 'kube-system', identity, retryPeriodSeconds };
   return { client, clock: life.clock, random, log, leaderElection, ...unusual };

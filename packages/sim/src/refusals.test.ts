@@ -36,7 +36,7 @@ for (const kind of kinds) {
   });
 }
 
-test('refusals are drawn once, for a while and for good, and in some worlds only', () => {
+test('refusals of one request, for a while and for good are drawn, in some worlds only', () => {
   const drawn = Array.from({ length: 200 }, (_, index) =>
     drawRefusals(seededRandom(`refusals ${index}`), 60_000, 60_000),
   );

@@ -1,6 +1,6 @@
 /**
- * Writes that the API server refuses: once, for a while or for good. Policies, quotas and webhooks are the real objects,
- * written by a user and deleted again; validation is a rule of the server itself, and is put in its way.
+ * Writes that the API server refuses: once, for a while or for good. Policies, quotas and webhooks are the real
+ * objects, written by a user and deleted again; validation is a rule of the server itself, and is injected there.
  */
 import { validatingAdmissionPolicy } from '@kruise/api/admissionregistration/validatingadmissionpolicy';
 import { validatingAdmissionPolicyBinding } from '@kruise/api/admissionregistration/validatingadmissionpolicybinding';
@@ -56,20 +56,20 @@ export type Refusal = {
   readonly lastsMs: number;
 };
 
-/** A refusal that lasts so long is never taken back: it outlasts every world. */
+/** Duration of a refusal that is never lifted: it is longer than every world. */
 export const forGoodMs = 24 * 3_600_000;
 
-/** A refusal that lasts no longer refuses one request, where the mechanism can count, and a few where it cannot. */
+/** Duration of a refusal of one request, if the mechanism can count, and of a few if it cannot. */
 const onceMs = 500;
 
-/** One world in so many has writes refused. */
+/** Number of worlds of which one has refused writes. */
 const worldsPerRefusal = 3;
 
 export function isRefusal(fault: { readonly kind: string }): fault is Refusal {
   return (refusalKinds as readonly string[]).includes(fault.kind);
 }
 
-/** Draws the refusals of a scenario that lasts so long: none, in most worlds. */
+/** Draws the refusals of a scenario of a duration: none, in most worlds. */
 export function drawRefusals(random: Random, durationMs: number, longestMs: number): readonly Refusal[] {
   if (randomInteger(random, worldsPerRefusal) !== 0) return [];
   return Array.from({ length: 1 + randomInteger(random, 2) }, (): Refusal => {
@@ -81,17 +81,17 @@ export function drawRefusals(random: Random, durationMs: number, longestMs: numb
   });
 }
 
-/** Has writes refused from now on, and calls it off after a while. */
+/** Refuses writes from now on, and lifts the refusal after its duration. */
 export function refuseWrites(world: World, refusal: Refusal, client: () => Client | undefined): void {
   const { kind, target, lastsMs } = refusal;
   const scope: Scope = scopes[target];
   const name = `refusal-${refusal.atMs}`;
   const isOnce = lastsMs <= onceMs;
-  /** Called after the refusal's time, unless that is never over. */
+  /** Calls `end` after the duration of the refusal, unless it is for good. */
   const ended = (end: () => void) => {
     if (lastsMs < forGoodMs) world.clock.setTimer(lastsMs, end);
   };
-  /** Writes an object and deletes it in the end, each as often as it takes. */
+  /** Writes an object and deletes it in the end, retrying each until it succeeds. */
   const during = (create: (client: Client) => Promise<unknown>, remove: (client: Client) => Promise<unknown>) => {
     const created = persist(world, client, create);
     ended(() => void created.then(() => persist(world, client, remove)));
@@ -219,7 +219,7 @@ const operationOf: { readonly [method: string]: string } = {
   DELETE: 'DELETE',
 };
 
-/** Whether a request of a component is one of those that a scope names. */
+/** Reports whether a request of a component is in a scope. */
 function isMeant({ user, request }: Heard, { operations, groups, resources }: Scope): boolean {
   if (user.username === 'user' || !(operations as readonly string[]).includes(operationOf[request.method] ?? ''))
     return false;

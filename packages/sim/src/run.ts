@@ -86,10 +86,10 @@ const doublings: readonly (readonly Leading[])[] = [
 const worldsPerEvents = 4;
 /** How long nothing may be amiss before it is believed that all is at rest. */
 const quietMs = 5000;
-/** How long nothing may be written then, and how long writes that are refused for good are tried again for. */
+/** Time without writes in a stable world, and time for which writes that are refused for good are observed. */
 const stillMs = 90_000;
 const refusedMs = 300_000;
-/** Heartbeats of kubelets, leases and Events may be written at rest; so may image pulls, which time out and are tidied by the clock. */
+/** Writes that a stable world may have: heartbeats, leases, Events, and image pulls, which time out by the clock. */
 const heartbeats = /^\/registry\/(?:leases|events|minions|apps\.kruise\.io\/(?:nodeimages|imagepulljobs))\//;
 /** Worlds write a few thousand times. Who writes without end keeps time from passing, and would never be found out. */
 const mostRevisions = 30_000;
@@ -180,7 +180,7 @@ export async function run(options: RunOptions): Promise<Result> {
     return undefined;
   };
 
-  /** Lets everything happen that is to, and judges it. */
+  /** Runs the whole scenario, and judges it. */
   const judge = async (): Promise<Broken | undefined> => {
     try {
       await world.start();
@@ -197,7 +197,7 @@ export async function run(options: RunOptions): Promise<Result> {
     const healed = Math.max(durationMs, ...ends);
     const failed = await pass(begin + healed);
     if (failed) return failed;
-    // What is refused for good never comes to rest, but must not be tried again without end.
+    // A world with a refusal for good never becomes stable, but must not retry without end.
     if (faults.some((fault) => isRefusal(fault) && fault.lastsMs >= forGoodMs)) return pass(clock.now() + refusedMs);
     const latest = begin + healed + patienceMinutes * 60_000;
     for (let quietSince = Number.POSITIVE_INFINITY; ; ) {
@@ -245,7 +245,7 @@ export async function run(options: RunOptions): Promise<Result> {
   };
 }
 
-/** The companions of a world: those its seed says or, where it is about one kind alone, that one or none. */
+/** Returns the companions of a world: those of its seed or, if the world is for one kind alone, that one or none. */
 function companionsOf({ seed, only }: RunOptions): readonly Companion[] {
   return only ? companions.filter(({ kind }) => kind === only) : drawCompanions(seededRandom(`${seed} companions`));
 }
@@ -259,15 +259,16 @@ function stepsOf({ seed, only }: RunOptions, beside: readonly Companion[], durat
   return [...usual, ...drawn].sort((a, b) => a.atMs - b.atMs);
 }
 
-/** How long a node whose lease is not renewed is taken to be well, and some time to notice that it is. */
+/** Time until a node whose lease is not renewed is not ready, with some time to detect it. */
 const silenceMs = 75_000;
 
-/** How long a process may wait before it connects again to a server that it could not reach. */
+/** Maximum time until a process reconnects to a server that it could not reach. */
 const reconnectMs = 60_000;
 
 /**
- * Returns when a fault has no effect any more. A lease that was renewed by a clock ahead of the others counts as renewed
- * again only by a later time, as in Kubernetes: such a node is not ready for a while after its clock was put right.
+ * Returns when a fault has no effect any more. A lease that was renewed by a clock ahead of the others counts as
+ * renewed again only by a later time, as in Kubernetes: such a node is not ready for a while after its clock was
+ * corrected.
  */
 function aftermathMs(fault: Fault): number {
   const { kind, target, atMs, lastsMs } = fault;
@@ -275,7 +276,7 @@ function aftermathMs(fault: Fault): number {
   return atMs + lastsMs + (isNodeAhead ? Math.max(0, clockErrorMs(fault)) + silenceMs : reconnectMs);
 }
 
-/** What was broken, and how. */
+/** The violated invariant, and how it was violated. */
 type Broken = { readonly invariant: string; readonly why: string };
 
 const user = { username: 'user', groups: ['system:masters', 'system:authenticated'] };

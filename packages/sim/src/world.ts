@@ -57,9 +57,9 @@ export type World = {
   observer(user: User): Transport | undefined;
   /** Tells of every request as it reaches the server; what it returns is told of the answer. */
   onRequest(witness: Witness): void;
-  /** Has the API server refuse requests until the returned function is called. */
+  /** Refuses requests at the API server until the returned function is called. */
   refuse(refuser: Refuser): () => void;
-  /** Serves a webhook that belongs to no process, or none at that place. */
+  /** Serves a webhook that belongs to no process; undefined removes it. */
   setWebhook(path: string, webhook: Webhook | undefined): void;
   /** Tells at which revision a server finds the store when it starts. */
   onServerStart(listener: (revision: number) => void): void;
@@ -70,9 +70,9 @@ export type World = {
   end(): void;
 };
 
-/** A request, who sent it, and from which process. */
+/** A request with its user and its process. */
 export type Heard = { readonly user: User; readonly request: ApiRequest; readonly process: string };
-/** Returns the error that the API server answers a request with in place of doing it. */
+/** Returns the error with which the API server refuses a request. */
 export type Refuser = (heard: Heard) => StatusError | undefined;
 export type Witness = (heard: Heard) => ((answer: ApiAnswer) => void) | undefined;
 

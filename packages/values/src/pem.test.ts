@@ -5,20 +5,20 @@ import { pem, pemBlocks, pemBytes } from './pem.ts';
 const labels = (text: string) => Array.from(pemBlocks(text), ({ label }) => label);
 const block = (label: string) => pem(label, Buffer.from('content'));
 
-test('blocks come in the order of the text, with what stands between them left out', () => {
+test('blocks come in the order of the text, without the text between them', () => {
   const text = `before\n${block('A')}between\n${block('B B')}after`;
   assert.deepEqual(labels(text), ['A', 'B B']);
   assert.equal(pemBytes('B B', text).toString(), 'content');
 });
 
-test('a block without its end, or with the end of another, is not a block', () => {
+test('a block without its end, or with the end of another, is ignored', () => {
   assert.deepEqual(labels(`-----BEGIN A-----\nAAAA\n${block('B')}`), ['B']);
   assert.deepEqual(labels(`-----BEGIN A-----\nAAAA\n-----END C-----\n${block('B')}`), ['B']);
   assert.deepEqual(labels('-----BEGIN A-----\nAAAA'), []);
   assert.deepEqual(labels('-----BEGIN '), []);
 });
 
-test('a label that is not in the text is missed', () => {
+test('a label that is not in the text is an error', () => {
   assert.throws(() => pemBytes('A', block('B')), /no A in PEM text/);
 });
 

@@ -1,4 +1,4 @@
-/** One block of PEM text: the whole of it, its label, and what stands between its first and last line. */
+/** Block of PEM text: the whole of it, its label, and the content between its first and last line. */
 export type PemBlock = { readonly label: string; readonly content: string; readonly text: string };
 
 const begin = '-----BEGIN ';

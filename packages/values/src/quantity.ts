@@ -329,8 +329,8 @@ function saturated(value: bigint): bigint {
 }
 
 /**
- * The whole number at or above it as Kubernetes' 64-bit arithmetic has it: beyond the range a decimal keeps its low bits,
- * which may turn its sign, and a scaled integer is 0. For rules of validation alone, which are seen from outside.
+ * Returns the value rounded up, in Kubernetes' 64-bit arithmetic: beyond the range a decimal keeps its low bits, which
+ * may change its sign, and a scaled integer is 0. Only for rules of validation, whose results users see.
  */
 export function wrappedValue(quantity: Quantity): bigint {
   const { unscaled, scale, wide } = quantity;

@@ -133,7 +133,7 @@ function* validateRatio(
   }
 }
 
-/** An amount that a list has itself: `__proto__` is a name like any other, and every object would have one. */
+/** Returns an own amount of a list: `__proto__` is a name like any other, and every object would inherit one. */
 function amountOf(list: { readonly [name: string]: string } | null | undefined, name: string): string | undefined {
   return list && Object.hasOwn(list, name) ? list[name] : undefined;
 }

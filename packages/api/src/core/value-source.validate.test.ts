@@ -15,7 +15,7 @@ for (const { path, parts } of cases) {
   test(`${path} is split into ${JSON.stringify(parts)}`, () => assert.deepEqual(splitSubscript(path), parts));
 }
 
-test('a subscript is what the shortest match of a pattern finds', () => {
+test('a subscript is the shortest match of the pattern', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom('a', "['", "']", "'", '[', ']', '\n'), { maxLength: 8 }), (parts) => {
       const path = parts.join('');

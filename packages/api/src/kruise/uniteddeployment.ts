@@ -22,7 +22,7 @@ function templateOf<N extends s.Node>(spec: N) {
   });
 }
 
-/** The templates in Go's order; the one of CloneSets is not written alike in both versions. */
+/** The templates in Go's order. The CloneSet template is encoded differently in the two versions. */
 function templatesWith<N extends s.Node>(cloneSet: N) {
   return s.object({
     statefulSetTemplate: s.pointer(

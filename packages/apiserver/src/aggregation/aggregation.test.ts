@@ -133,7 +133,7 @@ test('a group that another server answers for is found, asked, and told who is a
     assert.match(String(stripped['x-remote-group']), /system:masters/);
     assert.deepEqual([stripped['x-forwarded-for'], stripped['x-own']], ['127.0.0.1', undefined]);
 
-    // The backend is asked for the path that was authorized, decoded once and escaped anew.
+    // The backend receives the path that was authorized, decoded once and escaped again.
     await ask('/apis/wardle.example.com%2Fv1/namespaces/a%2Fb/%2e%2e/fischers%3Fx');
     assert.equal(backend.asked.at(-1)?.url, '/apis/wardle.example.com/v1/namespaces/a/b/../fischers%3Fx');
 

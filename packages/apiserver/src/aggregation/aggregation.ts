@@ -26,7 +26,7 @@ import { createRemotes, type FrontProxyClient } from './remotes.ts';
 
 /** Other API servers behind this one, each answering for a version of a group. */
 export type Aggregation = {
-  /** Who answers for a decoded path, if not this server. */
+  /** Returns the handler of a decoded path that an aggregated server serves; undefined if this server does. */
   find(path: string): Page | undefined;
   /** Asks one of them what a GET is about; undefined where this server answers for itself. */
   reader(context: RequestContext): (() => Promise<unknown>) | undefined;

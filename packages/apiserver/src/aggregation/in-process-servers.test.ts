@@ -11,7 +11,7 @@ async function ask(path: string): Promise<{ readonly code: number; readonly serv
   return { code: answer.code, served: JSON.parse(await text(answer.body)).served };
 }
 
-test('a server in the process is asked for the very path that was authorized', async () => {
+test('an in-process server receives the path that was authorized', async () => {
   assert.deepEqual(await ask('/apis/g/v1/namespaces/a/pods?limit=2'), {
     code: 200,
     served: '/apis/g/v1/namespaces/a/pods',
@@ -26,7 +26,7 @@ for (const path of [
   '/apis/g/v1/namespaces/mine/..\\yours/pods',
   '/apis/g/v1/./pods',
 ]) {
-  test(`a server in the process is not asked for ${path}`, async () => {
+  test(`an in-process server receives no request for ${path}`, async () => {
     assert.deepEqual(await ask(path), { code: 404, served: undefined });
   });
 }

@@ -5,7 +5,7 @@ import type { Backend } from '../connect/backend.ts';
 import { noSuchResource } from '../handlers/refusal.ts';
 import { hasDotSegment, splitTarget } from '../url-path.ts';
 
-/** What is asked of such a server. The path is the one that was authorized, and has no dot segments. */
+/** Request to an in-process server. The path is the one that was authorized, and has no dot segments. */
 export type Question = {
   readonly path: string;
   readonly query: URLSearchParams;
@@ -48,7 +48,7 @@ export function backendOf(server: InProcessServer, name: string): Backend {
     const accept = [headers.accept].flat().join(',');
     const { code, object } = await answered(() => {
       if (method !== 'GET') throw new StatusError(methodNotAllowed(method));
-      // Nothing has such a name, and resolving the dots would lead to what nobody authorized.
+      // No resource has such a name, and resolving the dots would lead to a path that was not authorized.
       if (hasDotSegment(target.path)) throw noSuchResource();
       return server.get({ path: target.path, query: new URLSearchParams(target.query), accept });
     });

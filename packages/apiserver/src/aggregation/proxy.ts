@@ -19,7 +19,7 @@ export async function passOn(
 ): Promise<void> {
   if (!aggregated.isAvailable) throw new PlainRefusal(503, 'service unavailable');
   const backend = reach(remotes, aggregated);
-  // Written anew from the path that was authorized, so that the backend reads no other in it.
+  // Escaped again from the path that was authorized, so that the backend reads the same path.
   const escaped = escapePath(info.path);
   const path = exchange.rawQuery === '' ? escaped : `${escaped}?${exchange.rawQuery}`;
   const identity = identityHeaders(user);

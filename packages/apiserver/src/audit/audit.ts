@@ -44,7 +44,7 @@ export type AuditLog = {
 /** Records requests as a policy says: who did what to what, when, and what came of it. */
 export function createAuditLog(policy: AuditPolicy, write: AuditSink): AuditLog {
   const recorderOf: (request: Request) => Recorder | undefined = ({ context, sender, origin }) => {
-    // Rules are about who sent a request: standing for someone else must not lead past them.
+    // Rules apply to the user who sent the request: impersonation must not bypass them.
     const scope = scopeOf(policy, sender === undefined ? context : { ...context, user: sender });
     if (scope.level === 'None') return undefined;
     const { info, user, clock } = context;

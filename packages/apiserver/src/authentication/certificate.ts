@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { certificateSubject, type Subject } from '@kruise/machinery/x509/certificate';
 
-/** Whether an authority has made a certificate. */
+/** Reports whether an authority issued a certificate. */
 export function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
   return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
 }
@@ -11,7 +11,7 @@ export function shownSubject(certificate: X509Certificate): Subject | undefined 
   try {
     return certificateSubject(certificate.raw);
   } catch {
-    // A name nobody can read is nobody's.
+    // A subject that cannot be read authenticates no user.
     return undefined;
   }
 }

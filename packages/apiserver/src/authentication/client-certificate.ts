@@ -20,7 +20,7 @@ export function clientCertificates(authority: string): Authenticator {
   };
 }
 
-/** Usages of certificates that clients may show: client auth, or any. */
+/** Extended key usages of certificates that clients may present: client auth, or any. */
 const clientUsages: ReadonlySet<string> = new Set(['1.3.6.1.5.5.7.3.2', '2.5.29.37.0']);
 
 function userOf(socket: TLSSocket, issuer: X509Certificate): User | undefined {

@@ -38,7 +38,7 @@ export async function authorize(core: Core, context: RequestContext): Promise<vo
   if (verdict !== 'allow') throw refusal(attributes, reason);
 }
 
-/** Refuses to create what a request with another verb would come to create. */
+/** Authorizes the creation of an object by a request with another verb. */
 export async function authorizeCreate(core: Core, context: RequestContext): Promise<void> {
   const { fieldSelector: _, labelSelector: __, ...attributes } = resourceAttributesOf(context);
   const wanted: Attributes = { ...attributes, verb: 'create' };

@@ -148,7 +148,7 @@ test('masters may do everything, whatever the roles say', async () => {
 
 test('a decision is memoized for one user and request, whatever characters their names have', async () => {
   const place = await spaceFor({ kind: 'Group', name: 'readers' });
-  // What parted the groups and the verb in a key is itself a group here.
+  // The separator between the groups and the verb in a key is itself a group here.
   const forged: User = { username: 'eve', groups: ['a\0readers', '\0get'] };
   assert.equal((await ask(forged, 'list', 'pods', place)).verdict, 'no-opinion');
   assert.equal((await ask(user('eve', 'a', 'readers'), 'list', 'pods', place)).verdict, 'allow');

@@ -35,7 +35,7 @@ export interface Rbac extends Authorizer {
   rulesOf(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined;
 }
 
-/** Decisions are the same until a role or binding changes; this many are memoized. */
+/** Maximum number of memoized decisions. Decisions are the same until a role or binding changes. */
 const memoizedDecisions = 8192;
 /** Longer keys are not memoized: clients choose paths and names of up to a megabyte. All keys together stay below 8 MB. */
 const maxKeyLength = 1024;
@@ -144,9 +144,9 @@ export function createRbac(objects: RbacObjects): Rbac {
 }
 
 /**
- * Returns the key a decision is memoized by, without the name of the object, of which there are many. Users, groups and
- * all else may hold any character (a SubjectAccessReview takes them from its sender), so each part is preceded by its
- * length: no two requests have the same key.
+ * Returns the key a decision is memoized by, without the name of the object, as there are many names. Users, groups and
+ * other parts may hold any character (a SubjectAccessReview takes them from its sender), so each part is preceded by
+ * its length: no two requests have the same key.
  */
 function keyOf(attributes: Attributes): string {
   const { user, verb } = attributes;

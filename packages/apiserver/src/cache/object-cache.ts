@@ -38,7 +38,7 @@ export type Watcher = {
  * the store's own history, so this only has to cover the usual reconnect, and each keeps a version alive.
  */
 const rememberedChanges = 256;
-/** How many bytes those changes may have stored, together: a client can write an object of a megabyte over and over. */
+/** Bytes that those changes may store together: a client can write an object of a megabyte over and over. */
 const rememberedBytes = 32 * 2 ** 20;
 
 /** An object as the store has it. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { configMap } from '@kruise/api/core/configmap';
 import { startTestServer } from '../testing/test-server.ts';
 
-test('a watcher that resumes sees every change, however large those are that memory has dropped', async () => {
+test('a watcher that resumes sees every change, including large ones that the cache has dropped', async () => {
   await using server = await startTestServer();
   const { client } = server;
   const metadata = { name: 'large', namespace: 'default' };

@@ -30,8 +30,8 @@ function isCredential(name: string): boolean {
 type ForwardedHeaders = { [name: string]: string | string[] | undefined };
 
 /**
- * The headers of a request as they go on to a backend. What the client's Connection header names is removed before this
- * server adds anything, or a client could have the headers removed that say who it is.
+ * Returns the headers of a request for its backend. The headers that the client's Connection header names are removed
+ * before this server adds any, or a client could remove the headers that carry its identity.
  */
 export function forwardedHeaders(exchange: Exchange): ForwardedHeaders {
   const headers: ForwardedHeaders = {};
@@ -52,7 +52,7 @@ export function forwardedHeaders(exchange: Exchange): ForwardedHeaders {
   return headers;
 }
 
-/** The forwarded headers of a request that asks the backend to switch protocols. */
+/** Returns the headers of a request for its backend, with the request to switch protocols. */
 export function upgradeHeaders(exchange: Exchange): ForwardedHeaders {
   return { ...forwardedHeaders(exchange), connection: 'Upgrade', upgrade: exchange.headers.upgrade };
 }

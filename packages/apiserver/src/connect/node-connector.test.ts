@@ -48,7 +48,7 @@ test('a node is reached by its internal address before its name, which no DNS ma
   assert.equal(urlOf(nodeOf(both.slice(0, 1))), 'https://worker-1:10250');
 });
 
-test('the label of the host name stands in for an address', () => {
+test('the hostname label is used if there is no such address', () => {
   assert.equal(urlOf(nodeOf([], 1, { 'kubernetes.io/hostname': 'labelled' })), 'https://labelled:1');
 });
 
@@ -58,7 +58,7 @@ test('a node without any preferred address is not reached', () => {
   });
 });
 
-test('a kubelet is shown the certificate, and its own is verified where an authority is given', async () => {
+test('the server presents its certificate to kubelets, and verifies theirs if an authority is given', async () => {
   const shown: string[] = [];
   const kubelet = createServer(
     { cert: pair.certificate, key: pair.key, ca: authority.certificate, requestCert: true, rejectUnauthorized: false },
@@ -87,7 +87,7 @@ test('a kubelet is shown the certificate, and its own is verified where an autho
     assert.equal(await ask({}), '200');
     assert.equal(await ask({ authority: authority.certificate }), '200');
     assert.match(await ask({ authority: other }), /certificate/);
-    // Logs may be asked for of a kubelet whose certificate nobody can verify.
+    // Logs may be requested from a kubelet whose certificate cannot be verified.
     assert.equal(await ask({ authority: other }, true), '200');
     assert.deepEqual(shown, ['kubelet-client', 'kubelet-client', 'kubelet-client']);
   } finally {

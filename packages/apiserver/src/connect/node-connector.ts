@@ -26,13 +26,13 @@ export type Dial = (target: { readonly host: string; readonly port: number }) =>
 export const nodeAddressTypes = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'] as const;
 export type NodeAddressType = (typeof nodeAddressTypes)[number];
 
-/** The order of kubeadm: names of nodes are rarely known to anybody's DNS. */
+/** The order of kubeadm: names of nodes are rarely in any DNS. */
 const defaultAddressTypes: readonly NodeAddressType[] = ['InternalIP', 'ExternalIP', 'Hostname'];
 const defaultKubeletPort = 10250;
 
-/** How the server reaches kubelets: what it shows, whom it trusts, and which of a node's addresses it takes. */
+/** Access to kubelets: the client certificate to present, the authority to trust, and the order of node addresses. */
 export type KubeletAccess = BackendTls & {
-  /** The first type that a node has an address of is taken. */
+  /** Types of addresses by preference: the first type that a node has an address of is used. */
   readonly addressTypes?: readonly NodeAddressType[];
 };
 

@@ -68,7 +68,7 @@ for (const way of ['in process', 'over HTTPS'] as const) {
       await put(server.clientOf({ username: 'creator', groups: [] }), 'held');
     });
 
-    test('an object that is not valid is refused as such first', async () => {
+    test('an invalid object is refused as invalid first', async () => {
       await assert.rejects(put(editor, 'NOT VALID'), (error: unknown) => {
         assert.ok(error instanceof StatusError);
         return error.code === 422;

@@ -97,7 +97,7 @@ export async function admitAndStore(
     refuseFaulty(called(resource), object, createFaults(strategy, resource, object, context));
     if (strategy.mayWrite) refuseFaulty(called(resource), object, await strategy.mayWrite(object, undefined, context));
     for (const warning of strategy.warnings?.(object, undefined) ?? []) context.warnings.add(warning);
-    // An update or an apply may come to create the object, which takes the right to create it as well.
+    // An update or an apply may create the object, which needs the right to create it as well.
     if (context.info.verb !== 'create') await authorizeCreate(core, context);
     await core.admission.validate({ ...attributes, object, name: object.metadata.name ?? '' });
     const found = await store(core, resource, options, object);

@@ -16,7 +16,7 @@ export type ListOptions = {
 };
 
 const maxInt64 = 2n ** 63n - 1n;
-/** A query may have a megabyte of digits, which are not read to be found out of range. */
+/** Maximum number of digits that are parsed: a query may have a megabyte of them, which are out of range anyway. */
 const maxDigits = 100;
 
 /** A whole number of a query string, refused in the words of the Go function that reads it. */

@@ -45,7 +45,7 @@ export function tracker(
         resource,
         (each) => track(each, live, draft),
         // The draft has not been validated yet, so a converter may fail on it. Validation reports the reason; an object
-        // that passes is stored without managed fields, as in Kubernetes.
+        // that is valid is stored without managed fields, as in Kubernetes.
         () => withoutManagedFields(draft),
       ),
   };

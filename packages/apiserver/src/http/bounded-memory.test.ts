@@ -17,7 +17,7 @@ function heapUsed(): number {
 
 const pathBytes = 256 * 1024;
 
-test('requests for long paths that lead nowhere leave nothing behind', async () => {
+test('requests for long paths that are not served leave nothing in memory', async () => {
   const metrics = createMetrics();
   await using server = await startTestServer({ https: true, metrics });
   const ask = rawRequests(server, { asNobody: true });

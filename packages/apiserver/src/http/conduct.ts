@@ -16,7 +16,7 @@ export type Conducted = {
   /** Who sent it, where they stand for someone else. */
   readonly sender: User;
   readonly headers: Headers;
-  /** Why the sender may not stand for whom it wants to, if so. */
+  /** The error if the sender may not impersonate the user they ask for. */
   readonly refusal?: unknown;
 };
 

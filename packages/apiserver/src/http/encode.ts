@@ -118,7 +118,7 @@ async function* listMessage({ list }: Kind, head: ListHead, items: readonly Foun
   }
   const sizeBytes = pieces.reduce((sum, { length }) => sum + length, 0);
   const message = enveloped(head.apiVersion, head.kind, pieces);
-  // In one piece it is seen that it is not worth compressing.
+  // A short list goes out in one piece, so that the sender sees that it is too short to compress.
   if (sizeBytes < compressFromBytes) yield Buffer.concat([...message]);
   else yield* message;
 }

@@ -13,7 +13,7 @@ export type Headers = { readonly [name: string]: string | string[] };
 /** A request and its answer on the wire, over HTTP/1.1 or HTTP/2 alike. */
 export type Exchange = {
   readonly method: string;
-  /** As it was sent, still encoded. Whatever decides by the path uses `RequestInfo.path`. */
+  /** The path as it was sent, still encoded. Decisions by path use `RequestInfo.path`. */
   readonly rawPath: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
@@ -59,7 +59,7 @@ export type Stream = {
 export const maxBodyBytes = 3 * 1024 * 1024;
 /** From here on compressing pays. */
 export const compressFromBytes = 128 * 1024;
-/** The fastest, as Kubernetes has it: higher levels take two to four times as long to save a tenth to a third. */
+/** The fastest level, as in Kubernetes: higher levels take two to four times as long to save a tenth to a third. */
 export const gzipLevel = 1;
 
 export function exchangeOf(request: Http2ServerRequest, response: Http2ServerResponse): Exchange {
@@ -158,14 +158,14 @@ function hasContent({ headers, stream }: Http2ServerRequest): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
-/** Whether an answer may be compressed: the client takes it, and nobody has encoded it yet. */
+/** Reports whether an answer may be compressed: the client accepts gzip, and the answer is not encoded yet. */
 export function isCompressible(asked: IncomingHttpHeaders, headers: Headers): boolean {
   const accepted = asked['accept-encoding'];
   if (typeof accepted !== 'string' || headers['content-encoding']) return false;
   return accepted.split(',').some((part) => part.trim().split(';')[0] === 'gzip');
 }
 
-/** What an answer says of itself once it is compressed. */
+/** Returns the headers of a compressed answer. */
 export function compressedHeaders({ vary = [] }: Headers): Headers {
   return { 'content-encoding': 'gzip', vary: [vary, 'Accept-Encoding'].flat().join(', ') };
 }

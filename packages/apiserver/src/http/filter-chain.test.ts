@@ -13,7 +13,7 @@ type Recorded = {
   readonly responseStatus: { readonly code: number };
 };
 
-describe('requests are authorized before anything else of them is looked at', () => {
+describe('requests are authorized before anything else of them is read', () => {
   const records: Recorded[] = [];
   let server: TestServer & Listening;
   let ask: ReturnType<typeof rawRequests>;
@@ -43,7 +43,7 @@ describe('requests are authorized before anything else of them is looked at', ()
   const cannotCreate =
     'configmaps is forbidden: User "system:anonymous" cannot create resource "configmaps" in API group "" in the namespace "default"';
 
-  test('a request that is refused is refused without its body', async () => {
+  test('a request is refused without reading its body', async () => {
     const { ca } = credentialsIn(server);
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     const outgoing = request(`${server.url}${collection}`, {
@@ -72,14 +72,14 @@ describe('requests are authorized before anything else of them is looked at', ()
     });
   }
 
-  test('a path that leads nowhere is 403 to those who may not, and 404 to those who may', async () => {
+  test('a path that is not served is 403 for users without the right to it, and 404 for users with it', async () => {
     assert.equal((await askAnonymously('/api/v1/nonsense')).code, 403);
     assert.equal((await ask('/api/v1/nonsense')).code, 404);
     assert.equal((await askAnonymously('/nonsense')).code, 403);
     assert.equal((await ask('/nonsense')).code, 404);
   });
 
-  test('a path is refused before the form of its answer is', async () => {
+  test('authorization refuses a path before content negotiation does', async () => {
     assert.equal((await ask('/api/v1/nonsense', { headers: { accept: 'text/html' } })).code, 404);
     assert.equal((await ask(collection, { headers: { accept: 'text/html' } })).code, 406);
   });
@@ -120,7 +120,7 @@ describe('requests are authorized before anything else of them is looked at', ()
     );
   });
 
-  test('a rule of the audit policy applies to the sender, whoever the sender stands for', async () => {
+  test('a rule of the audit policy applies to the sender, whichever user the sender impersonates', async () => {
     records.length = 0;
     await ask(collection, { headers: { 'impersonate-user': 'somebody-else' } });
     assert.deepEqual(

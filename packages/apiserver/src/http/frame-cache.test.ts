@@ -5,7 +5,7 @@ import { createFrameCache } from './frame-cache.ts';
 
 const object = (): KubeObject => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: {} });
 
-/** How many of some objects still have a frame of that many bytes once all have had one. */
+/** Returns the number of objects that still have a frame of that many bytes once all have had one. */
 function keptOf(count: number, bytes: number): number {
   const frames = createFrameCache();
   const objects = Array.from({ length: count }, object);
@@ -24,7 +24,7 @@ test('a frame is made once', () => {
   assert.equal(keptOf(10, 100), 10);
 });
 
-test('frames of so many objects are kept, and of so many bytes', () => {
+test('frames are kept up to a number of objects and a number of bytes', () => {
   assert.ok(keptOf(1000, 100) <= 256);
   assert.ok(keptOf(100, 1 << 20) <= 16);
 });

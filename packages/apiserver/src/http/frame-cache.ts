@@ -9,7 +9,7 @@ export interface FrameCache {
   get(object: KubeObject, form: string, make: () => Uint8Array): Uint8Array;
 }
 
-/** How many objects there are frames of, and how many bytes all frames have together. */
+/** Maximum number of objects with frames, and of bytes of all frames together. */
 const keptObjects = 256;
 const keptBytes = 16 * 2 ** 20;
 

@@ -152,7 +152,7 @@ describe('whatever is sent', () => {
 
   const isOurFault = (code: number, text: string) => code === 500 && /InternalError/.test(text);
 
-  test('is answered whatever of a valid request is mutated, of every kind', async () => {
+  test('a valid request of every kind is answered, whichever part of it is mutated', async () => {
     const make = createRequestFuzzer(seededRandom(21), { kinds: builtinKinds, namespace: 'default' });
     for (let count = 0; count < 1500; count++) {
       const { method, path: url, headers: sent, body: content } = asDryRun(make());
@@ -230,7 +230,7 @@ describe('whatever is sent', () => {
     });
   }
 
-  test('a time that is none, applied, is no error of the server', async () => {
+  test('applying an invalid time is no error of the server', async () => {
     const { code, text } = await ask('/api/v1/namespaces/default/configmaps/a?fieldManager=me', {
       method: 'PATCH',
       headers: { 'content-type': 'application/apply-patch+yaml' },

@@ -120,7 +120,7 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
     try {
       user = await impersonate(core.authorizer, sender, exchange);
     } catch (error) {
-      // Refused within the conduct, so that the attempt is counted and recorded as its sender's.
+      // Refused within the filter chain, so that the attempt is counted and recorded as its sender's.
       refusal = error;
     }
     const context = await contextOf(exchange, user);
@@ -133,8 +133,8 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
 
   async function answer(exchange: Exchange, context: RequestContext, given: Work): Promise<void> {
     const { headers, record } = given;
-    // The one place where requests over the network are authorized: before their bodies are read, and before anything
-    // but their method, path and query is looked at.
+    // The only place where requests over the network are authorized: before their bodies are read, and before anything
+    // but their method, path and query is read.
     await authorize(core, context);
     const remote = options.aggregation.find(context.info.path);
     if (remote) return remote(exchange, context, headers);

@@ -38,7 +38,7 @@ test('a list of many pieces comes whole over each protocol, to several at a time
   }
 });
 
-/** Asks with these headers over HTTP/2; the body is as it came. */
+/** Sends a request with these headers over HTTP/2, and returns the body undecoded. */
 async function fetchRaw(server: Listening, asked: OutgoingHttpHeaders, query = ''): Promise<Raw> {
   const session = connect(server.url, credentialsIn(server));
   try {
@@ -58,7 +58,7 @@ async function createMany(server: TestServer, count: number, data: { readonly [k
   }
 }
 
-test('a long list is compressed for those who accept it, in each form', async () => {
+test('a long list is compressed for clients that accept gzip, in each encoding', async () => {
   await using server = await startTestServer({ https: true });
   await createMany(server, 200, { letters: 'aé語🙂'.repeat(2_000) });
   // Whatever else the server writes meanwhile, the two lists are of one revision.
@@ -75,7 +75,7 @@ test('a long list is compressed for those who accept it, in each form', async ()
   }
 });
 
-test('a list of many small objects is not worth compressing', async () => {
+test('a list of many small objects is not compressed', async () => {
   await using server = await startTestServer({ https: true });
   await createMany(server, 100, { a: 'b' });
   for (const accept of ['application/json', 'application/vnd.kubernetes.protobuf']) {

@@ -7,10 +7,10 @@ import type { Exchange, Headers, Stream } from './exchange.ts';
 import { send } from './send.ts';
 
 const pieceBytes = 256 * 1024;
-// Random bytes cannot be compressed: what went in must come out.
+// Random bytes cannot be compressed: the output is as long as the input.
 const piece = randomBytes(pieceBytes);
 
-/** A client that takes bytes when `take` says so. */
+/** A client that reads bytes when `take` allows it. */
 function clientOf(take: (chunk: Uint8Array) => Promise<void>) {
   const left = new AbortController();
   const chunks: Buffer[] = [];
@@ -30,7 +30,7 @@ function clientOf(take: (chunk: Uint8Array) => Promise<void>) {
       state.isBroken = true;
     },
   };
-  // Only what an answer is sent with.
+  // Only the members that sending an answer uses.
   const exchange = {
     headers: { 'accept-encoding': 'gzip' },
     signal: left.signal,
@@ -42,7 +42,7 @@ function clientOf(take: (chunk: Uint8Array) => Promise<void>) {
   return { exchange, state, leave: () => left.abort(), received: () => Buffer.concat(chunks) };
 }
 
-test('a list is compressed no faster than its client takes it', async () => {
+test('a list is compressed no faster than its client reads it', async () => {
   const count = 40;
   let made = 0;
   let taken = 0;
@@ -64,7 +64,7 @@ test('a list is compressed no faster than its client takes it', async () => {
   assert.ok(mostBytes <= 6 * pieceBytes, `${mostBytes} bytes were on their way`);
 });
 
-test('a client that goes away ends the encoder and the compressor', async () => {
+test('a client that disconnects ends the encoder and the compressor', async () => {
   let isReleased = false;
   function* pieces() {
     try {
@@ -82,7 +82,7 @@ test('a client that goes away ends the encoder and the compressor', async () => 
   assert.ok(!client.state.hasEnded);
 });
 
-test('an encoder that fails breaks the answer off', async () => {
+test('an encoder that fails aborts the answer', async () => {
   for (const accepted of ['gzip', '']) {
     function* pieces() {
       for (let count = 0; count < 3; count++) yield piece;

@@ -9,10 +9,10 @@ import {
   isCompressible,
 } from './exchange.ts';
 
-/** The pieces of a long list; each is good until the next but one is asked for. */
+/** The pieces of a long list; each is valid until the next but one is requested. */
 type Pieces = Exclude<Encoded, string | Uint8Array>;
 
-/** Sends an answer. A list comes in pieces, so that a long one need not stand in memory twice, nor stop everyone else. */
+/** Sends an answer. A long list comes in pieces, so that it is not in memory twice and blocks no other request. */
 export async function send(exchange: Exchange, code: number, headers: Headers, encoded: Encoded): Promise<void> {
   if (typeof encoded === 'string') return exchange.send(code, headers, encoded);
   if (encoded instanceof Uint8Array) return exchange.send(code, headers, asBuffer(encoded));
@@ -21,23 +21,23 @@ export async function send(exchange: Exchange, code: number, headers: Headers, e
   try {
     if (await passOn(encoded, (piece) => stream.deliver(piece), exchange.signal)) stream.end();
   } catch (error) {
-    // The headers are sent already: only a broken answer tells the client that it is not whole.
+    // The headers are sent already: only an aborted answer shows the client that it is incomplete.
     stream.abort();
     throw error;
   }
 }
 
-/** The same bytes: nothing is copied. */
+/** Returns a Buffer of the same memory: nothing is copied. */
 function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** What comes out of the compressor at a time: few enough writes to the client, and little that waits for a slow one. */
+/** Bytes of one read from the compressor: few enough writes to the client, and little buffered for a slow one. */
 const compressedPieceBytes = 64 * 1024;
 
 /**
- * Compresses pieces on the way. Node has the thread pool do it, a piece at a time, so that other requests are answered
- * meanwhile; a client that does not keep up stops the compressor, which stops the encoder.
+ * Compresses pieces as they are sent. Node does it in the thread pool, a piece at a time, so that other requests are
+ * answered meanwhile; a client that does not keep up stops the compressor, which stops the encoder.
  */
 async function sendCompressed(exchange: Exchange, code: number, headers: Headers, pieces: Pieces): Promise<void> {
   const first = await pieces.next();
@@ -48,7 +48,7 @@ async function sendCompressed(exchange: Exchange, code: number, headers: Headers
   }
   const { signal } = exchange;
   const gzip = createGzip({ level: gzipLevel, chunkSize: compressedPieceBytes });
-  // A client that goes away leaves nobody to take what the compressor has, and it would wait for ever.
+  // After a disconnect no client reads the compressor's output, and it would wait forever.
   const stop = () => gzip.destroy();
   signal.addEventListener('abort', stop, { once: true });
   const stream = exchange.begin(code, { ...headers, ...compressedHeaders(headers) });
@@ -67,12 +67,12 @@ async function sendCompressed(exchange: Exchange, code: number, headers: Headers
   }
 }
 
-/** Resolves when the compressor has read a piece: its place may be used for another. */
+/** Resolves when the compressor has read a piece: its buffer may be reused. */
 function compressed(gzip: Gzip, piece: Uint8Array): Promise<void> {
   return new Promise((resolve) => gzip.write(piece, () => resolve()));
 }
 
-/** What comes out of a compressor, until it ends or is destroyed. */
+/** Yields the output of a compressor until it ends or is destroyed. */
 async function* readable(gzip: Gzip): AsyncGenerator<Uint8Array> {
   try {
     yield* gzip as AsyncIterable<Uint8Array>;
@@ -86,7 +86,7 @@ async function* chained(begun: readonly Uint8Array[], rest: Pieces): AsyncGenera
   yield* rest;
 }
 
-/** Delivers pieces one after the other, the next being made while one is on its way; false if the client went away. */
+/** Sends pieces one after the other, making the next while one is sent; returns false if the client disconnected. */
 async function passOn(
   pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   deliver: (piece: Uint8Array) => Promise<void>,

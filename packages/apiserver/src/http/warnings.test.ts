@@ -4,7 +4,7 @@ import type { RequestContext } from '../context.ts';
 import { warningHeaders } from './warnings.ts';
 
 function textsOf(warnings: readonly string[]): readonly string[] {
-  // Of a request only its warnings matter here.
+  // Only the warnings of a request matter here.
   const { warning = [] } = warningHeaders({ warnings: new Set(warnings) } as unknown as RequestContext);
   return [warning].flat().map((header) => /^299 - "(.*)"$/.exec(header)![1]!);
 }
@@ -23,7 +23,7 @@ test('warnings that do not fit are cut, those before the limit as well', () => {
   );
 });
 
-test('no more than so many are sent, however many there are', () => {
+test('the number of warnings is bounded', () => {
   const sent = textsOf(numbered(100_000, 300));
   assert.equal(sent.length, 16);
   assert.ok(sent.every(({ length }) => length === 256));

@@ -1,11 +1,11 @@
 import type { RequestContext } from '../context.ts';
 import type { Headers } from './exchange.ts';
 
-/** All warnings together may be this long, in characters; beyond it each is cut, and then no more are sent. */
+/** Maximum length of all warnings together, in characters; beyond it each is cut, and then no more are sent. */
 const maxTotal = 4096;
 const maxEach = 256;
 
-/** Each warning in a header of its own, as kubectl shows them, bounded as in Kubernetes. */
+/** Returns each warning in its own header, as kubectl prints them, bounded as in Kubernetes. */
 export function warningHeaders({ warnings }: RequestContext): Headers {
   if (warnings.size === 0) return {};
   const shown = fittingTexts(warnings);
@@ -25,7 +25,7 @@ function fittingTexts(warnings: Iterable<string>): readonly string[] {
     shown.push(isCutting ? cut(text) : text);
     total += lengthOf(shown.at(-1)!);
     if (isCutting || total <= maxTotal) continue;
-    // Those that were whole so far are cut as well.
+    // Warnings that were whole so far are cut as well.
     isCutting = true;
     shown = shown.map(cut);
     total = shown.reduce((sum, each) => sum + lengthOf(each), 0);

@@ -118,7 +118,7 @@ test('a client that never reads is cut off', async () => {
   assert.ok(revision * text.length < 40 << 20, `${revision} objects were kept alive`);
 });
 
-test('a client that reads, if slowly, is not cut off', async () => {
+test('a client that reads slowly is not cut off', async () => {
   const { sink, clock, client, isClosed } = watcher();
   const text = 'x'.repeat(100_000);
   for (const revision of upTo(600)) {
@@ -130,7 +130,7 @@ test('a client that reads, if slowly, is not cut off', async () => {
   assert.equal(isClosed(), false);
 });
 
-test('a client that takes nothing for long while something waits for it is cut off', async () => {
+test('a client that reads nothing for long while events wait for it is cut off', async () => {
   const { sink, clock, client, isClosed } = watcher();
   for (const revision of upTo(200)) sink.event('ADDED', found(revision, 'x'.repeat(10_000)), true);
   await setImmediate();

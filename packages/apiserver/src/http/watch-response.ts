@@ -23,19 +23,19 @@ import { foundBytes } from './object-text.ts';
 const leastAheadBytes = 2 ** 18;
 const mostAheadBytes = 2 ** 21;
 /**
- * A client that is behind by this much is cut off: it can resume, and nobody else waits for it. What counts are the
- * objects of the events that came since it fell behind, each of which is kept alive by the watchers that have yet to be
- * sent it. The state a watch begins with does not count: those objects are alive anyway.
+ * Bytes by which a client may be behind before it is cut off: it can resume, and no other client waits for it. The
+ * objects of the events that came since it fell behind are counted, as the watchers that have yet to be sent an event
+ * keep its object alive. The initial state of a watch does not count: those objects are alive anyway.
  */
 const maxBehindBytes = 32 * 2 ** 20;
-/** A client that takes nothing for this long while something waits for it is cut off too. */
+/** Time after which a client that reads nothing while events wait for it is cut off. */
 const maxStallMs = 30_000;
-/** What an event takes besides its object. */
+/** Bytes of an event besides its object. */
 const eventBytes = 256;
 /** As much as is written at once. */
 const batchBytes = 64 * 1024;
 
-/** An event that waits to be written: what makes its frame, and what it counts for while the client is behind. */
+/** An event that waits to be written: the function that makes its frame, and its bytes while the client is behind. */
 type Waiting = { readonly makeFrame: () => Uint8Array; readonly bytes: number };
 
 /** Writes what a watch sees to a stream, when its turn comes and as fast as its client reads. */
@@ -54,7 +54,7 @@ export function watchResponse(
   const { media, fanOut, clock } = context;
   const { kind } = resource;
   let first = true;
-  // What waits to be written; those before `next` have been.
+  // Events that wait to be written; those before `next` have been.
   let waiting: Waiting[] = [];
   let next = 0;
   let isServed = false;

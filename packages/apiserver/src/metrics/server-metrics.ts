@@ -29,7 +29,7 @@ export function isLongRunning({ isResource, verb, subresource }: RequestInfo): b
   return isResource && (verb === 'watch' || longRunning.has(subresource));
 }
 
-/** What the series of a request are told apart by. */
+/** Labels that distinguish the series of a request. */
 export type ServedResource = Pick<RequestInfo, 'group' | 'version' | 'plural' | 'subresource'>;
 
 const unserved: ServedResource = { group: '', version: '', plural: '', subresource: '' };
@@ -69,8 +69,8 @@ type Sort = {
 };
 
 /**
- * `servedOf` returns what is served at the path of a request, if anything: resources and subresources that clients make
- * up share one series, or they could fill the memory.
+ * `servedOf` returns the resource that is served at the path of a request, if any: resources and subresources that
+ * clients make up share one series, or they could fill the memory.
  */
 export function createServerMetrics(
   metrics: MetricRegistry,
@@ -174,7 +174,7 @@ export function createServerMetrics(
   };
 }
 
-/** Returns what the server serves at the path of a request; undefined for paths that lead nowhere. */
+/** Returns the resource that the server serves at the path of a request; undefined for paths that are not served. */
 export function servedResource(
   { resources, virtual }: Pick<Core, 'resources' | 'virtual'>,
   { group, version, plural, subresource }: RequestInfo,

@@ -11,9 +11,9 @@ export interface Journal {
   read(revisions: readonly number[]): Promise<readonly Uint8Array[]>;
   /** Remembers that nothing before a revision is known any more. */
   compact(revision: number): Promise<void>;
-  /** Deletes versions that nobody can ask for any more. */
+  /** Compacts versions that no client can read any more. */
   discard(versions: readonly DiscardedVersion[]): Promise<void>;
-  /** The space taken up by what is durable, as far as it is known. */
+  /** The space that durable versions take up, as far as it is known. */
   sizeBytes(): number;
   /** Finishes what was appended and lets go of the files. */
   close(): Promise<void>;

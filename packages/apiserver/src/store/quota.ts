@@ -5,9 +5,9 @@ export type SpaceAlarm = { readonly isRaised: boolean; readonly sizeBytes: numbe
 
 export type QuotaOptions = {
   readonly quotaBytes: number;
-  /** The space taken up, by what is under way too. */
+  /** The space taken up, including writes under way. */
   readonly sizeBytes: () => number;
-  /** Frees what is superseded. */
+  /** Compacts superseded versions. */
   readonly compact: () => Promise<void>;
   readonly onAlarm: (alarm: SpaceAlarm) => void;
 };
@@ -58,7 +58,7 @@ export function createQuota({ quotaBytes, sizeBytes, compact, onAlarm }: QuotaOp
       }
       if (isRaised) throw new SpaceExceededError();
     },
-    /** Looks for space after a write, which can only be a deletion while the alarm is raised. */
+    /** Compacts after a write, which can only be a deletion while the alarm is raised. */
     written(): void {
       if (isRaised) relieveLater();
     },

@@ -258,7 +258,7 @@ describe('a SQLite store at its quota', () => {
     await store.close();
   });
 
-  test('frees by itself what was overwritten', async () => {
+  test('compacts overwritten versions by itself', async () => {
     const store = await open(newDirectory(), { quotaBytes });
     let last = await put(store, '/a', 'begin');
     for (let count = 0, refused = 0; count < 200; ) {
@@ -276,7 +276,7 @@ describe('a SQLite store at its quota', () => {
     await store.close();
   });
 
-  test('counts what is under way, so that many puts at once do not exceed it', async () => {
+  test('counts writes under way, so that many puts at once do not exceed it', async () => {
     const directory = newDirectory();
     const store = await open(directory, { quotaBytes });
     const written = await Promise.allSettled(

@@ -12,7 +12,7 @@ export type SqliteStoreOptions = {
   readonly clock: Clock;
   /** The database file, made if it does not exist, as is its directory. One process at a time can use it. */
   readonly path: string;
-  /** As much as the disk has for the database, in place of a disk that is full. */
+  /** Maximum size of the database, which simulates a full disk. */
   readonly maxSizeBytes?: number;
   /** The thread that has opened this very file already, if there is one. */
   readonly thread?: SqliteThread | undefined;

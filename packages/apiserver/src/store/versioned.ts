@@ -24,7 +24,7 @@ import {
   type WatchRequest,
 } from './store.ts';
 
-/** How large a store may become, and who is told when it is too large. */
+/** Quota of a store, and the callback when it is exceeded. */
 export type StoreLimits = {
   /** Puts that would take up more than this are refused; without it there is no limit. */
   readonly quotaBytes?: number | undefined;
@@ -65,7 +65,7 @@ type Watcher = {
   end(): void;
 };
 
-/** The space a version takes up, about. */
+/** Estimates the space a version takes up. */
 function sizeOf({ key, value }: Version): number {
   return key.length + (value?.length ?? 0);
 }
@@ -81,7 +81,7 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
   const reads = new Set<Promise<unknown>>();
   let oldestHeld = acknowledged + 1;
   let heldSoFar = 0;
-  /** The size of what is appended and not yet durable. */
+  /** The size of appended versions that are not durable yet. */
   let unsavedBytes = 0;
 
   const journal = openJournal({ onDurable: acknowledge, onFailed: takeBack });

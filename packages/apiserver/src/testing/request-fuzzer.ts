@@ -1,6 +1,6 @@
 /**
- * Requests that are valid but for a few mutations: of every kind, in every form, by every method. The same seed makes the
- * same requests. What a server makes of them is for the caller to judge.
+ * Requests that are valid but for a few mutations: of every kind, in every form, by every method. The same seed makes
+ * the same requests. The caller judges the answers.
  */
 import type { Node } from '@kruise/schema';
 import { codecOf } from '@kruise/schema/codec';
@@ -22,7 +22,7 @@ export type FuzzOptions = {
   readonly namespace: string;
 };
 
-/** The same request as one that changes nothing. */
+/** Returns the same request as a dry run. */
 export function asDryRun({ path, ...request }: FuzzedRequest): FuzzedRequest {
   return { ...request, path: `${path.replace(/([?&])dryRun=[^&]*/g, '$1')}&dryRun=All` };
 }
@@ -126,7 +126,7 @@ const accepts = [
 );
 const patchTypes = ['json-patch+json', 'merge-patch+json', 'strategic-merge-patch+json', 'apply-patch+yaml'];
 
-/** Makes requests, one a call. */
+/** Makes requests, one per call. */
 export function createRequestFuzzer(random: Random, { kinds, namespace }: FuzzOptions): () => FuzzedRequest {
   const chance = (share: number) => random.next() < share;
   const oneOf = <T>(items: readonly T[]) => pick(random, items);
@@ -183,7 +183,7 @@ export function createRequestFuzzer(random: Random, { kinds, namespace }: FuzzOp
       const name = oneOf(Object.keys(queries));
       query.append(name, chance(0.9) ? oneOf(queries[name]!) : text());
     }
-    // A watch or a log that nobody ends would be waited for.
+    // A watch or a log without an end would block the fuzzer.
     query.set('timeoutSeconds', '1');
     if (chance(0.5)) query.set('dryRun', 'All');
     return `/${segments.join('/').replace(/^\//, '')}?${query}`;
@@ -315,7 +315,7 @@ export function createRequestFuzzer(random: Random, { kinds, namespace }: FuzzOp
     }
   }
 
-  /** The object with up to three places changed, anywhere within. */
+  /** Returns the object with up to three places changed, anywhere within. */
   function mutated(object: unknown): unknown {
     let made = object;
     for (let count = randomInteger(random, 4); count > 0; count--) made = changed(made, 1 + randomInteger(random, 6));
@@ -355,7 +355,7 @@ export function createRequestFuzzer(random: Random, { kinds, namespace }: FuzzOp
     return Buffer.from(asYaml ? formatYaml(value) : JSON.stringify(value));
   }
 
-  /** The object in protobuf, where it can be had: not of every mutation. */
+  /** Returns the object in protobuf, if it can be encoded: not every mutation can. */
   function messageOf(kind: Kind, object: unknown): Uint8Array | undefined {
     const codec = codecOf(kind.root);
     try {

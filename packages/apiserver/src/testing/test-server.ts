@@ -20,7 +20,7 @@ import type { User } from '../user.ts';
 export type TestServerOptions = {
   /** Stores on disk, in a folder that goes with the server, rather than in memory. */
   readonly disk?: boolean;
-  /** How large the store in memory may become. */
+  /** Quota of the store in memory. */
   readonly quotaBytes?: number;
   /** Listens, and has `client` speak HTTPS as a program elsewhere would. */
   readonly https?: boolean;

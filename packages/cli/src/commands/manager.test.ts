@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), 'kruise-manager-flags-'));
 after(() => rmSync(folder, { recursive: true }));
 const [authorities, token] = [join(folder, 'ca.crt'), join(folder, 'token')];
 
-test('without flags everybody may call the webhooks, as in OpenKruise', () => {
+test('without flags any client may call the webhooks, as in OpenKruise', () => {
   assert.equal(webhookCallers({ webhookClientAllowedNames: '' }), undefined);
 });
 
@@ -26,7 +26,7 @@ test('the flags name files that are read each time, as they are replaced', () =>
   assert.equal(callers?.().authorities, 'second');
 });
 
-test('a file without a token is refused, as it would close the webhooks to everybody', () => {
+test('a file without a token is refused, as it would close the webhooks to every client', () => {
   writeFileSync(token, '\n');
   assert.throws(() => webhookCallers({ webhookTokenFile: token })?.(), /there is no token in/);
 });

@@ -105,7 +105,7 @@ export async function manager(flags: Flags): Promise<number> {
   return 0;
 }
 
-/** Reads who may call the webhooks, anew each time it is asked, as files are replaced; undefined is anybody. */
+/** Reads the permitted callers of the webhooks on each call, as files are replaced; undefined permits any client. */
 export function webhookCallers(flags: Flags): (() => WebhookCallers) | undefined {
   const fileOf = (flag: string) => (flags[flag] === undefined ? undefined : String(flags[flag]));
   const [authorities, token] = [fileOf('webhookClientCaFile'), fileOf('webhookTokenFile')];

@@ -92,7 +92,7 @@ async function soak({ base, count = Number.POSITIVE_INFINITY, minutes, workers, 
   return 0;
 }
 
-/** How long a world may take in real time. Budgets of steps end most endless worlds long before. */
+/** Maximum real time of a world. Budgets of steps end most endless worlds long before. */
 const longestWorldMs = 15 * 60_000;
 const noAnswer = 'a world gives an answer';
 
@@ -178,7 +178,7 @@ async function report(result: Outcome, minutes: number): Promise<number> {
   const { seed, failure } = result;
   console.log(`${failure!.invariant}: ${failure!.why}, ${(failure!.atMs / 1000).toFixed(1)} s in.`);
   if (failure!.invariant === noAnswer) {
-    // It would not answer this process either.
+    // The world would not end in this process either.
     console.log(`Again: kruise sim --seed ${seed} --minutes ${minutes}`);
     return 1;
   }

@@ -29,7 +29,7 @@ export async function status(options: { readonly data?: string; readonly json?: 
   return 0;
 }
 
-/** One line for each object that a controller cannot bring to its desired state. */
+/** Returns a line for each object that a controller cannot bring to its desired state. */
 export function stuckLines(stuck: ProcessState['stuck']): readonly string[] {
   if (stuck.length === 0) return [];
   return [

@@ -88,7 +88,7 @@ for (const protocol of ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8
   });
 }
 
-test('a status that does not end is not read whole', async () => {
+test('a Status without an end is read up to a limit', async () => {
   await using server = await answering(all, { ...failure, message: 'x'.repeat(1 << 20) });
   const protocol = 'v4.channel.k8s.io';
   const { socket, head } = await upgradeTo(server.port, { upgrade: 'SPDY/3.1', 'x-stream-protocol-version': protocol });

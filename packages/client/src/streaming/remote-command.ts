@@ -266,7 +266,7 @@ export async function openRemoteCommand(
   }
 }
 
-/** How long a Status on the error stream may be. Whoever runs the command is not trusted to end it. */
+/** Maximum length of a Status on the error stream. The sender is not trusted to end it. */
 const maxStatusBytes = 64 * 1024;
 
 /** What the error stream says, if anything. */

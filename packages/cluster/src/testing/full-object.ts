@@ -11,8 +11,8 @@ export type JsonMembers = { readonly [key: string]: Json };
 
 /**
  * Returns an object of a kind in which every member is set, lists and maps with one element each. Members have the type
- * that the schema says; what else validation wants of them is not heeded. The specs of Pods within it are full as well
- * if asked for, and have a few members otherwise.
+ * of the schema; other rules of validation are ignored. The specs of Pods within it are full as well if requested, and
+ * have a few members otherwise.
  */
 export function fullObject(kind: Kind, { hasFullPods }: { readonly hasFullPods: boolean }): JsonMembers {
   const depths = new Map<Node, number>(hasFullPods ? [] : [[podSpec, Number.POSITIVE_INFINITY]]);
@@ -29,7 +29,7 @@ const metadata: JsonMembers = {
   ownerReferences: [{ ...reference, controller: true, blockOwnerDeletion: true }],
 };
 
-/** CRDs of Kruise take Pod templates as they come, so webhooks are the first to look into them. */
+/** CRDs of Kruise accept any Pod template, so webhooks are the first to read them. */
 function fullTemplate(depths: Map<Node, number>): JsonMembers {
   const { template } = fullMembers(podTemplate.root, depths) as { readonly template: JsonMembers };
   return { ...template, metadata };
@@ -62,7 +62,7 @@ const shortPodSpec: JsonMembers = {
   securityContext: { fsGroup: 1 },
 };
 
-/** Recursive schemas are followed this often. */
+/** Depth to which recursive schemas are followed. */
 const maxRecursion = 1;
 
 function fullMembers(node: ObjectNode, depths: Map<Node, number>): { [key: string]: Json } {

@@ -1,6 +1,6 @@
 import type { Json, JsonMembers } from './full-object.ts';
 
-/** Where a member is in its object: names of members, and positions in lists. */
+/** Path of a member in its object: names of members, and positions in lists. */
 export type MemberPath = readonly (string | number)[];
 
 /** Returns the path of every member and list element of a value, each before those within it. */

@@ -20,7 +20,7 @@ export type PathElement = string;
 /** Texts of steps that were lately asked for: one text for a field compares at once with itself. */
 const fieldElements = new Map<string, PathElement>();
 const maxFieldElements = 4096;
-/** Names of fields are short; keys of maps, which clients choose, need not be. */
+/** Names of fields are short; keys of maps, which clients choose, may be long. */
 const maxFieldLength = 256;
 
 /** The step to a field of a map. */

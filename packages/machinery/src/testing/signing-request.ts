@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { pem } from '@kruise/values/pem';
 import * as der from '../x509/der.ts';
 
-/** One attribute of a name in a chosen encoding: object identifier, tag of the string type, bytes. */
+/** Attribute of a name in a chosen encoding: object identifier, tag of the string type, bytes. */
 export type RawAttribute = readonly [id: string, tag: number, content: Buffer];
 
 /** Encodes a value under any tag. */
@@ -21,7 +21,7 @@ export function rawName(relatives: readonly (readonly RawAttribute[])[]): Buffer
   );
 }
 
-/** Makes a signing request of any bytes for its subject, as PEM text. */
+/** Makes a signing request with any bytes as its subject, as PEM text. */
 export function rawRequest(subject: Buffer, key: KeyObject): string {
   const info = createPublicKey(key).export({ type: 'spki', format: 'der' });
   const toSign = der.sequence(der.integer(Buffer.from([0])), subject, info, tagged(0xa0, Buffer.alloc(0)));

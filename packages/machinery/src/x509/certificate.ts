@@ -269,7 +269,7 @@ export function certificateSubject(certificate: Buffer): Subject {
 function partsOf(certificate: Buffer): { readonly subject: der.Element; readonly keyInfo: der.Element } {
   const [body] = der.readSequence(certificate);
   const members = der.read(der.expect(body, der.tags.sequence).content);
-  // Certificates of the first version do not say theirs.
+  // Certificates of the first version omit the version.
   const first = members[0]?.tag === 0xa0 ? 5 : 4;
   const [subject, keyInfo] = members.slice(first, first + 2);
   return { subject: der.expect(subject, der.tags.sequence), keyInfo: der.expect(keyInfo, der.tags.sequence) };
@@ -278,7 +278,7 @@ function partsOf(certificate: Buffer): { readonly subject: der.Element; readonly
 /** What a certificate signing request asks for, its signature checked. */
 export type CertificateRequest = {
   readonly subject: Subject;
-  /** The subject as a certificate has it: the known attributes, encoded from what was read. */
+  /** Returns the subject of an issued certificate: the known attributes, encoded from the parsed request. */
   readonly subjectName: Buffer;
   readonly publicKey: KeyObject;
   readonly hosts: readonly string[];
@@ -310,7 +310,7 @@ export function createRequest(subject: Subject, key: KeyObject, hosts: readonly 
 
 /** Reads a signing request as a CertificateSigningRequest has it: PEM text in base64. */
 export function readEncodedRequest(base64: string): CertificateRequest {
-  // Everybody must find the same block, so there is one way to make text of the bytes.
+  // All readers must find the same block, so there is one way to make text of the bytes.
   return readRequest(Buffer.from(base64, 'base64').toString('latin1'));
 }
 
@@ -356,7 +356,7 @@ function requestedNames(attributes: Buffer): readonly der.Element[] {
       found.push(members.at(-1)!);
     }
   }
-  // Which of several would count is nobody's to guess.
+  // It would be ambiguous which of several counts.
   if (found.length > 1) throw new Error('x509: certificate request contains duplicate requested extensions');
   return found.flatMap(({ content }) => der.readSequence(content)).filter(({ tag }) => known.has(tag));
 }

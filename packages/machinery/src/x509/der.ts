@@ -60,7 +60,7 @@ export function time(instantMs: number): Buffer {
 /** One value read: its tag, its content, and the bytes it takes up in all. */
 export type Element = { readonly tag: number; readonly content: Buffer; readonly whole: Buffer };
 
-/** Reads the values that stand one after the other. Refuses every encoding but the one DER has for a value. */
+/** Reads consecutive values. Refuses every encoding but the one DER has for a value. */
 export function read(bytes: Buffer): Element[] {
   const elements: Element[] = [];
   let at = 0;
@@ -86,17 +86,17 @@ export function read(bytes: Buffer): Element[] {
   return elements;
 }
 
-/** Tags of the types that readers insist on. */
+/** Tags of the types that readers require. */
 export const tags = { bitString: 0x03, oid: 0x06, sequence: 0x30, set: 0x31 } as const;
 
-/** Returns an element if it has the tag it must have. */
+/** Returns an element if it has the required tag. */
 export function expect(element: Element | undefined, tag: number): Element {
   if (!element) throw new Error('malformed DER: truncated');
   if (element.tag !== tag) throw new Error(`malformed DER: tag ${element.tag} where ${tag} must be`);
   return element;
 }
 
-/** Reads the one sequence that the bytes are: its members. */
+/** Reads the bytes as a single sequence: returns its members. */
 export function readSequence(bytes: Buffer): Element[] {
   const [element, ...rest] = read(bytes);
   if (rest.length > 0) throw new Error('malformed DER: trailing data');

@@ -72,7 +72,7 @@ test('a length in more bytes than it needs is refused', () => {
   assert.throws(() => readRequest(rawRequest(long, key)), /non-minimal length/);
 });
 
-test('only the first block of a request counts, whatever bytes stand in it', () => {
+test('only the first block of a request counts, whatever bytes are in it', () => {
   const [, tag, encode] = stringTypes[0]!;
   const [plain, masters] = ['O=team', 'O=system:masters'].map((text) => requestOf(attributesOf(tag, encode, text)));
   // A no-break space is space to some readers and none to others, and then each sees another block.

@@ -1,14 +1,14 @@
 /**
- * Distinguished names. Everybody who looks at a subject (admission, approval, signing, authentication) reads it with
- * this reader, and issued certificates carry what it read, encoded anew. Otherwise an unusual encoding could pass a
- * check as one name and authenticate as another.
+ * Distinguished names. Admission, approval, signing and authentication all read a subject with this reader, and issued
+ * certificates carry the parsed subject, encoded again. Otherwise an unusual encoding could pass a check as one name
+ * and authenticate as another.
  */
 import * as der from './der.ts';
 
-/** Who a certificate is for: a user is a common name, its groups are organizations. */
+/** Subject of a certificate: a user is a common name, its groups are organizations. */
 export type Subject = { readonly commonName: string; readonly organizations?: readonly string[] };
 
-/** One attribute of a name: its type and its text. */
+/** Attribute of a name: its type and its text. */
 export type NameAttribute = { readonly id: string; readonly text: string };
 
 const commonName = '2.5.4.3';
@@ -16,7 +16,7 @@ const organization = '2.5.4.10';
 const serialNumber = '2.5.4.5';
 /** Country, organization, unit, locality, province, street, postal code; a certificate may have several of each. */
 const repeated = ['2.5.4.6', organization, '2.5.4.11', '2.5.4.7', '2.5.4.8', '2.5.4.9', '2.5.4.17'];
-/** A certificate has one of each: the last of the request. */
+/** Types of which a certificate has one attribute: the last of the request. */
 const single = [commonName, serialNumber];
 
 /** Encodes the name of a user and its groups. */
@@ -61,7 +61,7 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const decoders: { readonly [tag: number]: readonly [name: string, decode: Decoder] | undefined } = {
   12: ['UTF-8 string', decodeUtf8],
   18: ['NumericString', (content) => matching(content, /^[0-9 ]*$/)],
-  // Go lets * and & pass, which old authorities use.
+  // Go permits * and &, which old authorities use.
   19: ['PrintableString', (content) => matching(content, /^[A-Za-z0-9 '()+,\-./:=?*&]*$/)],
   20: ['T61String', (content) => content.toString('latin1')],
   22: ['IA5String', ia5Text],
@@ -82,7 +82,7 @@ function matching(content: Buffer, pattern: RegExp): string | undefined {
   return pattern.test(text) ? text : undefined;
 }
 
-/** Decodes ASCII; undefined if a byte is not of it. */
+/** Decodes ASCII; undefined if a byte is outside ASCII. */
 export function ia5Text(content: Buffer): string | undefined {
   return content.every((byte) => byte < 0x80) ? content.toString('latin1') : undefined;
 }

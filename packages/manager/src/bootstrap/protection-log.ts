@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProtectionEvent } from '../webhooks/context.ts';
 
-/** A file with a line for everything that was protected from deletion, and from whom. It names users, so only its owner may read it. */
+/** Opens a log with a line for each refused deletion and its user. Only its owner may read it, since it names users. */
 export function openProtectionLog(directory: string): (event: ProtectionEvent) => void {
   mkdirSync(directory, { recursive: true });
   const file = openSync(join(directory, 'protection.log'), 'a', 0o600);

@@ -126,7 +126,7 @@ test('annotations about images become fields, and fields annotations', () => {
   });
 });
 
-test('a UnitedDeployment of v1alpha1 shows enablePVCReuse where it is true, not the default', () => {
+test('a UnitedDeployment of v1alpha1 has enablePVCReuse if it is true, not the default', () => {
   const united = (scaleStrategy: object) => ({
     spec: { selector, template: { cloneSetTemplate: { spec: { selector, template, scaleStrategy } } } },
   });

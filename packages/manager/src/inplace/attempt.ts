@@ -73,7 +73,7 @@ function markUpdating(pod: Pod, now: Instant): Pod {
   };
 }
 
-/** Preparations tell of their failure only: nothing has been updated when they are done. */
+/** Preparations report only their failure: nothing has been updated when they succeed. */
 function announceRefusal(
   actions: readonly PatchAction[],
   about: KubernetesObject,

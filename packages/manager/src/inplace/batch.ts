@@ -69,7 +69,7 @@ function changePod(
   { images, refMetadata, resources }: ContainerChanges,
   resizesBySubresource: boolean,
 ): Pod {
-  // What a patch of metadata makes of a Pod is a Pod.
+  // A Pod with patched metadata is still a Pod.
   const pod = metadataPatch
     ? (applyStrategicMergePatch(original as JsonObject, metadataPatch as JsonObject, podType) as Pod)
     : original;
@@ -88,7 +88,7 @@ function changePod(
   };
 }
 
-/** Returns what the first batch of an update would write, apart from the state that is noted on the Pod. */
+/** Returns the writes of the first batch of an update, apart from the state that is recorded on the Pod. */
 export function previewFirstBatch(
   pod: Pod,
   changes: Changes,

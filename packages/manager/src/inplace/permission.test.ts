@@ -40,13 +40,13 @@ const engineAt = (refusals: Refusals) => ({
   permissions: permissionsAt(refusals),
 });
 
-/** The ids under which the dry run before the update of a Pod is remembered. */
+/** Returns the ids under which the dry run before the update of a Pod is recorded. */
 function idsOf(pod: Pod, refusals: Refusals) {
   const [first] = startUpdate(pod, toV2, engineAt(refusals), now);
   return { id: first?.dryRun?.id ?? '', own: first?.dryRun?.ownId ?? '' };
 }
 
-test('the dry run asks about the first batch only', () => {
+test('the dry run covers the first batch only', () => {
   const barrier = (priority: number) => [
     { name: 'KRUISE_CONTAINER_BARRIER', valueFrom: { configMapKeyRef: { name: 'barrier', key: `p_${priority}` } } },
   ];
@@ -181,7 +181,7 @@ test('one Pod of a revision is preceded by a dry run of all that is written, the
   assert.equal(gate?.dryRun, undefined);
 });
 
-test('a single write is its own test', () => {
+test('a single write needs no dry run', () => {
   const { readinessGates: _, ...spec } = podNamed('a').spec!;
   const started = startUpdate({ ...podNamed('a'), spec }, toV2, engineAt(createRefusals(virtualClock())), now);
   assert.deepEqual(
@@ -190,7 +190,7 @@ test('a single write is its own test', () => {
   );
 });
 
-test('a Pod that was refused while others may be updated is asked about by itself', () => {
+test('a Pod that was refused while others may be updated gets its own dry run', () => {
   const refusals = createRefusals(virtualClock());
   const { id, own } = idsOf(podNamed('a'), refusals);
   refusals.acceptDryRun(owner, id);
@@ -203,7 +203,7 @@ test('a Pod that was refused while others may be updated is asked about by itsel
   );
 });
 
-test('Pods with other resources are asked about apart, as they may be resized in other ways', () => {
+test('Pods with other resources get their own dry run, as they may be resized in other ways', () => {
   const resize: UpdateSpec = { ...toV2, images: {}, resources: { c1: { limits: { memory: '1Gi' } } } };
   const withMemory = (memory: string): Pod => {
     const pod = podNamed('a');
@@ -219,7 +219,7 @@ test('Pods with other resources are asked about apart, as they may be resized in
   assert.notEqual(ids[0], ids[2]);
 });
 
-test('while a batch is held back the Pod takes traffic, and the server is asked before it is drained again', () => {
+test('while a batch is held back the Pod takes traffic, and a dry run comes before it is drained again', () => {
   const clock = virtualClock();
   const refusals = createRefusals(clock);
   const graceful = { ...toV2, graceSeconds: 10 };

@@ -1,8 +1,8 @@
 /**
- * Whether the API server lets Pods be updated in place, found out before a Pod is taken out of service. Admission
- * policies, webhooks, quota and the rules of `pods/resize`, which differ between releases, are known to the server alone:
- * the first Pod of a revision is preceded by a dry run of all that its update will write. The answer holds for all Pods
- * that are alike, so that a rollout of thousands of Pods costs one or two requests more.
+ * Checks whether the API server lets Pods be updated in place, before a Pod is taken out of service. Admission
+ * policies, webhooks, quota and the rules of `pods/resize`, which differ between releases, are known only to the
+ * server: the first Pod of a revision is preceded by a dry run of all that its update will write. The answer holds for
+ * all Pods that are alike, so that a rollout of thousands of Pods costs one or two requests more.
  */
 import type { Pod } from '@kruise/api/core/pod';
 import {
@@ -22,54 +22,54 @@ import type { ManagerSettings } from '../settings.ts';
 import { previewFirstBatch } from './batch.ts';
 import type { UpdateSpec } from './state.ts';
 
-/** What the writes of an update depend on beside the Pod. */
+/** Inputs of the writes of an update besides the Pod. */
 type Revising = { readonly settings: ManagerSettings; readonly revisionLabels: RevisionLabels };
 
 export type PodUpdatePolicy = 'ReCreate' | 'InPlaceIfPossible' | 'InPlaceOnly';
 
-/** How a Pod is brought to another revision now; or why it cannot be for a while. */
+/** The way to bring a Pod to another revision now, or the reason why there is none for a while. */
 export type Way = 'InPlace' | 'ReCreate' | { readonly fault: string };
 
-/** Pods that are deleted in order to be made anew. */
+/** Pods that are deleted in order to be recreated. */
 export type Recreation = {
   /** The workload, on which a refusal is reported. */
   readonly workload: KubernetesObject;
   readonly revision: string;
-  /** A Pod as it will be made. */
+  /** A Pod as it will be created. */
   readonly pod: () => Pod;
 };
 
 export type Permissions = {
-  /** Whether anything was refused at all. */
+  /** Reports whether any write was refused. */
   hasRefusals(): boolean;
-  /** How a Pod that could be updated in place, by what changes, is brought to the revision. */
+  /** Returns the way to bring a Pod to the revision, for a Pod that could be updated in place by this spec. */
   wayFor(pod: Pod, spec: UpdateSpec, policy: PodUpdatePolicy): Way;
-  /** Whether this Pod was refused, though others may not have been: it goes after them. */
+  /** Reports whether this Pod was refused, though others may not have been: it goes after them. */
   wasRefused(pod: Pod, spec: UpdateSpec): boolean;
-  /** The writes of an update in place, whose refusal is remembered of this Pod. */
+  /** Returns the writes of an update in place, whose refusal is recorded for this Pod. */
   remembered(writes: readonly PatchAction[], pod: Pod, spec: UpdateSpec): readonly PatchAction[];
-  /** What takes a Pod out of service, after a dry run of its update if nothing is known of Pods like this one. */
+  /** Returns the writes that drain a Pod, after a dry run of its update if none for Pods like this one was answered. */
   afterDryRun(actions: readonly PatchAction[], pod: Pod, spec: UpdateSpec, revising: Revising): readonly PatchAction[];
-  /** The refusal of the next batch of an update that has begun. */
+  /** Returns the refusal of the next batch of an update that has begun. */
   batchRefusal(pod: Pod): Refusal | undefined;
-  /** Why Pods cannot be recreated at a revision for a while. */
+  /** Returns the reason why Pods cannot be recreated at a revision for a while. */
   recreationFault(revision: string): string | undefined;
-  /** What deletes Pods to have them recreated, after a dry run of the creation if nothing is known of that. */
+  /** Returns the deletions of Pods to recreate, after a dry run of the creation if none was answered yet. */
   beforeRecreation(actions: readonly Action[], recreation: Recreation): readonly Action[];
 };
 
-/** What the answers so far permit. Made for one decision, in which each question is asked once. */
+/** Derives permissions from the answers so far. Made for one decision, which sends each dry run once. */
 export function permissionsBy(refused: RefusedWrites): Permissions {
   const asked = new Set<string>();
-  // What was refused since it was accepted is asked again.
+  // A refusal after an accepted dry run needs another dry run.
   const isKnown = (id: string) => refused.isDryRunAccepted(id) && refused.find(id) === undefined;
-  /** The dry run of one action, for whose answer all later ones wait. */
+  /** Returns the dry run of one action, for whose answer all later actions wait. */
   const dryRunOf = (id: string, writes: () => readonly ObjectAction[]): DryRun => {
     if (asked.has(id)) return { id, writes: [] };
     asked.add(id);
     return { id, writes: writes() };
   };
-  /** The refusal that holds a Pod back for longest. */
+  /** Returns the refusal that holds a Pod back for longest. */
   const refusalOf = (pod: Pod, spec: UpdateSpec) => {
     if (!refused.hasAny()) return undefined;
     const alike = alikeId(pod, spec);
@@ -85,7 +85,7 @@ export function permissionsBy(refused: RefusedWrites): Permissions {
       if (policy === 'InPlaceIfPossible' && isRefused(refusal.error)) {
         const recreation = refused.find(recreationId(spec.revision));
         const isHeld = recreation !== undefined && recreation.retryInMs > 0;
-        // What is invalid as an update stays so. Others, who forbade it, may change their mind: both ways are tried in turn.
+        // An invalid update stays invalid. Policies and webhooks may change: both ways are tried alternately.
         const isNext = recreation === undefined || recreation.attempts < refusal.attempts;
         if (!isHeld && (isNext || isRefusedByValidation(refusal.error))) return 'ReCreate';
         if (isHeld && isRefusedByValidation(refusal.error)) return { fault: messageOf(recreation.error) };
@@ -102,7 +102,7 @@ export function permissionsBy(refused: RefusedWrites): Permissions {
       if (!first) return actions;
       const alike = alikeId(pod, spec);
       const own = ownId(alike, pod);
-      // What a budget permits differs from Pod to Pod, and so does what was refused of this Pod while others may be updated.
+      // A budget's answer differs from Pod to Pod, and so does a refusal of this Pod while others may be updated.
       const isAlone = budgetNameOf(pod) !== undefined || (isKnown(alike) && refused.find(own) !== undefined);
       const id = isAlone ? own : alike;
       if (!isAlone && isKnown(id)) return actions;
@@ -127,7 +127,7 @@ export function permissionsBy(refused: RefusedWrites): Permissions {
 }
 
 /**
- * Returns the first writes of an in-place update. Later batches are not asked about: an update whose first batch never
+ * Returns the first writes of an in-place update. Later batches get no dry run: an update whose first batch never
  * becomes ready does not reach them, and users may have ordered their containers for that very reason.
  */
 function writesOf(pod: Pod, spec: UpdateSpec, { settings, revisionLabels }: Revising): readonly PatchAction[] {
@@ -137,7 +137,7 @@ function writesOf(pod: Pod, spec: UpdateSpec, { settings, revisionLabels }: Revi
   return [...(resize ? [resize] : []), patchPod(pod, changed)];
 }
 
-/** Pods of one revision are alike, unless they are resized: then what they have by now counts, too. */
+/** Pods of one revision are alike, unless they are resized: then their current resources count, too. */
 function alikeId(pod: Pod, spec: UpdateSpec): string {
   const id = `in-place update of ${revisionLabelOf(pod)} to ${spec.revision}`;
   if (Object.keys(spec.resources).length === 0) return id;
@@ -152,7 +152,7 @@ function ownId(alike: string, { metadata }: Pod): string {
   return `${alike}: ${metadata.name} ${metadata.uid}`;
 }
 
-/** Under which a batch after the first, or after the grace period, is remembered. */
+/** Returns the id under which a batch after the first, or after the grace period, is recorded. */
 export function batchId({ metadata }: Pod): string {
   return `next batch of the in-place update of ${metadata.name} ${metadata.uid}`;
 }

@@ -1,4 +1,4 @@
-/** Updates that the API server refuses: how often they are tried, and what becomes of the Pods meanwhile. */
+/** Updates that the API server refuses: the rate of attempts, and the state of the Pods meanwhile. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { validatingAdmissionPolicy } from '@kruise/api/admissionregistration/validatingadmissionpolicy';
@@ -63,7 +63,7 @@ async function startWorkload(workload: Workload, podUpdatePolicy: Policy, main: 
     await client.create(node, { metadata });
     await client.patch(node, metadata, { spec: { taints: null } }, { type: 'merge' });
   }
-  // What a table of three kinds has in common is none of their types.
+  // The table has three kinds, whose common fields belong to none of their types.
   await client.create(kinds[workload], { metadata: reference, spec: specOf(workload, podUpdatePolicy, main) } as never);
   await settle(cluster, 10);
   return cluster;
@@ -113,7 +113,7 @@ const images = (pods: readonly Pod[]) => pods.map(({ spec }) => spec?.containers
 const isGateClosed = ({ status }: Pod) =>
   findCondition(status?.conditions, inPlaceUpdateReadyCondition)?.status === 'False';
 
-/** What happens in so many seconds: writes that were kept or refused, dry runs, and whether a Pod was ever drained. */
+/** Counts writes that were accepted or refused and dry runs for some seconds, and checks whether a Pod was drained. */
 async function watch(cluster: TestCluster, seconds: number) {
   const { client, managerWrites } = cluster;
   const from = managerWrites.length;
@@ -135,7 +135,7 @@ async function watch(cluster: TestCluster, seconds: number) {
   };
 }
 
-/** The message of the condition by which a workload reports that Pods cannot be updated. */
+/** Returns the message of the condition by which a workload reports that Pods cannot be updated. */
 async function failureOf({ client }: TestCluster, workload: Exclude<Workload, 'DaemonSet'>): Promise<string> {
   const { status } = await client.get(kinds[workload], reference);
   const type = { CloneSet: 'FailedUpdate', StatefulSet: 'FailedUpdatePod' }[workload];
@@ -178,14 +178,14 @@ for (const { workload, policy, events } of denials) {
     await denyImage(cluster, 'app:v2');
     await change(cluster, workload, { image: 'app:v2' });
     const { writes, dryRuns, drained } = await watch(cluster, 60);
-    // The revision, its mark for images that are fetched ahead, and the status of the new generation with its condition.
+    // The revision, its mark for images that are pulled ahead, and the status of the new generation with its condition.
     assert.ok(writes.length <= 5, writes.join(', '));
     assert.ok(dryRuns >= 2 && dryRuns <= 14, `${dryRuns} dry runs`);
     assert.equal(drained, 0);
     assert.deepEqual(uids(await podsOf(cluster)), uids(before));
     if (workload !== 'DaemonSet') assert.match(await failureOf(cluster, workload), /denied image/);
 
-    // Nothing is written at rest, and each event is recorded once.
+    // Nothing is written once the workload is stable, and each event is recorded once.
     assert.deepEqual((await watch(cluster, 60)).writes, []);
     assert.deepEqual((await warningsOf(cluster)).toSorted(), events);
 
@@ -272,7 +272,7 @@ test('InPlaceOnly leaves Pods in service that pods/resize refuses to change', as
   assert.deepEqual(await warningsOf(cluster), ['FailedUpdatePodInPlace 1']);
   assert.deepEqual((await watch(cluster, 60)).writes, []);
 
-  // Resources that may be had are given at once.
+  // Resources that are permitted are set at once.
   const allowed = { ...large, requests: { cpu: '1', memory: '90Mi' } };
   await change(cluster, 'CloneSet', { resources: allowed, resizePolicy });
   await settle(cluster, 20);
@@ -292,7 +292,7 @@ test('a rollout of many Pods costs one dry run', async () => {
   assert.equal(dryRuns, 1);
 });
 
-test('a Pod that is refused though the others are not keeps nobody back', async () => {
+test('a Pod that is refused though the others are not blocks no other Pod', async () => {
   await using cluster = await startWorkload('CloneSet', 'InPlaceOnly');
   const { client } = cluster;
   const [odd] = await podsOf(cluster);
@@ -324,7 +324,7 @@ test('a Pod that is refused though the others are not keeps nobody back', async 
   assert.deepEqual((await watch(cluster, 60)).drained, 0);
 });
 
-test('a quota that refuses new Pods is asked less and less often, and none is forgotten', async () => {
+test('a quota that refuses newly created Pods is tried with growing backoff until all are created', async () => {
   await using cluster = await startWorkload('CloneSet', 'InPlaceOnly');
   const { client } = cluster;
   const quota = { namespace: 'default', name: 'pods' };

@@ -62,7 +62,7 @@ export function startUpdate(
       ? [patchPod(pod, withGrace(begun, state, spec))]
       : writeBatch(pod, applyBatch(begun, spec, state, settings, now));
   const actions = [...draining, ...permissions.remembered(writes, pod, spec)];
-  // A single write that changes the containers is the test itself: where it is refused, nothing has been done.
+  // A single write that changes the containers needs no dry run: if it is refused, nothing has been done.
   return actions.length === 1 && spec.graceSeconds === 0
     ? actions
     : permissions.afterDryRun(actions, pod, spec, engine);
@@ -152,7 +152,7 @@ function refreshGrace(pod: Pod, spec: UpdateSpec, state: InPlaceUpdateState, eng
 
 /**
  * Sends a batch of an update that has begun. While the batch is held back because the server refused it, the Pod takes
- * traffic; before it is taken out of service again, the server is asked in a dry run.
+ * traffic; before it is drained again, a dry run is sent.
  */
 function sendBatch(
   pod: Pod,

@@ -23,7 +23,7 @@ import { managerSettings } from '../settings.ts';
 export type TestCluster = {
   readonly client: Client;
   readonly clock: VirtualClock;
-  /** The writes the manager has sent so far, refused ones and dry runs included; Events and Leases are left out. */
+  /** Writes of the manager so far, refused ones and dry runs included; Events and Leases are left out. */
   readonly managerWrites: readonly ManagerWrite[];
   /** Has kubelets run what Pods ask for, all unless said otherwise, and lets everything that follows from it happen. */
   runPods(isToRun?: (pod: Pod) => boolean): Promise<void>;
@@ -32,7 +32,7 @@ export type TestCluster = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** One write of the manager, as `PATCH pods/web-1 status`. */
+/** Write of the manager, such as `PATCH pods/web-1 status`. */
 export type ManagerWrite = { readonly at: Instant; readonly what: string; readonly isDryRun: boolean };
 
 const start = instantOf(2026, 1, 1);
@@ -91,7 +91,7 @@ function recordingWrites(transport: Transport, record: (request: ApiRequest) => 
   };
 }
 
-/** What follows the namespace, or the version where there is none: `/pods/web-1/status`. */
+/** Matches the path after the namespace, or after the version if there is none: `/pods/web-1/status`. */
 const resourcePath = /\/(?:namespaces\/[^/]+|v\d[a-z0-9]*)\/(?!namespaces\/)([a-z]+)((?:\/[^/]+)*)$/;
 
 function writeOf({ method, path, query }: ApiRequest, at: Instant): ManagerWrite | undefined {

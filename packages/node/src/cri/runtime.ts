@@ -343,29 +343,29 @@ export type LogEntry = {
 /**
  * The node's files, by absolute path: volumes, the hosts file, termination messages. A container sees those its mounts
  * name by `hostPath`, and may put links and anything else where it can write: nothing here follows a link at the end
- * of a path unless it says so. Failures carry the system's code (`ENOENT`, `ENOTDIR` …), as Node's own do.
+ * of a path unless the method states it. Failures carry the system's code (`ENOENT`, `ENOTDIR` …), as Node's own do.
  */
 export type HostFiles = {
   /** Makes a directory and those above it, all with the mode; does nothing if it is there, or EEXIST if it is to be new. */
   makeDirectory(path: string, options?: { readonly mode?: number; readonly isNew?: boolean }): Promise<void>;
   /** Makes or replaces a regular file; EEXIST if it is to be new. The directory must be there. */
   writeFile(path: string, content: string | Uint8Array, options?: WriteFileOptions): Promise<void>;
-  /** What is in a regular file; only the last `tailBytes` if given. ELOOP if it is a link that is not followed. */
+  /** Reads a regular file; only the last `tailBytes` if given. ELOOP if it is a link that is not followed. */
   readFile(path: string, options?: ReadFileOptions): Promise<Uint8Array>;
   /**
-   * Reads what is at a path below a root, which may have links in it as long as they stay below the root: EXDEV if one
-   * does not. Undefined if there is nothing.
+   * Reads the entry at a path below a root, which may have links in it as long as they stay below the root: EXDEV if
+   * one does not. Undefined if there is nothing.
    */
   readBeneath(root: string, path: readonly string[]): Promise<FoundBeneath | undefined>;
   /**
-   * Returns a path by which the runtime finds what is at a path below a root, whatever containers do to the root
+   * Returns a path by which the runtime finds the entry at a path below a root, whatever containers do to the root
    * meanwhile: on a machine that is a bind mount at `target`. Missing directories are made with the mode. EXDEV if
    * links lead out of the root.
    */
   bindBeneath(request: BindRequest): Promise<string>;
   /** Unmounts all that is mounted at a path or below it. */
   unmountBelow(path: string): Promise<void>;
-  /** Has a group own a directory and all it holds, and adds bits to their modes. No link in the directory is followed. */
+  /** Sets the group of a directory and its contents, and adds bits to their modes. No link in it is followed. */
   shareWithGroup(path: string, access: SharedAccess): Promise<void>;
   /** Makes a symbolic link. */
   symlink(path: string, options: { readonly target: string }): Promise<void>;
@@ -376,7 +376,7 @@ export type HostFiles = {
   stat(path: string): Promise<FileStat | undefined>;
   /** Puts a file, link or empty directory in another's place, at once. */
   rename(from: string, to: string): Promise<void>;
-  /** Removes a file or a directory with all it holds; does nothing if it is gone. EBUSY if something is mounted below. */
+  /** Removes a file or a directory with its contents; does nothing if it is gone. EBUSY if it has a mount below. */
   remove(path: string): Promise<void>;
   changeMode(path: string, mode: number): Promise<void>;
   changeOwner(path: string, owner: { readonly uid?: number; readonly gid?: number }): Promise<void>;

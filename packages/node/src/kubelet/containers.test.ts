@@ -160,7 +160,7 @@ function pullSecret(auths: unknown) {
   };
 }
 
-test('stars in the registry name of a pull Secret do not hold up the node', () => {
+test('stars in the registry name of a pull Secret do not block the kubelet', () => {
   const image = `${'a'.repeat(60)}.example.com/app:1`;
   const startedAt = process.threadCpuUsage();
   const secret = pullSecret({ [`${'*a'.repeat(28)}*b.example.com`]: { username: 'me' } });
@@ -168,7 +168,7 @@ test('stars in the registry name of a pull Secret do not hold up the node', () =
   assert.ok(process.threadCpuUsage(startedAt).user < 1_000_000);
 });
 
-test('a pull Secret that is not as it should be gives no credentials', () => {
+test('a malformed pull Secret gives no credentials', () => {
   for (const auths of [null, 'x', [], { 'a.example.com': null }, { 'a.example.com': { auth: 5 } }]) {
     const users = credentialsFor('a.example.com/app', [pullSecret(auths)]).map(({ username }) => username);
     assert.ok(users.every((user) => user === ''));

@@ -45,14 +45,14 @@ test('references are replaced as a pattern has it', () => {
   );
 });
 
-test('references that nobody closes take no time', () => {
+test('unclosed references take linear time', () => {
   const startedAt = process.threadCpuUsage();
   assert.equal(expand('$('.repeat(500_000), resolve).length, 1_000_000);
   const { user } = process.threadCpuUsage(startedAt);
   assert.ok(user < 1_000_000, `${user} µs`);
 });
 
-test('values that double each other come to an end', () => {
+test('values that double each other are bounded', () => {
   const grown = new Map([['V0', 'x'.repeat(1000)]]);
   assert.throws(() => {
     for (let index = 1; index < 40; index++) {
@@ -65,7 +65,7 @@ test('values that double each other come to an end', () => {
   }, /longer than 131072 characters/);
 });
 
-test('what a process starts with is bounded', () => {
+test('the arguments and environment of a process are bounded', () => {
   const count = countCharacters();
   for (let index = 0; index < 48; index++) count('x'.repeat(128 * 1024));
   assert.throws(() => count('x'), /argument list too long/);

@@ -44,7 +44,7 @@ test('stars match as a regular expression has it', () => {
   );
 });
 
-test('a hostile pattern takes no time', () => {
+test('a hostile pattern does not block the kubelet', () => {
   const host = `${'a'.repeat(62)}b`;
   const patterns = ['*a'.repeat(500_000), `${'*a'.repeat(30)}*c`, '*'.repeat(1_000_000), `[${'a'.repeat(1_000_000)}]`];
   const startedAt = process.threadCpuUsage();

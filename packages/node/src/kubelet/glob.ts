@@ -9,7 +9,7 @@ export function globMatches(pattern: string, text: string): boolean {
   const terms = parseTerms(pattern, text.length);
   if (!terms) return false;
   let [termAt, textAt] = [0, 0];
-  // The last star, and how much of the text it has taken. Earlier stars never need to take more.
+  // The last star, and how much of the text it matches. Earlier stars never need to match more.
   let star: { readonly term: number; text: number } | undefined;
   while (textAt < text.length) {
     const term = terms[termAt];
@@ -59,7 +59,7 @@ function parseTerms(pattern: string, maxCharacters: number): readonly Term[] | u
   return terms;
 }
 
-/** Parses the rest of a character class; returns where its bracket closes. */
+/** Parses the rest of a character class; returns the position of its closing bracket. */
 function parseClass(pattern: string, start: number): { readonly term: Term; readonly end: number } | undefined {
   const isNegated = pattern[start] === '^';
   const ranges: { readonly from: string; readonly to: string }[] = [];

@@ -1,4 +1,4 @@
-/** Pods that try to reach the node's files by what they leave in their volumes. */
+/** Pods that try to reach the node's files through links in their volumes. */
 import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
@@ -119,10 +119,10 @@ test('a volume of API objects cannot be written to, and only root could', async 
   }
 });
 
-test('no payload is written through what is there', async () => {
+test('no payload is written through an existing link', async () => {
   await using node = await nodeWithSecret();
   const { files } = node.runtime;
-  // As a kubelet of before left it, and a container of before filled it.
+  // As an earlier kubelet left it, and an earlier container filled it.
   await files.makeDirectory('/volume', { mode: 0o777 });
   await files.symlink('/volume/..data_tmp', { target: '/etc/private' });
   await files.symlink('/volume/..data', { target: '/etc/private' });
@@ -176,7 +176,7 @@ test('directories of Pods are closed to other users of the node', async () => {
   assert.equal((await files.stat('/var/lib/kubelet/pods'))?.mode, 0o750);
 });
 
-test('the node’s logs are shown, and nothing that links in them lead to', async () => {
+test('the node’s logs are served, and no target of a link in them', async () => {
   await using node = await nodeWithSecret();
   const { files } = node.runtime;
   await files.makeDirectory('/var/log/pods');
@@ -201,7 +201,7 @@ test('the node’s logs are shown, and nothing that links in them lead to', asyn
   }
 });
 
-test('directories nested without end do not keep a Pod from being removed', async () => {
+test('deeply nested directories do not prevent the removal of a Pod', async () => {
   await using node = await startTestNode();
   const { files } = node.runtime;
   await files.makeDirectory(`/volume/${'a/'.repeat(50_000)}`);

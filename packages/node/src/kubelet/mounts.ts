@@ -31,7 +31,7 @@ export async function mountsOf(
   const mounts: Mount[] = [];
   const supportsRecursion = node.supportsRecursiveReadOnly();
   const users = userNamespaceOf(scene.sandboxConfig);
-  // Files of volumes keep the owners they have inside the Pod: ID 0 of a user namespace must not own what the node has.
+  // Files of volumes keep the owners they have inside the Pod: ID 0 of a user namespace must not own the node's files.
   const mappings = users ? { uidMappings: users.uids ?? [], gidMappings: users.gids ?? [] } : {};
   for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
     const volume = scene.volumes.get(mount.name);
@@ -95,15 +95,15 @@ function expanded(expression: string, environment: Environment): string {
 
 type SubPath = {
   readonly container: Container;
-  /** Which of the container's mounts it is. */
+  /** Index of the mount in the container. */
   readonly index: number;
   readonly volume: MountedVolume;
   readonly subPath: string;
 };
 
 /**
- * Returns the path by which the runtime finds a part of a volume. The part is made if it is not there, with the mode
- * of the volume. Other containers may write to the volume at this moment, so that no link may lead out of it, and the
+ * Returns the path by which the runtime finds a subPath of a volume. The subPath is made if it is missing, with the
+ * mode of the volume. Other containers may write to the volume at this moment, so no link may lead out of it, and the
  * path must not lead elsewhere by the time the runtime mounts it.
  */
 async function subPathOf({ runtime, settings, log }: NodeContext, scene: Scene, part: SubPath): Promise<string> {

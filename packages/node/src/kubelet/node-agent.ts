@@ -51,7 +51,7 @@ export type NodeAgent = {
   networkFault(): string | undefined;
   /** Whether the runtime can make mounts that are read-only all the way down. */
   supportsRecursiveReadOnly(): boolean;
-  /** Whether a runtime handler has user namespaces; undefined if the runtime does not know the handler. */
+  /** Reports whether a runtime handler has user namespaces; undefined if the runtime does not know the handler. */
   supportsUserNamespaces(handler: string): boolean | undefined;
   /** Wants that are felt now. */
   pressures(): ReadonlySet<Pressure>;
@@ -383,7 +383,7 @@ export function startNodeAgent(context: AgentContext, description: NodeDescripti
       handlers.find(({ name: handler }) => handler === '')?.features?.recursiveReadOnlyMounts ?? false,
     supportsUserNamespaces(handler) {
       const found = handlers.find((each) => each.name === handler);
-      // Runtimes of before announce no handlers, and have no user namespaces.
+      // Older runtimes announce no handlers, and have no user namespaces.
       return found || handler === '' ? (found?.features?.userNamespaces ?? false) : undefined;
     },
     pressures: () => pressures,

@@ -1,6 +1,6 @@
 /**
- * The directory a kubelet keeps for a Pod. Other users of the node must not read volumes in it, whatever the modes of
- * the volumes are, so that all directories above a volume are root's alone.
+ * Pod directories of a kubelet. Other users of the node must not read volumes in them, whatever the modes of the
+ * volumes are, so all directories above a volume belong to root alone.
  */
 import type { Pod } from '@kruise/api/core/pod';
 import type { HostFiles } from '../cri/runtime.ts';

@@ -7,8 +7,8 @@ import { rpcTextOf } from './runtime-error.ts';
 import { logDirectoryOf, sandboxConfigOf } from './sandbox-config.ts';
 
 /**
- * Returns the configuration of a Pod's sandbox, with a user namespace if the Pod asks for one. Undefined if it cannot
- * have one, which is recorded: a Pod that asked for users of its own must not run with the node's.
+ * Returns the configuration of a Pod's sandbox, with a user namespace if the Pod requests one. Undefined if it cannot
+ * have one, which is recorded: a Pod that requested its own users must not run with the node's.
  */
 export async function configureSandbox(
   node: NodeContext,

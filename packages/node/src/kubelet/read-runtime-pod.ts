@@ -112,7 +112,7 @@ const maxLogBytes = 2048;
 async function lastWordsOf(runtime: NodeRuntime, status: ContainerStatus): Promise<string> {
   const { annotations, mounts, message, reason, exitCode } = status;
   const path = annotations['io.kubernetes.container.terminationMessagePath'];
-  // The kubelet's own file is mounted last, over whatever volume the Pod has mounted there.
+  // The kubelet's own file is mounted last, over any volume that the Pod has mounted there.
   const file = path ? mounts.findLast(({ containerPath }) => containerPath === path)?.hostPath : undefined;
   let words = file ? await readIfThere(runtime, file) : '';
   const policy = annotations['io.kubernetes.container.terminationMessagePolicy'];

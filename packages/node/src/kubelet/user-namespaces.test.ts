@@ -12,7 +12,7 @@ const spec = {
   containers: [{ name: 'c', image: 'nginx:1.25', volumeMounts: [{ name: 'data', mountPath: '/data' }] }],
 };
 
-/** Keeps what the runtime was asked for. */
+/** Records the requests to the runtime. */
 function recorded(node: TestNode) {
   const { runPodSandbox, createContainer } = node.runtime;
   const [sandboxes, containers]: [RunPodSandboxRequest[], CreateContainerRequest[]] = [[], []];
@@ -31,7 +31,7 @@ function recorded(node: TestNode) {
 
 const rangeAt = (hostId: number) => [{ hostId, containerId: 0, length: 65_536 }];
 
-test('a Pod with users of its own has them in its sandbox, its containers and its volumes', async () => {
+test('a Pod with a user namespace has it in its sandbox, its containers and its volumes', async () => {
   await using node = await startTestNode();
   const { sandboxes, containers } = recorded(node);
   await node.create(spec);
@@ -44,7 +44,7 @@ test('a Pod with users of its own has them in its sandbox, its containers and it
   assert.deepEqual([data?.uidMappings, data?.gidMappings], [rangeAt(65_536), rangeAt(65_536)]);
 });
 
-test('a Pod with the node’s users says nothing of them', async () => {
+test('a Pod with the node’s users has no mappings in its configuration', async () => {
   await using node = await startTestNode();
   const { sandboxes, containers } = recorded(node);
   await node.create({ ...spec, hostUsers: true });
@@ -56,7 +56,7 @@ test('a Pod with the node’s users says nothing of them', async () => {
   );
 });
 
-test('no two Pods have the same users, a range outlives the kubelet, and is free once its Pod is gone', async () => {
+test('no two Pods have the same users, and a range survives the kubelet until its Pod is deleted', async () => {
   await using node = await startTestNode();
   const { sandboxes } = recorded(node);
   const ranges = () =>
@@ -76,7 +76,7 @@ test('no two Pods have the same users, a range outlives the kubelet, and is free
   assert.equal(ranges().at(-1), freed);
 });
 
-test('a Pod with users of its own does not run on a runtime that has none', async () => {
+test('a Pod with a user namespace does not run on a runtime without them', async () => {
   await using node = await startTestNode();
   const { sandboxes } = recorded(node);
   const { status } = node.runtime;

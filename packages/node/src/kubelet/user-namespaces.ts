@@ -1,14 +1,14 @@
 /**
  * User namespaces of Pods with `hostUsers: false` (cri.md §7.1): each gets a range of the node's user and group IDs to
- * itself. The range is recorded in the Pod's directory, which outlives the kubelet and goes with the Pod, so that no
- * other state can disagree with it.
+ * itself. The range is recorded in the Pod's directory, which survives the kubelet and is removed with the Pod, so that
+ * no other state can disagree with it.
  */
 import type { Pod } from '@kruise/api/core/pod';
 import type { IdMapping, UserNamespace } from '../cri/messages.ts';
 import type { HostFiles } from '../cri/runtime.ts';
 import { podDirectory, privateMode } from './pod-directory.ts';
 
-/** Gives Pods their user namespaces. */
+/** Allocates user namespaces to Pods. */
 export type UserNamespaces = {
   /** Returns the user namespace of a Pod, allocated if it has none yet; undefined if the Pod uses the node's own. */
   get(pod: Pod, runtimeHandler: string): Promise<UserNamespace | undefined>;
@@ -18,7 +18,7 @@ export type UserNamespaceOptions = {
   readonly files: HostFiles;
   readonly rootDirectory: string;
   readonly maxPods: number;
-  /** Whether a runtime handler has user namespaces; undefined if the runtime does not know the handler. */
+  /** Reports whether a runtime handler has user namespaces; undefined if the runtime does not know the handler. */
   readonly supports: (runtimeHandler: string) => boolean | undefined;
 };
 
@@ -73,7 +73,7 @@ export function createUserNamespaces(options: UserNamespaceOptions): UserNamespa
         const what = runtimeHandler === '' ? 'runtime' : `RuntimeClass handler ${JSON.stringify(runtimeHandler)}`;
         throw new Error(`can't set \`spec.hostUsers: false\`, ${what} does not support user namespaces`);
       }
-      // One after the other: two Pods must not find the same range free.
+      // Allocations run one after the other: two Pods must not find the same range free.
       const allocated = allocating.then(
         () => allocate(pod),
         () => allocate(pod),

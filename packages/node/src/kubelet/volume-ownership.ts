@@ -14,7 +14,7 @@ export type GroupAccess = {
   readonly onlyOnMismatch?: boolean;
 };
 
-/** Has a group own a directory with all it holds, and nothing that links in it lead to. */
+/** Sets the group of a directory and its contents, and of no target of a link in it. */
 export async function giveToGroup(files: HostFiles, path: string, access: GroupAccess): Promise<void> {
   const { group, isReadOnly, onlyOnMismatch = false } = access;
   const fileMode = isReadOnly ? readable : writable;

@@ -1,7 +1,7 @@
 /**
- * The files of a volume made of API objects, replaced all at once: a new directory is filled, then the link `..data`
- * that all visible names go through is turned to it, so that no reader sees some files of before and some of after.
- * Containers see the volume read-only and only root can write to it on the node, so nobody can plant links here.
+ * The files of a volume made of API objects, replaced atomically: a new directory is filled, then the link `..data`
+ * that all visible names go through is switched to it, so that no reader sees some old and some new files. Containers
+ * see the volume read-only and only root can write to it on the node, so no container can plant links here.
  */
 import type { Pod } from '@kruise/api/core/pod';
 import type { Random } from '@kruise/values/random';
@@ -13,7 +13,7 @@ export type PayloadOptions = {
   readonly now: number;
   readonly random: Random;
   readonly group: number | null | undefined;
-  /** Directories that other mounts are put on, by their path in the volume. */
+  /** Mount points of other mounts, by their path in the volume. */
   readonly nested: readonly string[];
 };
 
@@ -21,7 +21,7 @@ const directoryMode = 0o755;
 const writableByOthers = 0o022;
 const dataLink = '..data';
 
-/** Puts files in place. What is there already is looked up: a kubelet may have been killed half way. */
+/** Writes the files. Existing files are looked up: a kubelet may have been killed half way. */
 export async function writePayload(
   files: HostFiles,
   path: string,
@@ -51,7 +51,7 @@ export async function writePayload(
   for (const name of outdated) await files.remove(`${path}/${name}`);
 }
 
-/** Makes the directory of the volume, or takes the right to write to it away from all but root. */
+/** Makes the directory of the volume, or removes the write permission of all users but root. */
 async function makeRoot(files: HostFiles, path: string): Promise<void> {
   const found = await files.stat(path);
   if (!found) return files.makeDirectory(path, { mode: directoryMode });
@@ -59,7 +59,7 @@ async function makeRoot(files: HostFiles, path: string): Promise<void> {
   if ((found.mode & writableByOthers) !== 0) await files.changeMode(path, found.mode & ~writableByOthers);
 }
 
-/** Links the visible names to the payload, and removes links to what is no longer in it. */
+/** Links the visible names to the payload, and removes links to names that are no longer in it. */
 async function showNames(files: HostFiles, path: string, content: Content, there: readonly string[]): Promise<void> {
   const shown = new Set(there.filter((name) => !name.startsWith('..')));
   const names = new Set([...content.keys()].map((name) => name.split('/')[0]!));
@@ -68,19 +68,19 @@ async function showNames(files: HostFiles, path: string, content: Content, there
   }
   for (const name of shown) {
     if (names.has(name)) continue;
-    // Directories are there for other mounts.
+    // Directories are mount points of other mounts.
     if ((await files.stat(`${path}/${name}`))?.type === 'symlink') await files.remove(`${path}/${name}`);
   }
 }
 
-/** `..2026_01_02_15_04_05.0123456789`: the time, and a number that cannot be foretold. */
+/** Returns `..2026_01_02_15_04_05.0123456789`: the time, and an unpredictable number. */
 function payloadName(now: number, random: Random): string {
   const time = new Date(now).toISOString().slice(0, 19).replace(/[-:T]/g, '_');
   const suffix = Math.floor(random.next() * 1e10);
   return `..${time}.${String(suffix).padStart(10, '0')}`;
 }
 
-/** API validation refuses such paths for Pods of the API, but manifests of static Pods reach the kubelet, too. */
+/** Refuses invalid paths. API validation refuses them for Pods of the API, but static Pods reach the kubelet, too. */
 function checkName(name: string): void {
   const parts = name.split('/');
   if (parts.some((part) => part === '' || part === '.' || part === '..') || name.startsWith('..')) {

@@ -78,7 +78,7 @@ export function createPodVolumes({ files, clock, random, sources, token, rootDir
         await writePayload(files, path, content, { now: clock.now(), random, group: fsGroup, nested });
         contents.set(volume.name, content);
       }
-      // Whoever could write here could have the kubelet, as root, write elsewhere the next time.
+      // A container that could write here could have the kubelet, as root, write elsewhere the next time.
       return known ?? { path, isReadOnly: true };
     }
     if (known) return known;

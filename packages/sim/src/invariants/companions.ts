@@ -1,4 +1,4 @@
-/** What holds of Kruise's other kinds at rest: each has done what it was asked for, and says so. */
+/** Invariants of Kruise's other kinds in a stable world: each has reached its desired state and reports it. */
 
 import { job } from '@kruise/api/batch/job';
 import { configMap } from '@kruise/api/core/configmap';
@@ -28,7 +28,7 @@ import type { View } from '../view.ts';
 import { activeByOwner } from './amounts.ts';
 import type { Invariant } from './invariant.ts';
 
-/** Yields what Kruise's other kinds have left undone or misreport. */
+/** Yields deviations of Kruise's other kinds from their desired state, and wrong statuses. */
 export function* unfulfilled(view: View): Generator<string> {
   const active = view.list(pod).filter(isPodActive);
   yield* sidecars(view, active);
@@ -43,7 +43,7 @@ export function* unfulfilled(view: View): Generator<string> {
 const labelledBy = (selector: Parameters<typeof selectorOf>[0], pods: readonly Pod[]) =>
   pods.filter(({ metadata }) => selectorOf(selector).matches(metadata.labels));
 
-/** Pods that were created with a sidecar run it as the SidecarSet says, and are counted. */
+/** Pods that were created with a sidecar run it as the SidecarSet specifies, and are counted. */
 function* sidecars(view: View, pods: readonly Pod[]): Generator<string> {
   for (const { metadata, spec, status } of view.list(sidecarSet)) {
     const { name = '' } = metadata;
@@ -67,7 +67,7 @@ function* sidecars(view: View, pods: readonly Pod[]): Generator<string> {
   }
 }
 
-/** No subset has more Pods than it may, and the status counts what there is. */
+/** No subset has more Pods than its limit, and the status counts them correctly. */
 function* spreads(view: View, pods: readonly Pod[]): Generator<string> {
   for (const { metadata, spec, status } of view.list(workloadSpread)) {
     const target = view.list(cloneSet).find((each) => each.metadata.name === spec?.targetRef?.name);
@@ -107,7 +107,7 @@ function* budgets(view: View, pods: readonly Pod[]): Generator<string> {
   }
 }
 
-/** Every ready Pod is remembered where it runs. */
+/** A PersistentPodState records the node of every ready Pod. */
 function* states(view: View, pods: readonly Pod[]): Generator<string> {
   for (const { metadata, spec, status } of view.list(persistentPodState)) {
     for (const each of pods) {

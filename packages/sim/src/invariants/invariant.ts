@@ -6,7 +6,7 @@ import type { World } from '../world.ts';
 
 /** What an invariant can see of a world. */
 export type Scene = Pick<World, 'onServerStart' | 'onWrite'> & {
-  /** Tells of every request but dry runs, which change nothing. */
+  /** Reports every request but dry runs, which change nothing. */
   readonly onRequest: World['onRequest'];
   readonly onRequestOrDryRun: World['onRequest'];
   /** The world's time. */

@@ -11,8 +11,8 @@ const leases: readonly { readonly component: string; readonly lease: string }[] 
 ];
 
 /**
- * What every replica writes: leases, to become the leader; events; the registration of the webhooks it serves; and, since
- * any replica's webhook may be asked, the statuses by which webhooks count what they allowed.
+ * Writes of every replica: leases, to become the leader; events; the registration of the webhooks it serves; and, since
+ * any replica's webhook may be called, the statuses by which webhooks count what they allowed.
  */
 const writtenByAll =
   /\/(?:leases|events|(?:mutating|validating)webhookconfigurations)(?:\/|$)|reviews$|\/(?:workloadspreads|podunavailablebudgets|uniteddeployments)\/[^/]+\/status$/;

@@ -1,4 +1,4 @@
-/** Statuses say what is: what a Pod's status claims about its containers is compared with what the runtimes run. */
+/** Compares the container statuses of Pods with the containers that the runtimes run. */
 import type { ContainerStatus, Pod } from '@kruise/api/core/pod';
 import { pod } from '@kruise/api/core/pod';
 import { isPodActive, isPodReady } from '@kruise/machinery/pods';
@@ -9,7 +9,7 @@ import type { Invariant } from './invariant.ts';
 export const statusesTellTheTruth: Invariant = {
   name: "a Pod's status tells of containers what they are",
   begin({ machines }) {
-    // A version of a Pod is judged once: it does not change, and neither does what its containers were started with.
+    // A version of a Pod is judged once: it does not change, and neither does the configuration of its containers.
     const judged = new WeakSet<Pod>();
     return (view) => {
       for (const each of view.list(pod)) {
@@ -34,7 +34,7 @@ function containerOf(machines: Machines, { containerID }: ContainerStatus): Seen
   return machines.container(containerID?.replace(/^\w+:\/\//, '') ?? '');
 }
 
-/** Returns what is wrong about the containers that a status names, whether they still run or not. */
+/** Returns the errors in the containers that a status names, whether they still run or not. */
 function lieOf(each: Pod, machines: Machines): string | undefined {
   for (const claimed of statusesOf(each)) {
     const { name, containerID, image, restartCount, state, ready } = claimed;
@@ -58,7 +58,7 @@ function lieOf(each: Pod, machines: Machines): string | undefined {
   return undefined;
 }
 
-/** Yields what is untrue at rest: what runs is claimed, what is claimed runs, and it is what the spec asks for. */
+/** Yields false statuses in a stable world: running containers are reported, reported ones run, and match the spec. */
 export function* untruths(view: View, machines: Machines): Generator<string> {
   const pods = new Map(view.list(pod).map((each) => [each.metadata.uid ?? '', each]));
   for (const { uid, pod: name, name: container, machine } of machines.running()) {

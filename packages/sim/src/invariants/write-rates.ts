@@ -1,23 +1,23 @@
 /**
- * No object is written without end. A reconcile that fails must back off, and one that succeeds must have nothing left to
- * do: a loop between two controllers, or between one controller and a refusal, shows as a rate of writes that no change of
- * intent explains. What may not happen at rest is in `stillness.ts`.
+ * No object is written without end. A reconcile that fails must back off, and one that succeeds must have nothing left
+ * to do: a loop between two controllers, or between one controller and a refusal, shows as a rate of writes that no
+ * change of intent explains. `stillness.ts` judges writes in a stable world.
  */
 import type { Invariant } from './invariant.ts';
 
 const windowMs = 60_000;
 
-/** Durable writes to one object, and write requests of one process to one path, that a minute may see without a reason. */
+/** Maximum durable writes to an object, and write requests of a process to a path, in a minute without new intent. */
 const mostWrites = 60;
 const mostRequests = 120;
-/** Every write of a user is a change of intent that controllers may follow up with so many more. */
+/** Additional writes for every write of a user, which is a change of intent that controllers may follow up. */
 const perIntent = 30;
 
 /** Leases and Events are written by the clock and by chance, and nothing depends on them. */
 export const unjudgedKeys = /^\/registry\/(?:leases|events)\//;
 const unjudgedPaths = /\/(?:leases|events)(?:\/|$)|reviews$/;
 
-/** Remembers when something happened to a key, and counts how often it did within the last minute. */
+/** Records when an event happened to a key, and counts the events of the last minute. */
 function minuteCounter() {
   const times = new Map<string, readonly number[]>();
   const within = (key: string, now: number) => (times.get(key) ?? []).filter((time) => time > now - windowMs);

@@ -1,4 +1,4 @@
-/** Kruise's other kinds, and what kubelets say of containers, broken on purpose. */
+/** Faults in Kruise's other kinds, and in the container statuses of kubelets, made on purpose. */
 import { advancedCronJob } from '@kruise/api/kruise/advancedcronjob';
 import { broadcastJob } from '@kruise/api/kruise/broadcastjob';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
@@ -18,11 +18,11 @@ import type { Parts } from '../run.ts';
 import { connecting, deciding, isKubelet, type Mutant, rest, seeing } from './mutant.ts';
 import { requesting } from './transports.ts';
 
-/** A decision whose status is changed. */
+/** Changes the status of a decision. */
 const reportsOf = (change: (status: { readonly [name: string]: unknown }) => object) => (decision: Decision) => {
   const { status } = decision;
   if (status === undefined) return decision;
-  // Statuses are objects; a function makes one of what came of the actions.
+  // Statuses are objects; a function returns one for the outcome of the actions.
   const changed = (value: unknown) => ({ ...(value as object), ...change(value as { [name: string]: unknown }) });
   return {
     ...decision,
@@ -35,7 +35,7 @@ const number = (value: unknown) => (typeof value === 'number' ? value : 0);
 
 type ContainerStatuses = readonly { readonly image?: string; readonly restartCount?: number }[];
 
-/** A kubelet that says something else of the containers of its Pods. */
+/** A kubelet that reports changed statuses for the containers of its Pods. */
 function claiming(change: (statuses: ContainerStatuses) => ContainerStatuses): Parts {
   const lie = (inner: Transport) =>
     requesting(inner, (request, send) => {

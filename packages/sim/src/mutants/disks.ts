@@ -22,7 +22,7 @@ export function revivingDisk(options: DiskOptions) {
   return createDisk({ ...options, onOpen: revive });
 }
 
-/** Answers every update that another write came first: the server reads again and retries, without end. */
+/** Answers every update with a conflict: the server re-reads and retries, without end. */
 export function overtakenDisk(options: DiskOptions): Disk {
   const disk = createDisk(options);
   return {

@@ -1,4 +1,4 @@
-/** Parts that all controllers share, broken on purpose: the way they write, and who of them leads. */
+/** Faults in parts that all controllers share, made on purpose: writes and leader election. */
 import { configMap } from '@kruise/api/core/configmap';
 import { cloneSet } from '@kruise/api/kruise/cloneset';
 import { createClient } from '@kruise/client/client';
@@ -37,7 +37,7 @@ const fidget: Program = {
 
 const isManager = ({ name }: Program) => name.startsWith('manager');
 
-/** Reads a lease as if nobody held it. */
+/** Reads a lease as if it had no holder. */
 function blindToLeases(inner: Transport): Transport {
   return requesting(inner, (request, send) => {
     if (request.method !== 'GET' || !request.path.includes('/leases/')) return undefined;
@@ -48,7 +48,7 @@ function blindToLeases(inner: Transport): Transport {
   });
 }
 
-/** Refuses every update, as a server does whose validation is broken. */
+/** Refuses every update, like a server with broken validation. */
 function refusingUpdates(inner: Transport): Transport {
   return requesting(inner, ({ method, path }) => {
     if (method !== 'PUT' && method !== 'PATCH') return undefined;

@@ -446,7 +446,7 @@ test('whoever is no node is not asked', async () => {
   assert.equal(await said(node, { metadata: { name: 'n2' } }, {}, []), undefined);
 });
 
-test('a node that does not give its name writes nothing', async () => {
+test('a node user without a node name writes nothing', async () => {
   const attributes = writeOf(node, { metadata: { name: 'n1' } });
   const context = { ...attributes.context, user: { username: 'system:node:', groups: ['system:nodes'] } };
   assert.match(

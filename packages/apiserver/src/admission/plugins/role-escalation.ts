@@ -11,7 +11,7 @@ import { type AdmissionPlugin, type Attributes, refuse } from '../admission.ts';
 
 const group = 'rbac.authorization.k8s.io';
 const bindings: ReadonlySet<string> = new Set(['rolebindings', 'clusterrolebindings']);
-/** Every permission there is. */
+/** Every permission. */
 const fullAuthority: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },
@@ -68,8 +68,8 @@ export function roleEscalation(rbac: Rbac, authorizer: Authorizer): AdmissionPlu
     const { object, oldObject, resource, context } = attributes;
     if (await may(attributes, 'escalate', resource.kind.plural, context.info.name)) return;
     confirmNoEscalation(attributes, (object as Role).rules ?? []);
-    // An aggregated role collects the rules of any role with a matching label, and removing the rule keeps what it
-    // collected, so both need every permission there is.
+    // An aggregated role collects the rules of any role with a matching label, and removing the aggregation rule keeps
+    // the collected rules, so both need every permission.
     if (!isAggregated(object) && !isAggregated(oldObject)) return;
     if (uncovered(fullAuthority, heldBy(attributes).held).length === 0) return;
     throw refuse(attributes, 'must have cluster-admin privileges to use the aggregationRule');
@@ -93,7 +93,7 @@ export function roleEscalation(rbac: Rbac, authorizer: Authorizer): AdmissionPlu
     async mutate(attributes) {
       const { user } = attributes.context;
       if (user.groups.includes('system:masters') || isOnlyCollected(attributes)) return;
-      // The kind decides, not the fields of the object: these come from the user.
+      // The kind decides, not the fields of the object: the user sets the fields.
       if (bindings.has(attributes.resource.kind.plural)) await checkBinding(attributes);
       else await checkRole(attributes);
     },

@@ -11,12 +11,12 @@ const claimTemplate = {
   spec: { accessModes: ['ReadWriteOnce' as const] },
 };
 
-test('a Pod mounts the one volume that its CloneSet claims for it', () => {
+test('a Pod mounts the one PVC that its CloneSet has for it', () => {
   const { spec } = newPod(cloneSetOf({ volumeClaimTemplates: [claimTemplate] }), 'abcde', blueprint, now);
   assert.deepEqual(spec?.volumes, [{ name: 'data', persistentVolumeClaim: { claimName: 'data-web-abcde' } }]);
 });
 
-test('a volume of the template gives way to a claimed one of its name', () => {
+test('a PVC replaces a volume of the template with the same name', () => {
   const volumes = [
     { name: 'data', emptyDir: {} },
     { name: 'scratch', emptyDir: {} },
@@ -37,6 +37,6 @@ test('a volume of the template gives way to a claimed one of its name', () => {
   );
 });
 
-test('a Pod without claims has no volumes of its own', () => {
+test('a Pod without PVCs gets no volumes besides its template’s', () => {
   assert.equal('volumes' in newPod(cloneSetOf(), 'abcde', blueprint, now).spec!, false);
 });

@@ -92,7 +92,7 @@ function makePods(situation: Situation, { scaleUpLimit, scaleUpOld }: Numbers): 
   const newClaim = ids
     .flatMap((id) => newClaims(cloneSet, id))
     .filter(({ metadata }) => !present.has(metadata.name))
-    // Their names are new each time, as those of Pods are, but do not say so.
+    // The names of PVCs differ each time, as those of Pods do, but come without a `generateName`.
     .map((claim) => ({ ...create(claim), refusalId: 'create PersistentVolumeClaim' }))
     .map((creation) => announced(creation, { about: cloneSet, failed: failedToCreate('pvc') }));
   const pods = ids.map((id, index) => {

@@ -27,7 +27,7 @@ export type Situation = {
   readonly current: ControllerRevision;
   readonly update: ControllerRevision;
   readonly revisionLabels: RevisionLabels;
-  /** What the server lets be done to Pods, as far as it has been asked. */
+  /** Updates of Pods that the server permits, as far as dry runs have shown. */
   readonly permissions: Permissions;
   /** The labels of a node; none where it is not known. */
   readonly nodeLabels: (name: string) => { readonly [label: string]: string } | undefined;

@@ -18,9 +18,9 @@ export type Task = {
   readonly target: ControllerRevision;
   /** What it takes to bring a Pod to the target in place, if that can be done. */
   readonly specFor: (pod: Pod) => UpdateSpec | undefined;
-  /** Why nothing can be done about a Pod for a while: the server refused it before. */
+  /** Returns the reason why a Pod can be neither updated nor recreated for a while: the server refused it before. */
   readonly faultFor: (pod: Pod) => string | undefined;
-  /** Whether the server refused to have this Pod updated. */
+  /** Reports whether the server refused to update this Pod. */
   readonly wasRefused: (pod: Pod) => boolean;
   /** Why a Pod has to be replaced; nothing where it can be updated in place. */
   readonly obstacleFor: (pod: Pod) => string | undefined;
@@ -84,8 +84,8 @@ export function updatePod(situation: Situation, pod: Pod, task: Task): Attempted
 }
 
 /**
- * Has a Pod deleted, as any that is marked is: within the budget, and after its hook. Not before the server has been asked
- * whether it would take a Pod of the revision: a policy that does not would leave nothing in the Pod's place.
+ * Marks a Pod for deletion, within the budget and after its hook. A dry run of the creation comes first: a policy that
+ * refuses Pods of the revision would leave no Pod in its place.
  */
 function replace(situation: Situation, pod: Pod, target: ControllerRevision): readonly Action[] {
   const { cloneSet, permissions } = situation;

@@ -84,7 +84,7 @@ function moveOf(situation: Situation, rolling: CloneSetRollingUpdate) {
   };
 }
 
-/** Pods that the server refuses to have updated stay in service, and in nobody's way; those it refused before go last. */
+/** Pods that the server refuses to update stay in service and block no other Pod; those it refused before go last. */
 function withoutRefused(pods: readonly Pod[], task: Task) {
   const faults = pods.map(task.faultFor);
   const open = pods.filter((_, index) => faults[index] === undefined);

@@ -26,7 +26,7 @@ export function updateInPlace(situation: Situation, pods: readonly Pod[]): InPla
   return { actions, rest: specs.filter(({ spec }) => spec === undefined).map(({ pod }) => pod) };
 }
 
-/** Whether a Pod is left as it is for a while, because the server refuses to have it updated or replaced. */
+/** Reports whether a Pod stays as it is for a while, because the server refuses to update or replace it. */
 export function isHeldBack(situation: Situation, pod: Pod): boolean {
   const { permissions, hash } = situation;
   if (!permissions.hasRefusals()) return false;
@@ -35,7 +35,7 @@ export function isHeldBack(situation: Situation, pod: Pod): boolean {
   return way === 'ReCreate' ? permissions.recreationFault(hash) !== undefined : way !== 'InPlace';
 }
 
-/** What it takes to update a Pod in place; undefined where it has to be replaced. */
+/** Returns the in-place update of a Pod; undefined if the Pod has to be replaced. */
 function inPlaceSpecOf(situation: Situation, pod: Pod): UpdateSpec | undefined {
   const spec = changesOf(situation, pod);
   return spec && situation.permissions.wayFor(pod, spec, 'InPlaceIfPossible') === 'InPlace' ? spec : undefined;

@@ -24,7 +24,7 @@ export type Situation = NodeSituation & {
   readonly current: ControllerRevision;
   readonly old: readonly ControllerRevision[];
   readonly revisionLabels: RevisionLabels;
-  /** What the server lets be done to Pods, as far as it has been asked. */
+  /** Updates of Pods that the server permits, as far as dry runs have shown. */
   readonly permissions: Permissions;
   readonly imagePullJobs: readonly ImagePullJob[];
 };

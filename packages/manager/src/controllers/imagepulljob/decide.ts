@@ -69,7 +69,7 @@ const releaseConfirmationSeconds = 1;
 
 /**
  * Releases the copied Secrets of a terminating job; a later reconcile, which finds none left, removes the finalizer. A
- * copy that the cache shows late is thus released as well, and clients find the job terminating before it is gone.
+ * copy that a stale cache omits is thus released as well, and clients see the job terminating before it is deleted.
  */
 function finalize(observed: Observed, settings: Settings): Decision<ImagePullJobStatus> {
   const { job } = observed;

@@ -203,7 +203,7 @@ test('a budget without Pods records an event at every reconcile, but not at a po
   assert.deepEqual(look({ budget: reported, hasStrangers: true }).told, []);
 });
 
-test('a budget without Pods whose share is none records both events', () => {
+test('a budget without Pods and with a share of zero records both events', () => {
   const { told = [] } = look({ budget: budgetOf({ maxUnavailable: 'some' }) });
   assert.deepEqual(
     told.map(({ reason }) => reason),

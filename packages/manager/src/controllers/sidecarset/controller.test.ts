@@ -91,7 +91,7 @@ test('a Pod that is deleted does not count', async () => {
   assert.equal((await client.get(sidecarSet, { name: 'set' })).status?.matchedPods, 0);
 });
 
-test('an image that a policy denies is asked for less and less often, and given to all Pods once it is allowed', async () => {
+test('an image that a policy denies is tried with growing backoff, and set once it is allowed', async () => {
   await using cluster = await startTestCluster();
   const { client, managerWrites } = cluster;
   await client.create(sidecarSet, written);

@@ -17,7 +17,7 @@ export type NextPods = {
   readonly notUpgradable: readonly Pod[];
 };
 
-/** `open` leaves out the Pods that the server refuses to have updated for the time being. */
+/** `open` leaves out the Pods that the server refuses to update for the time being. */
 export function nextPods(
   sidecarSet: SidecarSet,
   pods: readonly Pod[],

@@ -1,7 +1,7 @@
 /**
- * Which Pods the API server lets have new sidecars. The first Pod of a revision is preceded by a dry run, whose answer
- * holds for all: a policy that denies the image is asked with growing backoff, not once for each Pod. A Pod that was
- * refused goes after the others, so that it keeps none of them back.
+ * Selects the Pods that the API server lets have new sidecars. The first Pod of a revision is preceded by a dry run,
+ * whose answer holds for all: a policy that denies the image is tried with growing backoff, not once for each Pod. A
+ * Pod that was refused goes after the others, so that it blocks none of them.
  */
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarSet } from '@kruise/api/kruise/sidecarset';
@@ -11,9 +11,9 @@ import type { RefusedWrites } from '@kruise/client/refusals';
 import { hashOf } from '../../sidecarset/marks.ts';
 
 export type Permissions = {
-  /** The Pods that may be tried now: those that were refused before come last, those in backoff are left out. */
+  /** Returns the Pods that may be tried now: refused ones come last, those in backoff are left out. */
   open(pods: readonly Pod[]): readonly Pod[];
-  /** The update of a Pod, after a dry run if nothing is known of the revision. */
+  /** Returns the update of a Pod, after a dry run if none of the revision has been answered. */
   afterDryRun(update: PatchAction): PatchAction;
 };
 

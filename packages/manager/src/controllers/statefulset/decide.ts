@@ -77,7 +77,7 @@ export function decide(
       ...truncateHistory(situation),
     ],
     status(outcome) {
-      // Pods that were to leave their revision have not where something failed: the next reconcile counts them anew.
+      // If a write failed, Pods that were to leave their revision have not: the next reconcile counts them again.
       const hasFailed = outcome.failures.some(({ action }) => work.actions.includes(action));
       return withFailures(statusAfter(hasFailed ? new Set() : work.outgoing), work, outcome, set, now);
     },
@@ -128,7 +128,7 @@ type Work = {
   readonly outgoing: ReadonlySet<Pod>;
   /** Why a Pod cannot be made. */
   readonly fault?: string | undefined;
-  /** Why Pods cannot be updated for a while. */
+  /** The reason why Pods cannot be updated for a while. */
   readonly updateFault?: string | undefined;
 };
 

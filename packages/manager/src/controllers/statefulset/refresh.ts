@@ -21,8 +21,8 @@ export function refresherOf(situation: Situation): Refresher {
   const progress = {
     lifecycle: set.spec.lifecycle,
     gates: settings.gates,
-    // A Pod that a raised partition keeps where it is was to be updated, and is not to be any more; nor for the time being
-    // is one that the server refuses to have updated.
+    // A Pod that a raised partition keeps at its revision is no longer to be updated; nor, for the time being, is one
+    // that the server refuses to update.
     isUpdated: (pod: Pod) =>
       revisionLabels.isAt(pod, nameOf(update)) ||
       !candidates(situation).some((slot) => slot.pod === pod) ||

@@ -68,7 +68,7 @@ function isKept({ set, settings }: Blueprints, { ordinal, index, old }: Place): 
   return (rollingUpdate.unorderedUpdate ? old : index) < partitionOf(set);
 }
 
-/** A Pod with a number, of a revision. */
+/** A Pod with its ordinal, at a revision. */
 export function newPod({ set, settings, now }: Blueprints, ordinal: number, revision: ControllerRevision): Pod {
   const template = podTemplateOf(revision) ?? set.spec.template;
   const isIndexed = settings.gates.PodIndexLabel;

@@ -37,7 +37,7 @@ export type Situation = {
   readonly current: ControllerRevision;
   readonly update: ControllerRevision;
   readonly revisionLabels: RevisionLabels;
-  /** What the server lets be done to Pods, as far as it has been asked. */
+  /** Updates of Pods that the server permits, as far as dry runs have shown. */
   readonly permissions: Permissions;
   readonly imagePullJobs: readonly ImagePullJob[];
   /** What has a name in the set's namespace, whoever it belongs to. */

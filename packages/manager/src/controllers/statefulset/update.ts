@@ -23,7 +23,7 @@ export type Rollout = {
   /** Pods that are about to leave the revision they are at. */
   readonly outgoing: ReadonlySet<Pod>;
   readonly requeueAfterSeconds?: number;
-  /** Why Pods cannot be updated for a while: the server refused it. */
+  /** The reason why Pods cannot be updated for a while: the server refused it. */
   readonly fault?: string;
 };
 
@@ -163,7 +163,7 @@ type UpdateStep = {
   readonly fault?: string;
 };
 
-/** Why a Pod can be brought to the update revision in no way for a while: the server refused it. */
+/** Returns the reason why a Pod can be neither updated nor recreated for a while: the server refused both. */
 export function refusalFault(situation: Situation, pod: Pod): string | undefined {
   if (!situation.permissions.hasRefusals()) return undefined;
   const { permissions, update } = situation;
@@ -177,7 +177,7 @@ function policyOf({ set }: Situation): PodUpdatePolicy {
   return set.spec.updateStrategy?.rollingUpdate?.podUpdatePolicy ?? 'ReCreate';
 }
 
-/** What it takes to update a Pod in place; undefined where it has to be replaced. */
+/** Returns the in-place update of a Pod; undefined if the Pod has to be replaced. */
 function updateSpecFor(situation: Situation, pod: Pod): UpdateSpec | undefined {
   const { set, settings, revisions, revisionLabels, update: to } = situation;
   if (policyOf(situation) === 'ReCreate') return undefined;

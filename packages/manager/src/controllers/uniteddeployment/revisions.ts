@@ -35,9 +35,10 @@ export type Course = {
 };
 
 /**
- * Revisions are its own by reference, whatever their labels say. The reference finds them by labels, which it does not
- * give those of CloneSet templates: every one of these has the number 1, and none is ever deleted (uniteddeployment.md
- * §5.1). Labels and numbers are as there, since others read them; revisions beyond the limit are deleted all the same.
+ * Plans revisions. A revision is owned by its owner reference, whatever its labels are. OpenKruise finds revisions by
+ * labels, which it does not give those of CloneSet templates: every one of these has the number 1, and none is ever
+ * deleted (uniteddeployment.md §5.1). Labels and numbers are the same here, since other programs read them; revisions
+ * beyond the limit are deleted all the same.
  */
 export function chartCourse(owner: UnitedDeployment, sort: Sort, observed: RevisionsObserved): Course {
   const selector = selectorOf(owner.spec.selector);
@@ -48,7 +49,7 @@ export function chartCourse(owner: UnitedDeployment, sort: Sort, observed: Revis
   );
   const content = contentOf(owner, sort, claims.claimed);
   const plan = planRevision(owner, {
-    // Without the others in its history a revision is neither numbered after them nor renumbered when it comes back.
+    // Without the rest of its history a revision is neither numbered after the others nor renumbered when it is reused.
     history: sort.labelsRevisions ? claims.claimed : claims.claimed.filter(({ data }) => isSame(data, content.data)),
     content,
     collisionCount: owner.status?.collisionCount,

@@ -42,7 +42,7 @@ export type Sort = {
   readonly strategy: 'updateStrategy' | 'strategy';
   /** How many Pods it keeps at the old revision; undefined where it cannot keep any. */
   readonly partitionOf: (workload: Workload, pods: readonly Pod[]) => number | undefined;
-  /** Whether revisions of its template carry the template's labels; in the reference those of CloneSets do not. */
+  /** Set if revisions of the template carry the template's labels; in the reference those of CloneSets do not. */
   readonly labelsRevisions: boolean;
   /** Its strategy with another partition. */
   readonly withPartition: (strategy: Strategy, partition: number) => Strategy;

@@ -90,7 +90,7 @@ function testFiles(files: HostFiles, base: string): void {
     assert.ok(bytes >= 10_000);
   });
 
-  test('a directory and those made above it have the mode asked for', async () => {
+  test('a directory and its newly created parents have the requested mode', async () => {
     await files.makeDirectory(at('private/pods/uid'), { mode: 0o750 });
     for (const path of ['private', 'private/pods', 'private/pods/uid']) {
       assert.equal((await files.stat(at(path)))?.mode, 0o750, path);
@@ -108,7 +108,7 @@ function testFiles(files: HostFiles, base: string): void {
     assert.equal((await files.stat(at('secret')))?.mode, 0o600);
   });
 
-  test('what is to be new takes nothing that is there', async () => {
+  test('an exclusive creation fails if the path exists', async () => {
     await files.writeFile(at('there'), 'kept');
     await files.symlink(at('dangling'), { target: at('nowhere') });
     for (const name of ['there', 'dangling']) {
@@ -153,7 +153,7 @@ function testFiles(files: HostFiles, base: string): void {
     }
   });
 
-  test('a group is given what a directory holds, and nothing a link leads to', async () => {
+  test('a group gets the contents of a directory, and no target of a link', async () => {
     await files.makeDirectory(at('volume/deep'), { mode: 0o700 });
     await files.writeFile(at('volume/deep/file'), '', { mode: 0o600 });
     await files.writeFile(at('elsewhere'), '', { mode: 0o600 });
@@ -173,7 +173,7 @@ function testFiles(files: HostFiles, base: string): void {
     assert.deepEqual(await Promise.all(['elsewhere', 'elsewhere.d'].map(access)), [`${own} 600`, `${own} 700`]);
   });
 
-  test('what a link leads to outlives the directory of the link', async () => {
+  test('the target of a link is kept when the directory of the link is removed', async () => {
     await files.makeDirectory(at('kept.d'));
     await files.writeFile(at('kept.d/file'), 'kept');
     await files.makeDirectory(at('pod/empty-dir'));

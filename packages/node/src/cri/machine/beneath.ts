@@ -11,19 +11,19 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 const O_PATH = 0o10000000;
 const maxLinks = 40;
 
-/** The path of an open file, or of a name in an open directory. Leads to that very file, whatever was renamed since. */
+/** Returns the path of an open file, or of a name in an open directory. It leads to that file, whatever was renamed. */
 export function pathOfOpen({ fd }: FileHandle, name?: string): string {
   return name === undefined ? `/proc/self/fd/${fd}` : `/proc/self/fd/${fd}/${name}`;
 }
 
-/** Returns an error as the system would give it. */
+/** Returns an error as the system would raise it. */
 export function systemError(code: string, description: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${description}, '${path}'`), { code, path });
 }
 
 /**
- * Opens what is at a path below a root, by name only. Links are followed as long as they stay below the root; EXDEV if
- * one does not. Missing directories are made with `makeMode`, if given.
+ * Opens the entry at a path below a root, by name only. Links are followed as long as they stay below the root; EXDEV
+ * if one does not. Missing directories are made with `makeMode`, if given.
  */
 export async function openBeneath(root: string, path: readonly string[], makeMode?: number): Promise<FileHandle> {
   const held = [await open(root, O_PATH | O_DIRECTORY)];
@@ -59,7 +59,7 @@ export async function openBeneath(root: string, path: readonly string[], makeMod
   }
 }
 
-/** Opens what is at a path by name only: a link is not followed, but opened itself. */
+/** Opens the entry at a path by name only: a link is not followed, but opened itself. */
 export function openItself(path: string): Promise<FileHandle> {
   return open(path, O_PATH | O_NOFOLLOW);
 }
@@ -72,12 +72,12 @@ async function openNamed(at: string, makeMode: number | undefined): Promise<File
   }
   await mkdir(at);
   const made = await open(at, O_PATH | O_NOFOLLOW | O_DIRECTORY);
-  // What is asked for must not depend on the umask.
+  // The mode must not depend on the umask.
   await chmod(pathOfOpen(made), makeMode);
   return made;
 }
 
-/** Callbacks of a walk. Paths are good until the callback resolves. */
+/** Callbacks of a walk. Paths are valid until the callback resolves. */
 export type Visitor = {
   /** Called with anything that is not a directory. */
   readonly onEntry: (path: string, stats: Stats) => Promise<void>;
@@ -85,7 +85,7 @@ export type Visitor = {
   readonly onDirectory?: (path: string, stats: Stats) => Promise<void>;
   /** Called with the path of a directory below the top, after the walk has left it. */
   readonly onLeft?: (path: string) => Promise<void>;
-  /** Whether to walk a directory on another file system. */
+  /** Set if the walk enters directories on another file system. */
   readonly crossesDevices: boolean;
 };
 
@@ -144,7 +144,7 @@ async function frameOf(directory: FileHandle, name: string): Promise<Frame> {
   return { stats: await directory.stat(), name, names: await readdir(pathOfOpen(directory)) };
 }
 
-/** Undefined if there is nothing, nothing any more, or something other than what was looked for. */
+/** Returns undefined if there is no entry, no longer one, or one of another type than expected. */
 export async function ifPresent<T>(looking: Promise<T>): Promise<T | undefined> {
   try {
     return await looking;

@@ -33,7 +33,7 @@ export const machineFiles: HostFiles = {
     const file = await open(path, flags, mode ?? 0o644);
     try {
       await regularFile(file, path);
-      // The content comes last: until then whoever may not read the file has nothing to read.
+      // The content comes last: until then users without the right to read the file have nothing to read.
       await file.truncate(0);
       if (uid !== undefined) await file.chown(uid, -1);
       if (mode !== undefined) await file.chmod(mode);
@@ -140,7 +140,7 @@ async function remove(path: string): Promise<void> {
     await ifPresent(unlink(path));
     return;
   }
-  // What is mounted below is another's: the volume behind a mount must not be emptied with the directory.
+  // Mounts below belong to other Pods: the volume behind a mount must not be emptied with the directory.
   const [mounted] = await mountsBelow(path);
   if (mounted !== undefined) throw systemError('EBUSY', `${mounted} is mounted`, path);
   await walkTree(path, {
@@ -154,7 +154,7 @@ async function remove(path: string): Promise<void> {
 async function usage(path: string): Promise<{ bytes: number; inodes: number }> {
   let [bytes, inodes] = [0, 0];
   const count = async (_: string, stats: Stats) => {
-    // What is taken of the disk, which for files with holes is less than their size.
+    // Allocated blocks, which for sparse files are less than their size.
     bytes += stats.blocks * 512;
     inodes++;
   };
@@ -163,7 +163,7 @@ async function usage(path: string): Promise<{ bytes: number; inodes: number }> {
   if (!stats.isDirectory()) await count(path, stats);
   else {
     await walkTree(path, { crossesDevices: false, onEntry: count, onDirectory: count }).catch((error: unknown) => {
-      // A container moves directories about: what was counted so far is the best answer there is.
+      // A container may move directories meanwhile: the count so far is the best answer.
       if ((error as NodeJS.ErrnoException).code !== 'ESTALE') throw error;
     });
   }

@@ -1,4 +1,4 @@
-/** What the kubelet does below directories that containers write to, on the machine's own file system. */
+/** Kubelet operations below directories that containers write to, on the machine's own file system. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ after(async () => {
   }
 });
 
-test('directories nested deeper than a path can be long are counted, given and removed', async () => {
+test('directories nested deeper than a path can be long are counted, chowned and removed', async () => {
   const [depth, before] = [3000, cwd()];
   mkdirSync(join(base, 'v'));
   chdir(join(base, 'v'));
@@ -41,7 +41,7 @@ test('directories nested deeper than a path can be long are counted, given and r
   assert.equal(existsSync(join(base, 'v')), false);
 });
 
-test('a FIFO in a file’s place blocks nobody', async () => {
+test('a FIFO in a file’s place blocks no read or write', async () => {
   execFileSync('mkfifo', [join(base, 'fifo')]);
   await assert.rejects(files.readFile(join(base, 'fifo')), hasCode('EINVAL'));
   await assert.rejects(files.readBeneath(base, ['fifo']), hasCode('EINVAL'));
@@ -122,7 +122,7 @@ asRoot('bind mounts', () => {
     assert.equal(readFileSync(join(target, 'file'), 'utf8'), '2');
   });
 
-  test('a directory with something mounted in it is not removed, and the mounted keeps its files', async () => {
+  test('a directory with a mount in it is not removed, and the mounted volume keeps its files', async () => {
     mkdirSync(join(base, 'volume/sub'), { recursive: true });
     writeFileSync(join(base, 'volume/sub/file'), 'kept');
     await bind('sub');

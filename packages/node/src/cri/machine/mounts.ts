@@ -9,8 +9,8 @@ import { promisify } from 'node:util';
 import { ifPresent } from './beneath.ts';
 
 /**
- * Mounts an open file or directory at a path. The mount is of that very file: whatever a container has put in its
- * place since it was opened is not looked at.
+ * Mounts an open file or directory at a path. The mount is of that very file: a file that a container has put in its
+ * place since it was opened is ignored.
  */
 export async function bindOpen(source: FileHandle, target: string): Promise<void> {
   const wanted = await source.stat();

@@ -93,7 +93,7 @@ export type FileTree = {
   readonly mounts: ReadonlyMap<string, MountPoint>;
 };
 
-/** `parents` has missing directories above made, too: with `parentMode`, or as a shell makes them. */
+/** `parents` also makes missing parent directories: with `parentMode`, or as a shell makes them. */
 export type DirectoryOptions = { readonly mode?: number; readonly parents?: boolean; readonly parentMode?: number };
 
 export type WriteOptions = { readonly mode?: number; readonly append?: boolean };

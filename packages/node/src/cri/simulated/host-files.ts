@@ -34,7 +34,7 @@ export function hostFiles(tree: FileTree): HostFiles {
       if (type !== 'file') throw new FileError('EINVAL', found);
       return { type, content: Readable.from([tree.read(found)]) };
     },
-    // All of a node's files are in this process: no container writes between this look and the next.
+    // All of a node's files are in this process: no container writes between this check and the next.
     bindBeneath: async ({ root, path, mode }) => resolveBeneath(tree, root, path, mode),
     async unmountBelow() {},
     async shareWithGroup(path, { gid, fileMode, directoryMode }) {
@@ -73,7 +73,7 @@ export function hostFiles(tree: FileTree): HostFiles {
 
 const maxLinks = 40;
 
-/** Returns the path below a root with all links followed; EXDEV if one leads out of it. Makes directories if asked to. */
+/** Returns the path below a root with all links followed; EXDEV if one leads out of it. Can make directories. */
 function resolveBeneath(tree: FileTree, root: string, path: readonly string[], makeMode?: number): string {
   const names: string[] = [];
   const pending = path.toReversed();

@@ -1,4 +1,4 @@
-/** Text that a container makes up does not hold up the process that simulates it. */
+/** Text from a container does not block the process that simulates it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { simulatedNode } from './testing/simulated-node.ts';
@@ -15,7 +15,7 @@ const commands: readonly (readonly [what: string, cmd: readonly string[]])[] = [
   ['lines of a command', ['sh', '-c', `echo "$(echo '${'\n'.repeat(many)}x')"`]],
 ];
 for (const [what, cmd] of commands) {
-  test(`${what} takes no time`, async () => {
+  test(`${what} takes linear time`, async () => {
     const node = simulatedNode();
     const { containerId } = await node.runContainer({ command: ['sleep', 'infinity'] });
     const startedAt = process.threadCpuUsage();

@@ -80,7 +80,7 @@ export function delegatedAccess(client: Client, clock: Clock, nodeName: string):
   }
 
   return {
-    // A digest bounds what one entry takes, however long the token is, and keeps tokens out of memory dumps.
+    // A digest bounds the size of an entry, however long the token is, and keeps tokens out of memory dumps.
     callerOf: (token) =>
       identities(createHash('sha256').update(token).digest('base64'), async () => {
         const { status } = await client.create(tokenReview, { metadata: {}, spec: { token } });

@@ -20,7 +20,7 @@ import { KubeletError, type KubeletView } from './view.ts';
 /** A request to a kubelet. */
 export type KubeletRequest = {
   readonly method: string;
-  /** Parsed once, by whoever brings the request and asks for authorization. */
+  /** The target, parsed once, by the caller that also authorizes the request. */
   readonly target: RequestTarget;
   readonly headers: IncomingHttpHeaders;
   /** Aborted when whoever asked is gone. */
@@ -54,7 +54,7 @@ function text(body: string, type = plainText, code = 200): KubeletAnswer {
   };
 }
 
-/** Returns the answer to a request that failed. */
+/** Returns the answer to a failed request. */
 export function failureAnswer(error: unknown): KubeletAnswer {
   return text((error as Error).message, plainText, error instanceof KubeletError ? error.code : 500);
 }

@@ -44,7 +44,7 @@ export async function listenKubelet(
   };
   const server: Server = createServer({ cert: options.certificate, key: options.key, ...trust });
 
-  /** Authenticates and authorizes a request; returns what is to be dispatched, with the target that was authorized. */
+  /** Authenticates and authorizes a request; returns the request to dispatch, with the target that was authorized. */
   async function admit(request: IncomingMessage, ended: AbortSignal): Promise<KubeletRequest> {
     const { method = '', url = '', headers, socket } = request;
     const caller = certified(socket as TLSSocket) ?? (await bearer(headers.authorization));
@@ -118,7 +118,7 @@ function certified(socket: TLSSocket): Caller | undefined {
     const { commonName, organizations = [] } = certificateSubject(certificate.raw);
     return commonName === '' ? undefined : { name: commonName, groups: [...organizations, 'system:authenticated'] };
   } catch {
-    // A name nobody can read is nobody's.
+    // A subject that cannot be read authenticates no user.
     return undefined;
   }
 }

@@ -8,7 +8,7 @@ const logDirectory = '/var/log';
 /** Returns a file below the node's own logs, or the names in a directory of them. */
 export async function readNodeLog({ runtime }: KubeletView, path: readonly string[]): Promise<Readable> {
   const found = await runtime.files.readBeneath(logDirectory, path).catch((error: NodeJS.ErrnoException) => {
-    // A container that writes logs to the node could plant links there: what they lead to elsewhere is not shown.
+    // A container that writes logs to the node could plant links there: targets elsewhere are not served.
     if (unreadable.has(error.code ?? '')) return undefined;
     throw error;
   });

@@ -47,7 +47,7 @@ for (const [why, path] of badRows) {
   });
 }
 
-/** Records which parts of the kubelet a handler reaches for, and fails there. */
+/** Records which parts of the kubelet a handler uses, and fails there. */
 function recordingView(): { readonly view: KubeletView; readonly reached: Set<string> } {
   const reached = new Set<string>();
   const view = new Proxy({} as KubeletView, {
@@ -94,7 +94,7 @@ const piece = fc.oneof(
 );
 const anyPath = fc.array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => `/${pieces.join('/')}`);
 
-/** The parts of the kubelet that may be reached with a right to one subresource. */
+/** The parts of the kubelet that a right to one subresource may reach. */
 const parts: { readonly [subresource: string]: readonly string[] } = {
   metrics: ['metrics', 'probeMetrics', 'runtime', 'workers', 'machine', 'clock', 'nodeName'],
   stats: ['runtime', 'workers', 'machine', 'clock', 'nodeName', 'startedAt', 'settings'],

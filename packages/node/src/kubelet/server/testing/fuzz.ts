@@ -1,6 +1,6 @@
 /**
  * Sends mutated requests to a kubelet that listens on loopback: anonymously, as a tenant with few rights, and as an
- * operator who may do everything. Reports answers, memory and how long the event loop was held up.
+ * operator who may do everything. Reports answers, memory and how long the event loop was blocked.
  */
 import { Agent, request as httpsRequest } from 'node:https';
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
@@ -20,17 +20,17 @@ import { type FuzzRequest, mutatedRequest, rawBytes } from './mutate.ts';
 
 export type FuzzReport = {
   readonly requests: number;
-  /** How many answers there were of each code; 0 is a connection that was closed without one. */
+  /** Number of answers with each code; 0 is a connection that was closed without one. */
   readonly codes: { readonly [code: string]: number };
-  /** Requests that were answered with a code from 500 on. */
+  /** Requests that were answered with a code of 500 or above. */
   readonly failures: readonly string[];
-  /** Requests of those without the right that got through. */
+  /** Requests that succeeded without the right to them. */
   readonly breaches: readonly string[];
-  /** What remained in memory after the last request over what was there after the first tenth of them. */
+  /** Growth of memory between the first tenth of the requests and the last request. */
   readonly growthBytes: number;
-  /** The most CPU time that passed between two turns of the event loop in which no old garbage was collected. */
+  /** The longest CPU time of an iteration of the event loop in which no old garbage was collected. */
   readonly longestHoldMs: number;
-  /** The same for turns in which it was: of the whole process, with its API server and the clients. */
+  /** The same for iterations in which it was: for the whole process, with its API server and the clients. */
   readonly longestCollectionMs: number;
   readonly elapsedMs: number;
 };
@@ -41,10 +41,10 @@ const concurrency = 8;
 const answerMs = 2000;
 const tickMs = 5;
 const minHoldMs = 10;
-/** What a tenant may do; all else is refused. */
+/** Rights of a tenant; all else is refused. */
 const tenantRights = ['nodes/metrics', 'nodes/stats', 'nodes/log', 'nodes/healthz'];
 const tenantEndpoints = new Set(['metrics', 'stats', 'logs', 'healthz']);
-/** Kubernetes answers these with 500, too: what is asked for is not there yet, or not any more. */
+/** Kubernetes answers these with 500, too: the object is not there yet, or not any more. */
 const allowedFailures = /container not found|pod not found|failed to exec in container/;
 
 /** Fuzzes a kubelet of a test node. */
@@ -140,7 +140,7 @@ async function grant(client: Client, name: string, resources: readonly string[])
   });
 }
 
-/** Whether somebody got what they have no right to. */
+/** Reports whether a caller got an answer without the right to it. */
 function isBreach(caller: Caller, { target, isRaw }: FuzzRequest, code: number): boolean {
   if (code === 0 || code >= 400 || isRaw || caller === 'operator') return false;
   const [, first = ''] = /^\/([^/?]*)/.exec(target) ?? [];
@@ -164,7 +164,7 @@ function send(asked: FuzzRequest, { port, agent }: { readonly port: number; read
       clearTimeout(timer);
       resolve({ code, text: text.slice(0, 200) });
     };
-    // The client refuses to send what is no request target at all.
+    // The client refuses to send an invalid request target.
     const path = target.replace(/[^\u0021-\u00ff]/g, (found) => encodeURIComponent(found)) || '/';
     const asking = httpsRequest({ host: '127.0.0.1', port, agent, method, path, setHost: true }, (response) => {
       let text = '';
@@ -186,7 +186,7 @@ function send(asked: FuzzRequest, { port, agent }: { readonly port: number; read
 
 type RawOptions = { readonly port: number; readonly ca: string; readonly pair: KeyPair | undefined };
 
-/** Sends bytes, and takes the first line that comes back. */
+/** Sends bytes, and returns the first line of the answer. */
 function sendRaw(bytes: Buffer, { port, ca, pair }: RawOptions): Promise<Answer> {
   return new Promise((resolve) => {
     let text = '';
@@ -207,7 +207,7 @@ function sendRaw(bytes: Buffer, { port, ca, pair }: RawOptions): Promise<Answer>
 
 type Hold = { readonly cpuMs: number; readonly from: number; readonly to: number };
 
-/** Watches how much CPU time passes between turns of the event loop; time given to other processes does not count. */
+/** Measures the CPU time of iterations of the event loop; time given to other processes does not count. */
 function watchHolds() {
   const cpuMs = () => {
     const { user, system } = process.threadCpuUsage();
@@ -217,7 +217,7 @@ function watchHolds() {
   const collections: PerformanceEntry[] = [];
   const observer = new PerformanceObserver((list) => {
     for (const each of list.getEntries()) {
-      // The types leave out what entries about garbage collection add.
+      // The types omit the fields of entries about garbage collection.
       const { detail } = each as PerformanceEntry & { readonly detail?: { readonly kind: number } };
       if (detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR) collections.push(each);
     }
@@ -242,7 +242,7 @@ function watchHolds() {
   };
 }
 
-/** Measures what is in memory once garbage is collected. */
+/** Measures memory after a garbage collection. */
 function collectableHeap(): () => number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

@@ -7,7 +7,7 @@ export type FuzzRequest = {
   readonly target: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
-  /** Whether bytes of the request itself are changed, so that it may not be HTTP any more. */
+  /** Set if bytes of the request itself are changed, so that it may not be HTTP any more. */
   readonly isRaw: boolean;
 };
 
@@ -115,7 +115,7 @@ const headerRows: readonly (readonly [name: string, values: readonly string[]])[
   ['Host', ['other', '', 'a:b:c']],
 ];
 
-/** Makes one request out of a good one. */
+/** Makes a mutated request from a valid one. */
 export function mutatedRequest(random: Random): FuzzRequest {
   const below = (count: number) => Math.floor(random.next() * count);
   const pick = <T>(list: readonly T[]): T => list[below(list.length)]!;
@@ -153,7 +153,7 @@ function mutateTarget(target: string, below: Below, pick: Pick): string {
   }
 }
 
-/** The bytes of a request, some of them changed. */
+/** Returns the bytes of a request, some of them changed. */
 export function rawBytes({ method, target, headers, body }: FuzzRequest, random: Random): Buffer {
   const lines = [
     `${method} ${target} HTTP/1.1`,
