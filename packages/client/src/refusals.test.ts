@@ -59,6 +59,11 @@ const backoffs = [
     delays: [1, 2, 4, 8, 16, 30, 30, 30, 30, 30, 30, 30],
   },
   {
+    name: 'a write that an exhausted budget denies',
+    error: forbidden({ group: '', plural: 'pods' }, 'web', 'podunavailablebudget.policy.kruise.io "pub" is forbidden'),
+    delays: [1, 2, 4, 5, 5, 5, 5, 5, 5, 5, 5, 5],
+  },
+  {
     name: 'a write at which the server failed',
     error: internalError('webhook'),
     delays: [0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24],

@@ -63,6 +63,8 @@ type Backoff = { readonly firstMs: number; readonly maxMs: number };
 const refused: Backoff = { firstMs: 1000, maxMs: 300_000 };
 /** A deletion is mostly refused for lack of a disruption budget, which Pods that become ready replenish. */
 const refusedDeletion: Backoff = { firstMs: 1000, maxMs: 30_000 };
+/** A PodUnavailableBudget is exhausted until other Pods are available again, which takes seconds in a healthy rollout. */
+const exhaustedBudget: Backoff = { firstMs: 1000, maxMs: 5000 };
 /** The server or a webhook failed, or there were too many requests. */
 const failed: Backoff = { firstMs: 5, maxMs: 30_000 };
 
@@ -190,6 +192,8 @@ export function isInconclusive(error: unknown, { type }: ObjectAction): boolean 
 function backoffFor(id: string, error: unknown): Backoff | undefined {
   if (!(error instanceof StatusError)) return undefined;
   if (!isRefused(error)) return failed;
+  // The answer of a webhook carries the reason in its message only.
+  if (error.message.includes('podunavailablebudget.policy.kruise.io')) return exhaustedBudget;
   return id.startsWith('remove ') ? refusedDeletion : refused;
 }
 

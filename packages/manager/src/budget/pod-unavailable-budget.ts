@@ -2,6 +2,7 @@
  * What a PodUnavailableBudget says to whatever makes a Pod unavailable (pod-admission.md §3.3). Webhooks ask it for
  * everybody, workloads for themselves before they begin: a Pod that is drained already cannot be refused any more.
  */
+
 import type { Pod } from '@kruise/api/core/pod';
 import type {
   PodUnavailableBudget,
@@ -15,6 +16,7 @@ import {
   relatedBudgetLegacyAnnotation,
 } from '@kruise/api/kruise/well-known';
 import { isEmptySelector, selects } from '@kruise/api/meta/label-selector.validate';
+import type { KubernetesObject } from '@kruise/client/object-key';
 import { formatTime, type Instant, parseTime } from '@kruise/values/time';
 import type { FeatureGates } from '../feature-gates.ts';
 import { isAvailable } from './availability.ts';
@@ -34,7 +36,9 @@ const mostRecorded = 2000;
 const reliableMs = 5000;
 
 /** The name of the budget a Pod belongs to. */
-export function budgetNameOf({ metadata: { annotations = {} } }: Pod): string | undefined {
+export function budgetNameOf({
+  metadata: { annotations = {} },
+}: Pick<KubernetesObject, 'metadata'>): string | undefined {
   return annotations[relatedBudgetAnnotation] || annotations[relatedBudgetLegacyAnnotation] || undefined;
 }
 

@@ -8,6 +8,7 @@ import type { SidecarSet } from '@kruise/api/kruise/sidecarset';
 import { afterDryRun, type PatchAction } from '@kruise/client/actions';
 import { type Key, type KubernetesObject, keyOf } from '@kruise/client/object-key';
 import type { RefusedWrites } from '@kruise/client/refusals';
+import { budgetNameOf } from '../../budget/pod-unavailable-budget.ts';
 import { hashOf } from '../../sidecarset/marks.ts';
 
 export type Permissions = {
@@ -32,7 +33,8 @@ export function permissionsBy(sidecarSet: SidecarSet, refused: RefusedWrites): P
     afterDryRun(update) {
       const own = ownId(update.object);
       const marked = { ...update, refusalId: own };
-      if (isAsked) return marked;
+      // The answer of a budget differs from Pod to Pod, so that it says nothing about the revision.
+      if (isAsked || budgetNameOf(update.object) !== undefined) return marked;
       isAsked = true;
       return afterDryRun(marked, { id, ownId: own, writes: [update] });
     },
