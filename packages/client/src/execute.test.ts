@@ -439,6 +439,20 @@ test('a write that is held back does not block independent ones, and an optional
   );
 });
 
+test('a patch is not sent while a later patch of the same object is held back', async () => {
+  const refusals = createRefusals(virtualClock());
+  const closeGate = { ...patch(podNamed('a'), {}), subresource: 'status' };
+  const actions = [closeGate, patch(podNamed('a'), {})];
+  const run = () => carryOut(actions, deny('a'), upToDate(), refusals);
+  assert.deepEqual((await run()).asked, ['PATCH status', 'PATCH a']);
+  const { asked, outcome } = await run();
+  assert.deepEqual(asked, []);
+  assert.deepEqual(
+    outcome.failures.map(({ action, isHeld }) => [action, isHeld]),
+    [[actions[1], true]],
+  );
+});
+
 test('an event is recorded for every attempt, and for none that is held back', async () => {
   const refusals = createRefusals(virtualClock());
   const failed = { reason: 'FailedCreate', message: 'Error creating: {error}' };

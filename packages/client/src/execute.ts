@@ -132,7 +132,26 @@ export async function execute(means: Means, owner: Key, actions: readonly Action
       return false;
     }
   };
+  /**
+   * Finds a later write of the same object that is in backoff. Nothing is begun whose end would be held back: a Pod whose
+   * gate is closed for a patch that is not sent would be opened by the next reconcile, and closed again.
+   */
+  const heldStep = (steps: readonly Action[]): Failure | undefined => {
+    for (const action of steps.slice(1)) {
+      if (action.type !== 'patch' || action.isOptional) continue;
+      const held = refusals.held(owner, refusalIdOf(action));
+      if (held) return { action, error: held.error, isHeld: true };
+    }
+    return undefined;
+  };
+
   const go = async (steps: readonly Action[]): Promise<void> => {
+    const held = heldStep(steps);
+    if (held) {
+      failures.push(held);
+      isBlocked ||= !(held.action as ObjectAction).isIndependent;
+      return;
+    }
     for (const [index, action] of steps.entries()) {
       if (index > 0 && means.signal.aborted) return;
       if (action.type === 'record') means.record(action.event);
