@@ -8,6 +8,8 @@ const seeds = [
   ...Array.from({ length: 12 }, (_, index) => `kept-${index + 1}`),
   // A DaemonSet closed and opened the gate of a Pod whose lifecycle label was refused.
   '4625b3c3bb3f-54',
+  // A CloneSet created and deleted PVCs of Pods that a quota refused.
+  '3385a75333fe-64',
 ];
 
 for (const seed of seeds) {

@@ -14,7 +14,13 @@ import {
   type PatchAction,
 } from '@kruise/client/actions';
 import type { KubernetesObject } from '@kruise/client/object-key';
-import { isRefused, isRefusedByValidation, type Refusal, type RefusedWrites } from '@kruise/client/refusals';
+import {
+  isRefused,
+  isRefusedByValidation,
+  type Refusal,
+  type RefusedWrites,
+  refusalIdOf,
+} from '@kruise/client/refusals';
 import { budgetNameOf } from '../budget/pod-unavailable-budget.ts';
 import { patchPod } from '../patch-pod.ts';
 import { type RevisionLabels, revisionLabelOf } from '../revision/pod-revision.ts';
@@ -42,6 +48,8 @@ export type Recreation = {
 export type Permissions = {
   /** Reports whether any write was refused. */
   hasRefusals(): boolean;
+  /** Reports whether a write is in backoff: it will not be sent now. */
+  isHeld(write: ObjectAction): boolean;
   /** Returns the way to bring a Pod to the revision, for a Pod that could be updated in place by this spec. */
   wayFor(pod: Pod, spec: UpdateSpec, policy: PodUpdatePolicy): Way;
   /** Reports whether this Pod was refused, though others may not have been: it goes after them. */
@@ -79,6 +87,7 @@ export function permissionsBy(refused: RefusedWrites): Permissions {
 
   return {
     hasRefusals: () => refused.hasAny(),
+    isHeld: (write) => refused.hasAny() && (refused.find(refusalIdOf(write))?.retryInMs ?? 0) > 0,
     wayFor(pod, spec, policy) {
       const refusal = refusalOf(pod, spec);
       if (!refusal) return 'InPlace';

@@ -82,7 +82,7 @@ function limited({ cloneSet }: Situation, { scaleUpLimit }: Numbers): Action {
 
 /** New Pods, those of the old revision first, and before them the claims they lack. */
 function makePods(situation: Situation, { scaleUpLimit, scaleUpOld }: Numbers): readonly Action[] {
-  const { cloneSet, claims, current, update, revisionLabels, now } = situation;
+  const { cloneSet, claims, current, update, revisionLabels, permissions, now } = situation;
   const ids = newInstanceIds(cloneSet, scaleUpLimit, situation, now);
   const present = new Set(claims.map(({ metadata }) => metadata.name));
   const blueprints = [current, update].map((revision) => ({
@@ -100,7 +100,8 @@ function makePods(situation: Situation, { scaleUpLimit, scaleUpOld }: Numbers): 
     const done = { reason: 'SuccessfulCreate', message: 'succeed to create pod {name}' };
     return announced(create(pod), { about: cloneSet, done, failed: failedToCreate('pod') });
   });
-  return [...newClaim, ...pods];
+  // PVCs of Pods that are not created would be deleted again, and created for other ids, without end.
+  return pods[0] && permissions.isHeld(pods[0]) ? pods : [...newClaim, ...pods];
 }
 
 function failedToCreate(what: 'pod' | 'pvc') {
