@@ -77,8 +77,9 @@ async function available<T extends Workload>(client: Client, kind: Kind<T>, name
   const isAvailable = ({ status }: Workload) => status?.availableReplicas === 2;
   const { items, metadata } = await client.list(kind, selection);
   if (items.some(isAvailable)) return;
-  for await (const { object } of client.watch(kind, { ...selection, resourceVersion: metadata.resourceVersion! })) {
+  const from = { resourceVersion: metadata.resourceVersion!, timeoutSeconds: 120 };
+  for await (const { object } of client.watch(kind, { ...selection, ...from })) {
     if (isAvailable(object)) return;
   }
-  throw new Error(`${name} was not available before the watch ended`);
+  throw new Error(`${kind.kind} ${name} was not available within two minutes`);
 }

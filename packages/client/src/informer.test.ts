@@ -231,3 +231,16 @@ test('a failing list is told and tried again', async () => {
   assert.deepEqual(errors, [refusal, refusal]);
   stop.abort();
 });
+
+test('a second refresh before the first has been listed resolves what waits for either', async () => {
+  const { informer, stop } = await running([podNamed('a', 1)]);
+  informer.refresh();
+  const first = informer.synced;
+  informer.refresh();
+  const second = informer.synced;
+  let resolved = 0;
+  for (const synced of [first, second]) void synced.then(() => resolved++);
+  await clock.advanceAsync(0);
+  assert.equal(resolved, 2);
+  stop.abort();
+});

@@ -107,6 +107,7 @@ export function startInformer<K extends Kind>(
   const store = createObjectStore<T>();
   const listeners = new Set<Listener<T>>();
   let awaited = Promise.withResolvers<void>();
+  let isListed = false;
   let version: string | undefined;
 
   const tell = (change: Change<T>) => {
@@ -144,6 +145,7 @@ export function startInformer<K extends Kind>(
         put(key, object, cause);
       }
       for (const key of left) take(key, undefined);
+      isListed = true;
       awaited.resolve();
     },
     change(type, object) {
@@ -199,7 +201,9 @@ export function startInformer<K extends Kind>(
       return awaited.promise;
     },
     refresh() {
-      if (version !== undefined) awaited = Promise.withResolvers();
+      // While a list is pending its promise stays: the list of this refresh is newer, so it resolves that one as well.
+      if (isListed) awaited = Promise.withResolvers();
+      isListed = false;
       round.abort();
       round = linkedController(signal);
       reflect({ newest: true });
