@@ -29,15 +29,15 @@ import { createWorkQueue, type Priority, type WorkQueue } from './work-queue.ts'
 export type Decision<S = unknown> = {
   readonly actions: readonly Action[];
   /** What to do where nothing came of the actions: one failed, and nothing was written before. */
-  readonly otherwise?: readonly Action[];
+  readonly fallbackActions?: readonly Action[];
   /** The status the object is to have once the actions are done; or what it is to have given how they went. */
   readonly status?: S | ((outcome: Outcome) => S);
   /** Events to record once all of it is done and the status is written: news that must not be told twice. */
-  readonly told?: readonly NewEvent[];
+  readonly events?: readonly NewEvent[];
   /** When to look again though nothing happens. */
   readonly requeueAfterSeconds?: number;
   /** How long to leave it alone whatever happens: where a look costs much, changes in a row are better seen together. */
-  readonly restMs?: number;
+  readonly minIntervalMs?: number;
 };
 
 /** The type of a kind's status. */
@@ -51,7 +51,7 @@ export type ControllerDefinition<K extends Kind, O> = {
   /** Only these objects of its kind. */
   readonly selection?: Selection;
   /** Which changes of its own kind matter; all of them by default. */
-  readonly wakes?: (change: Change<ObjectOf<K>>) => boolean;
+  readonly predicate?: (change: Change<ObjectOf<K>>) => boolean;
   /** The kinds it makes objects of, as their controller: their changes wake their owner. */
   readonly owns?: readonly Kind[];
   /** What else wakes it: `watch(node, keysOf)`. */
@@ -61,7 +61,7 @@ export type ControllerDefinition<K extends Kind, O> = {
   /** Gathers what the decision depends on from the caches. Nothing is to be done where it returns undefined. */
   readonly observe: (caches: Caches, key: Key) => O | undefined;
   /** Asks for what the caches cannot tell, before the decision: metrics, say. What it throws ends the pass. */
-  readonly inquire?: (observed: O, client: Client, signal: AbortSignal) => Promise<O>;
+  readonly fetch?: (observed: O, client: Client, signal: AbortSignal) => Promise<O>;
   /** Decides by the observed state, the time, and earlier refusals of the server; by nothing else. */
   readonly decide: (observed: O, now: Instant, refused: RefusedWrites) => Decision<StatusOf<ObjectOf<K>> | undefined>;
   /** What it does outside the cluster, by the names that `effect` actions give. */
@@ -73,7 +73,7 @@ export type ControllerDefinition<K extends Kind, O> = {
   /** Looks at everything again after so long. */
   readonly resyncMs?: number;
   /** A key is left alone for so long after each look, so that many changes in a row are seen together. */
-  readonly restMs?: number;
+  readonly minIntervalMs?: number;
   /** A change is looked at so long after it happened, together with those that follow it. */
   readonly delayMs?: number;
   /** Who its events are from; by default its name with `-controller`. */
@@ -96,7 +96,7 @@ export type Controller = {
   readonly effects: { readonly [name: string]: Effect };
   readonly workers: number;
   readonly initialKeys: readonly Key[];
-  readonly restMs: number;
+  readonly minIntervalMs: number;
   readonly delayMs: number;
   readonly component: string;
   readonly fieldManager: string;
@@ -148,11 +148,11 @@ export type Watch = {
  * ```
  */
 export function defineController<K extends Kind, O>(definition: ControllerDefinition<K, O>): Controller {
-  const { for: kind, selection, observe, inquire, decide } = definition;
+  const { for: kind, selection, observe, decide } = definition;
   const name = definition.name ?? kind.kind.toLowerCase();
   const resync = definition.resyncMs === undefined ? {} : { resyncMs: definition.resyncMs };
-  const { wakes } = definition;
-  const own = watch(kind, (change) => (wakes && !wakes(change) ? [] : [keyOf(asObject(change.object))]), {
+  const { predicate } = definition;
+  const own = watch(kind, (change) => (predicate && !predicate(change) ? [] : [keyOf(asObject(change.object))]), {
     ...(selection ? { selection } : {}),
     ...resync,
   });
@@ -168,7 +168,7 @@ export function defineController<K extends Kind, O>(definition: ControllerDefini
     effects: definition.effects ?? {},
     workers: definition.workers ?? 5,
     initialKeys: definition.initialKeys ?? [],
-    restMs: definition.restMs ?? 0,
+    minIntervalMs: definition.minIntervalMs ?? 0,
     delayMs: definition.delayMs ?? 0,
     component: definition.component ?? `${name}-controller`,
     fieldManager: definition.fieldManager ?? name,
@@ -181,7 +181,7 @@ export function defineController<K extends Kind, O>(definition: ControllerDefini
       const object = caches.of(kind, selection).get(key) as KubernetesObject | undefined;
       const refused = refusals?.begin(key, object) ?? noRefusals;
       const conclude = (known: O) => ({ object, decision: decide(known, clock.now(), refused) as Decision });
-      return inquire ? inquire(observed, client, signal).then(conclude) : conclude(observed);
+      return definition.fetch?.(observed, client, signal).then(conclude) ?? conclude(observed);
     },
   };
 }
@@ -368,8 +368,8 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
       return 'success';
     }
     const { object, decision } = considered;
-    const restMs = decision.restMs ?? controller.restMs;
-    if (restMs > 0) restsUntil.set(key, clock.elapsedMs() + restMs);
+    const minIntervalMs = decision.minIntervalMs ?? controller.minIntervalMs;
+    if (minIntervalMs > 0) restsUntil.set(key, clock.elapsedMs() + minIntervalMs);
     const outcome = await carryOut(key, decision);
     // What was decided by what is out of date is no report of anything.
     const isToBeReported = object && !outcome.isStale && !signal.aborted;
@@ -385,18 +385,18 @@ function passOf(controller: Controller, context: ControllerContext, { queue, exp
     const isHeldBack = failures.some(({ isHeld }) => isHeld);
     if (!isHeldBack) {
       queue.forget(key);
-      for (const event of decision.told ?? []) context.record(event);
+      for (const event of decision.events ?? []) context.record(event);
     }
     if (decision.requeueAfterSeconds === undefined) return 'success';
     queue.addAfter(key, decision.requeueAfterSeconds * 1000);
     return 'requeue_after';
   }
 
-  async function carryOut(key: Key, { actions, otherwise }: Decision): Promise<Outcome> {
+  async function carryOut(key: Key, { actions, fallbackActions }: Decision): Promise<Outcome> {
     const outcome = await execute(means, key, actions);
     const isInVain = outcome.failures.length > 0 && outcome.written.size === 0 && !outcome.isStale;
-    if (!otherwise || !isInVain || signal.aborted) return outcome;
-    const instead = await execute(means, key, otherwise);
+    if (!fallbackActions || !isInVain || signal.aborted) return outcome;
+    const instead = await execute(means, key, fallbackActions);
     return { ...instead, failures: [...outcome.failures, ...instead.failures] };
   }
 

@@ -156,7 +156,7 @@ test('a key rests no longer for a clock that is put back', async () => {
   const resting = defineController({
     name: 'resting',
     for: configMap,
-    restMs: 1000,
+    minIntervalMs: 1000,
     observe: (caches, key) => (key === 'default/one' ? caches.of(configMap).get(key) : undefined),
     decide(found) {
       seen.push(`${found.data?.['n']} at ${cluster.clock.now() - start}`);
@@ -186,7 +186,7 @@ test('a decision can say how long its key rests', async () => {
     observe: (caches, key) => (key === 'default/one' ? caches.of(configMap).get(key) : undefined),
     decide(found) {
       seen.push(cluster.clock.now() - start);
-      return { actions: [], restMs: Number(found.data?.['restMs']) };
+      return { actions: [], minIntervalMs: Number(found.data?.['restMs']) };
     },
   });
   const running = run(cluster, [resting]);
@@ -228,7 +228,7 @@ test('news is told once what it is about is written, and not before', async () =
     decide(set, now): Decision<Service['status']> {
       if (set.status?.conditions) return { actions: [] };
       const event = { about: set, type: 'Normal', reason: 'Counted', message: 'There is one' } as const;
-      return { actions: [], status: { conditions: withCondition(undefined, counted([]), now) }, told: [event] };
+      return { actions: [], status: { conditions: withCondition(undefined, counted([]), now) }, events: [event] };
     },
   });
   const running = run(cluster, [counting], { client });
@@ -252,7 +252,7 @@ test('what the caches cannot tell is asked for before the decision, and a failur
       const found = key === 'default/one' ? caches.of(configMap).get(key) : undefined;
       return found && { found, answer: 'none' };
     },
-    async inquire(observed, client) {
+    async fetch(observed, client) {
       if (failures-- > 0) throw new Error('not now');
       const { metadata } = await client.get(configMap, { namespace: 'default', name: 'other' });
       return { ...observed, answer: metadata.name ?? '' };
@@ -549,7 +549,7 @@ test('where nothing comes of what was to be done, something else is', async () =
     observe: (caches, key) => (key === 'default/web' ? caches.of(service).get(key) : undefined),
     decide: (found) => ({
       actions: [create(impossible)],
-      otherwise: [patch(found, { metadata: { labels: { tried: 'yes' } } })],
+      fallbackActions: [patch(found, { metadata: { labels: { tried: 'yes' } } })],
     }),
   });
   await client.create(service, setNamed('web', 1));
@@ -759,7 +759,7 @@ test('work without an object of its own is begun at the start', async () => {
   const collector = defineController({
     name: 'collector',
     for: configMap,
-    wakes: () => false,
+    predicate: () => false,
     initialKeys: ['everything'],
     observe: (caches) => caches.of(configMap).list(),
     decide(found) {

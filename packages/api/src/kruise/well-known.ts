@@ -237,7 +237,7 @@ export const terminateSidecarIgnoreExitCodeEnv = 'KRUISE_TERMINATE_SIDECAR_IGNOR
 /** CloneSet annotation, `"true"`: Pods that can be updated in place are, before any are made ahead of them. */
 export const inPlaceBeforeSurgeAnnotation = 'apps.kruise.io/in-place-before-surge';
 /** CloneSet annotation, `"true"`: when a rollout has run out of time, an event says what holds it up. */
-export const tellWhyStuckAnnotation = 'apps.kruise.io/tell-why-stuck';
+export const reportRolloutBlockersAnnotation = 'apps.kruise.io/report-rollout-blockers';
 
 // The installation
 

@@ -132,7 +132,7 @@ function expand(claim: PersistentVolumeClaim, volume: PersistentVolume, now: Ins
         allocatedResources: { ...status.allocatedResources, storage },
         allocatedResourceStatuses: { ...status.allocatedResourceStatuses, storage: 'ControllerResizeInProgress' },
       },
-      told: [{ about: claim, type: 'Normal', reason: 'Resizing', message }],
+      events: [{ about: claim, type: 'Normal', reason: 'Resizing', message }],
     };
   }
   const { storage: _, ...statuses } = status.allocatedResourceStatuses ?? {};
@@ -149,6 +149,6 @@ function expand(claim: PersistentVolumeClaim, volume: PersistentVolume, now: Ins
       conditions: withoutCondition(status.conditions, 'Resizing'),
       allocatedResourceStatuses: statuses,
     },
-    told: [{ about: claim, type: 'Normal', reason: 'VolumeResizeSuccessful', message: 'Resize volume succeeded' }],
+    events: [{ about: claim, type: 'Normal', reason: 'VolumeResizeSuccessful', message: 'Resize volume succeeded' }],
   };
 }

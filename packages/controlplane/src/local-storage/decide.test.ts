@@ -162,7 +162,7 @@ const resizing: Partial<ClaimStatus> = {
 };
 
 test('a claim that asks for more is told that it will have it', () => {
-  const { actions, status, told } = decideClaim(world({ claim: bound('8Gi'), volume: volume('Bound') }), now);
+  const { actions, status, events } = decideClaim(world({ claim: bound('8Gi'), volume: volume('Bound') }), now);
   assert.deepEqual(actions, []);
   const { conditions, allocatedResources, capacity } = status as ClaimStatus;
   assert.deepEqual(
@@ -170,14 +170,14 @@ test('a claim that asks for more is told that it will have it', () => {
     ['Resizing', { storage: '8Gi' }, { storage: '5Gi' }],
   );
   assert.deepEqual(
-    told?.map(({ reason }) => reason),
+    events?.map(({ reason }) => reason),
     ['Resizing'],
   );
 });
 
 test('then it has it, and its volume before', () => {
   const observed = world({ claim: bound('8Gi', resizing), volume: volume('Bound') });
-  const { actions, status, told } = decideClaim(observed, now);
+  const { actions, status, events } = decideClaim(observed, now);
   assert.deepEqual(inWords(actions), ['update pvc-c1']);
   assert.deepEqual(status, {
     phase: 'Bound',
@@ -187,7 +187,7 @@ test('then it has it, and its volume before', () => {
     allocatedResourceStatuses: {},
   });
   assert.deepEqual(
-    told?.map(({ reason }) => reason),
+    events?.map(({ reason }) => reason),
     ['VolumeResizeSuccessful'],
   );
 });

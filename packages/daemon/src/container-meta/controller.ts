@@ -37,7 +37,7 @@ export function containerMetaController({ nodes, selection, gates, restarter }: 
     fieldManager: 'kruise-daemon',
     for: pod,
     ...(selection ? { selection } : {}),
-    wakes: (change) => nodes.has(change.object.spec?.nodeName ?? '') && isOfConcern(change, gates),
+    predicate: (change) => nodes.has(change.object.spec?.nodeName ?? '') && isOfConcern(change, gates),
     // A Pod that starts changes several times in a row, and so it does when it is updated.
     delayMs: 1000,
     workers: 5,
@@ -49,7 +49,7 @@ export function containerMetaController({ nodes, selection, gates, restarter }: 
       const place = found && !isBeingDeleted(found) ? runtimeOf(found) : undefined;
       return found && place && { pod: found, ...place, ...nothing };
     },
-    inquire: (question, _client, signal) => ask(question, gates, signal),
+    fetch: (question, _client, signal) => ask(question, gates, signal),
     decide: (observed) => decide(observed, gates),
     effects: {
       // The effect is always given what `decide` made.

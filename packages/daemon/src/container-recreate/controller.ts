@@ -73,7 +73,7 @@ export function containerRecreateController({
     fieldManager: 'kruise-daemon',
     for: containerRecreateRequest,
     selection,
-    wakes: ({ object }) => nodeOf(object) !== undefined,
+    predicate: ({ object }) => nodeOf(object) !== undefined,
     // Whose turn it is depends on the others.
     watches: [
       watch(containerRecreateRequest, ({ object }, caches) => requestsOf(caches, object).map(keyOf), { selection }),
@@ -85,7 +85,7 @@ export function containerRecreateController({
       if (!request || !nodeOf(request)) return undefined;
       return { request, ofPod: requestsOf(caches, request), ...runtimeOf(request), found: nowhere };
     },
-    inquire: ask,
+    fetch: ask,
     decide,
     effects: {
       async stop(input, signal, { client }) {

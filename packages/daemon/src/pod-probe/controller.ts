@@ -38,7 +38,7 @@ export function podProbeController({ nodes, selection, prober }: PodProbeOptions
     fieldManager: 'kruise-daemon',
     for: nodePodProbe,
     ...(selection ? { selection } : {}),
-    wakes: ({ type, object, previous }) => type !== 'updated' || !isSame(object.spec, previous?.spec),
+    predicate: ({ type, object, previous }) => type !== 'updated' || !isSame(object.spec, previous?.spec),
     watches: [newsOf(prober, selection)],
     workers: 5,
     // Nobody waits for what is found to be written at once.

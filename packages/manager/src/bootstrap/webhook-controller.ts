@@ -24,7 +24,7 @@ export function webhookController({ namespace, secretName }: Certificate, sync: 
     for: validatingWebhookConfiguration,
     ...named(validatingConfigurationName),
     // What is to be done is one thing, whoever changed what.
-    wakes: () => false,
+    predicate: () => false,
     watches: [
       watch(validatingWebhookConfiguration, () => [key], named(validatingConfigurationName)),
       watch(mutatingWebhookConfiguration, () => [key], named(mutatingConfigurationName)),

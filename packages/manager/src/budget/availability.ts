@@ -4,7 +4,7 @@ import type { Pod } from '@kruise/api/core/pod';
 import { unavailablePodLabelPrefix } from '@kruise/api/kruise/well-known';
 import type { FeatureGates } from '../feature-gates.ts';
 import { updateObstacle } from '../inplace/completion.ts';
-import { remembered } from '../remembered.ts';
+import { memoize } from '../memoize.ts';
 import { isInjected } from '../sidecarset/borrow.ts';
 import { injectedSets } from '../sidecarset/marks.ts';
 import { isImageExchanged, isRunningAndReady } from '../sidecarset/pod-state.ts';
@@ -20,7 +20,7 @@ export function isMarkedUnavailable({ metadata }: Pod): boolean {
   return false;
 }
 
-const runsItsImages = remembered((pod: Pod) => runsItsDigests(pod) && runsItsSidecars(pod));
+const runsItsImages = memoize((pod: Pod) => runsItsDigests(pod) && runsItsSidecars(pod));
 
 /**
  * Whether every container with an image by its digest runs that. Some runtimes tell the digest of something else, and

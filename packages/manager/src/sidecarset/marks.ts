@@ -15,7 +15,7 @@ import { isObject } from '@kruise/machinery/json-value';
 import { stringify, stringifySorted } from '@kruise/values/go-json';
 import { compareStrings } from '@kruise/values/go-syntax';
 import { formatTime, type Instant } from '@kruise/values/time';
-import { remembered } from '../remembered.ts';
+import { memoize } from '../memoize.ts';
 
 type BySet<T> = { readonly [sidecarSet: string]: T };
 type Annotations = { readonly [key: string]: string };
@@ -53,8 +53,8 @@ export function hashWithoutImageOf({ metadata }: SidecarSet): string {
   return metadata.annotations?.[sidecarSetHashWithoutImageAnnotation] ?? '';
 }
 
-const marksOf = remembered(({ metadata }: Pod) => parseMarks(metadata.annotations?.[sidecarSetHashAnnotation]));
-const marksWithoutImageOf = remembered(({ metadata }: Pod) =>
+const marksOf = memoize(({ metadata }: Pod) => parseMarks(metadata.annotations?.[sidecarSetHashAnnotation]));
+const marksWithoutImageOf = memoize(({ metadata }: Pod) =>
   parseMarks(metadata.annotations?.[sidecarSetHashWithoutImageAnnotation]),
 );
 
@@ -125,7 +125,7 @@ function sidecarList({ spec }: SidecarSet): readonly string[] {
 }
 
 /** How far updates of sidecars are, by SidecarSet; none if there was none, undefined if that cannot be read. */
-export const updateStatesOf = remembered(({ metadata }: Pod): BySet<UpdateState> | undefined => {
+export const updateStatesOf = memoize(({ metadata }: Pod): BySet<UpdateState> | undefined => {
   const text = metadata.annotations?.[sidecarSetInPlaceUpdateStateAnnotation];
   // Whoever wrote an object wrote states.
   return text === undefined ? {} : (objectIn(text) as BySet<UpdateState> | undefined);
@@ -143,7 +143,7 @@ export function formatUpdateStates(states: BySet<UpdateState>): string {
 }
 
 /** Which container of a pair works, by sidecar. */
-export const workingContainersOf = remembered(({ metadata }: Pod): Annotations => {
+export const workingContainersOf = memoize(({ metadata }: Pod): Annotations => {
   const text = metadata.annotations?.[sidecarSetWorkingHotUpgradeAnnotation];
   // It says a name for a name.
   return (text ? (objectIn(text) as Annotations | undefined) : undefined) ?? {};

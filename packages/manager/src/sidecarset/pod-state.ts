@@ -3,7 +3,7 @@ import { parseImageReference } from '@kruise/api/core/image-reference';
 import type { Pod } from '@kruise/api/core/pod';
 import type { SidecarSet } from '@kruise/api/kruise/sidecarset';
 import { isPodReady } from '@kruise/machinery/pods';
-import { remembered } from '../remembered.ts';
+import { memoize } from '../memoize.ts';
 import { isHotUpgraded, namesInPod, pairOf, turnsOf } from './hot-upgrade.ts';
 import { updateStatesOf, workingContainersOf } from './marks.ts';
 
@@ -18,7 +18,7 @@ export function hasSidecars(pod: Pod, { spec }: SidecarSet): boolean {
 }
 
 /** The containers that a Pod has of the SidecarSet. */
-export const sidecarNames = remembered(
+export const sidecarNames = memoize(
   ({ spec }: SidecarSet): ReadonlySet<string> => new Set((spec.containers ?? []).flatMap(namesInPod)),
 );
 

@@ -18,12 +18,12 @@ export function cloudNodeLifecycleController(instances: Instances): Controller {
   return defineController({
     name: 'cloud-node-lifecycle',
     for: node,
-    wakes: ({ type, object, previous }) => type === 'added' || isReady(object) !== (previous && isReady(previous)),
+    predicate: ({ type, object, previous }) => type === 'added' || isReady(object) !== (previous && isReady(previous)),
     observe(caches, key): Observed | undefined {
       const found = caches.of(node).get(key);
       return found && !isBeingDeleted(found) ? { node: found, machine: 'unasked' } : undefined;
     },
-    async inquire(observed, _client, signal): Promise<Observed> {
+    async fetch(observed, _client, signal): Promise<Observed> {
       if (isReady(observed.node)) return observed;
       if (!(await instances.exists(observed.node, signal))) return { ...observed, machine: 'gone' };
       const isShutDown = await instances.isShutDown(observed.node, signal);

@@ -10,7 +10,7 @@ export function cloudNodeController(instances: Instances): Controller {
     name: 'cloud-node',
     for: node,
     // Heartbeats are no news.
-    wakes: ({ type, object, previous }) =>
+    predicate: ({ type, object, previous }) =>
       type !== 'updated' ||
       isUninitialized(object) ||
       !isSame(object.metadata.labels, previous?.metadata.labels) ||
@@ -19,7 +19,7 @@ export function cloudNodeController(instances: Instances): Controller {
       const found = caches.of(node).get(key);
       return found && { node: found, metadata: undefined };
     },
-    inquire: async (observed, _client, signal) => ({
+    fetch: async (observed, _client, signal) => ({
       ...observed,
       metadata: await instances.metadata(observed.node, signal),
     }),

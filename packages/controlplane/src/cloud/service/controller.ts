@@ -93,7 +93,7 @@ export function cloudServiceController(loadBalancers: LoadBalancers): Controller
   return defineController({
     name: 'service',
     for: service,
-    wakes: ({ object, previous }) => !previous || isNews(previous, object),
+    predicate: ({ object, previous }) => !previous || isNews(previous, object),
     watches: [watch(node, servicesForOtherNodes)],
     rateLimiter: () => exponentialBackOff({ firstMs: 5_000, maxMs: 300_000 }),
     effects: { ensure, updateNodes, release },

@@ -11,7 +11,7 @@ const infoKey = 'kube-public/cluster-info';
 export const bootstrapSigner: Controller = defineController({
   name: 'bootstrap-signer',
   for: configMap,
-  wakes: ({ object }) => keyOf(object) === infoKey,
+  predicate: ({ object }) => keyOf(object) === infoKey,
   watches: [watch(secret, ({ object }) => (isBootstrapToken(object) ? [infoKey] : []))],
   workers: 1,
   observe(caches, key) {

@@ -10,7 +10,7 @@ export const clusterRoleAggregationController: Controller = defineController({
   name: 'clusterrole-aggregation',
   fieldManager: 'clusterrole-aggregation-controller',
   for: clusterRole,
-  wakes: ({ object }) => madeOfOthers(object).length > 0,
+  predicate: ({ object }) => madeOfOthers(object).length > 0,
   // Which roles select one that is gone, or was labelled otherwise, is not worth finding out: there are few.
   watches: [watch(clusterRole, (_, caches) => caches.of(clusterRole).byIndex(madeOfOthers, 'yes').map(keyOf))],
   observe(caches, key) {

@@ -93,7 +93,7 @@ export function decide(observed: Observed, now: Instant): Decided {
         : status,
     ...(waits.length > 0 ? { requeueAfterSeconds: Math.min(...waits) } : {}),
     // What is made or deleted is waited for in any case.
-    restMs: chores.starts.length + chores.stops.length > 0 ? 0 : restBetweenLooks(nodes.length),
+    minIntervalMs: chores.starts.length + chores.stops.length > 0 ? 0 : restBetweenLooks(nodes.length),
   };
 }
 

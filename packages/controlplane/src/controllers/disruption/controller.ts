@@ -29,7 +29,7 @@ export function disruptionControllers(): readonly Controller[] {
       const pods = podsMatching(caches, budget.metadata.namespace ?? '', selectorOfBudget(budget));
       return { budget, pods, workloads: goesByWorkloads(budget) ? knownWorkloads(caches, pods) : none };
     },
-    async inquire(observed, client, signal) {
+    async fetch(observed, client, signal) {
       const { budget, pods, workloads } = observed;
       if (!goesByWorkloads(budget)) return observed;
       return { ...observed, workloads: await allWorkloads(targets, client, pods, workloads, signal) };

@@ -86,7 +86,7 @@ test('two ReplicaSets of one Deployment are one workload', () => {
   assert.equal(typeof status === 'object' && status.expectedPods, 4);
 });
 
-const eventsOf = (observed: Parameters<typeof decide>[0]) => decide(observed, now).told ?? [];
+const eventsOf = (observed: Parameters<typeof decide>[0]) => decide(observed, now).events ?? [];
 
 test('Pods without a controller are told of', () => {
   const [event] = eventsOf({
@@ -141,7 +141,7 @@ test('where it cannot be told how many there should be, none may go', () => {
       },
     ],
   });
-  assert.equal(decision.told?.[0]?.message, `Failed to calculate the number of expected pods: ${failure}`);
+  assert.equal(decision.events?.[0]?.message, `Failed to calculate the number of expected pods: ${failure}`);
 });
 
 const disrupted = (times: Record<string, string>) =>
@@ -195,7 +195,7 @@ test('never more may go than leaves what must stay, and it has nothing to add', 
       const { disruptionsAllowed, currentHealthy, desiredHealthy } = status;
       assert.ok(disruptionsAllowed === 0 || currentHealthy - disruptionsAllowed >= desiredHealthy);
       const again = decide({ ...observed, budget: { ...of, status } }, now + 5000);
-      assert.deepEqual([again.status, again.told], [status, []]);
+      assert.deepEqual([again.status, again.events], [status, []]);
     }),
   );
 });

@@ -51,7 +51,7 @@ export function decide({ budget, pods, workloads }: Observed, now: Instant): Dec
   const figures = { currentHealthy, desiredHealthy, expectedPods, disruptionsAllowed: surplus };
   return {
     ...conclude(budget, statusOf(budget, figures, disrupted.expected, now), events),
-    restMs: restBetweenLooks(pods.length),
+    minIntervalMs: restBetweenLooks(pods.length),
     // Times on the wire have whole seconds: to look a second late costs nothing, to look early costs a look.
     ...(disrupted.nextAt === undefined ? {} : { requeueAfterSeconds: (disrupted.nextAt - now) / 1000 + 1 }),
   };
@@ -63,7 +63,7 @@ function conclude(
   status: PodDisruptionBudgetStatus,
   events: readonly NewEvent[],
 ): Decision<PodDisruptionBudgetStatus> {
-  return { actions: [], status, told: isSame(status, budget.status) ? [] : events };
+  return { actions: [], status, events: isSame(status, budget.status) ? [] : events };
 }
 
 type Demand = { readonly expectedPods: number; readonly desiredHealthy: number; readonly hasUnmanaged: boolean };

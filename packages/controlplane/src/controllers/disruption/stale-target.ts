@@ -11,7 +11,7 @@ const timeoutMs = 120_000;
 export const staleDisruptionController = defineController({
   name: 'stale-disruption',
   for: pod,
-  wakes: ({ object }) => isTargeted(object),
+  predicate: ({ object }) => isTargeted(object),
   observe(caches, key) {
     const found = caches.of(pod).get(key);
     return found && isTargeted(found) ? found : undefined;

@@ -37,8 +37,8 @@ export function decide({ key, service, pods, endpoints, triggerTime }: Observed)
     isSame(withoutVersions(endpoints.subsets ?? []), subsets) &&
     isSame(present?.labels ?? {}, labels) &&
     wasTruncated === isTruncated;
-  const restMs = restBetweenLooks(pods.length);
-  if (isRight) return { actions: [], restMs };
+  const minIntervalMs = restBetweenLooks(pods.length);
+  if (isRight) return { actions: [], minIntervalMs };
 
   const { [overCapacityAnnotation]: _, ...others } = withTriggerTime(present?.annotations, triggerTime);
   const annotations = isTruncated ? { ...others, [overCapacityAnnotation]: 'truncated' } : others;
@@ -46,7 +46,7 @@ export function decide({ key, service, pods, endpoints, triggerTime }: Observed)
     ? { ...endpoints.metadata, labels, annotations }
     : { name: service.metadata.name ?? '', namespace: service.metadata.namespace ?? '', labels, annotations };
   const wanted: Endpoints = { apiVersion: 'v1', kind: 'Endpoints', metadata, subsets: [...subsets] };
-  return { actions: [write(wanted, key, endpoints !== undefined)], restMs };
+  return { actions: [write(wanted, key, endpoints !== undefined)], minIntervalMs };
 }
 
 function write(wanted: Endpoints, key: Key, isPresent: boolean): Action {

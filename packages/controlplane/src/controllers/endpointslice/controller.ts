@@ -59,7 +59,7 @@ export function endpointSliceController(maxPerSlice = usualPerSlice): Controller
     decide(observed) {
       const { actions, hintedFamilies } = decide(observed);
       hinted.set(keyOf(observed.service), hintedFamilies);
-      return { actions, restMs: restBetweenLooks(observed.pods.length) };
+      return { actions, minIntervalMs: restBetweenLooks(observed.pods.length) };
     },
   });
 }

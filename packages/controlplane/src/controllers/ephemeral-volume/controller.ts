@@ -12,7 +12,7 @@ export const ephemeralVolumeController: Controller = defineController({
   name: 'ephemeral-volume',
   component: 'ephemeral_volume',
   for: pod,
-  wakes: ({ object }) => hasEphemeralVolumes(object),
+  predicate: ({ object }) => hasEphemeralVolumes(object),
   watches: [
     // A claim that was deleted by mistake, or was in the way.
     watch(persistentVolumeClaim, ({ type, object }, caches) =>

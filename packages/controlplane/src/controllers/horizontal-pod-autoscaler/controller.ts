@@ -36,7 +36,7 @@ export function horizontalPodAutoscalerController({
   const histories = new Map<Key, History>();
   const selectors = new Map<Key, Selector>();
 
-  async function inquire(question: Question, client: Client, signal: AbortSignal): Promise<Question> {
+  async function readMetrics(question: Question, client: Client, signal: AbortSignal): Promise<Question> {
     const { autoscaler } = question;
     const target = await scaleOf(targets, client, autoscaler, signal);
     if (isFailure(target) || !goesByMetrics(target.spec?.replicas ?? 0, boundsOf(autoscaler))) {
@@ -74,7 +74,7 @@ export function horizontalPodAutoscalerController({
     name: 'horizontal-pod-autoscaler',
     component: 'horizontal-pod-autoscaler',
     for: horizontalPodAutoscaler,
-    wakes: ({ type, object, previous }) =>
+    predicate: ({ type, object, previous }) =>
       type !== 'updated' || object.metadata.generation !== previous?.metadata.generation,
     uses: [pod],
     // However it ends, the next look is a period later.
@@ -96,7 +96,7 @@ export function horizontalPodAutoscalerController({
         podsOf: (selector) => podsMatching(caches, autoscaler.metadata.namespace ?? '', selector),
       };
     },
-    inquire,
+    fetch: readMetrics,
     decide(observed, now) {
       const { history, decision } = decide(observed, settings, now);
       histories.set(keyOf(observed.autoscaler), history);

@@ -22,7 +22,7 @@ export const jobController = defineController({
   observe,
   decide,
   // The Pods of a Job end one after the other; each pass looks at all of them.
-  restMs: second,
+  minIntervalMs: second,
   rateLimiter: () => exponentialBackOff({ firstMs: second, maxMs: 60 * second }),
 });
 

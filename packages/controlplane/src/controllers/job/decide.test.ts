@@ -14,12 +14,12 @@ import { trackingFinalizer } from './job-pods.ts';
 const clean: Outcome = { failures: [], isStale: false, written: new Map() };
 
 function outcomeOf(job: Job, pods: readonly Pod[], outcome: Outcome = clean) {
-  const { actions, status, told = [], requeueAfterSeconds } = decide({ job, pods }, now);
+  const { actions, status, events = [], requeueAfterSeconds } = decide({ job, pods }, now);
   return {
     actions,
     does: inFewWords(actions),
     status: (typeof status === 'function' ? status(outcome) : status) as JobStatus,
-    told: [...actions.flatMap((action) => (action.type === 'record' ? [action.event] : [])), ...told].map(
+    told: [...actions.flatMap((action) => (action.type === 'record' ? [action.event] : [])), ...events].map(
       ({ type, reason, message }) => `${type} ${reason}: ${message}`,
     ),
     requeueAfterSeconds,
@@ -575,7 +575,7 @@ test('no more than 500 Pods are counted at a time, and the end waits for the res
 });
 
 test('a Job that has more to do than fits into a pass does not rest', () => {
-  const restOf = (job: Job, pods: readonly Pod[]) => decide({ job, pods }, now).restMs;
+  const restOf = (job: Job, pods: readonly Pod[]) => decide({ job, pods }, now).minIntervalMs;
   assert.equal(restOf(jobOf({ completions: 501, parallelism: 501 }), []), 0);
   assert.equal(restOf(jobOf({ completions: 500, parallelism: 500 }), []), undefined);
   assert.equal(restOf(jobOf({ completions: 9000, parallelism: 501 }), ended('Succeeded', 501)), 0);

@@ -55,10 +55,10 @@ export function decide({ job, pods }: Observed, now: Instant): Decision<JobStatu
       ...(sentence ? [] : workforce.actions),
     ],
     status: (outcome) => (outcome.failures.length === 0 ? last : halfWay(report, census, outcome, now)),
-    told: newsOf(job, last),
+    events: newsOf(job, last),
     ...requeue(job, verdict, workforce, now),
     // What is left over is gone on with as soon as others have had their turn.
-    ...(tally.isPartial || workforce.isPartial ? { restMs: 0 } : {}),
+    ...(tally.isPartial || workforce.isPartial ? { minIntervalMs: 0 } : {}),
   };
 }
 

@@ -19,7 +19,7 @@ export const orphanedPodController = defineController({
   name: 'job-orphan-pod',
   component: 'job-controller',
   for: pod,
-  wakes: ({ object, cause }) => isTracked(object) && (cause !== 'event' || mayBeOrphaned(object)),
+  predicate: ({ object, cause }) => isTracked(object) && (cause !== 'event' || mayBeOrphaned(object)),
   watches: [watch(job, podsLeftBehind)],
   observe,
   decide,

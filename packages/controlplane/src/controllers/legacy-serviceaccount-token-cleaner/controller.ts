@@ -23,7 +23,7 @@ function bySecret(found: Pod): readonly string[] {
 export const legacyServiceAccountTokenCleaner: Controller = defineController({
   name: 'legacy-serviceaccount-token-cleaner',
   for: secret,
-  wakes: ({ type, object }) => type !== 'deleted' && object.type === tokenType,
+  predicate: ({ type, object }) => type !== 'deleted' && object.type === tokenType,
   uses: [serviceAccount, pod, configMap],
   observe(caches, key) {
     const found = caches.of(secret).get(key);

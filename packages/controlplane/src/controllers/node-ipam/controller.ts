@@ -37,7 +37,7 @@ export function nodeIpamController(options: NodeRangesOptions): Controller {
     name: 'node-ipam',
     component: 'cidrAllocator',
     for: node,
-    wakes: ({ type, object, previous }) =>
+    predicate: ({ type, object, previous }) =>
       type !== 'updated' || !object.spec?.podCIDRs?.length || !previous?.spec?.podCIDRs?.length,
     observe,
     decide,

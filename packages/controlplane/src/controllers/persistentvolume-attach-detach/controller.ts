@@ -28,7 +28,7 @@ export function attachDetachController(): Controller {
     name: 'persistentvolume-attach-detach',
     component: 'attachdetach-controller',
     for: node,
-    wakes: ({ object, previous }) => !previous || matters(object, previous),
+    predicate: ({ object, previous }) => !previous || matters(object, previous),
     uses: [csiDriver],
     watches: [
       watch(pod, (change) => (claimNames(change.object).length > 0 ? byNode(change.object) : [])),

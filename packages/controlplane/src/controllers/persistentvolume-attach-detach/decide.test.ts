@@ -152,13 +152,13 @@ for (const [what, observed, comes] of cases) {
 }
 
 function inShort(observed: Observed): string {
-  const { actions, told = [], requeueAfterSeconds } = decide(observed, now);
+  const { actions, events = [], requeueAfterSeconds } = decide(observed, now);
   const words = actions.map((action) => {
     if (action.type === 'create') return 'attach';
     if (action.type === 'remove') return 'detach';
     return action.type === 'patch' ? `report ${(action.patch as Node).status?.volumesAttached?.length}` : action.type;
   });
-  const news = told.map(({ about, reason, message }) => `${about.metadata.name}: ${reason} ${message}`);
+  const news = events.map(({ about, reason, message }) => `${about.metadata.name}: ${reason} ${message}`);
   const again = requeueAfterSeconds === undefined ? [] : [`look again in ${requeueAfterSeconds}`];
   return [...words, ...news, ...again].join('; ');
 }

@@ -41,20 +41,20 @@ export function decide(observed: Observed, now: Instant): Decision<never> {
   const { nodeName, node, wanted, attachments } = observed;
   const byName = new Map(attachments.map((each) => [each.metadata.name ?? '', each]));
   const actions: Action[] = [];
-  const told: NewEvent[] = [];
+  const events: NewEvent[] = [];
   const attached: VolumeAttachment[] = [];
 
   const isManaged = node?.metadata.annotations?.[managedAnnotation] === 'true';
   for (const each of isManaged ? wanted : []) {
     const attachment = byName.get(attachmentName(each.volume, nodeName));
-    if (!attachment && isTakenElsewhere(each)) told.push(...multiAttachErrors(each));
+    if (!attachment && isTakenElsewhere(each)) events.push(...multiAttachErrors(each));
     else if (!attachment) actions.push(create(attachmentFor(each.volume, nodeName)));
     else if (attachment.status?.attached) {
       attached.push(attachment);
-      if (node && !isReported(node, each.volume)) told.push(...tellPods(each, 'AttachVolume.Attach succeeded', ''));
+      if (node && !isReported(node, each.volume)) events.push(...tellPods(each, 'AttachVolume.Attach succeeded', ''));
     } else if (attachment.status?.attachError) {
       const { message = '' } = attachment.status.attachError;
-      told.push(...tellPods(each, 'AttachVolume.Attach failed', `: ${message}`));
+      events.push(...tellPods(each, 'AttachVolume.Attach failed', `: ${message}`));
     }
   }
 
@@ -76,7 +76,7 @@ export function decide(observed: Observed, now: Instant): Decision<never> {
   const waiting = isHealthy(node) ? [] : idle.filter((each) => !leaving.includes(each) && !isBeingDeleted(each));
   return {
     actions,
-    told,
+    events,
     ...(waiting.length > 0 ? { requeueAfterSeconds: remainingSeconds(observed, waiting, now) } : {}),
   };
 }

@@ -89,7 +89,7 @@ const volumeController = defineController({
   for: persistentVolume,
   watches: [watch(persistentVolumeClaim, (change, caches) => volumesOfClaim(change, caches))],
   observe: observeVolume,
-  inquire: confirmGone,
+  fetch: confirmGone,
   decide: decideVolume,
 });
 

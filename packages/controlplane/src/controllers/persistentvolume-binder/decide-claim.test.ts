@@ -201,7 +201,7 @@ test('a Pod is followed to its node only if it is really there', () => {
   assert.deepEqual(action.object.metadata.annotations, selected);
 });
 
-function told({ actions, status, told: events = [] }: Decision<ClaimStatus>): string {
+function told({ actions, status, events = [] }: Decision<ClaimStatus>): string {
   const words = inWords(actions).join(', ');
   const phase = (status as ClaimStatus)?.phase;
   const news = events.map(({ type, reason, message }) => `${type} ${reason} ${message}`);

@@ -64,7 +64,7 @@ function lose(claim: PersistentVolumeClaim, reason: string, message: string): De
   return {
     actions: [],
     status: unboundStatus(claim, 'Lost'),
-    told: [{ about: claim, type: 'Warning', reason, message }],
+    events: [{ about: claim, type: 'Warning', reason, message }],
   };
 }
 
@@ -140,7 +140,7 @@ function wait(claim: PersistentVolumeClaim, event?: Told): Decision<ClaimStatus>
   return {
     actions: [],
     status: unboundStatus(claim, 'Pending'),
-    told: event ? [{ about: claim, ...event }] : [],
+    events: event ? [{ about: claim, ...event }] : [],
     requeueAfterSeconds: lookAgainSeconds,
   };
 }

@@ -94,9 +94,9 @@ const cases: readonly (readonly [
 ];
 for (const [name, volume, claim, comes] of cases) {
   test(name, () => {
-    const { actions, status, told = [] } = decideVolume({ volume, claim });
+    const { actions, status, events = [] } = decideVolume({ volume, claim });
     const phase = (status as PersistentVolume['status'])?.phase ?? '';
-    const news = told.map(({ reason, message }) => `${reason} ${message}`);
+    const news = events.map(({ reason, message }) => `${reason} ${message}`);
     assert.equal([inWords(actions).join(), phase, ...news].filter(Boolean).join('; '), comes);
   });
 }

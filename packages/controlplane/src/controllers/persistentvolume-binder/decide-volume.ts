@@ -23,7 +23,7 @@ export function decideVolume({ volume, claim }: VolumeObserved): Decision<Volume
   if (!claim || claim.metadata.uid !== claimRef.uid) return release(volume);
   const { volumeName } = claim.spec ?? {};
   // The claim binds itself, unless it cannot.
-  if (!volumeName) return hasSameMode(claim, volume) ? nothing : { actions: [], told: modeMismatch(volume, claim) };
+  if (!volumeName) return hasSameMode(claim, volume) ? nothing : { actions: [], events: modeMismatch(volume, claim) };
   if (volumeName === volume.metadata.name) return enter(volume, 'Bound');
   return isMadeToBeDeleted(volume) ? release(volume) : unbind(volume);
 }
@@ -59,7 +59,7 @@ export function isLetGo({ status }: PersistentVolume): boolean {
 
 function fail(volume: PersistentVolume, reason: string, message: string): Decision<VolumeStatus> {
   if (volume.status?.phase === 'Failed') return nothing;
-  return { ...enter(volume, 'Failed', message), told: [{ about: volume, type: 'Warning', reason, message }] };
+  return { ...enter(volume, 'Failed', message), events: [{ about: volume, type: 'Warning', reason, message }] };
 }
 
 function isMadeToBeDeleted({ metadata, spec }: PersistentVolume): boolean {

@@ -9,7 +9,7 @@ export const persistentVolumeExpanderController: Controller = defineController({
   component: 'volume_expand',
   for: persistentVolumeClaim,
   uses: [persistentVolume],
-  wakes: ({ object, previous }) => !previous || hasGrown(object, previous),
+  predicate: ({ object, previous }) => !previous || hasGrown(object, previous),
   observe(caches, key) {
     const claim = caches.of(persistentVolumeClaim).get(key);
     return claim && { claim, volume: caches.of(persistentVolume).get(claim.spec?.volumeName ?? '') };

@@ -15,7 +15,7 @@ export function decide({ claim, volume }: Observed): Decision<never> {
   const isItsOwn = volume?.spec?.claimRef?.uid === claim.metadata.uid;
   if (claim.status?.phase !== 'Bound' || !isItsOwn || !wantsMore(claim)) return { actions: [] };
   const message = 'waiting for an external controller to expand this PVC';
-  return { actions: [], told: [{ about: claim, type: 'Normal', reason: 'ExternalExpanding', message }] };
+  return { actions: [], events: [{ about: claim, type: 'Normal', reason: 'ExternalExpanding', message }] };
 }
 
 function wantsMore(claim: PersistentVolumeClaim): boolean {

@@ -17,7 +17,7 @@ export const persistentVolumeClaimProtectionController: Controller = defineContr
     const claim = caches.of(persistentVolumeClaim).get(key);
     return claim && { claim, pods: isToGo(claim) ? caches.of(pod).byIndex(byClaim, key) : [] };
   },
-  inquire: askForPods,
+  fetch: askForPods,
   decide,
 });
 

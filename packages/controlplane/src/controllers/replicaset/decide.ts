@@ -40,7 +40,7 @@ export function decide({ set, candidates, siblings }: Observed, now: Instant): D
       failures.some(({ action }) => action.type === 'patch') ? set.status : statusOf(set, pods, failures, now),
     ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }),
     // What is made or deleted is waited for in any case.
-    restMs: scaling.length > 0 ? 0 : restBetweenLooks(pods.length),
+    minIntervalMs: scaling.length > 0 ? 0 : restBetweenLooks(pods.length),
   };
 }
 

@@ -32,7 +32,7 @@ export function serviceAccountTokenController({ authorities, key }: TokenSetting
   return defineController({
     name: 'serviceaccount-token',
     for: secret,
-    wakes: ({ object }) => object.type === tokenType,
+    predicate: ({ object }) => object.type === tokenType,
     watches: [
       watch(serviceAccount, ({ object }, caches) => caches.of(secret).byIndex(byAccount, keyOf(object)).map(keyOf)),
     ],

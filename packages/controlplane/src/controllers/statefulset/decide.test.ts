@@ -245,7 +245,7 @@ test('a set whose Pod ends as soon as it is made rests before it makes another',
   const restOf = (secondsAgo: number, phase: Shape['phase']) => {
     const { metadata, ...rest } = podOf(setOf(), 0, { phase });
     const creationTimestamp = formatTime(now - secondsAgo * 1000);
-    return decide(worldOf(setOf(), [{ ...rest, metadata: { ...metadata, creationTimestamp } }]), now).restMs;
+    return decide(worldOf(setOf(), [{ ...rest, metadata: { ...metadata, creationTimestamp } }]), now).minIntervalMs;
   };
   assert.equal(restOf(1, 'Failed'), 1000);
   assert.equal(restOf(11, 'Failed'), 0);

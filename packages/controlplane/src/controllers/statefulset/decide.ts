@@ -63,7 +63,7 @@ export function decide(observed: Observed, now: Instant): Decision<StatefulSetSt
     ],
     status: statusOf({ ...world, pods: pods.claimed, collisionCount: plan.collisionCount, outgoing }, now),
     ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }),
-    restMs: restAfter(world, actions),
+    minIntervalMs: restAfter(world, actions),
   };
 }
 

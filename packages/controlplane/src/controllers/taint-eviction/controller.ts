@@ -30,7 +30,7 @@ export function taintEvictionController(): Controller {
   return defineController({
     name: 'taint-eviction',
     for: pod,
-    wakes: ({ type, object, previous }) =>
+    predicate: ({ type, object, previous }) =>
       type !== 'updated' ||
       previous?.spec?.nodeName !== object.spec?.nodeName ||
       !isSame(previous?.spec?.tolerations, object.spec?.tolerations),

@@ -7,7 +7,7 @@ import { decide } from './decide.ts';
 export const tokenCleaner: Controller = defineController({
   name: 'token-cleaner',
   for: secret,
-  wakes: ({ object }) => isBootstrapToken(object),
+  predicate: ({ object }) => isBootstrapToken(object),
   workers: 1,
   observe(caches, key) {
     const found = caches.of(secret).get(key);

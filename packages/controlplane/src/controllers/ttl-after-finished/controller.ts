@@ -5,7 +5,7 @@ import { decide } from './decide.ts';
 export const ttlAfterFinishedController = defineController({
   name: 'ttl-after-finished',
   for: job,
-  wakes: ({ object }) => object.spec?.ttlSecondsAfterFinished !== undefined,
+  predicate: ({ object }) => object.spec?.ttlSecondsAfterFinished !== undefined,
   observe: (caches, key) => caches.of(job).get(key),
   decide,
 });

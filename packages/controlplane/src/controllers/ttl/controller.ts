@@ -7,7 +7,7 @@ import { decide, isAtBound, ttlAnnotation } from './decide.ts';
 export const ttlController = defineController({
   name: 'ttl',
   for: node,
-  wakes: ({ type, object, previous }) =>
+  predicate: ({ type, object, previous }) =>
     type === 'added' ||
     object.metadata.annotations?.[ttlAnnotation] !== previous?.metadata.annotations?.[ttlAnnotation],
   watches: [

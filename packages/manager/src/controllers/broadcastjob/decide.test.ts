@@ -15,7 +15,7 @@ const settings = { broadcastJobsUseScheduler: true };
 
 /** What is done, and the status if all of it can be done. */
 function decided(job: BroadcastJob, nodes: readonly Node[], pods: readonly Pod[] = []) {
-  const { actions, status, told = [], requeueAfterSeconds } = decide({ job, nodes, pods }, settings, now);
+  const { actions, status, events = [], requeueAfterSeconds } = decide({ job, nodes, pods }, settings, now);
   const made = actions
     .filter((action) => action.type === 'create')
     .map(({ object }, index) => [`${index}`, object] as const);
@@ -26,7 +26,7 @@ function decided(job: BroadcastJob, nodes: readonly Node[], pods: readonly Pod[]
     does: inFewWords(actions),
     figures: result && `${phase}: ${active} of ${desired}, ${succeeded} ok, ${failed} failed`,
     ends: result?.conditions?.map(({ type, message }) => `${type}: ${message}`) ?? [],
-    told: told.map(({ reason, message }) => `${reason}: ${message}`),
+    told: events.map(({ reason, message }) => `${reason}: ${message}`),
     actions,
     status: result,
     requeueAfterSeconds,

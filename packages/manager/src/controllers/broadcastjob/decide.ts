@@ -111,7 +111,7 @@ function fail({ job, census, status, news, now }: Situation, { reason, message }
     // A failed Pod is told of when it is found, and again with what came of it.
     actions: [...news, ...(reason === failedPod.reason ? [record(told(status))] : []), ...stop(job, census.active)],
     status: ({ failures }) => (failures.length > 0 ? status : over(ended, 'Failed', message, now)),
-    told: [told(ended)],
+    events: [told(ended)],
   };
 }
 
@@ -124,7 +124,7 @@ function goOn({ job, census, status, news, now }: Situation, settings: Settings)
       actions: [...news, ...stops],
       status: ({ failures }) =>
         failures.length > 0 ? status : over(status, 'Complete', `Job completed, ${countsOf(status)}`, now),
-      told: [tell(job, 'Normal', 'JobComplete', message)],
+      events: [tell(job, 'Normal', 'JobComplete', message)],
     };
   }
   const starts = isBeingDeleted(job) ? [] : start(job, census, settings);

@@ -485,18 +485,18 @@ test('InPlaceOnly says why nothing goes on', () => {
 });
 
 test('what cannot be made does not keep the others from being updated', () => {
-  const { otherwise = [] } = decideOn({
+  const { fallbackActions = [] } = decideOn({
     rolling: { ...inPlace, maxUnavailable: 1 },
     spec: { replicas: 4 },
     pods: [pod('a', { isReady: false }), ...olds('b', 'c')],
   });
-  assert.deepEqual(otherwise.map(said), []);
+  assert.deepEqual(fallbackActions.map(said), []);
   const more = decideOn({
     rolling: { ...inPlace, maxUnavailable: 2 },
     spec: { replicas: 4 },
     pods: [pod('a', { isReady: false }), ...olds('b', 'c')],
   });
-  assert.deepEqual(more.otherwise?.map(said), ['a conditions', 'update a']);
+  assert.deepEqual(more.fallbackActions?.map(said), ['a conditions', 'update a']);
 });
 
 test('a failure is told in a condition, by what it was about', () => {
@@ -628,8 +628,8 @@ test('a CloneSet on its way out neither makes nor removes Pods', () => {
 
 test('a CloneSet of thousands is left alone between two looks, one on its way out too', () => {
   const thousands = news(...Array.from({ length: 2000 }, (_, index) => `web-${index}`));
-  assert.equal(decideOn({ pods: thousands, spec: { replicas: 2000 } }).restMs, 100);
-  assert.equal(decideOnLeaving(thousands).restMs, 100);
+  assert.equal(decideOn({ pods: thousands, spec: { replicas: 2000 } }).minIntervalMs, 100);
+  assert.equal(decideOnLeaving(thousands).minIntervalMs, 100);
 });
 
 const budgetWith = (unavailableAllowed: number): PodUnavailableBudget => ({

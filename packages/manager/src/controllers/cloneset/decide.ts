@@ -3,7 +3,7 @@ import type { ControllerRevision } from '@kruise/api/apps/controllerrevision';
 import type { PersistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { Pod } from '@kruise/api/core/pod';
 import type { CloneSet, CloneSetStatus } from '@kruise/api/kruise/cloneset';
-import { inPlaceBeforeSurgeAnnotation, tellWhyStuckAnnotation } from '@kruise/api/kruise/well-known';
+import { inPlaceBeforeSurgeAnnotation, reportRolloutBlockersAnnotation } from '@kruise/api/kruise/well-known';
 import { type Action, isBeingDeleted, patch, remove, update as write } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import type { Outcome } from '@kruise/client/execute';
@@ -16,12 +16,12 @@ import { selectorOf } from '@kruise/machinery/label-selector';
 import { withoutOwner } from '@kruise/machinery/owner-references';
 import { isPodActive } from '@kruise/machinery/pods';
 import type { Instant } from '@kruise/values/time';
+import { earliestRequeue } from '../../earliest-requeue.ts';
 import { permissionsBy } from '../../inplace/permission.ts';
 import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import { isAvailable, secondsUntilNextIsAvailable } from '../../pod-availability.ts';
 import { hashLabels, revisionLabelOf, shortHash } from '../../revision/pod-revision.ts';
 import type { ManagerSettings } from '../../settings.ts';
-import { soonest } from '../../soonest.ts';
 import { isSpecifiedDelete } from '../../specified-delete.ts';
 import { blockersOf, stuckEvent } from './blockers.ts';
 import { ownClaims } from './claims.ts';
@@ -63,8 +63,8 @@ export function decide(
   const figures = statusOf(situation, plan.collisionCount);
   const { status, requeueAfterSeconds: progressSeconds } = withProgress(cloneSet, figures, now);
   const tidying = [...truncateHistory(situation), ...preDownloadImages(situation)];
-  const restMs = restMsFor(Math.max(situation.pods.length, replicasOf(cloneSet.spec)));
-  if (isBeingDeleted(cloneSet)) return { actions: [...keeping, ...tidying], status, restMs };
+  const minIntervalMs = restMsFor(Math.max(situation.pods.length, replicasOf(cloneSet.spec)));
+  if (isBeingDeleted(cloneSet)) return { actions: [...keeping, ...tidying], status, minIntervalMs };
 
   const scaling = scale(situation);
   const updating = update(situation);
@@ -77,11 +77,11 @@ export function decide(
   return {
     actions: [...keeping, ...announcing, ...steps, ...tidying, ...(isSettled ? forgetDeleted(situation) : [])],
     // Pods that cannot be made, for want of quota say, must not keep those that are there from a better template.
-    ...(scaling.changesPods ? { otherwise: updating.actions } : {}),
-    told: becomesLate(cloneSet, status) ? [stuckEvent(cloneSet, blockersOf(situation))] : [],
+    ...(scaling.changesPods ? { fallbackActions: updating.actions } : {}),
+    events: becomesLate(cloneSet, status) ? [stuckEvent(cloneSet, blockersOf(situation))] : [],
     status: (outcome) => withFailures(found, outcome, new Set(scaling.actions), now),
-    restMs,
-    ...soonest(
+    minIntervalMs,
+    ...earliestRequeue(
       progressSeconds,
       scaling.changesPods ? undefined : updating.requeueAfterSeconds,
       secondsUntilNextIsAvailable(situation.pods, cloneSet.spec.minReadySeconds ?? 0, now),
@@ -114,7 +114,7 @@ function announce(cloneSet: CloneSet, status: CloneSetStatus): readonly Action[]
 
 /** Once for each time a rollout runs out of time, and only where somebody wants to hear of it. */
 function becomesLate({ metadata, status: previous }: CloneSet, status: CloneSetStatus): boolean {
-  if (metadata.annotations?.[tellWhyStuckAnnotation] !== 'true') return false;
+  if (metadata.annotations?.[reportRolloutBlockersAnnotation] !== 'true') return false;
   const isLate = (each: CloneSetStatus | undefined) =>
     findCondition(each?.conditions, 'Progressing')?.reason === 'ProgressDeadlineExceeded';
   return isLate(status) && !isLate(previous);

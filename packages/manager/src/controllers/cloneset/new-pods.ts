@@ -27,7 +27,7 @@ export function newPodsController({ gates }: ManagerSettings): Controller {
     component: 'cloneset-controller',
     for: pod,
     uses: [cloneSet],
-    wakes: ({ type, object }) => type !== 'deleted' && hasNode(object) && isNew(object),
+    predicate: ({ type, object }) => type !== 'deleted' && hasNode(object) && isNew(object),
     // Enough to be there before kubelets are: what they say of a Pod then says at once that it is ready.
     workers: 64,
     observe,

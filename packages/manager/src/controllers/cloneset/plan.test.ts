@@ -149,9 +149,9 @@ test('a rollout that runs out of time tells why, once, and only if asked to', ()
     const spec = { ...rolling({ ...inPlace, maxUnavailable: 1 }), progressDeadlineSeconds: 60 };
     const { cloneSet, ...rest } = observe(spec, [podOf({ name: 'a', isReady: false, image: 'app:v2' })], annotations);
     const status = { ...cloneSet.status, conditions: [condition] } as CloneSetStatus;
-    return decide({ ...rest, cloneSet: { ...cloneSet, status } }, settings, now).told;
+    return decide({ ...rest, cloneSet: { ...cloneSet, status } }, settings, now).events;
   };
-  const asked = { 'apps.kruise.io/tell-why-stuck': 'true' };
+  const asked = { 'apps.kruise.io/report-rollout-blockers': 'true' };
   assert.deepEqual(
     told(asked)?.map(({ reason, message }) => `${reason}: ${message}`),
     ['RolloutStuck: a is not available: container main is not ready'],

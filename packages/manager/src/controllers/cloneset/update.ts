@@ -6,6 +6,7 @@ import type { PodUnavailableBudget } from '@kruise/api/kruise/podunavailablebudg
 import { type Action, patch } from '@kruise/client/actions';
 import { rankForDeletion } from '@kruise/machinery/pod-ranking';
 import { askBudget, budgetNameOf } from '../../budget/pod-unavailable-budget.ts';
+import { earliestRequeue } from '../../earliest-requeue.ts';
 import type { Attempted } from '../../inplace/attempt.ts';
 import { isInGrace } from '../../inplace/state.ts';
 import { type Refresh, refreshUpdate } from '../../inplace/update.ts';
@@ -13,7 +14,6 @@ import { advanceState } from '../../lifecycle/advance.ts';
 import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
 import { together } from '../../patch-pod.ts';
 import { podTemplateHashLabel, revisionLabelOf, shortHash } from '../../revision/pod-revision.ts';
-import { soonest } from '../../soonest.ts';
 import { byPriority } from '../../update-order/priority.ts';
 import { scattered } from '../../update-order/scatter.ts';
 import { hasNode, isNew } from './new-pods.ts';
@@ -29,7 +29,7 @@ export function update(situation: Situation): Attempted {
   const rolling = updateStrategy?.rollingUpdate;
   if (updateStrategy?.type === 'OnDelete' || rolling?.paused) return refreshed;
   const updated = updatePods(situation, rolling ?? {});
-  return { ...updated, ...soonest(refreshed.requeueAfterSeconds, updated.requeueAfterSeconds) };
+  return { ...updated, ...earliestRequeue(refreshed.requeueAfterSeconds, updated.requeueAfterSeconds) };
 }
 
 /** Brings on what has begun with each Pod: its update in place, and the state it is in. */
@@ -49,7 +49,7 @@ function refreshPods(situation: Situation): Attempted {
     // It is told by itself what it has to be told.
     if (isNew(pod)) continue;
     const { actions: due, requeueAfterSeconds } = refreshUpdate(pod, situation, now);
-    if (requeueAfterSeconds !== undefined) again = soonest(again.requeueAfterSeconds, requeueAfterSeconds);
+    if (requeueAfterSeconds !== undefined) again = earliestRequeue(again.requeueAfterSeconds, requeueAfterSeconds);
     const advances = advanceState(pod, progress, now);
     // Of thousands of Pods there is nothing to do for most.
     if (due.length + advances.length > 0) actions.push(...together([...due, ...advances]));
@@ -110,7 +110,7 @@ function updatePods(situation: Situation, rolling: CloneSetRollingUpdate): Attem
   const { fault = refusal } = steps.at(-1) ?? {};
   return {
     actions: [...budgets.charges(), ...steps.flatMap(({ actions }) => actions)],
-    ...soonest(...steps.map(({ requeueAfterSeconds }) => requeueAfterSeconds)),
+    ...earliestRequeue(...steps.map(({ requeueAfterSeconds }) => requeueAfterSeconds)),
     ...(fault === undefined ? {} : { fault }),
   };
 }

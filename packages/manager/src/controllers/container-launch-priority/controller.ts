@@ -15,7 +15,7 @@ export const containerLaunchPriorityController: Controller = defineController({
   name: 'container-launch-priority-controller',
   component: 'container-launch-priority-controller',
   for: pod,
-  wakes: ({ type, object }) => type !== 'deleted' && waitingPriorities(object).length > 0,
+  predicate: ({ type, object }) => type !== 'deleted' && waitingPriorities(object).length > 0,
   watches: [watch(configMap, podOfBarrier)],
   workers: 4,
   observe: (caches, key) => observe(caches, key),

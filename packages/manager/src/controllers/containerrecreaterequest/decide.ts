@@ -23,8 +23,8 @@ import type { Decision } from '@kruise/client/controller';
 import { isConditionTrue } from '@kruise/machinery/conditions';
 import { isSame } from '@kruise/machinery/json-value';
 import { formatTime, type Instant, parseTime } from '@kruise/values/time';
+import { earliestRequeue } from '../../earliest-requeue.ts';
 import { holdNotReady, releaseNotReady } from '../../readiness/pod-readiness.ts';
-import { soonest } from '../../soonest.ts';
 
 export type Observed = {
   readonly request: ContainerRecreateRequest;
@@ -56,9 +56,9 @@ export function decide({ request, pod }: Observed, now: Instant): Decided {
   if (deadline !== undefined && deadline <= 0) {
     return complete(request, 'recreating has exceeded the activeDeadlineSeconds', now);
   }
-  if (status?.phase !== 'Recreating') return { actions: [], ...soonest(patience, deadline) };
+  if (status?.phase !== 'Recreating') return { actions: [], ...earliestRequeue(patience, deadline) };
   const seen = withSnapshot(request, status, pod);
-  return { ...keepOutOfTraffic(request, seen, pod, now), ...soonest(deadline, lookSeconds) };
+  return { ...keepOutOfTraffic(request, seen, pod, now), ...earliestRequeue(deadline, lookSeconds) };
 }
 
 /** Lets the Pod take traffic again, and the request be forgotten after its time. */

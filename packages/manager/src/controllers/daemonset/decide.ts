@@ -90,7 +90,7 @@ export function decide(
         : status,
     ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}),
     // Even where there is something to do: Pods that are updated become ready one after the other, and each has its due.
-    restMs: restBetweenLooks(observed.nodes.length),
+    minIntervalMs: restBetweenLooks(observed.nodes.length),
   };
 }
 

@@ -60,7 +60,7 @@ export function decide(observed: Observed, settings: Settings, now: Instant): De
     actions: [...held, ...secrets.actions, ...orders],
     status,
     ...untilDeadline(job, status, now),
-    restMs: restMsFor(nodeImages.length),
+    minIntervalMs: restMsFor(nodeImages.length),
   };
 }
 

@@ -181,7 +181,7 @@ test('a failure for lack of an answer is reported and told to everyone concerned
     { tag: 'v2', phase: 'Pulling', version: 2 },
   ];
   const object = nodeImage({ app: { tags: [tag(), wanted] } }, { status: { ...status(others), waiting: 1 } });
-  const { status: reported, told } = look({ nodeImage: object });
+  const { status: reported, events } = look({ nodeImage: object });
   const message = 'node has not responded for a long time';
   assert.deepEqual(reported, {
     desired: 2,
@@ -194,7 +194,7 @@ test('a failure for lack of an answer is reported and told to everyone concerned
     },
   });
   assert.deepEqual(
-    told?.map((event) => `${event.about.kind} ${event.type} ${event.reason}: ${event.message}`),
+    events?.map((event) => `${event.about.kind} ${event.type} ${event.reason}: ${event.message}`),
     ['ImagePullJob', 'NodeImage'].map(
       (kind) => `${kind} Warning PullImageFailed: Failed to pull image app:v2 on node node-1 for ${message}`,
     ),

@@ -6,8 +6,8 @@ import { fakeNodeImageLabel } from '@kruise/api/kruise/well-known';
 import { create, isBeingDeleted, remove, update } from '@kruise/client/actions';
 import type { Decision } from '@kruise/client/controller';
 import type { Instant } from '@kruise/values/time';
+import { earliestRequeue } from '../../earliest-requeue.ts';
 import { readyTimeOf } from '../../nodes.ts';
-import { soonest } from '../../soonest.ts';
 import { failOverdue } from './overdue.ts';
 import { tidy } from './tidy.ts';
 
@@ -36,10 +36,10 @@ export function decide(observed: Observed, settings: Settings, now: Instant): De
   // How far each tag is follows from what is wanted, so what is wanted is settled first.
   if (tidied.nodeImage !== nodeImage) return { actions: [update(tidied.nodeImage)] };
   const overdue = failOverdue(nodeImage, now);
-  const wait = soonest(tidied.waitSeconds, overdue.waitSeconds).requeueAfterSeconds;
+  const wait = earliestRequeue(tidied.waitSeconds, overdue.waitSeconds).requeueAfterSeconds;
   return {
     actions: [],
-    ...(overdue.status ? { status: overdue.status, told: overdue.told } : {}),
+    ...(overdue.status ? { status: overdue.status, events: overdue.told } : {}),
     ...(wait === undefined ? {} : { requeueAfterSeconds: Math.max(wait, shortestWaitSeconds) }),
   };
 }

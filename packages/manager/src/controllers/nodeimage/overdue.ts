@@ -3,7 +3,7 @@ import type { NewEvent } from '@kruise/client/actions';
 import { referencedObject } from '@kruise/client/object-key';
 import { compareStrings } from '@kruise/values/go-syntax';
 import { formatTime, type Instant, parseTime } from '@kruise/values/time';
-import { soonest } from '../../soonest.ts';
+import { earliestRequeue } from '../../earliest-requeue.ts';
 import { statusOfTag } from './tag-status.ts';
 
 /** How long a node may take to say anything, or beyond its time to say how it went. */
@@ -31,7 +31,7 @@ export function failOverdue(nodeImage: NodeImage, now: Instant): Overdue {
       else failures.push({ name, tag, message: due.message });
     }
   }
-  const waitSeconds = soonest(...waits).requeueAfterSeconds;
+  const waitSeconds = earliestRequeue(...waits).requeueAfterSeconds;
   if (failures.length === 0) return { told: [], waitSeconds };
   return {
     status: withFailures(nodeImage, failures, now),

@@ -1,7 +1,7 @@
 import type { ImageSpec, ImageTagSpec, NodeImage } from '@kruise/api/kruise/nodeimage';
 import { isSame } from '@kruise/machinery/json-value';
 import { type Instant, parseTime } from '@kruise/values/time';
-import { soonest } from '../../soonest.ts';
+import { earliestRequeue } from '../../earliest-requeue.ts';
 import type { Observed } from './decide.ts';
 import { statusOfTag } from './tag-status.ts';
 
@@ -39,7 +39,7 @@ export function tidy(nodeImage: NodeImage, observed: Observed, now: Instant): Ti
           metadata: { ...nodeImage.metadata, ...(labels ? { labels } : {}) },
           spec: kept.length > 0 ? { images: Object.fromEntries(kept) } : {},
         },
-    waitSeconds: soonest(...waits).requeueAfterSeconds,
+    waitSeconds: earliestRequeue(...waits).requeueAfterSeconds,
   };
 }
 

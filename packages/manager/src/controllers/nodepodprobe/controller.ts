@@ -16,7 +16,7 @@ export function nodePodProbeController(settings: ManagerSettings): Controller {
   return defineController({
     ...workSettings(settings, 'nodepodprobe'),
     for: nodePodProbe,
-    wakes: ({ object, previous }) => !isSame(previous?.status, object.status) || previous === undefined,
+    predicate: ({ object, previous }) => !isSame(previous?.status, object.status) || previous === undefined,
     watches: [watch(node, ofNode), watch(pod, ofPodThatIsOver)],
     uses: [podProbeMarker],
     observe,

@@ -38,7 +38,7 @@ export function decide(observed: Observed): Decision<PersistentPodStateStatus> {
   return {
     actions: [],
     status: { observedGeneration, ...(count > 0 ? { podStates: records } : {}) },
-    restMs: Math.min(count, maxRestMs),
+    minIntervalMs: Math.min(count, maxRestMs),
   };
 }
 

@@ -13,7 +13,7 @@ export const podReadinessController = defineController({
   name: 'pod-readiness-controller',
   component: 'pod-readiness-controller',
   for: pod,
-  wakes: ({ type, object }) => type !== 'deleted' && awaitsFirstWord(object),
+  predicate: ({ type, object }) => type !== 'deleted' && awaitsFirstWord(object),
   // Enough to be there before kubelets are: what they say of a Pod then says at once that it is ready.
   workers: 64,
   observe: (caches, key) => caches.of(pod).get(key),

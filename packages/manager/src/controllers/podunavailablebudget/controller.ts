@@ -34,7 +34,7 @@ export function podUnavailableBudgetController(settings: ManagerSettings): Contr
         podsOfStranger: (stranger) => podsOfStranger(caches, namespace, stranger),
       };
     },
-    inquire: (seen, client, signal) => withStrangers(seen, targets, client, signal),
+    fetch: (seen, client, signal) => withStrangers(seen, targets, client, signal),
     decide: (observed, now) => decide(observed, gates, now),
   });
 }

@@ -160,7 +160,7 @@ const records: {
 for (const { is, records: given, pods: found = pods(2), kept, events = [], confirmed = [], again } of records) {
   test(`a record ${is}`, () => {
     const budget = budgetOf({ maxUnavailable: 1 }, { ...zero, ...given });
-    const { status, actions, told = [], requeueAfterSeconds } = look({ budget, replicas: 2, pods: found });
+    const { status, actions, events: told = [], requeueAfterSeconds } = look({ budget, replicas: 2, pods: found });
     assert.ok(status && typeof status !== 'function');
     assert.deepEqual([status.disruptedPods, status.unavailablePods], [kept.disruptedPods, kept.unavailablePods]);
     assert.deepEqual(
@@ -197,25 +197,25 @@ test('a budget without Pods records an event at every reconcile, but not at a po
   const eventOf = (about: PodUnavailableBudget) => [
     { about, type: 'Normal', reason: 'NoPods', message: 'No matching pods found' },
   ];
-  assert.deepEqual(look({ budget }).told, eventOf(budget));
-  assert.deepEqual(look({ budget: reported }).told, eventOf(reported));
-  assert.deepEqual(look({ budget, hasStrangers: true }).told, eventOf(budget));
-  assert.deepEqual(look({ budget: reported, hasStrangers: true }).told, []);
+  assert.deepEqual(look({ budget }).events, eventOf(budget));
+  assert.deepEqual(look({ budget: reported }).events, eventOf(reported));
+  assert.deepEqual(look({ budget, hasStrangers: true }).events, eventOf(budget));
+  assert.deepEqual(look({ budget: reported, hasStrangers: true }).events, []);
 });
 
 test('a budget without Pods and with a share of zero records both events', () => {
-  const { told = [] } = look({ budget: budgetOf({ maxUnavailable: 'some' }) });
+  const { events = [] } = look({ budget: budgetOf({ maxUnavailable: 'some' }) });
   assert.deepEqual(
-    told.map(({ reason }) => reason),
+    events.map(({ reason }) => reason),
     ['NoPods', 'CalculateExpectedPodCountFailed'],
   );
 });
 
 test('a share that is none is told of, and nothing is reported', () => {
-  const { status, told } = look({ budget: budgetOf({ maxUnavailable: 'some' }), replicas: 3, pods: pods(3) });
+  const { status, events } = look({ budget: budgetOf({ maxUnavailable: 'some' }), replicas: 3, pods: pods(3) });
   assert.equal(status, undefined);
-  assert.equal(told?.[0]?.reason, 'CalculateExpectedPodCountFailed');
-  assert.match(told[0].message, /^Failed to calculate the number of expected pods: .*not a percentage$/);
+  assert.equal(events?.[0]?.reason, 'CalculateExpectedPodCountFailed');
+  assert.match(events[0].message, /^Failed to calculate the number of expected pods: .*not a percentage$/);
 });
 
 test('a workload of another kind is asked about again', () => {

@@ -10,8 +10,8 @@ import { ParseError } from '@kruise/values/parse-error';
 import type { Instant } from '@kruise/values/time';
 import { isAvailable } from '../../budget/availability.ts';
 import { budgetNameOf, relatedTo } from '../../budget/pod-unavailable-budget.ts';
+import { earliestRequeue } from '../../earliest-requeue.ts';
 import type { FeatureGates } from '../../feature-gates.ts';
-import { soonest } from '../../soonest.ts';
 import { recordsOf } from './records.ts';
 
 export type Observed = {
@@ -38,7 +38,7 @@ export function decide(
   const totalReplicas = budget.spec.protectTotalReplicas ?? replicas;
   const desiredAvailable = desired(budget, totalReplicas);
   if (typeof desiredAvailable === 'string') {
-    return { actions: relations, told: [...empty, uncountable(budget, desiredAvailable)] };
+    return { actions: relations, events: [...empty, uncountable(budget, desiredAvailable)] };
   }
   const { disruptedPods, unavailablePods, forgotten, nextAt } = recordsOf(budget, pods, now);
   const isExpected = ({ metadata: { name = '' } }: Pod) => !disruptedPods.has(name) && !unavailablePods.has(name);
@@ -59,9 +59,12 @@ export function decide(
   return {
     actions: [...relations, ...doubtful.map(confirm)],
     status,
-    told: [...(isIdlePoll ? [] : empty), ...forgotten.disrupted.map((pod) => notDeleted(pod, budget))],
-    restMs: restBetweenLooks(pods.length),
-    ...soonest(nextAt === undefined ? undefined : (nextAt - now) / 1000, hasStrangers ? askAgainSeconds : undefined),
+    events: [...(isIdlePoll ? [] : empty), ...forgotten.disrupted.map((pod) => notDeleted(pod, budget))],
+    minIntervalMs: restBetweenLooks(pods.length),
+    ...earliestRequeue(
+      nextAt === undefined ? undefined : (nextAt - now) / 1000,
+      hasStrangers ? askAgainSeconds : undefined,
+    ),
   };
 }
 

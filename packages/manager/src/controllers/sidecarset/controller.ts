@@ -19,7 +19,7 @@ export function sidecarSetController(settings: ManagerSettings): Controller {
   return defineController({
     ...workSettings(settings, 'sidecarset'),
     for: sidecarSet,
-    wakes: isNews,
+    predicate: isNews,
     watches: [watch(pod, setsOfPod)],
     uses: [controllerRevision, namespace],
     observe: (caches, key) => observe(caches, key, settings),

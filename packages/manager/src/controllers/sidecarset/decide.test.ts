@@ -121,7 +121,7 @@ test('a Pod says that it was updated, and for each SidecarSet whether it can be'
   assert.deepEqual(decisionOn(setOf(), [told!]).actions, []);
 
   const changed = setOf({ containers: [{ ...image('v3'), env: [{ name: 'A' }] }] });
-  const { told: events = [] } = decisionOn(changed, [told!]);
+  const { events = [] } = decisionOn(changed, [told!]);
   assert.deepEqual(
     events.map(({ reason, message }) => `${reason}: ${message}`),
     ['NotUpgradablePods: SidecarSet in-place update detected 1 not upgradable pod(s) in this round, will skip them.'],

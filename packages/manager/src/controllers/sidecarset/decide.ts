@@ -34,9 +34,9 @@ export function decide(
   // What is counted is told before it changes, and with it the revision that new Pods are marked with.
   const isTold = isSame(status, sidecarSet.status);
   if (!isTold) return { actions: keeping, status, requeueAfterSeconds: 0 };
-  const { steps, told } = rollOut(sidecarSet, pods, refused, now);
+  const { steps, told: events } = rollOut(sidecarSet, pods, refused, now);
   const actions = [...keeping, ...tellUpgraded(sidecarSet, pods, now), ...steps];
-  return { actions, told, restMs: restBetweenLooks(pods.length) };
+  return { actions, events, minIntervalMs: restBetweenLooks(pods.length) };
 }
 
 type Steps = { readonly steps: readonly Action[]; readonly told: readonly NewEvent[] };

@@ -11,7 +11,7 @@ export function sidecarTerminatorController(settings: ManagerSettings): Controll
   return defineController({
     ...workSettings(settings, 'sidecarterminator'),
     for: pod,
-    wakes: ({ type, object }) => type !== 'deleted' && isKeptBySidecars(object),
+    predicate: ({ type, object }) => type !== 'deleted' && isKeptBySidecars(object),
     uses: [node, containerRecreateRequest],
     observe(caches, key) {
       const found = caches.of(pod).get(key);

@@ -83,7 +83,7 @@ export function decide(
     },
     ...(seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {}),
     // Even where there is something to do: Pods that are updated become ready one after the other, and each has its due.
-    restMs: Math.max(restBetweenLooks(pods.claimed.length), restAfterShortLives(pods.claimed, now)),
+    minIntervalMs: Math.max(restBetweenLooks(pods.claimed.length), restAfterShortLives(pods.claimed, now)),
   };
 }
 

@@ -2,13 +2,13 @@
 import type { Pod } from '@kruise/api/core/pod';
 import { type Action, isBeingDeleted } from '@kruise/client/actions';
 import { ordinalOf } from '@kruise/controlplane/controllers/statefulset/identity';
+import { earliestRequeue } from '../../earliest-requeue.ts';
 import { attemptUpdate } from '../../inplace/attempt.ts';
 import { updateObstacle } from '../../inplace/completion.ts';
 import type { PodUpdatePolicy } from '../../inplace/permission.ts';
 import type { UpdateSpec } from '../../inplace/state.ts';
 import { updateSpecOf } from '../../inplace/update-spec.ts';
 import { lifecycleStateOf } from '../../lifecycle/lifecycle.ts';
-import { soonest } from '../../soonest.ts';
 import { isSpecifiedDelete } from '../../specified-delete.ts';
 import { byPriority } from '../../update-order/priority.ts';
 import { maxUnavailableOf, partitionOf } from './numbers.ts';
@@ -103,7 +103,7 @@ export function resume(situation: Situation): Rollout {
   return {
     actions: steps.flatMap(({ actions }) => actions),
     outgoing: new Set(drained.filter((_, index) => steps[index]!.leaves)),
-    ...soonest(...steps.map(({ requeueAfterSeconds }) => requeueAfterSeconds)),
+    ...earliestRequeue(...steps.map(({ requeueAfterSeconds }) => requeueAfterSeconds)),
   };
 }
 

@@ -11,7 +11,7 @@ import { claimActions } from '@kruise/client/adoption';
 import type { Decision } from '@kruise/client/controller';
 import { restBetweenLooks } from '@kruise/controlplane/controllers/pace';
 import { type Instant, parseTime } from '@kruise/values/time';
-import { soonest } from '../../soonest.ts';
+import { earliestRequeue } from '../../earliest-requeue.ts';
 import { allocate } from './allocate.ts';
 import { type Assessment, assess, unassessed } from './assess.ts';
 import { deleteWorkload, manage } from './manage.ts';
@@ -71,8 +71,8 @@ export function decide(observed: Observed, now: Instant): Decision<UnitedDeploym
     actions: [...preparation, ...marks, ...work.actions],
     // What was not carried out is not reported as if it were.
     status: ({ failures }) => (work.isFaulty || failures.length > 0 ? undefined : status),
-    ...soonest(...work.seconds, ...[...assessments.values()].flatMap(({ seconds }) => seconds)),
-    restMs: restBetweenLooks(pods),
+    ...earliestRequeue(...work.seconds, ...[...assessments.values()].flatMap(({ seconds }) => seconds)),
+    minIntervalMs: restBetweenLooks(pods),
   };
 }
 

@@ -16,7 +16,7 @@ import { isObject, isSame, type JsonObject } from '@kruise/machinery/json-value'
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { isControlledBy } from '@kruise/machinery/owner-references';
 import { DecodeError } from '@kruise/schema/codec';
-import { remembered } from '../../remembered.ts';
+import { memoize } from '../../memoize.ts';
 import { type Sort, templateOf } from './sorts.ts';
 import { wholeTemplate } from './template.ts';
 
@@ -69,7 +69,7 @@ function nameOf({ metadata }: ControllerRevision): string {
   return metadata.name ?? '';
 }
 
-const dataOf = remembered((template: object) => inGoOrder({ spec: { template: { ...template, $patch: 'replace' } } }));
+const dataOf = memoize((template: object) => inGoOrder({ spec: { template: { ...template, $patch: 'replace' } } }));
 
 /** What the present template makes a revision of, in the words of one there is that says the same. */
 function contentOf({ spec }: UnitedDeployment, sort: Sort, history: readonly ControllerRevision[]): RevisionContent {
@@ -88,7 +88,7 @@ function templateIn(data: ControllerRevision['data']): SubsetTemplate | undefine
   return isObject(data) ? restored(data) : undefined;
 }
 
-const restored = remembered((data: JsonObject): SubsetTemplate | undefined => {
+const restored = memoize((data: JsonObject): SubsetTemplate | undefined => {
   const template = isObject(data.spec) ? data.spec.template : undefined;
   if (!isObject(template)) return undefined;
   const { $patch: _, ...fields } = template;

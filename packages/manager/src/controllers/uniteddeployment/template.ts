@@ -13,7 +13,7 @@ import { objectMeta } from '@kruise/api/meta/object-meta';
 import * as s from '@kruise/schema';
 import { codecOf } from '@kruise/schema/codec';
 import type { ObjectNode, Typed } from '@kruise/schema/language';
-import { remembered } from '../../remembered.ts';
+import { memoize } from '../../memoize.ts';
 
 const member = (spec: ObjectNode) =>
   s.pointer(s.object({ metadata: s.optional(objectMeta, ''), spec: s.required(spec, '') }), '');
@@ -39,7 +39,7 @@ const objects = s.object({ spec: s.required(s.object({ template: s.required(whol
 const templates = codecOf(objects as unknown as ObjectNode & Typed<Templated>);
 
 /** The template as Go's types write it; fields that nobody knows are gone. Throws `DecodeError`. */
-export const wholeTemplate = remembered((template: SubsetTemplate): SubsetTemplate => {
+export const wholeTemplate = memoize((template: SubsetTemplate): SubsetTemplate => {
   const { spec } = templates.canonical(templates.fromJson({ spec: { template } }));
   return spec.template;
 });

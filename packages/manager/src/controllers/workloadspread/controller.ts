@@ -45,7 +45,7 @@ export function workloadSpreadController(settings: ManagerSettings): Controller 
     ],
     uses: [node],
     observe: (caches, key) => observe(caches, key, settings),
-    async inquire(sight: Sight, client, signal) {
+    async fetch(sight: Sight, client, signal) {
       if (!sight.ask) return sight;
       const kind = await kinds.kindOf(client, sight.spread.spec.targetRef, signal);
       if (kind) customKinds.see(kind);

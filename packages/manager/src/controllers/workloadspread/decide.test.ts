@@ -284,8 +284,8 @@ test('carrying out a decision leaves nothing to decide', () => {
       }
       const { status: counted } = look();
       spread = { ...spread, status: counted as WorkloadSpreadStatus };
-      const { actions, status, told } = look();
-      assert.deepEqual([actions, told, status], [[], [], spread.status]);
+      const { actions, status, events } = look();
+      assert.deepEqual([actions, events, status], [[], [], spread.status]);
     }),
   );
 });

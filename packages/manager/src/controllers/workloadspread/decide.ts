@@ -3,7 +3,7 @@ import type { Node } from '@kruise/api/core/node';
 import type { WorkloadSpread, WorkloadSpreadStatus } from '@kruise/api/kruise/workloadspread';
 import type { Decision } from '@kruise/client/controller';
 import type { Instant } from '@kruise/values/time';
-import { soonest } from '../../soonest.ts';
+import { earliestRequeue } from '../../earliest-requeue.ts';
 import type { Target } from '../../workloadspread/target.ts';
 import { deletionCosts } from './deletion-cost.ts';
 import { groupPods } from './groups.ts';
@@ -32,9 +32,9 @@ export function decide({ spread, target, nodeNamed }: Observed, now: Instant): D
   return {
     actions: [...marks, ...takeAway(spread, versions, now)],
     status,
-    told: [...news.values()],
+    events: [...news.values()],
     // What is due at a moment is overdue after it.
-    ...soonest(...deadlines.map((deadline) => (deadline - now + 1) / 1000)),
-    restMs: Math.floor(pods.length / podsPerMs),
+    ...earliestRequeue(...deadlines.map((deadline) => (deadline - now + 1) / 1000)),
+    minIntervalMs: Math.floor(pods.length / podsPerMs),
   };
 }

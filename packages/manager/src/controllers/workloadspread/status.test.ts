@@ -14,9 +14,13 @@ function counted(limit: string, pods: readonly Pod[], noted: Noted = {}, options
   const before: Subset = { name: 'a', replicas: 0, missingReplicas: 0, ...noted };
   const status = { versionedSubsetStatuses: { versionIgnored: [before] } };
   const spread = spreadOf({ subsets: subsetsOf(`a ${limit}`.trim(), 'b'), status, ...options });
-  const { status: after, told = [], requeueAfterSeconds } = decide(observedOf(spread, pods), now);
+  const { status: after, events = [], requeueAfterSeconds } = decide(observedOf(spread, pods), now);
   const [subset] = (after as WorkloadSpreadStatus).versionedSubsetStatuses?.['versionIgnored'] ?? [];
-  return { subset, told: told.map(({ type, reason, message }) => `${type} ${reason} ${message}`), requeueAfterSeconds };
+  return {
+    subset,
+    told: events.map(({ type, reason, message }) => `${type} ${reason} ${message}`),
+    requeueAfterSeconds,
+  };
 }
 
 const pod = podOf('x', { in: 'a' });
@@ -178,7 +182,7 @@ function room(pods: readonly Pod[], former?: Said) {
     const since = (now - parseTime(condition!.lastTransitionTime)) / 1000;
     return `${condition!.status} ${condition!.reason} ${since}`;
   });
-  return { said, told: (decision.told ?? []).map(({ message }) => message), again: decision.requeueAfterSeconds };
+  return { said, told: (decision.events ?? []).map(({ message }) => message), again: decision.requeueAfterSeconds };
 }
 
 const stuck = (ageSeconds: number, subset = 'a') => podOf('x', { in: subset, isStuck: true, ageSeconds });
