@@ -1,6 +1,6 @@
 const known = new WeakMap<object, number>();
 
-/** Bytes of a member or an item besides its text. */
+/** Estimated overhead of a member or an item in bytes. */
 const slotBytes = 16;
 
 /** Estimates the memory of an immutable object. The estimate is memoized for all watchers. */

@@ -1,13 +1,13 @@
 import { type Clock, every } from '@kruise/values/clock';
 import { type Store, StoreClosedError } from './store/store.ts';
 
-/** As Kubernetes does: what is older than this is forgotten, a little later. */
+/** Compaction interval, as in Kubernetes. */
 const periodMs = 5 * 60_000;
 
 /**
- * Forgets the past of a store bit by bit: each time, all that was superseded before the time before. So a list can be
- * continued, and a watch resumed, for at least one period and at most two. The answer tells, at any time, the oldest
- * revision that is not forgotten, as far as this server knows.
+ * Compacts the store periodically. Each compaction removes all revisions that were superseded before the previous run,
+ * so a list can be continued and a watch resumed for at least one interval and at most two. The returned function
+ * reports the oldest available revision that this server knows of.
  */
 export function compactRegularly(
   store: Store,
@@ -19,7 +19,7 @@ export function compactRegularly(
   async function compact(): Promise<void> {
     const revision = await store.currentRevision();
     const before = revisionBefore;
-    // Whatever becomes of this time, the next one is about what is old by then.
+    // Whatever the outcome of this run, the next run compacts up to the current revision.
     revisionBefore = revision;
     if (before === undefined) return;
     await store.compact(before);

@@ -4,7 +4,7 @@ import { formatTime } from '@kruise/values/time';
 import type { RequestInfo } from './request.ts';
 import type { User } from './user.ts';
 
-/** One request on its way through the server. */
+/** Context of one request. */
 export type RequestContext = {
   readonly info: RequestInfo;
   readonly query: URLSearchParams;
@@ -13,13 +13,13 @@ export type RequestContext = {
   readonly clock: Clock;
   readonly random: Random;
   readonly signal: AbortSignal;
-  /** Texts for the Warning headers of the answer, in order, each once. */
+  /** Texts of the response's Warning headers, in order, without duplicates. */
   readonly warnings: Set<string>;
-  /** What admission notes for the audit log. */
+  /** Audit annotations from admission. */
   readonly auditAnnotations: Map<string, string>;
 };
 
-/** The time a request is handled at, as objects record it. */
+/** Returns the time of a request, in the format of object timestamps. */
 export function timestamp(context: RequestContext): string {
   return formatTime(context.clock.now());
 }

@@ -9,29 +9,31 @@ import type { ResourceRegistry } from './registry.ts';
 import type { Store } from './store/store.ts';
 import type { VirtualResource } from './virtual-resource.ts';
 
-/** What may be switched on beyond what Kubernetes v1.33 has on. */
+/** Feature gates beyond the defaults of Kubernetes v1.33. */
 export type Features = {
-  /** A watch may send the state it starts from (`sendInitialEvents`). */
+  /** Enables watches that start with the initial state (`sendInitialEvents`). */
   readonly watchList: boolean;
 };
 
-/** What every handler works with: the parts of one server. */
+/** Components of a server that the handlers share. */
 export type Core = {
   readonly clock: Clock;
   readonly random: Random;
   readonly store: Store;
-  /** The oldest revision that can still be read; tokens from before it have expired, even where nothing changed since. */
+  /**
+   * Returns the oldest revision that can be read. Older continue tokens have expired, even if nothing changed since.
+   */
   readonly oldestRevision: () => number;
   readonly feed: Feed;
   readonly resources: ResourceRegistry;
-  /** Resources without objects, by `group/version/plural`. */
+  /** Virtual resources, which have no stored objects, by `group/version/plural`. */
   readonly virtual: ReadonlyMap<string, VirtualResource>;
-  /** Asks a server behind this one what a GET is about, if one answers for its group and version. */
+  /** Returns a function that forwards a GET to an aggregated server, if one serves the group version. */
   readonly readerElsewhere: (context: RequestContext) => (() => Promise<unknown>) | undefined;
   readonly admission: Admission;
   readonly authorizer: Authorizer;
   readonly features: Features;
-  /** What is done about every request. */
+  /** Filter chain of every request. */
   readonly passages: Passages;
   /** Aborted when the server stops. */
   readonly signal: AbortSignal;

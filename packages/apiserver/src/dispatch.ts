@@ -25,7 +25,7 @@ import type { KubeObject } from './object.ts';
 import type { Found, Resource } from './resource.ts';
 import { checkRoute } from './routing.ts';
 
-/** What a request comes to, before it is written down for anyone. */
+/** Result of a request, before encoding. */
 export type Answer =
   | { readonly type: 'found'; readonly code: number; readonly resource: Resource; readonly found: Found }
   | { readonly type: 'list'; readonly resource: Resource; readonly listed: Listed }
@@ -38,7 +38,7 @@ export type Answer =
     };
 
 /**
- * Finds the resource of a request, and refuses paths and methods that are not served. Undefined means a built-in
+ * Finds the resource of a request, and rejects paths and methods that are not served. Undefined means a built-in
  * resource without stored objects.
  */
 export function resolve(core: Core, context: RequestContext): Resource | undefined {
@@ -62,7 +62,7 @@ export async function dispatch(
   const { info, query } = context;
   if (!resource) return dispatchVirtual(core, context, body);
   if (resource.deprecation !== undefined) {
-    // A kind of patch that nothing takes has no route, and so there is nothing to warn of.
+    // A patch type that is not supported has no route, so there is nothing to warn about.
     if (info.verb === 'patch' && body) patchOf(resource, body);
     context.warnings.add(resource.deprecation);
   }
@@ -110,7 +110,7 @@ export async function dispatch(
   }
 }
 
-/** Answers what can be asked of a resource without objects. Admission is asked about what is sent, as with any other. */
+/** Serves a virtual resource, which has no stored objects. Admission runs as for any other resource. */
 async function dispatchVirtual(core: Core, context: RequestContext, body: Body | undefined): Promise<Answer> {
   const { group, version, plural, verb, subresource } = context.info;
   const resource = core.virtual.get(`${group}/${version}/${plural}`);

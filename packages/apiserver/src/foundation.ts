@@ -1,7 +1,7 @@
 /**
- * What the first start of every cluster writes, made beforehand. These objects differ from cluster to cluster in their
- * uids and times alone, and to make each of them anew is a quarter of a first start. Nothing depends on it: what is not
- * there is made by the start itself, as on every other one.
+ * Bootstrap snapshot: the objects that the first start of a cluster writes, prebuilt. The objects differ between
+ * clusters only in uids and timestamps, and creating them takes a quarter of a first start. The snapshot is optional:
+ * the bootstrap creates missing objects itself, as on every other start.
  */
 import { uuid } from '@kruise/machinery/uuid';
 import type { Clock } from '@kruise/values/clock';
@@ -12,24 +12,27 @@ import { startApiServer } from './server.ts';
 import { createMemoryStore } from './store/memory.ts';
 import type { Store } from './store/store.ts';
 
-/** Objects as they are stored, by their keys, with marks where their uids and times belong. */
+/** Stored objects by key, with placeholders for uids and timestamps. */
 export type Foundation = { readonly [key: string]: string };
 
 const prefix = '/registry/';
 const uidMark = '<uid>';
 const timeMark = '<time>';
-/** Of the cluster at hand: its authorities, and the day it was made. */
+/** Prefix of objects that are specific to a cluster: its CAs, and its creation date. */
 const ownPrefix = '/registry/configmaps/';
 const madeAt = instantOf(2000, 1, 1);
 
-/** Makes a foundation: what a server has stored when it has nothing more to do. A turn lets it go on. */
+/**
+ * Builds a bootstrap snapshot: the objects that an idle server has stored after its first start. `turn` lets the server
+ * progress.
+ */
 export async function makeFoundation(turn: () => Promise<void>): Promise<Foundation> {
   const clock = virtualClock(madeAt);
   const store = createMemoryStore({ clock });
   const failures: unknown[] = [];
   const onError = (error: unknown) => void failures.push(error);
   const server = await startApiServer({ store, clock, random: seededRandom('foundation'), onError });
-  // Some statuses are written beside the start.
+  // Some statuses are written asynchronously after the start.
   for (let seen = 0; seen !== (await store.currentRevision()); ) {
     seen = await store.currentRevision();
     await turn();
@@ -48,7 +51,7 @@ export async function makeFoundation(turn: () => Promise<void>): Promise<Foundat
   );
 }
 
-/** Lays a foundation where nothing is stored yet. */
+/** Restores the bootstrap snapshot into an empty store. */
 export async function layFoundation(store: Store, clock: Clock, random: Random, read: () => Foundation): Promise<void> {
   const { entries } = await store.range({ prefix, limit: 1 });
   if (entries.length > 0) return;

@@ -20,9 +20,8 @@ import { requestInfo } from './request.ts';
 import type { User } from './user.ts';
 
 /**
- * A way to a server in the same process: the same checks as over the network, but no socket and no encoding. What it
- * hands out are the server's own objects, shared by everyone who holds them; they come without managed fields, which
- * only the server reads.
+ * In-process transport to a server: the same checks as over the network, but without sockets and encoding. Returned
+ * objects are the server's own and shared; they have no managedFields, which only the server reads.
  */
 export function inProcessTransport(core: Core, user: User, userAgent = 'kruise'): Transport {
   function contextOf({ method, path, query = {}, signal }: ApiRequest): RequestContext {
@@ -45,7 +44,7 @@ export function inProcessTransport(core: Core, user: User, userAgent = 'kruise')
     };
   }
 
-  /** Has a request pass as any other. Where there is no room it comes again, as it would over the network. */
+  /** Runs a request through the filter chain. A request that is rejected with 429 is retried, as over the network. */
   async function pass(request: ApiRequest): Promise<Passed> {
     for (let postponed = 0; ; postponed++) {
       try {
@@ -94,7 +93,7 @@ export function inProcessTransport(core: Core, user: User, userAgent = 'kruise')
     try {
       return await dispatch(core, context, resolve(core, context), body);
     } catch (error) {
-      // Over the network this is a page of text, of which the other side makes this Status.
+      // Over the network the response is plain text, which clients convert to this Status.
       if (error instanceof PlainRefusal) throw refusalOf({ code: error.code, body: error.message });
       throw error;
     }
@@ -103,11 +102,11 @@ export function inProcessTransport(core: Core, user: User, userAgent = 'kruise')
   async function readElsewhere(context: RequestContext): Promise<Answer | undefined> {
     const read = core.readerElsewhere(context);
     if (!read) return undefined;
-    // Another server's objects are objects as any.
+    // Objects of an aggregated server are handled like any others.
     return { type: 'object', code: 200, object: (await read()) as KubeObject };
   }
 
-  /** What is told of this way: what other servers answer for is told of over the network alone. */
+  /** Serves local discovery; group versions of aggregated servers are only in discovery over the network. */
   function discovery(context: RequestContext): Answer {
     const groups = groupsOf(resourcesHere(core.resources));
     return {
@@ -140,10 +139,10 @@ export function inProcessTransport(core: Core, user: User, userAgent = 'kruise')
   };
 }
 
-/** A request that was let in and answered; it is over only when whoever asked has all of the answer. */
+/** Admitted and answered request; it ends when the caller has received the whole response. */
 type Passed = { readonly context: RequestContext; readonly passage: Passage; readonly answer: Answer };
 
-/** How often a request comes again for which there was no room. */
+/** Maximum number of retries after 429. */
 const maxPostponed = 10;
 
 function originOf({ random }: Core, { info, query }: RequestContext): AuditOrigin {
@@ -151,14 +150,14 @@ function originOf({ random }: Core, { info, query }: RequestContext): AuditOrigi
   return { auditId: uuid(random), uri, sourceIps: [] };
 }
 
-/** The code a failure has over the network; none if whoever asked has gone. */
+/** Returns the status code of an error; 0 if the caller has cancelled the request. */
 function codeOf(error: unknown, signal: AbortSignal): number {
   if (error instanceof StatusError) return error.code;
   if (error instanceof TooManyRequestsError) return 429;
   return signal.aborted ? 0 : 500;
 }
 
-/** The object an answer amounts to. */
+/** Returns the object of a response. */
 export function objectOf(answer: Answer): unknown {
   switch (answer.type) {
     case 'found':
@@ -179,7 +178,7 @@ export function objectOf(answer: Answer): unknown {
   }
 }
 
-/** The events of a watch. `opened` is called once nothing is left but to wait, `counted` for each event. */
+/** Yields the events of a watch. `opened` is called once the watch only waits, and `counted` for each event. */
 async function* eventsOf(
   answer: Extract<Answer, { type: 'watch' }>,
   signal: AbortSignal,
@@ -227,7 +226,7 @@ async function* eventsOf(
       });
     }
   } finally {
-    // A reason is made, and is not cheap, even where there is one already.
+    // Aborting creates an expensive reason object even if the signal is already aborted.
     if (!stop.signal.aborted) stop.abort();
   }
 }

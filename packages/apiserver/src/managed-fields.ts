@@ -1,34 +1,34 @@
 /**
- * Who manages which fields of an object, in memory. Written out that is as much as the rest of the object, but objects
- * made alike say the same: sets of fields, and whole entries of the same second, are held once for all of them.
+ * In-memory representation of managedFields. Serialized, they are as large as the rest of the object. Objects created
+ * alike have equal field sets, and equal entries within the same second, so these are interned.
  */
 import type { ManagedFieldsEntry } from '@kruise/api/meta/object-meta';
 import { stringify } from '@kruise/values/go-json';
 
-/** What `metadata.managedFields` holds. */
+/** Value of `metadata.managedFields`. */
 export type ManagedFields = readonly ManagedFieldsEntry[];
 
 type Fields = NonNullable<ManagedFieldsEntry['fieldsV1']>;
 
-/** An entry as JSON, in parts: the set of fields is nearly all of it, and the same for many. */
+/** JSON text of an entry, in parts: the field set is nearly all of it, and shared by many entries. */
 type EntryText = { readonly before: string; readonly fields: string; readonly after: string };
 
-/** How many are looked for among those held; what is alike but was met longer ago is held once more. */
+/** Maximum size of the intern table; an equal value that was last seen longer ago is held again. */
 const maxRemembered = 4096;
-/** Maximum length that is looked up: clients can make longer ones as long as a request, each different. */
+/** Maximum length of interned values: clients can send longer ones, each different. */
 const maxSharedLength = 16 * 1024;
 const entriesByText = new Map<string, ManagedFieldsEntry>();
 const setsByText = new Map<string, Fields>();
 const entryTexts = new WeakMap<ManagedFieldsEntry, EntryText>();
 const setTexts = new WeakMap<Fields, string>();
 
-/** The same entries, as far as they are held already those that are. */
+/** Interns entries. */
 export function shared(entries: ManagedFields): ManagedFields {
   const held = entries.map(sharedEntry);
   return held.every((entry, index) => entry === entries[index]) ? entries : held;
 }
 
-/** The JSON text of entries, in parts. */
+/** Returns the JSON text of entries, in parts. */
 export function textsOf(entries: ManagedFields): string[] {
   const texts: string[] = [];
   for (const entry of entries) {

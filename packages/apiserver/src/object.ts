@@ -2,7 +2,7 @@ import type { ObjectMeta } from '@kruise/api/meta/object-meta';
 import { stringify } from '@kruise/values/go-json';
 import { type ManagedFields, shared, textsOf } from './managed-fields.ts';
 
-/** An object of any kind, as it is on the wire and in memory. Never changed: a change is a new object. */
+/** Object of any kind, as on the wire and in memory. Immutable: a change creates a new object. */
 export type KubeObject = {
   readonly apiVersion: string;
   readonly kind: string;
@@ -10,39 +10,36 @@ export type KubeObject = {
   readonly [field: string]: unknown;
 };
 
-/**
- * An object as the server keeps it in memory. The record of who manages which field is apart: those who read objects
- * have no use for it.
- */
+/** Object in the cache. managedFields are kept separately, because readers in the server do not need them. */
 export type Cached = {
-  /** Where it is stored. */
+  /** Storage key. */
   readonly key: string;
-  /** The object with its resourceVersion, without managedFields. */
+  /** Object with its resourceVersion, without managedFields. */
   readonly object: KubeObject;
-  /** Its `metadata.managedFields`. */
+  /** Value of `metadata.managedFields`. */
   readonly managedFields: ManagedFields | undefined;
   readonly revision: number;
 };
 
-/** What is stored of an object, and what the cache will keep once the store has given it a revision. */
+/** Object before the store has assigned a revision. */
 export type Unversioned = Pick<Cached, 'object' | 'managedFields'>;
 
-/** Takes the managed fields out of an object. */
+/** Splits managedFields off an object. */
 export function split(object: KubeObject): Unversioned {
   const { managedFields, ...metadata } = object.metadata;
   if (managedFields === undefined) return { object, managedFields: undefined };
   return { object: { ...object, metadata }, managedFields: shared(managedFields) };
 }
 
-/** The object whole, managed fields included. */
+/** Returns the complete object, including managedFields. */
 export function whole({ object, managedFields }: Unversioned): KubeObject {
   if (managedFields === undefined) return object;
   return { ...object, metadata: { ...object.metadata, managedFields } };
 }
 
 /**
- * The JSON text of an object whose own is given, with its managed fields where they belong: last in its metadata. In
- * parts, which are copied only once where they are needed as one.
+ * Returns the JSON text of a complete object from the text without managedFields, which are inserted as the last
+ * metadata field. The text is in parts, so that it is copied at most once.
  */
 export function wholeTexts(text: string, { object, managedFields }: Unversioned): readonly string[] {
   if (managedFields === undefined || object.metadata.managedFields !== undefined) return [text];
@@ -51,7 +48,7 @@ export function wholeTexts(text: string, { object, managedFields }: Unversioned)
   return [text.slice(0, end), ',"managedFields":', ...textsOf(managedFields), text.slice(end)];
 }
 
-/** The object with a resourceVersion, in the place Go's field order gives it. */
+/** Returns the object with a resourceVersion, at the position of Go's field order. */
 export function withRevision(object: KubeObject, revision: number): KubeObject {
   const { name, generateName, namespace, selfLink, uid, resourceVersion: _, ...rest } = object.metadata;
   return {
@@ -68,7 +65,9 @@ export function withRevision(object: KubeObject, revision: number): KubeObject {
   };
 }
 
-/** The object without a resourceVersion, which is how it is stored: the store gives each write its own. */
+/**
+ * Returns the object without a resourceVersion, which is the stored form: the store assigns a revision to each write.
+ */
 export function withoutRevision(object: KubeObject): KubeObject {
   if (object.metadata.resourceVersion === undefined) return object;
   const { resourceVersion: _, ...metadata } = object.metadata;

@@ -9,38 +9,41 @@ export type PassageParts = {
   readonly flow: FlowControl;
   readonly background: Background;
   readonly metrics: ServerMetrics;
-  /** Absent if nothing is recorded. */
+  /** Audit log; absent if auditing is disabled. */
   readonly audit?: AuditLog | undefined;
 };
 
-/** A request, and who sent it where they stand for someone else. */
+/** Incoming request, with its authenticated user if it impersonates another. */
 export type Arrival = {
   readonly context: RequestContext;
   readonly sender: User;
-  /** Asked for only if the request is recorded. */
+  /** Returns the origin; called only if the request is audited. */
   readonly origin: () => AuditOrigin;
-  /** Nobody waits for what comes of it: it lets others go first. */
+  /** Background request: no client waits for the result, so other requests run first. */
   readonly isBackground?: boolean;
 };
 
-/** The way of one request through the server. */
+/** One request in the filter chain. */
 export type Passage = {
   readonly record: AuditRecord | undefined;
-  /** Gives it a seat, at once if there is room. A TooManyRequestsError says that there is none in time. */
+  /** Assigns seats, at once if possible. Throws a TooManyRequestsError if no seat becomes free in time. */
   enter(): Admitted | Promise<Admitted>;
-  /** Gives its seat to the next, where what follows is only waiting. */
+  /** Releases the seats early, when the request only waits from now on. */
   leave(): void;
-  /** It is over, with this code, or 0 if nobody was there to be answered. */
+  /** Ends the request with a status code, or 0 if the client disconnected. */
   end(code: number): void;
 };
 
 export type Passages = {
   begin(arrival: Arrival): Passage;
-  /** Counts the events that watchers of a kind are sent. */
+  /** Returns a counter of watch events of a kind. */
   readonly watchEvents: ServerMetrics['watchEvents'];
 };
 
-/** What is done about every request, whichever way it came: it is counted, recorded, and given a seat. */
+/**
+ * Creates the filter chain of every request, from the network and in process: metrics, audit, and priority and
+ * fairness.
+ */
 export function createPassages({ flow, background, metrics, audit }: PassageParts): Passages {
   return {
     watchEvents: metrics.watchEvents,

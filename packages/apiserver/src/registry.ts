@@ -1,14 +1,14 @@
 import type { Resource, Subresource } from './resource.ts';
 
-/** The resources a server offers, which change as CustomResourceDefinitions come and go. */
+/** Registry of the served resources, which changes with the CustomResourceDefinitions. */
 export interface ResourceRegistry {
   find(group: string, version: string, plural: string): Resource | undefined;
-  /** The same resource in every version it is served in. */
+  /** Returns a resource in every served version. */
   versionsOf(group: string, plural: string): readonly Resource[];
   all(): Iterable<Resource>;
   add(resource: Resource): void;
   remove(group: string, version: string, plural: string): void;
-  /** Grows by one with every change: what is made of the whole (discovery, OpenAPI) is made anew. */
+  /** Generation that increases with every change; discovery and OpenAPI documents are rebuilt then. */
   readonly generation: number;
 }
 
@@ -35,7 +35,7 @@ export function createResourceRegistry(): ResourceRegistry {
   };
 }
 
-/** Adds another way to the objects of a resource, for those that need the whole server to work. */
+/** Adds a subresource that depends on the complete server. */
 export function addSubresource(
   resources: ResourceRegistry,
   group: string,

@@ -2,12 +2,12 @@ import { type FieldSelector, parseFieldSelector, requiredField } from '@kruise/m
 import { ParseError } from '@kruise/values/parse-error';
 import { decodePath } from './url-path.ts';
 
-/** What a request is about, told from its method and path alone. */
+/** Request attributes derived from the method and path alone. */
 export type RequestInfo = {
   readonly isResource: boolean;
-  /** The path, decoded once; a slash written as `%2F` is a slash, since no name has one. */
+  /** Path, decoded once; an encoded slash (`%2F`) counts as a slash, because names contain none. */
   readonly path: string;
-  /** `get`, `list`, `watch`, `create`, … for resources; the method in lower case otherwise. */
+  /** Verb: `get`, `list`, `watch`, `create`, … for resources; the lower-case method otherwise. */
   readonly verb: string;
   readonly group: string;
   readonly version: string;
@@ -15,7 +15,7 @@ export type RequestInfo = {
   readonly plural: string;
   readonly subresource: string;
   readonly name: string;
-  /** What follows the subresource, as proxies need it. */
+  /** Path segments after the subresource, for proxies. */
   readonly rest: readonly string[];
 };
 
@@ -28,15 +28,15 @@ const verbs: { readonly [method: string]: string } = {
   DELETE: 'delete',
 };
 
-/** Subresources that a namespace itself has; any other second segment below one names a resource inside it. */
+/** Subresources of namespaces; any other segment after a namespace is a resource in it. */
 const namespaceSubresources = new Set(['status', 'finalize']);
 
-/** Reads a request's method, path as it was sent, and query. */
+/** Parses the method, raw path and query of a request. */
 export function requestInfo(method: string, rawPath: string, query: URLSearchParams): RequestInfo {
   const path = decodePath(rawPath);
   const nowhere = { isResource: false, path, verb: method.toLowerCase(), group: '', version: '', namespace: '' };
   const notAResource = { ...nowhere, plural: '', subresource: '', name: '', rest: [] };
-  // An empty segment counts: nothing has an empty name.
+  // Empty segments count: no object has an empty name.
   const segments = path.replace(/^\/|\/$/g, '').split('/');
   let at: number;
   let group = '';
@@ -83,14 +83,14 @@ function isWatch(query: URLSearchParams): boolean {
   return isTrue(query.get('watch'));
 }
 
-/** A boolean of a query string: present without a value means yes, as `0` and `false` mean no. */
+/** Parses a boolean of a query string: a parameter without a value is true; `0` and `false` are false. */
 export function isTrue(text: string | null): boolean {
   return text !== null && text !== '0' && text.toLowerCase() !== 'false';
 }
 
 /**
- * Returns the name that `metadata.name=x` on a collection requires: authorization takes it for the name of the request.
- * The same parser selects the objects, or the two could disagree on which object is meant.
+ * Returns the name that `metadata.name=x` on a collection requires: authorization uses it as the name of the request.
+ * The same parser selects the objects, so that authorization and selection agree on the object.
  */
 function nameInFieldSelector(query: URLSearchParams): string {
   const text = query.get('fieldSelector');
@@ -100,7 +100,7 @@ function nameInFieldSelector(query: URLSearchParams): string {
     selector = parseFieldSelector(text);
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
-    // The list refuses the selector itself, after the request has been authorized.
+    // The list handler rejects the selector, after the request has been authorized.
     return '';
   }
   const name = requiredField(selector, 'metadata.name') ?? '';

@@ -16,62 +16,62 @@ import type { ObjectStorage } from './storage/object-storage.ts';
 import type { TableColumns } from './table/table.ts';
 
 /**
- * One version of a resource as the server offers it: how its objects are read and written down, the rules they obey,
- * and what else can be done with them. Built-in kinds and custom resources look the same from here on.
+ * One version of a served resource: serializer, strategy, conversion and subresources. Built-in kinds and custom
+ * resources share this type.
  */
 export type Resource = {
   readonly kind: Kind;
-  /** Whether it came from a CustomResourceDefinition. */
+  /** Reports whether a CustomResourceDefinition defines the resource. */
   readonly custom: boolean;
-  /** All versions of a resource share one storage. */
+  /** Storage, shared by all versions of a resource. */
   readonly storage: ObjectStorage;
   readonly serializer: Serializer;
-  /** To the version objects are stored in, and back to this one. */
+  /** Conversion to the storage version and back. */
   readonly conversion: Conversion;
   readonly strategy: Strategy;
-  /** How its objects merge, and what is needed to say who owns which field. */
+  /** Merge type, and the data for field ownership. */
   readonly tracked: TrackedKind;
-  /** The fields a field selector may name, beyond the name and namespace, and how to read them. */
+  /** Fields that a field selector may use besides name and namespace. */
   readonly selectableFields: SelectableFields;
   readonly table: TableColumns;
   readonly subresources: ReadonlyMap<string, Subresource>;
-  /** How OpenAPI tells of it, for custom resources; built-in ones are published all together. */
+  /** OpenAPI of a custom resource; built-in resources are published together. */
   readonly published?: PublishedResource;
-  /** Its definition is being deleted, and its objects with it: nothing new is created. */
+  /** Reports whether the definition is being deleted with its objects; creates are rejected. */
   readonly terminating?: boolean;
-  /** What messages call the kind, where its objects are those of another. */
+  /** Kind in messages, if the objects are stored as another kind. */
   readonly calledKind?: { readonly group: string; readonly kind: string };
-  /** A text each answer carries in a Warning header: the version is deprecated. */
+  /** Deprecation warning for every response. */
   readonly deprecation?: string;
-  /** Annotations that stand for fields this version does not have: who asks for metadata alone does not see them. */
+  /** Annotations that represent fields which this version lacks; they are removed from metadata-only responses. */
   readonly fieldAnnotations?: readonly string[];
 };
 
-/** How objects of one version look on the wire. */
+/** Serializer for objects of one version. */
 export type Serializer = {
-  /** A fresh object of the JSON text of a body, defaults filled in. */
+  /** Decodes the JSON text of a body to a new object and sets defaults. */
   decodeText(text: Uint8Array | string): Decoded;
-  /** The same of a value already parsed, or made by a patch: parts known to be as they should be are shared. */
+  /** Decodes a parsed or patched value. Parts that are known to be canonical are shared. */
   decodeValue(value: unknown, known?: Known): Decoded;
   /**
-   * A fresh object of what a webhook made of one, defaults filled in. Nothing is dropped that a schema of users is to
-   * judge: only what clients send is cleaned before it is looked at.
+   * Decodes a webhook's result to a new object and sets defaults. Unknown fields are kept for validation by the user's
+   * schema: only client input is pruned before admission.
    */
   decodeMutated(value: unknown): Draft<KubeObject>;
-  /** The object as this version writes it: fields in their order, empty ones left out. */
+  /** Returns the canonical form of an object in this version: fields in order, without empty ones. */
   canonical(object: KubeObject, known?: Known): KubeObject;
   toJson(object: KubeObject): string;
-  /** Absent for custom resources. */
+  /** Protobuf codec; absent for custom resources. */
   readonly protobuf?: {
     decode(bytes: Uint8Array): Draft<KubeObject>;
     encode(object: KubeObject): Uint8Array;
   };
 };
 
-/** An object just decoded, which nobody else holds, and what strict decoding has against the text it came from. */
+/** Newly decoded object without other references, with the errors of strict decoding. */
 export type Decoded = {
   readonly draft: Draft<KubeObject>;
-  /** `unknown field "spec.foo"`, `duplicate field "spec.bar"`. */
+  /** Strict decoding errors: `unknown field "spec.foo"`, `duplicate field "spec.bar"`. */
   readonly strictErrors: readonly string[];
 };
 
@@ -79,99 +79,99 @@ export type Conversion = {
   readonly storageVersion: string;
   toStorage(object: KubeObject): KubeObject | Promise<KubeObject>;
   fromStorage(object: KubeObject): KubeObject | Promise<KubeObject>;
-  /** Any object in any version there is, for kinds whose versions take time to convert. */
+  /** Converts an object to any version, for kinds with asynchronous conversion. */
   toVersion?(object: KubeObject, apiVersion: string): Promise<Versioned> | undefined;
-  /** Makes many objects ready at once to come from storage, where one by one would take long. */
+  /** Converts many stored objects in one batch, if individual conversions are slow. */
   prepare?(objects: readonly KubeObject[]): Promise<void>;
 };
 
 export type SelectableFields = {
-  /** Whether `metadata.namespace` may be asked for. */
+  /** Reports whether `metadata.namespace` may be selected. */
   readonly namespaced: boolean;
   readonly fields: { readonly [path: string]: (object: KubeObject) => string };
-  /** What a field that cannot be selected by is told. */
+  /** Returns the error message for an unsupported field. */
   readonly unsupported: (path: string) => string;
 };
 
-/** The rules of one way to write an object: the object itself, or a part of it such as its status. */
+/** Write strategy of an object, or of a part such as its status. */
 export type Strategy = {
-  /** PUT to a name that does not exist creates. */
+  /** Allows a PUT to create an object. */
   readonly createOnUpdate: boolean;
-  /** PUT without a resourceVersion replaces whatever is there. */
+  /** Allows a PUT without a resourceVersion. */
   readonly unconditionalUpdate: boolean;
-  /** What becomes of dependents when a DELETE does not say. */
+  /** Default propagation policy of a DELETE. */
   readonly propagation: 'Background' | 'Orphan' | 'Unsupported';
-  /** DELETE answers with the object removed rather than with a Status. */
+  /** DELETE returns the removed object rather than a Status. */
   readonly returnsDeleted: boolean;
-  /** How long objects live, in seconds, if not for ever. */
+  /** Time to live of objects in seconds; absent means forever. */
   readonly ttlSeconds?: number;
-  /** Fields this way of writing does not touch, whatever the client sends; nobody comes to own them by it. */
+  /** Fields that this strategy resets, whatever the client sends; writers do not own them. */
   readonly resetFields?: FieldSet;
-  /** Resets what clients may not set and fills in what only the server knows. */
+  /** Resets fields that clients may not set, and sets fields that only the server knows. */
   prepareForCreate(draft: Draft<KubeObject>, context: RequestContext): void;
-  /** A name that is asked for by its beginning is the beginning itself: nothing that is added could be right. */
+  /** generateName is used as the name without a suffix: no generated name could be valid. */
   readonly namesAsAsked?: boolean;
-  /** Fills in what depends on the name and uid of a new object, which are known only now. */
+  /** Sets fields that depend on the name and uid of a new object. */
   completeCreate?(draft: Draft<KubeObject>, context: RequestContext): void;
   prepareForUpdate(draft: Draft<KubeObject>, old: KubeObject, context: RequestContext): void;
   validate(object: KubeObject, context: RequestContext): Iterable<Cause>;
   validateUpdate(object: KubeObject, old: KubeObject, context: RequestContext): Iterable<Cause>;
-  /** Asked once nothing else is wrong: whether the writer may refer to what the object refers to. */
+  /** Checks, after validation, whether the user may reference the objects that the new object references. */
   mayWrite?(object: KubeObject, old: KubeObject | undefined, context: RequestContext): Promise<readonly Cause[]>;
   warnings?(object: KubeObject, old: KubeObject | undefined): Iterable<string>;
-  /** How long the object stays after a DELETE so that what it stands for can end. Absent: not at all. */
+  /** Returns the grace period after a DELETE. Absent: no graceful deletion. */
   gracePeriodSeconds?(object: KubeObject, asked: number | undefined): number;
-  /** What whoever sends a DELETE with such options should know. */
+  /** Returns warnings about the options of a DELETE. */
   deletionWarnings?(options: DeleteOptions): Iterable<string>;
-  /** Refuses a DELETE that means another object, for kinds that do so in their own words. */
+  /** Checks the preconditions of a DELETE, for kinds with their own error messages. */
   checkPreconditions?(resource: Resource, object: KubeObject, preconditions: DeleteOptions['preconditions']): void;
-  /** What a DELETE comes to, for kinds that do not follow the usual rules. */
+  /** Plans a DELETE, for kinds with special rules. */
   planDeletion?(object: KubeObject, options: DeleteOptions, context: RequestContext): DeletionPlan | undefined;
-  /** Takes hold of what must be unique in the cluster (addresses, ports) before a write; given back if it fails. */
+  /** Allocates cluster-wide unique values (addresses, ports) before a write; released if the write fails. */
   reserve?(
     draft: Draft<KubeObject>,
     old: KubeObject | undefined,
     context: RequestContext,
   ): Promise<Reservation | undefined>;
-  /** Called after an object is gone. */
+  /** Called after an object is deleted. */
   released?(object: KubeObject, context: RequestContext): Promise<void>;
 };
 
 export type Reservation = { commit(): Promise<void>; rollback(): Promise<void> };
 
-/** Who owns the fields of a view: those who own what it shows of the object, under the names they have there. */
+/** Field ownership of a view: the owners of the object's fields that the view shows, with the paths of the view. */
 export type ViewTracking = {
   readonly tracked: TrackedKind;
-  /** The owners of the view, of those of the object. */
+  /** Maps the owners of the object to owners of the view. */
   shown(entries: ObjectMeta['managedFields']): ObjectMeta['managedFields'];
-  /** The owners of the object after a write to the view. */
+  /** Returns the owners of the object after a write to the view. */
   written(entries: { readonly object: Entries; readonly view: Entries }): Entries;
 };
 
 type Entries = ObjectMeta['managedFields'];
 
-/** Another way to an object. */
+/** Subresource of an object. */
 export type Subresource =
-  /** The same object under other rules: `status`, `resize`, `approval`. */
+  /** Part of the same object with another strategy: `status`, `resize`, `approval`. */
   | { readonly type: 'part'; readonly verbs: readonly string[]; readonly strategy: Strategy }
-  /** Another kind made of the object, and written through to it: `scale`. */
+  /** View: another kind made from the object, whose writes update the object: `scale`. */
   | {
       readonly type: 'view';
       readonly kind: Kind;
       readonly verbs: readonly string[];
       readonly serializer: Serializer;
       show(object: KubeObject): KubeObject;
-      /** Who owns which field after a write by this way, where that is not tracked as any other write is. */
+      /** Returns the field owners after a write to this subresource, if it is not tracked like other writes. */
       owners?(entries: ObjectMeta['managedFields']): ObjectMeta['managedFields'];
-      /** How the fields of the view are owned, where whoever writes it comes to own them. */
+      /** Field ownership of the view, if its writers own the fields. */
       readonly tracking?: ViewTracking;
-      /** What is shown to those who only read, where that is not the same. */
+      /** Returns the view for reads, if it differs. */
       read?(object: KubeObject): KubeObject;
       write(view: KubeObject, object: KubeObject): KubeObject;
       validate(view: KubeObject): Iterable<Cause>;
       readonly mergeType: MergeType;
     }
-  /** Something done to the object by POST: `binding`, `eviction`, `token`. */
+  /** Action by POST: `binding`, `eviction`, `token`. */
   | {
       readonly type: 'action';
       readonly kind: Kind;
@@ -182,18 +182,18 @@ export type Subresource =
         object: KubeObject,
       ): Promise<{ readonly code: number; readonly object: KubeObject | Status }>;
     }
-  /** A conversation with what the object stands for: `exec`, `log`, `proxy`. */
+  /** Connect subresource: `exec`, `log`, `proxy`. */
   | {
       readonly type: 'connect';
       readonly methods: readonly string[];
-      /** Asks admission, and answers. What it throws is answered with before anything else was. */
+      /** Runs admission and responds. An error thrown before the response starts is sent as the response. */
       converse(context: RequestContext, exchange: Exchange, headers: Headers): Promise<void>;
     };
 
-/** An object found, and the version of it that was asked for. */
+/** Stored object, and the same object in the requested version. */
 export type Found = { readonly cached: Cached; readonly object: KubeObject };
 
-/** The kind as messages name it. */
+/** Returns the kind for messages. */
 export function called({ calledKind, kind }: Resource): { readonly group: string; readonly kind: string } {
   return calledKind ?? kind;
 }

@@ -4,10 +4,10 @@ import { noSuchPath, noSuchResource, wrongMethod } from './handlers/refusal.ts';
 import type { RequestInfo } from './request.ts';
 import { subresourceFactsOf } from './resources/subresource-facts.ts';
 
-/** What can be done at the paths of a resource: the verbs of each. */
+/** Verbs of the paths of a resource. */
 type Routes = {
   readonly isNamespaced: boolean;
-  /** In all namespaces together. */
+  /** Verbs across all namespaces. */
   readonly across: readonly string[];
   readonly collection: readonly string[];
   readonly item: readonly string[];
@@ -34,21 +34,21 @@ function idOf({ group, version, plural }: Pick<Kind, 'group' | 'version' | 'plur
 const routes = new Map(builtinKinds.map((kind) => [idOf(kind), routesOf(kind)]));
 const groups = new Set(builtinKinds.map(({ group }) => group));
 
-/** Whether a group is of Kubernetes itself: below one of these even what is missing is answered with a Status. */
+/** Reports whether a group belongs to Kubernetes itself: unknown paths below such a group return a Status. */
 export function isBuiltinGroup(group: string): boolean {
   return groups.has(group);
 }
 
 /**
- * Refuses what has no route among the built-in resources: paths that lead nowhere, and methods that a path does not
- * have. Custom resources have routes of their own.
+ * Rejects requests without a route among the built-in resources: unknown paths, and unsupported methods. Custom
+ * resources have their own routes.
  */
 export function checkRoute(info: RequestInfo): void {
   const known = routes.get(idOf(info));
   if (!known) throw isBuiltinGroup(info.group) ? noSuchResource() : noSuchPath();
   const verbs = verbsAt(known, info);
   if (!verbs || verbs.length === 0) throw noSuchResource();
-  // What is listed has the route of a watch, whether or not it can be watched.
+  // Resources that can be listed have a watch route, even if they cannot be watched.
   if (verbs.includes(info.verb) || (info.verb === 'watch' && verbs.includes('list'))) return;
   throw wrongMethod(allowed(verbs));
 }
@@ -57,7 +57,7 @@ function verbsAt(known: Routes, info: RequestInfo): readonly string[] | undefine
   const { namespace, subresource, plural, verb, rest } = info;
   if (!known.isNamespaced && namespace !== '' && plural !== 'namespaces') return undefined;
   const isAcross = known.isNamespaced && namespace === '';
-  // A collection may be asked for one object by name, so that the name alone does not tell them apart.
+  // A collection request may select one object by name, so the name does not distinguish collections from objects.
   const isCollection = subresource === '' && (info.name === '' || collectionVerbs.has(verb)) && verb !== 'create';
   if (isCollection || info.name === '') return isAcross ? known.across : known.collection;
   if (isAcross) return undefined;

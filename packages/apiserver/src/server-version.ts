@@ -1,4 +1,4 @@
-/** The version of Kubernetes whose API this is. */
+/** Kubernetes version of this API. */
 export const serverVersion = {
   major: '1',
   minor: '33',

@@ -61,56 +61,59 @@ import type { Store } from './store/store.ts';
 import { serverItself } from './user.ts';
 import type { InProcessWebhooks } from './webhook/caller.ts';
 
-/** What a server is made of. */
+/** Configuration of a server. */
 export type ServerParts = {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
-  /** Says who may do what; by default nodes and roles do. */
+  /** Authorizer; the default is the node authorizer and RBAC. */
   readonly authorizer?: Authorizer;
   readonly authentication?: AuthenticationOptions;
-  /** The authorities whose certificates users and front proxies have, as PEM text. */
+  /** CAs of client and front-proxy certificates, as PEM. */
   readonly clientAuthority?: string;
   readonly frontProxyAuthority?: string;
-  /** The addresses Services are given. */
+  /** Service CIDRs. */
   readonly serviceRanges?: readonly string[];
-  /** The rules of the cluster on what may be written; by default those of Kubernetes. */
+  /** Admission plugins; the default is Kubernetes' set. */
   readonly admission?: readonly AdmissionPlugin[];
-  /** Webhooks in the same process, which may be added to at any time. */
+  /** In-process webhooks; entries may be added at any time. */
   readonly inProcessWebhooks?: InProcessWebhooks;
-  /** Servers of other groups in the same process, which may be added to at any time. */
+  /** In-process API servers; entries may be added at any time. */
   readonly inProcessServers?: InProcessServers;
   readonly features?: Partial<Features>;
-  /** How long nobody may have asked for anything before what nobody waits for is done. */
+  /** Idle time after which background work may run. */
   readonly pause?: Pause;
-  /** How nodes and what runs on them are reached; by default over the network, showing no certificate. */
+  /** Connects to nodes and Pods; the default uses the network without a client certificate. */
   readonly nodes?: NodeConnector;
-  /** How objects of a definition become another version, where the server itself knows that. */
+  /** Returns the built-in converter of a definition, if the server has one. */
   readonly converterOf?: (definition: Definition) => Converter | undefined;
-  /** What this server shows to the servers behind it, so that they believe it who is asking. */
+  /** Front-proxy client certificate for aggregated servers. */
   readonly frontProxyClient?: FrontProxyClient;
-  /** Where requests are recorded, if they are. */
+  /** Audit log, if auditing is enabled. */
   readonly audit?: AuditLog;
-  /** How long the server goes on after it has begun to say that it is not ready, so that nobody new comes. */
+  /**
+   * Time that the server keeps serving after its readiness check starts to fail, so that load balancers stop sending
+   * new clients.
+   */
   readonly shutdownDelayMs?: number;
-  /** Where to count; by default in a registry of its own, shown at `/metrics`. */
+  /** Metric registry; the default is a new registry, served at `/metrics`. */
   readonly metrics?: MetricRegistry;
   readonly onError: (error: unknown) => void;
-  /** Freezes every object that is held in memory, so that a program that changes one fails: for tests. */
+  /** Freezes every cached object, so that code that mutates one fails: for tests. */
   readonly freezeObjects?: boolean;
 };
 
-/** An API server at work, reachable in this process; `serveHttps` opens it to others. */
+/** Running API server, reachable in this process; `serveHttps` listens for other clients. */
 export type ApiServer = {
   readonly core: Core;
   serveHttps(options: HttpsOptions): Promise<AnnouncedListener>;
-  /** Speaks HTTPS on connections that come some other way than over the network of this machine. */
+  /** Serves HTTPS on connections that do not come from this machine's network. */
   serveConnections(options: ConnectionsOptions): HttpsServer;
   close(): Promise<void>;
 };
 
 export type AnnouncedListener = Listener & {
-  /** Resolves when the cluster has been told where the server is. Clients are answered before. */
+  /** Resolves when the `kubernetes` Service and the identity Lease are written. Requests are served before. */
   readonly announced: Promise<void>;
 };
 
@@ -119,27 +122,27 @@ export type HttpsOptions = {
   readonly port: number;
   readonly certificate: string;
   readonly key: string;
-  /** An address at which the Pods of the cluster reach the server. */
+  /** Address at which Pods reach the server. */
   readonly advertisedIp?: string | undefined;
 };
 
 export type ConnectionsOptions = Pick<HttpsOptions, 'certificate' | 'key'> & {
-  /** Where clients believe the server to be. */
+  /** Address of the server for clients. */
   readonly address: string;
 };
 
 const defaultServiceRanges = ['10.96.0.0/16'];
-/** The common names of the certificates of front proxies. */
+/** Common names of front-proxy certificates. */
 const allowedNames = ['front-proxy-client'];
 
-/** How long requests under way have to come to their end when the server stops: as long as they may take at all. */
+/** Maximum time to drain in-flight requests at shutdown: the request timeout. */
 const longestShutdownMs = 60_000;
 
 /** Starts an API server on a store. */
 export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
   const { clock, random, serviceRanges = defaultServiceRanges } = parts;
   const stopped = new AbortController();
-  // Requests under way when the server stops still read what they write.
+  // In-flight requests at shutdown still read their own writes.
   const feedStopped = new AbortController();
   const metrics = parts.metrics ?? createMetrics();
   const serverMetrics = createServerMetrics(
@@ -246,7 +249,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
   const listeners: HttpsServer[] = [];
   let stopping = false;
 
-  /** Answers requests, and says where it is when it is asked. */
+  /** Creates the request handler; the address is evaluated when it is needed. */
   function answering(at: { readonly address: () => string; readonly advertised: () => string }) {
     const handle = createHandler({
       core,
@@ -321,7 +324,7 @@ export async function startApiServer(parts: ServerParts): Promise<ApiServer> {
   };
 }
 
-/** Waits for something, but not for ever. */
+/** Waits for a promise, up to a timeout. */
 async function withinTime(clock: Clock, limitMs: number, something: Promise<void>): Promise<void> {
   const over = new AbortController();
   const limit = after(clock, limitMs, over.signal).catch(() => {});

@@ -1,14 +1,14 @@
 const prefix = 'system:serviceaccount:';
 
-/** Which account a user is. */
+/** Namespace and name of a ServiceAccount. */
 export type ServiceAccountName = { readonly namespace: string; readonly name: string };
 
-/** The name an account has as a user. */
+/** Returns the username of a ServiceAccount. */
 export function serviceAccountUsername(namespace: string, name: string): string {
   return `${prefix}${namespace}:${name}`;
 }
 
-/** The account behind a user name, if it is the name of one. */
+/** Returns the ServiceAccount of a username, if it is one. */
 export function serviceAccountOf(username: string): ServiceAccountName | undefined {
   if (!username.startsWith(prefix)) return undefined;
   const [namespace, name, ...more] = username.slice(prefix.length).split(':');
@@ -16,7 +16,7 @@ export function serviceAccountOf(username: string): ServiceAccountName | undefin
   return { namespace, name };
 }
 
-/** The groups every account of a namespace is in. */
+/** Returns the groups of every ServiceAccount in a namespace. */
 export function serviceAccountGroups(namespace: string): readonly string[] {
   return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`];
 }

@@ -1,16 +1,16 @@
 /**
- * Has what comes together begun so many at a time, and has the process look at its sockets in between. Nothing waits for
- * time: only for what else the process has to do.
+ * Runs work in batches that start together, and returns to the event loop in between. Work never waits for a timer,
+ * only for other work of the process.
  */
 export interface Turns<R> {
-  /** Nothing to wait for, or the moment to go on. */
+  /** Returns undefined if the request may start at once, or a promise for its start. */
   take(request: R): Promise<void> | undefined;
 }
 
-/** Those who wait, in an order of their own. */
+/** Queue of waiting requests, with its own order. */
 export interface Line<R> {
   add(request: R, go: () => void): void;
-  /** The next of them, so many at most, who do not wait any longer. */
+  /** Removes and returns the next requests, up to a maximum. */
   next(most: number): readonly (() => void)[];
 }
 
@@ -20,7 +20,7 @@ export function createTurns<R>(perTurn: number, line: Line<R>): Turns<R> {
 
   function begin(): void {
     isUnderWay = true;
-    // Sockets are looked at, and what has been stored is answered, before this is called.
+    // The event loop polls sockets and sends responses for stored writes before this callback.
     setImmediate(end);
   }
 

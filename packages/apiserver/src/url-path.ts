@@ -1,8 +1,8 @@
 import { PlainRefusal } from './handlers/refusal.ts';
 
 /**
- * Decodes the path of a request target. This is the only place that does: authorization, routing and backends all work
- * on the result, so that none of them sees another path than the one that was authorized.
+ * Decodes the path of a request target. This is the only place that decodes: authorization, routing and backends all
+ * use the result, so that none of them sees another path than the authorized one.
  */
 export function decodePath(rawPath: string): string {
   if (!rawPath.includes('%')) return rawPath;
@@ -18,7 +18,7 @@ export function escapePath(path: string): string {
   return encodeURI(path.toWellFormed()).replace(/[?#!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** Splits the target of a request into its decoded path and its query. Dots and empty segments stay as they are. */
+/** Splits a request target into its decoded path and its query. Dots and empty segments stay as they are. */
 export function splitTarget(target: string): { readonly path: string; readonly query: string } {
   const mark = target.indexOf('?');
   return mark < 0

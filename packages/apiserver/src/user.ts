@@ -1,4 +1,4 @@
-/** Who is asking. */
+/** User of a request. */
 export type User = {
   readonly username: string;
   readonly uid?: string;
@@ -6,5 +6,5 @@ export type User = {
   readonly extra?: { readonly [key: string]: readonly string[] };
 };
 
-/** The server's own identity, which may do everything: what it does to keep itself running. */
+/** Identity of the server itself, which may do everything, for the server's internal requests. */
 export const serverItself: User = { username: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] };

@@ -5,13 +5,13 @@ import type { KubeObject } from './object.ts';
 import type { Serializer } from './resource.ts';
 
 /**
- * A resource that holds no objects: a question asked by POST and answered at once (reviews), something done to another
- * object (bindings), or a list made up on the spot (component statuses).
+ * Resource without stored objects: a review that is answered at once, an action on another object (bindings), or a
+ * computed list (component statuses).
  */
 export type VirtualResource = {
   readonly kind: Kind;
   readonly serializer: Serializer;
-  /** A text each answer carries in a Warning header: the version is deprecated. */
+  /** Deprecation warning for every response. */
   readonly deprecation?: string;
   create?(context: RequestContext, object: KubeObject): Promise<KubeObject | Status>;
   get?(context: RequestContext): Promise<KubeObject>;

@@ -8,41 +8,41 @@ import type { Serializer } from '../resource.ts';
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
-/** What a kind is called, in one version. */
+/** Group, version and kind of an object. */
 export type GroupVersionKind = Pick<Kind, 'group' | 'version' | 'kind'>;
 
-/** A write about to happen, as admission sees it. */
+/** Attributes of a write that admission decides on. */
 export type Attributes = {
   readonly context: RequestContext;
   readonly operation: Operation;
-  /** The resource written to: one with objects, or a virtual one such as a review. */
+  /** Resource of the request: a stored resource, or a virtual one such as a review. */
   readonly resource: { readonly kind: Kind };
   /** The kind of `object`, which for some subresources is not the resource's own. */
   readonly kind: GroupVersionKind;
-  /** How objects of `kind` are read and written down; absent for CONNECT, whose options nobody may change. */
+  /** Serializer for objects of `kind`. Absent for CONNECT, whose options are immutable. */
   readonly serializer?: Serializer;
   readonly subresource: string;
-  /** Empty for what belongs to the whole cluster; for a Namespace its own name. */
+  /** Namespace of the object. Empty for cluster-scoped objects; for a Namespace, the Namespace's own name. */
   readonly namespace: string;
-  /** Empty before a name is made up. */
+  /** Name of the object. Empty until a name is generated. */
   readonly name: string;
-  /** What is about to be written; undefined for a delete. While it is being mutated it is a draft (see `draftOf`). */
+  /** New object; undefined for a delete. The object is a draft while the plugins mutate it (see `draftOf`). */
   readonly object: KubeObject | undefined;
-  /** What is there now; undefined for a create. */
+  /** Existing object; undefined for a create. */
   readonly oldObject: KubeObject | undefined;
-  /** CreateOptions, UpdateOptions or DeleteOptions as webhooks are shown them; null for CONNECT. */
+  /** CreateOptions, UpdateOptions or DeleteOptions as sent to webhooks; null for CONNECT. */
   readonly options: { readonly [field: string]: unknown } | null;
   readonly dryRun: boolean;
 };
 
-/** A rule of the cluster on what may be written. */
+/** Admission plugin: mutates or validates writes. */
 export type AdmissionPlugin = {
   readonly name: string;
-  /** Whether the plugin has anything to say; called for every write, so it must be quick. */
+  /** Reports whether the plugin handles the write. Runs for every write, so the check must be fast. */
   handles(attributes: Attributes): boolean;
-  /** Changes the draft, or returns another object in its place. Throws a StatusError to refuse. */
+  /** Changes the draft, or returns an object that replaces the draft. Throws a StatusError to deny the write. */
   mutate?(attributes: Attributes, passes: Passes): Mutated | Promise<Mutated>;
-  /** Throws a StatusError to refuse. */
+  /** Throws a StatusError to deny the write. */
   validate?(attributes: Attributes): void | Promise<void>;
 };
 
@@ -50,23 +50,23 @@ export type AdmissionPlugin = {
 type Mutated = KubeObject | undefined | void;
 
 /**
- * Mutators run once more, all of them, after a webhook changed the object: what they fill in may be missing from what
- * it added. There is no third time.
+ * State of the mutating phase. All mutating plugins are reinvoked once after a webhook changed the object, because the
+ * fields that the webhook added may lack defaults. There is no second reinvocation.
  */
 export type Passes = {
   readonly round: 0 | 1;
   requestAnother(): void;
-  /** What a plugin wants to know in the second round, by its name. */
+  /** State that a plugin keeps for the reinvocation, by plugin name. */
   readonly notes: Map<string, unknown>;
 };
 
-/** The whole chain, in order. */
+/** Admission chain, in order. */
 export interface Admission {
   mutate(attributes: Attributes): Promise<KubeObject | undefined>;
   validate(attributes: Attributes): Promise<void>;
 }
 
-/** Asks each plugin in turn. */
+/** Builds an admission chain that calls the plugins in order. */
 export function admissionChain(plugins: readonly AdmissionPlugin[]): Admission {
   const mutating = plugins.filter(({ mutate }) => mutate);
   const validating = plugins.filter(({ validate }) => validate);
@@ -102,12 +102,12 @@ export function admissionChain(plugins: readonly AdmissionPlugin[]): Admission {
   };
 }
 
-/** The object that is being mutated. It was decoded for this request and nobody else holds it. */
+/** Returns the object that is being mutated. The object was decoded for this request and has no other references. */
 export function draftOf<T>({ object }: Attributes): Draft<T> {
   return object as unknown as Draft<T>;
 }
 
-/** Whether a write is to a resource itself, not to a subresource of it. */
+/** Reports whether a write is to the resource itself rather than to one of its subresources. */
 export function isAbout({ resource, subresource }: Attributes, kind: Pick<Kind, 'group' | 'plural'>): boolean {
   return subresource === '' && isResource(resource.kind, kind);
 }
@@ -116,7 +116,7 @@ export function isResource(one: Pick<Kind, 'group' | 'plural'>, other: Pick<Kind
   return one.plural === other.plural && one.group === other.group;
 }
 
-/** 403, naming the object as far as it has a name yet. */
+/** Creates a 403 Forbidden error that names the object, if the object already has a name. */
 export function refuse(attributes: Attributes, why: string, causes?: readonly StatusCause[]): StatusError {
   return forbidden(attributes.resource.kind, nameOf(attributes), why, causes);
 }

@@ -27,17 +27,17 @@ import { taintNodesByCondition } from './plugins/taint-nodes-by-condition.ts';
 import { validatingAdmissionPolicies } from './plugins/validating-admission-policy.ts';
 import { validatingWebhooks } from './plugins/validating-webhooks.ts';
 
-/** What plugins are made of. */
+/** Dependencies of the admission plugins. */
 export type AdmissionParts = Pick<Core, 'resources' | 'feed' | 'authorizer' | 'clock' | 'random' | 'signal'> & {
   readonly rbac: Rbac;
-  /** Sends a request to the server itself, as the server. */
+  /** Sends a request to this server with the server's own identity. */
   readonly send: (request: ApiRequest) => Promise<ApiAnswer>;
   readonly inProcessWebhooks?: InProcessWebhooks | undefined;
-  /** The way to webhooks behind Services. */
+  /** Connects to webhooks behind Services. */
   readonly dial?: Dial | undefined;
 };
 
-/** The plugins Kubernetes v1.33 runs unless told otherwise, in the order it runs them. */
+/** Creates the admission plugins that Kubernetes v1.33 enables by default, in the same order. */
 export function defaultPlugins(parts: AdmissionParts): readonly AdmissionPlugin[] {
   const { resources, feed, authorizer, rbac, send } = parts;
   const lookup = createLookup(resources, feed);

@@ -1,4 +1,6 @@
-/** The expressions of policies and webhooks: what they can name, and how a list of them is evaluated within a budget. */
+/**
+ * CEL expressions of admission policies and webhooks: the variables they can use, and evaluation within a cost budget.
+ */
 import type { Namespace } from '@kruise/api/core/namespace';
 import { compile, type Program } from '@kruise/cel/compile';
 import { kubernetesEnvironment } from '@kruise/cel/environments';
@@ -82,23 +84,23 @@ const namespaceType = objectType('kubernetes.Namespace', {
   }),
 });
 
-/** What expressions of one sort can name. */
+/** Declarations of the variables that expressions of one type can use. */
 export type Declarations = {
   readonly params: boolean;
   readonly authorizer: boolean;
-  /** The types of the variables a policy has, by name; undefined where there can be none. */
+  /** Types of the policy variables by name; undefined where no variables are allowed. */
   readonly variables?: ReadonlyMap<string, Type>;
-  /** What object, oldObject and params are known to be, where types are being checked. */
+  /** Types of object, oldObject and params for type checking. */
   readonly objectType?: Type;
   readonly paramsType?: Type;
-  /** New expressions may use only what the previous minor version of Kubernetes knew. */
+  /** Environment of the expressions. New expressions may only use features of the previous Kubernetes minor version. */
   readonly expressions?: 'new' | 'stored';
 };
 
-/** An expression made ready, or why it cannot be. */
+/** Compiled expression, or its compilation error. */
 export type Compiled = { readonly text: string; readonly program?: Program; readonly error?: string };
 
-/** Compiles an expression that must yield one of some types, or anything if none are given. */
+/** Compiles an expression that must return one of the given types; any type if none are given. */
 export function compileExpression(text: string, declarations: Declarations, results?: readonly Type[]): Compiled {
   const program = compile(environmentOf(declarations), text);
   if (!program.ok) {
@@ -135,7 +137,7 @@ export function environmentOf({
 
 const variablesTypeName = 'kubernetes.variables';
 
-/** The values expressions see, by the names they have there. */
+/** Variable bindings of expressions, by name. */
 export type Bindings = { readonly [name: string]: unknown };
 
 export function bindingsOf(
@@ -197,7 +199,7 @@ function userOf({ name, groups = [], ...rest }: AuthorizerValue['user']) {
   return { username: name, groups, ...rest };
 }
 
-/** A request as reviews and expressions show it, without the objects. */
+/** Returns the `request` variable of reviews and expressions, without the objects. */
 export function requestOf(attributes: Attributes, target: Target) {
   const { context, kind, resource, subresource, name, namespace, operation, dryRun, options } = attributes;
   const { username, uid, groups, extra } = context.user;
@@ -223,10 +225,10 @@ export function requestOf(attributes: Attributes, target: Target) {
   };
 }
 
-/** What evaluations may cost together; shared by the expressions of a list and the variables they use. */
+/** Remaining evaluation cost, shared by the expressions of a list and the variables that they use. */
 export type Budget = { remaining: number };
 
-/** All further evaluation is pointless. */
+/** Error: the cost budget is exhausted, so evaluation stops. */
 export class OutOfBudget extends Error {
   constructor() {
     super('validation failed due to running out of cost budget, no further validation rules will be run');
@@ -235,7 +237,7 @@ export class OutOfBudget extends Error {
 
 export type Evaluated = { readonly value?: Exclude<Value, EvaluationError>; readonly error?: string };
 
-/** Evaluates an expression, and takes what it costs from the budget. */
+/** Evaluates an expression and subtracts its cost from the budget. */
 export function evaluate({ text, program, error }: Compiled, bindings: Bindings, budget: Budget): Evaluated {
   if (!program) return { error: `compilation error: ${error}` };
   const outcome = program.evaluate(bindings);
@@ -245,7 +247,7 @@ export function evaluate({ text, program, error }: Compiled, bindings: Bindings,
   return { value: outcome.value };
 }
 
-/** `variables`: each computed when it is first asked for. */
+/** The `variables` object: each variable is computed on first use. */
 export class Variables extends ObjectValue {
   readonly typeName = variablesTypeName;
   readonly #compiled: ReadonlyMap<string, Compiled>;

@@ -2,19 +2,21 @@ import type { Kind } from '@kruise/schema/kind';
 import type { ResourceRegistry } from '../registry.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
 
-/** The objects of one kind, from the server's memory. */
+/** Lister for the objects of one kind, backed by the server's cache. */
 export type Objects<T> = {
   get(name: string, namespace?: string): T | undefined;
-  /** Those of a namespace, or all, in the order of their names. */
+  /** Returns the objects of a namespace, or all objects, sorted by name. */
   list(namespace?: string): readonly T[];
-  /** The same number means that nothing has changed. */
+  /** Revision of the last change. An equal number means that no object changed. */
   readonly changedAt: number;
 };
 
-/** How plugins see other objects: at once, from memory, shared with everybody. */
+/** Listers for admission plugins: synchronous reads of shared objects in the cache. */
 export type Lookup = {
   of<T>(kind: Kind<T>): Objects<T>;
-  /** Resolves when memory has everything that was stored before the call; for plugins that miss something. */
+  /**
+   * Resolves when the cache contains everything that was stored before the call. Plugins call this after a cache miss.
+   */
   caughtUp(): Promise<void>;
 };
 
@@ -24,7 +26,7 @@ export function createLookup(resources: ResourceRegistry, feed: { caughtUp(): Pr
     of<T>({ group, version, plural }: Kind<T>): Objects<T> {
       let found: ObjectStorage | undefined;
       let foundAt = -1;
-      // Asked for with every write, so it is looked up only after resources came or went.
+      // Every write needs the storage, so the lookup result is kept until the set of resources changes.
       const storage = () => {
         if (foundAt !== resources.generation) {
           found = resources.find(group, version, plural)?.storage;
@@ -33,7 +35,7 @@ export function createLookup(resources: ResourceRegistry, feed: { caughtUp(): Pr
         return found;
       };
       return {
-        // The kind is built in, so its objects are stored in the version it is defined in.
+        // The kind is built in, so its storage version is the version it is defined in.
         get(name, namespace) {
           const stored = storage();
           return stored?.cache.get(stored.keyOf(namespace, name))?.object as T | undefined;
@@ -52,7 +54,7 @@ export function createLookup(resources: ResourceRegistry, feed: { caughtUp(): Pr
   };
 }
 
-/** Something made of all objects of a kind, made anew only after one of them changed. */
+/** Memoizes a value derived from all objects of a kind. The value is recomputed only after an object changed. */
 export function derived<T, R>(objects: Objects<T>, make: (all: readonly T[]) => R): () => R {
   let madeAt = -1;
   let made: R;

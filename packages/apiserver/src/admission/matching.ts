@@ -1,4 +1,4 @@
-/** What webhooks and policies are about: which writes, to which resources, in which namespaces, with which labels. */
+/** Match criteria of webhooks and policies: operations, resources, namespaces and labels. */
 
 import type { NamedRuleWithOperations, RuleWithOperations } from '@kruise/api/admissionregistration/rule';
 import { namespace as namespaceKind } from '@kruise/api/core/namespace';
@@ -13,27 +13,27 @@ import type { Lookup } from './lookup.ts';
 
 type ResourceVersion = { readonly group: string; readonly version: string; readonly plural: string };
 
-/** A write as someone sees it who asked for it in a certain version. */
+/** Write as matched by a webhook or policy, in the version that its rules select. */
 export type Target = {
   readonly resource: ResourceVersion;
   readonly kind: GroupVersionKind;
-  /** The version objects are to be shown in, if it is not the one they are in. */
+  /** Version to convert the objects to, if it differs from the version of the request. */
   readonly version?: Resource;
 };
 
-/** What someone asked to be told of. */
+/** Match criteria of a webhook or policy. */
 export type Criteria = {
   readonly rules: readonly NamedRuleWithOperations[];
   readonly excluded: readonly NamedRuleWithOperations[];
-  /** Without rules everything matches. */
+  /** Matches every resource, because there are no rules. */
   readonly everyResource: boolean;
-  /** Other versions of the same objects match too. */
+  /** Rules also match equivalent resources: other versions of the same objects. */
   readonly equivalent: boolean;
   readonly namespaceSelector: Selector;
   readonly objectSelector: Selector;
 };
 
-/** Kinds that nobody is ever asked about: who got them wrong could not mend them. */
+/** Kinds that are exempt from webhooks and policies: otherwise a broken configuration could block its own repair. */
 const exempt = new Set([
   'ValidatingWebhookConfiguration',
   'MutatingWebhookConfiguration',
@@ -47,24 +47,24 @@ export function isExempt({ kind }: Attributes): boolean {
   return kind.group === 'admissionregistration.k8s.io' && exempt.has(kind.kind);
 }
 
-/** A selector; one that was never given selects everything. */
+/** Compiles a selector. An absent selector selects everything. */
 export function compiledSelector(selector: LabelSelector | null | undefined): Selector {
   return selector ? selectorOf(selector) : everything;
 }
 
-/** Someone with criteria, and the place among all who have some. */
+/** Candidate: an entry with criteria, and its index in the list. */
 export type Concerned<T> = readonly [index: number, who: T];
 
 export type Matcher = {
   /**
-   * Whom a write may concern, by the operation and the resource alone; their criteria name no objects. Most writes
-   * concern nobody, so that is found out once for all writes of a kind.
+   * Returns the candidates for a write by operation and resource alone; object criteria are not evaluated. Most writes
+   * have no candidates, so the result is memoized per kind.
    */
   concerned<T extends { readonly criteria: Criteria }>(
     all: readonly T[],
     attributes: Attributes,
   ): readonly Concerned<T>[];
-  /** How a write is to be shown to whoever has these criteria; undefined if it is not. */
+  /** Returns the write in the version that the criteria select; undefined if the criteria do not match. */
   match(criteria: Criteria, attributes: Attributes): Target | undefined;
 };
 
@@ -76,7 +76,7 @@ export function createMatcher(lookup: Lookup, resources: ResourceRegistry): Matc
     const { namespace, resource, operation, subresource, object } = attributes;
     const isNamespace = isResource(resource.kind, namespaceKind);
     if ((namespace === '' && !isNamespace) || namespaceSelector.requirements.length === 0) return true;
-    // What is about to become of a namespace is not in memory yet.
+    // The new state of a Namespace is not in the cache yet.
     if (isNamespace && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE')) {
       return namespaceSelector.matches(object?.metadata.labels);
     }
@@ -106,7 +106,7 @@ export function createMatcher(lookup: Lookup, resources: ResourceRegistry): Matc
         found = all.flatMap((who, index): Concerned<T>[] => (isConcerned(who) ? [[index, who]] : []));
         byWrite.set(write, found);
       }
-      // It was made of this very list.
+      // The memo was computed from this same list.
       return found as readonly Concerned<T>[];
     },
     match(criteria, attributes) {
@@ -139,7 +139,7 @@ function asIs({ resource, kind }: Attributes): Target {
 }
 
 function asVersion({ resource, kind }: Attributes, version: Resource): Target {
-  // What a subresource of another kind is sent does not change with the version of the object behind it.
+  // The body of a subresource of another kind does not change with the version of the parent object.
   const isOwn = kind.kind === resource.kind.kind && kind.group === resource.kind.group;
   return isOwn ? { resource: version.kind, kind: version.kind, version } : { resource: version.kind, kind };
 }
@@ -180,7 +180,7 @@ function matchesResource(pattern: string, plural: string, subresource: string): 
   return (resource === '*' || resource === plural) && (sub === '*' || sub === subresource);
 }
 
-/** The other versions of a resource, and other resources that show the same objects. */
+/** Returns the other versions of a resource, and other resources that serve the same objects. */
 function createEquivalents(resources: ResourceRegistry): (kind: ResourceVersion) => readonly Resource[] {
   let generation = -1;
   let known = new Map<string, readonly Resource[]>();
@@ -200,14 +200,14 @@ function createEquivalents(resources: ResourceRegistry): (kind: ResourceVersion)
   };
 }
 
-/** An object in the version someone is to see it in. */
+/** Converts an object to the version of a target. */
 export function shownTo(
   { version }: Target,
   { resource }: Attributes,
   object: KubeObject | undefined,
 ): KubeObject | undefined | Promise<KubeObject> {
   if (!version || !object) return object;
-  // Only what the registry holds has other versions.
+  // Only resources of the registry have other versions.
   const own = resource as Resource;
   const stored = own.conversion.toStorage(object);
   return stored instanceof Promise

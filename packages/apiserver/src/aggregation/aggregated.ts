@@ -1,14 +1,14 @@
 import { type APIService, apiService as apiServiceKind } from '@kruise/api/apiregistration/apiservice';
 import { derived, type Lookup } from '../admission/lookup.ts';
 
-/** A version of a group that another server answers for. */
+/** Group version that an aggregated API server serves. */
 export type Aggregated = {
-  /** Of the APIService. */
+  /** Name of the APIService. */
   readonly name: string;
   readonly group: string;
   readonly version: string;
   readonly service: { readonly namespace: string; readonly name: string; readonly port: number };
-  /** PEM; without it the authorities of the system are trusted. */
+  /** CA bundle as PEM; without a bundle the system CAs are trusted. */
   readonly authority: string | undefined;
   readonly insecure: boolean;
   readonly groupPriority: number;
@@ -16,7 +16,7 @@ export type Aggregated = {
   readonly isAvailable: boolean;
 };
 
-/** What the APIServices say that name a Service, by `group/version`. */
+/** Returns the aggregated group versions of APIServices with a Service reference, by `group/version`. */
 export function aggregatedVersions(lookup: Lookup): () => ReadonlyMap<string, Aggregated> {
   return derived(lookup.of(apiServiceKind), (all) => {
     const found = new Map<string, Aggregated>();

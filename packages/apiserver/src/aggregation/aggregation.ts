@@ -24,35 +24,40 @@ import { passOn } from './proxy.ts';
 import { type OpenApiV2, type RemoteDocuments, readRemote } from './remote-documents.ts';
 import { createRemotes, type FrontProxyClient } from './remotes.ts';
 
-/** Other API servers behind this one, each answering for a version of a group. */
+/** Aggregation layer: other API servers behind this one, each of which serves a group version. */
 export type Aggregation = {
-  /** Returns the handler of a decoded path that an aggregated server serves; undefined if this server does. */
+  /**
+   * Returns the handler of a decoded path that an aggregated server serves; undefined if this server serves the path.
+   */
   find(path: string): Page | undefined;
-  /** Asks one of them what a GET is about; undefined where this server answers for itself. */
+  /** Returns a function that forwards a GET to an aggregated server; undefined if this server serves the request. */
   reader(context: RequestContext): (() => Promise<unknown>) | undefined;
-  /** What they offer, for discovery. */
+  /** Group versions of the aggregated servers, for discovery. */
   versions(): readonly RemoteVersion[];
-  /** Their OpenAPI v3 documents: where, and the hash they have. */
+  /** Paths and hashes of the aggregated OpenAPI v3 documents. */
   openApiV3(): ReadonlyMap<string, string>;
   openApiV2(): readonly OpenApiV2[];
-  /** Grows by one whenever something of the above has changed. */
+  /** Generation that increases with every change of the aggregated documents. */
   readonly generation: number;
   close(): void;
 };
 
 export type AggregationOptions = {
   readonly client: FrontProxyClient | undefined;
-  /** The servers that are in this process. */
+  /** API servers in this process. */
   readonly servers: InProcessServers;
   readonly send: Transport['request'];
-  /** The way to what is behind Services, where it is not the network of this machine. */
+  /** Connects to Services whose network is not that of this machine. */
   readonly dial: Dial | undefined;
   readonly onError: (error: unknown) => void;
 };
 
 const checkPeriodMs = 30_000;
 
-/** Follows the APIServices that name a Service: asks their servers how they are and what they have, now and then. */
+/**
+ * Starts the aggregation layer: watches the APIServices with a Service reference, and periodically checks the
+ * availability and the documents of their servers.
+ */
 export function startAggregation(core: Core, options: AggregationOptions): Aggregation {
   const { servers, send, onError } = options;
   const lookup = createLookup(core.resources, core.feed);
@@ -84,11 +89,11 @@ export function startAggregation(core: Core, options: AggregationOptions): Aggre
     } finally {
       checking.delete(each.name);
     }
-    // What was found may not be so any more.
+    // The APIService changed during the check, so the result may be stale.
     if (changed.delete(each.name)) await check(each);
   }
 
-  /** Writes down what was found, unless it is known; says whether it was news. */
+  /** Updates the Available condition unless it is unchanged. Reports whether the condition changed. */
   async function report(name: string, { status, reason, message }: Availability): Promise<boolean> {
     const known = services.get(name)?.status?.conditions ?? [];
     const existing = known.find(({ type }) => type === 'Available');
@@ -182,7 +187,7 @@ function objectIn({ code, text }: Asked): unknown {
   return JSON.parse(text);
 }
 
-/** Tells of every change of a kind from now on. */
+/** Calls back for every change of a kind from now on. */
 function follow(core: Core, kind: Kind, changed: (type: WatchEvent['type'], object: KubeObject) => void): void {
   const { storage } = core.resources.find(kind.group, kind.version, kind.plural)!;
   storage.cache.listAndWatch(

@@ -3,15 +3,15 @@ import type { User } from '../user.ts';
 import type { Aggregated } from './aggregated.ts';
 import { identityHeaders, type Remotes } from './remotes.ts';
 
-/** What a server behind this one answered. */
+/** Response of an aggregated server. */
 export type Asked = { readonly url: string; readonly code: number; readonly text: string };
 
-/** Asks a server behind this one something, on the server's own behalf unless it is for someone else. */
+/** Sends a GET to an aggregated server, with this server's own identity unless a user is given. */
 export type Ask = (aggregated: Aggregated, path: string, user?: User) => Promise<Asked>;
 
 const aggregator: User = { username: 'system:kube-aggregator', groups: ['system:masters'] };
 const patienceMs = 5000;
-/** Longer documents are of no use to anyone. */
+/** Maximum size of a response; larger documents are rejected. */
 const longestAnswer = 64 << 20;
 
 export function createAsk(remotes: Remotes, clock: Clock): Ask {

@@ -4,14 +4,17 @@ import type { Aggregated } from './aggregated.ts';
 import type { Ask } from './ask.ts';
 import type { InProcessServers } from './in-process-servers.ts';
 
-/** Whether the server behind an APIService can be relied upon, and why not. */
+/** Availability of the server behind an APIService, with the reason. */
 export type Availability = { readonly status: 'True' | 'False'; readonly reason: string; readonly message: string };
 
 const no = (reason: string, message: string): Availability => ({ status: 'False', reason, message });
 
 const available: Availability = { status: 'True', reason: 'Passed', message: 'all checks passed' };
 
-/** Looks for the Service, for Pods behind it, and for an answer from them. What is in this process needs neither. */
+/**
+ * Checks the Service, its endpoints, and the response of the server. In-process servers have neither Service nor
+ * endpoints.
+ */
 export async function checkAvailability(
   lookup: Lookup,
   servers: InProcessServers,

@@ -1,4 +1,4 @@
-/** API servers in the same process, to which an APIService leads as to any other, but without a socket. */
+/** In-process API servers: an APIService refers to them as to any other server, but requests need no socket. */
 import { Readable } from 'node:stream';
 import { failure, StatusError } from '@kruise/machinery/status';
 import type { Backend } from '../connect/backend.ts';
@@ -9,25 +9,25 @@ import { hasDotSegment, splitTarget } from '../url-path.ts';
 export type Question = {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** The media types wanted, as a header names them. */
+  /** Accepted media types, as in the Accept header. */
   readonly accept: string;
 };
 
-/** A server that can be read from. */
+/** In-process API server that serves reads. */
 export type InProcessServer = {
-  /** The answer to a GET. Throws a `StatusError` where there is none. */
+  /** Returns the response to a GET. Throws a `StatusError` on failure. */
   get(question: Question): Promise<unknown>;
 };
 
-/** The servers by the Service that their APIServices name: `namespace/name`. There need be no such Service. */
+/** In-process servers by the Service that their APIServices reference: `namespace/name`. The Service need not exist. */
 export type InProcessServers = {
   add(service: string, server: InProcessServer): void;
   get(service: string): InProcessServer | undefined;
-  /** Calls back whenever one has come. */
+  /** Calls back whenever a server is added. */
   follow(added: () => void): void;
 };
 
-/** No servers yet. */
+/** Creates an empty registry of in-process servers. */
 export function createInProcessServers(): InProcessServers {
   const servers = new Map<string, InProcessServer>();
   const followers: (() => void)[] = [];
@@ -41,7 +41,7 @@ export function createInProcessServers(): InProcessServers {
   };
 }
 
-/** The server as one behind this one. */
+/** Adapts an in-process server to a backend. */
 export function backendOf(server: InProcessServer, name: string): Backend {
   const send: Backend['send'] = async ({ method, path, headers }) => {
     const target = splitTarget(path);

@@ -9,7 +9,7 @@ import { escapePath } from '../url-path.ts';
 import type { Aggregated } from './aggregated.ts';
 import { identityHeaders, type Remotes } from './remotes.ts';
 
-/** Passes a request on to the server that answers for its group and version, and tells it who is asking. */
+/** Proxies a request to the aggregated server of its group version, with the identity of the user. */
 export async function passOn(
   remotes: Remotes,
   aggregated: Aggregated,

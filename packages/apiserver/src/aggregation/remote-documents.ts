@@ -1,13 +1,13 @@
 import type { Aggregated } from './aggregated.ts';
 import type { Ask } from './ask.ts';
 
-/** What a server behind this one says of itself, as it was when it last said so. */
+/** Discovery and OpenAPI documents of an aggregated server, as of the last successful request. */
 export type RemoteDocuments = {
-  /** Its resources, as aggregated discovery shows them. */
+  /** Resources, in the form of aggregated discovery. */
   readonly resources: readonly unknown[];
-  /** The hash of its OpenAPI v3 document, if it has one. */
+  /** Hash of the OpenAPI v3 document, if the server has one. */
   readonly openApiV3Hash: string | undefined;
-  /** Its OpenAPI v2 document, of its own paths. */
+  /** OpenAPI v2 document, limited to the server's own paths. */
   readonly openApiV2: OpenApiV2 | undefined;
 };
 
@@ -16,7 +16,7 @@ export type OpenApiV2 = {
   readonly definitions: { readonly [name: string]: unknown };
 };
 
-/** Asks for all of it. Discovery is a must; without OpenAPI one can live. */
+/** Fetches all documents. Discovery is required; OpenAPI is optional. */
 export async function readRemote(ask: Ask, aggregated: Aggregated): Promise<RemoteDocuments> {
   const root = `/apis/${aggregated.group}/${aggregated.version}`;
   const list = await read(ask, aggregated, root);
@@ -54,7 +54,7 @@ type ListedResource = {
 };
 type ResourceList = { readonly resources?: readonly ListedResource[] };
 
-/** A list of resources in the form in which everything is shown at once. */
+/** Converts a resource list to the form of aggregated discovery. */
 export function aggregatedEntries(
   { resources = [] }: ResourceList,
   { group, version }: Pick<Aggregated, 'group' | 'version'>,

@@ -7,12 +7,15 @@ import type { ServiceResolver } from '../webhook/service-resolver.ts';
 import type { Aggregated } from './aggregated.ts';
 import { backendOf, type InProcessServers } from './in-process-servers.ts';
 
-/** What this server shows to those it passes requests on to, so that they believe it who is asking. */
+/**
+ * Client certificate of the front proxy. Aggregated servers trust the identity headers of requests with this
+ * certificate.
+ */
 export type FrontProxyClient = { readonly certificate: string; readonly key: string };
 
-/** Ways to the servers behind APIServices. */
+/** Backends of APIServices. */
 export type Remotes = {
-  /** Throws where the Service leads nowhere. */
+  /** Returns the backend of an aggregated version. Throws if the Service cannot be resolved. */
   at(aggregated: Aggregated): Backend;
   close(): void;
 };
@@ -21,7 +24,7 @@ export type RemotesOptions = {
   readonly resolve: ServiceResolver;
   readonly servers: InProcessServers;
   readonly client: FrontProxyClient | undefined;
-  /** The way to what is behind Services, where it is not the network of this machine. */
+  /** Connects to Services whose network is not that of this machine. */
   readonly dial: Dial | undefined;
 };
 
@@ -53,7 +56,7 @@ export function createRemotes(clock: Clock, { resolve, servers, client, dial }: 
   };
 }
 
-/** How a server behind this one is told who is asking. */
+/** Returns the front-proxy headers that carry the identity of a user. */
 export function identityHeaders({ username, uid, groups, extra = {} }: User): { [name: string]: string | string[] } {
   return {
     'x-remote-user': username,

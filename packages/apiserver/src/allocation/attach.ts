@@ -19,7 +19,10 @@ export type AllocationOptions = {
 
 const usualPorts: PortRange = { first: 30000, last: 32767 };
 
-/** Has Services written with addresses and ports, and what a crash has left taken given back. */
+/**
+ * Registers the allocation of cluster IPs and node ports for Services, and repairs allocations that a crash left
+ * behind.
+ */
 export async function allocateForServices(resources: ResourceRegistry, options: AllocationOptions): Promise<void> {
   const { store, clock, random, serviceRanges, nodePortRange = usualPorts } = options;
   const storageOf = (group: string, plural: string) => required(resources.find(group, 'v1', plural)).storage;
@@ -43,7 +46,7 @@ export async function allocateForServices(resources: ResourceRegistry, options: 
       reserve,
       async released(service, context) {
         await released(service, context);
-        // Endpoints of the same name would otherwise be found by the next Service of that name.
+        // Otherwise the next Service with the same name would use the stale Endpoints.
         const { namespace, name = '' } = service.metadata;
         const left = endpoints.cache.get(endpoints.keyOf(namespace, name));
         if (left) await endpoints.remove(left);

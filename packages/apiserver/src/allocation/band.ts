@@ -1,8 +1,8 @@
 import { type Random, randomInteger } from '@kruise/values/random';
 
 /**
- * The numbers below a size in the order they should be tried: at random, but those below `reserved` last, so that
- * whoever asks for a low number by name is likely to get it.
+ * Yields the numbers below a size in random order, but those below `reserved` last, so that a request for a specific
+ * low number is likely to succeed.
  */
 export function* inRandomOrder(random: Random, size: number, reserved: number): Generator<number> {
   const low = Math.min(reserved, size);
@@ -17,7 +17,7 @@ function* around(random: Random, from: number, to: number): Generator<number> {
   for (let step = 0; step < count; step++) yield from + ((start + step) % count);
 }
 
-/** How many of the first numbers of a range are kept for those who ask for them by name. */
+/** Returns the size of the static band: the first numbers of a range, reserved for requests of a specific number. */
 export function reservedBand(
   size: number,
   share: number,

@@ -22,21 +22,21 @@ import { inRandomOrder, reservedBand } from './band.ts';
 
 export type Family = 'IPv4' | 'IPv6';
 
-/** The Service something is for. */
+/** Service that owns an allocation. */
 export type Owner = { readonly namespace: string; readonly name: string };
 
-/** Why an address or a port cannot be had; the text is for the one who asked. */
+/** Error: an address or port cannot be allocated. The message is returned to the client. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable';
 }
 
-/** The addresses Services can have. */
+/** Allocator of cluster IPs. */
 export interface ClusterIPs {
-  /** Takes one address; throws `Unavailable`. */
+  /** Allocates one address; throws `Unavailable`. */
   take(address: string, owner: Owner): Promise<void>;
-  /** Takes any address of a family. */
+  /** Allocates any address of a family. */
   takeAny(family: Family, owner: Owner): Promise<string>;
-  /** The same without taking anything. */
+  /** Checks an address without allocating it. */
   offer(address: string): void;
   offerAny(family: Family): string;
   release(address: string, owner: Owner): Promise<void>;
@@ -45,7 +45,7 @@ export interface ClusterIPs {
 type Options = {
   readonly addresses: ObjectStorage;
   readonly ranges: ObjectStorage;
-  /** The ranges the server was started with, which are there before any object says so. */
+  /** Ranges from the server's flags, which exist before any ServiceCIDR object. */
   readonly configured: readonly string[];
   readonly clock: Clock;
   readonly random: Random;
@@ -54,7 +54,7 @@ type Options = {
 const managedBy = { 'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io' };
 const familyLabel = 'ipaddress.kubernetes.io/ip-family';
 const bounds = { min: 16, max: 256 };
-/** A range with more addresses than can be counted is as good as one with so many. */
+/** Maximum number of offsets used of a range; larger ranges are truncated to this size. */
 const mostOffsets = 2 ** 31;
 
 export function createClusterIPs({ addresses, ranges, configured, clock, random }: Options): ClusterIPs {
@@ -76,7 +76,7 @@ export function createClusterIPs({ addresses, ranges, configured, clock, random 
     const parsed = parseLegacyAddress(text);
     if (!parsed) throw new Unavailable(`${text} is not an address`);
     const address = unmap(parsed);
-    // The address of the network itself, and of IPv4 the one for broadcasts, are in no range of Services.
+    // The network address, and for IPv4 the broadcast address, are never allocated.
     const isInRange = prefixes().some((prefix) => contains(prefix, address) && isUsable(prefix, address));
     if (!isInRange) throw new Unavailable('the provided network does not match the current range');
     return address;
@@ -98,7 +98,7 @@ export function createClusterIPs({ addresses, ranges, configured, clock, random 
     return (await addresses.create(keyOf(address), object)).ok;
   }
 
-  /** Free addresses as far as this server knows. */
+  /** Yields addresses that are free according to this server's cache. */
   function* candidates(family: Family): Generator<Address> {
     for (const range of prefixes()) {
       if (range.address.family !== (family === 'IPv4' ? 4 : 6)) continue;
@@ -147,7 +147,7 @@ function taken(): Unavailable {
   return new Unavailable('provided IP is already allocated');
 }
 
-/** The first address names the network, and of IPv4 the last is for broadcasts. */
+/** The first address is the network address, and for IPv4 the last is the broadcast address. */
 function isUsable(range: Prefix, address: Address): boolean {
   const offset = offsetOf(range, address);
   const { first, last } = usable(range);

@@ -8,9 +8,8 @@ import type { Family } from './cluster-ips.ts';
 const policyPath = 'spec.ipFamilyPolicy';
 
 /**
- * Spells out which families of addresses a Service has: what its writer left to the server is filled in from what it
- * was before, from the addresses it names, or from what the cluster has. The faults are those of a demand the cluster
- * cannot meet.
+ * Completes the IP families of a Service. Unset fields are derived from the previous state, the given addresses, or the
+ * families of the cluster. Returns errors for families that the cluster does not support.
  */
 export function fillInFamilies(
   service: Draft<Service>,
@@ -27,7 +26,7 @@ export function fillInFamilies(
   const faults = before ? [...settleReduction(spec, before)] : [];
   faults.push(...policyFaults(spec), ...inferFamilies(spec, families));
   if (faults.length > 0) return faults;
-  // Whoever writes the endpoints of a Service without address or selector knows what families they are of.
+  // The client that writes the endpoints of a headless Service without selector decides their families.
   if (isBare) {
     fill(spec, families, true);
     return [];
@@ -43,7 +42,7 @@ export function fillInFamilies(
   return faults;
 }
 
-/** A Service that prefers two families keeps what it has, though the cluster may have come to have more or fewer. */
+/** A PreferDualStack Service keeps its families even if the families of the cluster change. */
 function keepsPreferred(spec: ServiceSpec, before: ServiceSpec | undefined): boolean {
   if (spec.ipFamilyPolicy !== 'PreferDualStack' || before?.ipFamilyPolicy !== 'PreferDualStack') return false;
   return (
@@ -54,7 +53,7 @@ function keepsPreferred(spec: ServiceSpec, before: ServiceSpec | undefined): boo
   );
 }
 
-/** Giving up the second family has to be said; said, it need not be spelled out. */
+/** Removing the second family requires an explicit ipFamilyPolicy; the other fields are then truncated. */
 function* settleReduction(spec: Draft<ServiceSpec>, before: ServiceSpec): Generator<Cause> {
   const [addresses, families] = [spec.clusterIPs ?? [], spec.ipFamilies ?? []];
   const [oldAddresses, oldFamilies] = [before.clusterIPs ?? [], before.ipFamilies ?? []];

@@ -3,16 +3,16 @@ import type { Store } from '../store/store.ts';
 import { inRandomOrder, reservedBand } from './band.ts';
 import { type Owner, Unavailable } from './cluster-ips.ts';
 
-/** Ports of nodes that lead to Services. Each is written down under a key of its own by whoever takes it. */
+/** Allocator of node ports. Each allocated port is stored under its own key. */
 export interface NodePorts {
-  /** Takes one port; throws `Unavailable`. */
+  /** Allocates one port; throws `Unavailable`. */
   take(port: number, owner: Owner): Promise<void>;
   takeAny(owner: Owner): Promise<number>;
-  /** The same without taking anything. */
+  /** Checks a port without allocating it. */
   offer(port: number): Promise<void>;
   offerAny(): Promise<number>;
   release(port: number, owner: Owner): Promise<void>;
-  /** What is written down, for repair. */
+  /** Returns the stored allocations, for repair. */
   all(): Promise<readonly { readonly port: number; readonly owner: Owner; readonly takenAtMs: number }[]>;
 }
 
@@ -53,7 +53,7 @@ export function createNodePorts(store: Store, random: Random, now: () => number,
       if (!(await write(port, owner))) throw taken();
     },
     takeAny: (owner) => any((port) => write(port, owner)),
-    // Whether a port is of the range is found out only by taking it.
+    // Only an allocation attempt shows whether a port is in the range.
     async offer(port) {
       if (!(await isFree(port))) throw taken();
     },

@@ -6,7 +6,7 @@ import type { ObjectStorage } from '../storage/object-storage.ts';
 import { type ClusterIPs, type Owner, Unavailable } from './cluster-ips.ts';
 import type { NodePorts } from './node-ports.ts';
 
-/** What was taken so lately may belong to a Service that another server is about to write. */
+/** Grace period for recent allocations: another server may be about to write their Service. */
 const graceMs = 60_000;
 
 type Options = {
@@ -17,7 +17,7 @@ type Options = {
   readonly clock: Clock;
 };
 
-/** Makes what is taken agree with the Services there are, after a crash between the two. */
+/** Repair loop: reconciles the allocations with the existing Services, after a crash between the two writes. */
 export async function repairAllocations({ services, addresses, clusterIPs, nodePorts, clock }: Options): Promise<void> {
   const used = new Map<string, Owner>();
   for (const { object } of services.cache.list({ keyPrefix: services.prefix })) {
@@ -55,7 +55,7 @@ async function record(id: string, owner: Owner, clusterIPs: ClusterIPs, nodePort
     if (id.startsWith(':')) await nodePorts.take(Number(id.slice(1)), owner);
     else await clusterIPs.take(id, owner);
   } catch (error) {
-    // A Service keeps what it has, though two should come to have the same, or the range be another by now.
+    // A Service keeps its addresses and ports, even if two Services have the same, or the range has changed.
     if (!(error instanceof Unavailable)) throw error;
   }
 }

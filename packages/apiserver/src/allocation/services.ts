@@ -13,11 +13,11 @@ import type { NodePorts } from './node-ports.ts';
 type Pools = {
   readonly clusterIPs: ClusterIPs;
   readonly nodePorts: NodePorts;
-  /** The families of the ranges, the preferred first. */
+  /** IP families of the ranges, the primary first. */
   readonly families: readonly Family[];
 };
 
-/** What a write has taken so far, and what it gives up once it is done. */
+/** Allocations of a write so far, and those to release when the write is done. */
 type Ledger = {
   readonly owner: Owner;
   readonly dryRun: boolean;
@@ -25,12 +25,12 @@ type Ledger = {
   readonly giveUp: (() => Promise<void>)[];
 };
 
-/** Takes addresses and ports for Services as they are written, and gives them back when they go. */
+/** Allocates addresses and ports when Services are written, and releases them when Services are deleted. */
 export function serviceAllocation(pools: Pools): Required<Pick<Strategy, 'reserve' | 'released'>> {
   const { clusterIPs, nodePorts } = pools;
   return {
     async reserve(draft, old, context) {
-      // The rules of Services are asked with objects of that kind only.
+      // The strategy of Services is only called with Services.
       const [service, before] = [draft as unknown as Draft<Service>, old as unknown as Service | undefined];
       const ledger: Ledger = {
         owner: { namespace: draft.metadata.namespace ?? '', name: draft.metadata.name ?? '' },
@@ -155,7 +155,10 @@ async function takePorts(
   await takeHealthCheckPort(pool, spec, before, ledger);
 }
 
-/** One node port can serve a port number in several protocols; on a change, those named already are the Service's. */
+/**
+ * One node port can serve a port number in several protocols. On an update, the Service already owns its existing node
+ * ports.
+ */
 async function takeNodePorts(
   pool: NodePorts,
   service: Draft<Service>,

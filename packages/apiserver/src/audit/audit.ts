@@ -3,27 +3,27 @@ import type { RequestContext } from '../context.ts';
 import type { User } from '../user.ts';
 import { type AuditPolicy, type AuditScope, type AuditStage, scopeOf } from './policy.ts';
 
-/** Where records go: one line each, of JSON. */
+/** Audit sink: receives one line of JSON per audit event. */
 export type AuditSink = (line: string) => void;
 
-/** What is being recorded of a request. */
+/** Audit event of a request in progress. */
 export type AuditRecord = {
-  /** What was sent, as a value, if that is recorded. */
+  /** Sets the request object, if the level records it. */
   request(value: () => unknown): void;
-  /** What is answered, if that is recorded. */
+  /** Sets the response object, if the level records it. */
   response(value: () => unknown): void;
-  /** An answer that goes on has begun. */
+  /** Records the ResponseStarted stage of a long-running request. */
   started(code: number): void;
   complete(code: number): void;
 };
 
-/** Where a request came from. */
+/** Origin of a request. */
 export type AuditOrigin = {
-  /** Tells it from all others. */
+  /** Unique audit ID of the request. */
   readonly auditId: string;
-  /** Its path and query. */
+  /** Path and query of the request. */
   readonly uri: string;
-  /** The addresses it came by; none if it came from the same process. */
+  /** Client and proxy addresses; empty for in-process requests. */
   readonly sourceIps: readonly string[];
 };
 
@@ -33,7 +33,7 @@ export type AuditLog = {
     readonly sender: User;
     readonly origin: () => AuditOrigin;
   }): AuditRecord | undefined;
-  /** Records a request that is refused because nobody knows who sent it. `why` says how they tried to be known. */
+  /** Records a request that failed authentication. `why` names the authentication method that failed. */
   unknown(request: {
     readonly context: RequestContext;
     readonly origin: () => AuditOrigin;
@@ -41,7 +41,7 @@ export type AuditLog = {
   }): void;
 };
 
-/** Records requests as a policy says: who did what to what, when, and what came of it. */
+/** Creates an audit log that records requests as the policy requires. */
 export function createAuditLog(policy: AuditPolicy, write: AuditSink): AuditLog {
   const recorderOf: (request: Request) => Recorder | undefined = ({ context, sender, origin }) => {
     // Rules apply to the user who sent the request: impersonation must not bypass them.
@@ -94,7 +94,7 @@ export function createAuditLog(policy: AuditPolicy, write: AuditSink): AuditLog 
   };
 }
 
-/** A request, and who sent it if that is known. */
+/** Request, with its user if authenticated. */
 type Request = {
   readonly context: RequestContext;
   readonly sender?: User;

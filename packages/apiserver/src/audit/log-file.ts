@@ -4,14 +4,17 @@ import type { AuditSink } from './audit.ts';
 
 export type LogFileOptions = {
   readonly path: string;
-  /** The file is begun anew once it is this large. */
+  /** Size in bytes at which the file is rotated. */
   readonly maxSizeBytes: number;
-  /** How many former files are kept. */
+  /** Number of rotated files to keep. */
   readonly maxBackups: number;
   readonly nowMs: () => number;
 };
 
-/** Appends lines to a file, and begins a new one when it has grown. A record is on its way to disk before its answer. */
+/**
+ * Appends lines to a file, and rotates the file when it reaches the maximum size. Lines are written before the response
+ * is sent.
+ */
 export function openLogFile({ path, maxSizeBytes, maxBackups, nowMs }: LogFileOptions): AuditSink & { close(): void } {
   let file = openSync(path, 'a', 0o600);
   let size = fstatSync(file).size;

@@ -1,9 +1,9 @@
 import type { RequestContext } from '../context.ts';
 
-/** How much is recorded of a request: nothing, that it was made, what was sent, what was answered too. */
+/** Audit level: how much of a request is recorded. */
 export type AuditLevel = 'None' | 'Metadata' | 'Request' | 'RequestResponse';
 
-/** The moments at which something can be recorded. */
+/** Audit stages at which an event can be recorded. */
 export type AuditStage = 'RequestReceived' | 'ResponseStarted' | 'ResponseComplete' | 'Panic';
 
 export type AuditRule = {
@@ -22,7 +22,7 @@ export type AuditRule = {
   readonly omitManagedFields?: boolean;
 };
 
-/** What is recorded of which requests: `audit.k8s.io/v1` Policy. */
+/** Audit policy: `audit.k8s.io/v1` Policy. */
 export type AuditPolicy = {
   readonly kind: string;
   readonly apiVersion: string;
@@ -31,7 +31,7 @@ export type AuditPolicy = {
   readonly omitManagedFields?: boolean;
 };
 
-/** What is recorded of a request. */
+/** Level and omitted stages for a request. */
 export type AuditScope = {
   readonly level: AuditLevel;
   readonly omitStages: ReadonlySet<AuditStage>;
@@ -41,7 +41,7 @@ export type AuditScope = {
 const levels: readonly string[] = ['None', 'Metadata', 'Request', 'RequestResponse'];
 const stages: readonly string[] = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'];
 
-/** Reads a policy, and says what is wrong with it. */
+/** Parses a policy. Throws with the reason if the policy is invalid. */
 export function readPolicy(value: unknown): AuditPolicy {
   const policy = value as Partial<AuditPolicy> | null;
   if (policy?.kind !== 'Policy' || policy.apiVersion !== 'audit.k8s.io/v1') {
@@ -62,7 +62,7 @@ export function readPolicy(value: unknown): AuditPolicy {
   return policy as AuditPolicy;
 }
 
-/** What a policy says of a request: the first rule that matches decides, and without one nothing is recorded. */
+/** Returns the audit scope of a request: the first matching rule decides, and without a match nothing is recorded. */
 export function scopeOf(policy: AuditPolicy, context: RequestContext): AuditScope {
   const rule = policy.rules.find((each) => matches(each, context));
   return {

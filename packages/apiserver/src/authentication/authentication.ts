@@ -13,18 +13,18 @@ import { type TokenAuthenticator, tokenAuthenticators } from './token.ts';
 import { createTokenIssuer, type TokenIssuer } from './token-issuer.ts';
 
 export type AuthenticationOptions = {
-  /** The name of the server in the tokens it makes. */
+  /** Issuer of service account tokens. */
   readonly issuer?: string | undefined;
   /**
-   * The private key that signs the tokens of accounts, as PEM text; made up if there is none. To make one can take as
-   * long as to start a server, so it may come later: only tokens wait for it.
+   * Private key that signs service account tokens, as PEM; generated if absent. Generating a key can take as long as
+   * starting the server, so the key may be a promise: only tokens wait for it.
    */
   readonly serviceAccountKey?: string | Promise<string> | undefined;
-  /** Tokens of a file, as CSV. */
+  /** Contents of the static token file, as CSV. */
   readonly staticTokens?: string | undefined;
 };
 
-/** How the server knows tokens, and makes them. */
+/** Token authentication and issuance. */
 export type Authentication = {
   readonly issuerUrl: string;
   readonly audiences: readonly string[];

@@ -2,18 +2,18 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { User } from '../user.ts';
 
-/** What a request shows of who sent it. */
+/** Credentials of a request. */
 export type Credentials = {
   readonly rawPath: string;
   readonly headers: IncomingHttpHeaders;
-  /** Names and values as they came, each value by itself. */
+  /** Header names and values as received, one entry per value. */
   readonly rawHeaders: readonly string[];
   readonly socket: TLSSocket;
 };
 
 /**
- * Finds out who is asking: a user, nothing if the request shows no credentials of this kind, or an error if it shows
- * wrong ones.
+ * Authenticator: returns a user, undefined if the request has no credentials of this type, or an error if the
+ * credentials are invalid.
  */
 export interface Authenticator {
   authenticate(credentials: Credentials): User | undefined | Promise<User | undefined>;
@@ -21,12 +21,15 @@ export interface Authenticator {
 
 const anonymous: User = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 
-/** Whoever shows nothing is nobody in particular, on all paths or on some. */
+/** Authenticates requests without credentials as the anonymous user, on all paths or on the given paths. */
 export function anonymousUsers(paths?: readonly string[]): Authenticator {
   return { authenticate: ({ rawPath }) => (paths === undefined || paths.includes(rawPath) ? anonymous : undefined) };
 }
 
-/** Asks each in turn; whoever knows the user decides. Everyone known is in one group more. */
+/**
+ * Union of authenticators: the first that returns a user decides. Authenticated users are added to the
+ * system:authenticated group.
+ */
 export function authenticators(all: readonly Authenticator[]): Authenticator {
   return {
     async authenticate(credentials) {
@@ -43,7 +46,7 @@ export function authenticators(all: readonly Authenticator[]): Authenticator {
 const authenticated = 'system:authenticated';
 const ready = new WeakMap<User, User>();
 
-/** A user who comes again is the same object again, which is not made anew each time. */
+/** Adds the system:authenticated group to a user. The result is memoized, so the same user yields the same object. */
 export function withGroup(user: User): User {
   if (user === anonymous || user.groups.includes(authenticated)) return user;
   let member = ready.get(user);
@@ -54,7 +57,7 @@ export function withGroup(user: User): User {
   return member;
 }
 
-/** Every value of a header, in the order they came. */
+/** Returns every value of a header, in order. */
 export function headerValues(rawHeaders: readonly string[], name: string): readonly string[] {
   const values: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {

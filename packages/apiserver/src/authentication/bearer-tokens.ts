@@ -2,10 +2,10 @@ import { unauthorized } from '@kruise/machinery/status';
 import type { Authenticator, Credentials } from './authenticator.ts';
 import { InvalidToken, type TokenAuthenticator } from './token.ts';
 
-/** What the name of a WebSocket protocol begins with that is a token. */
+/** Prefix of a WebSocket subprotocol that carries a bearer token. */
 export const tokenProtocol = 'base64url.bearer.authorization.k8s.io.';
 
-/** Who shows a token is whom the token is of; who shows a wrong one is nobody, not even anonymous. */
+/** Bearer token authenticator. An invalid token fails the request; the request does not fall back to anonymous. */
 export function bearerTokens(tokens: TokenAuthenticator, audiences: readonly string[]): Authenticator {
   return {
     async authenticate(credentials) {
@@ -28,11 +28,11 @@ function tokenOf({ headers }: Credentials): string | undefined {
   return headers.upgrade?.toLowerCase() === 'websocket' ? webSocketToken(headers['sec-websocket-protocol']) : undefined;
 }
 
-/** Browsers cannot set headers on a WebSocket, so a token may come as the name of a protocol. */
+/** Returns the bearer token of a WebSocket subprotocol: browsers cannot set headers on a WebSocket. */
 function webSocketToken(protocols: string | undefined): string | undefined {
   const offered = protocols?.split(',').map((name) => name.trim()) ?? [];
   const named = offered.filter((name) => name.startsWith(tokenProtocol));
-  // Another protocol must be offered too: the server does not speak the token.
+  // The client must offer another subprotocol too, because the server does not select the token's subprotocol.
   if (named.length !== 1 || offered.length < 2) return undefined;
   return Buffer.from(named[0]!.slice(tokenProtocol.length), 'base64url').toString();
 }

@@ -8,7 +8,7 @@ const tokenForm = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 const groupForm = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 const bootstrappers = 'system:bootstrappers';
 
-/** Knows the tokens by which new nodes introduce themselves. One that is not good is as one that is not known. */
+/** Authenticates bootstrap tokens, which new nodes use to join the cluster. An invalid token is treated as unknown. */
 export function bootstrapTokens(secrets: StoredObjects, clock: Clock): TokenAuthenticator {
   return {
     authenticate(token) {
@@ -35,12 +35,12 @@ function isGood(secret: KubeObject, id: string, tokenSecret: string, nowMs: numb
   if (expected.length !== given.length || !timingSafeEqual(expected, given)) return false;
   if (field(secret, 'token-id') !== id) return false;
   const expiration = field(secret, 'expiration');
-  // A time that cannot be read does not make a token good for ever.
+  // A token with an unparsable expiration is invalid.
   if (expiration !== '' && !(Date.parse(expiration) > nowMs)) return false;
   return field(secret, 'usage-bootstrap-authentication') === 'true';
 }
 
-/** The groups a Secret adds; undefined if it names one it may not. */
+/** Returns the extra groups of a Secret; undefined if the Secret names a group that is not allowed. */
 function extraGroups(secret: KubeObject): readonly string[] | undefined {
   const names = field(secret, 'auth-extra-groups');
   const groups = [...new Set(names === '' ? [] : names.split(','))].sort();

@@ -1,12 +1,15 @@
 import type { X509Certificate } from 'node:crypto';
 import { certificateSubject, type Subject } from '@kruise/machinery/x509/certificate';
 
-/** Reports whether an authority issued a certificate. */
+/** Reports whether a CA issued a certificate. */
 export function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
   return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
 }
 
-/** Reads the subject of a certificate as signers read that of a request; undefined if it cannot be read. */
+/**
+ * Parses the subject of a certificate in the same way as signers parse the subject of a request; undefined if it is
+ * invalid.
+ */
 export function shownSubject(certificate: X509Certificate): Subject | undefined {
   try {
     return certificateSubject(certificate.raw);

@@ -4,10 +4,10 @@ import type { User } from '../user.ts';
 import type { Authenticator } from './authenticator.ts';
 import { isIssuedBy, shownSubject } from './certificate.ts';
 
-/** A client certificate of the cluster's authority says who its bearer is: the common name, and groups. */
+/** Client certificate authenticator: the common name is the user, and the organizations are the groups. */
 export function clientCertificates(authority: string): Authenticator {
   const issuer = new X509Certificate(authority);
-  // A connection shows its certificate once; its requests are all from the same user.
+  // All requests of a connection have the same client certificate, so the user is memoized per connection.
   const known = new WeakMap<object, User | null>();
   return {
     authenticate({ socket }) {
@@ -25,7 +25,7 @@ const clientUsages: ReadonlySet<string> = new Set(['1.3.6.1.5.5.7.3.2', '2.5.29.
 
 function userOf(socket: TLSSocket, issuer: X509Certificate): User | undefined {
   const shown = socket.authorized ? socket.getPeerX509Certificate() : undefined;
-  // The certificate of a front proxy says nothing of a user.
+  // The certificate of a front proxy has another CA and does not identify a user.
   if (!shown || !isIssuedBy(shown, issuer)) return undefined;
   const subject = shownSubject(shown);
   if (!subject?.commonName) return undefined;

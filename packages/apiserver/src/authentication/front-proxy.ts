@@ -4,15 +4,15 @@ import { type Authenticator, headerValues } from './authenticator.ts';
 import { isIssuedBy, shownSubject } from './certificate.ts';
 
 export type FrontProxyOptions = {
-  /** The authority of the proxies' certificates, as PEM text. */
+  /** CA of the proxies' client certificates, as PEM. */
   readonly authority: string;
-  /** The common names proxies may have; any if empty. */
+  /** Allowed common names of the proxies; any if empty. */
   readonly allowedNames: readonly string[];
 };
 
 const extraPrefix = 'x-remote-extra-';
 
-/** A proxy with a certificate of its own authority says whom it speaks for. */
+/** Front-proxy authenticator: a proxy with a certificate of its own CA names the user in request headers. */
 export function frontProxies({ authority, allowedNames }: FrontProxyOptions): Authenticator {
   const issuer = new X509Certificate(authority);
   const known = new WeakMap<object, boolean>();
@@ -47,12 +47,12 @@ export function frontProxies({ authority, allowedNames }: FrontProxyOptions): Au
   };
 }
 
-/** Keys may hold what header names may not, percent-encoded. */
+/** Decodes an extra key: characters that header names do not allow are percent-encoded. */
 export function unescapedKey(key: string): string {
   try {
     return decodeURIComponent(key);
   } catch {
-    // What is not well encoded was not encoded.
+    // A key with an invalid encoding is taken literally.
     return key;
   }
 }

@@ -16,13 +16,13 @@ type Item = {
 
 const extraPrefix = 'impersonate-extra-';
 
-/** Who a request is to be taken for: the user it came from, or another whom that user may stand for. */
+/** Applies impersonation: returns the user of a request, or another user that this user may impersonate. */
 export async function impersonate(
   authorizer: Authorizer,
   user: User,
   { headers, rawHeaders, rawPath }: Credentials,
 ): Promise<User> {
-  // Nearly every request is its sender's own.
+  // Nearly all requests have no impersonation headers.
   let asked = false;
   for (const name in headers) asked ||= name.startsWith('impersonate-');
   if (!asked) return user;
@@ -82,7 +82,10 @@ async function check(authorizer: Authorizer, user: User, item: Item): Promise<vo
   if (verdict !== 'allow') throw refusal(attributes, reason);
 }
 
-/** The groups asked for; an account that asks for none has its own. Whoever is someone is in the group of all who are. */
+/**
+ * Returns the groups of the impersonated user. A service account without groups gets its default groups; every user
+ * except the anonymous one is in system:authenticated.
+ */
 function groupsOf(username: string, asked: readonly string[]): readonly string[] {
   const account = serviceAccountOf(username);
   const groups = account && asked.length === 0 ? serviceAccountGroups(account.namespace) : asked;

@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 
-/** What a token says, not yet believed. */
+/** Claims of a token, not yet verified. */
 export type Claims = { readonly [claim: string]: unknown };
 
 export type DecodedJwt = {
@@ -10,17 +10,17 @@ export type DecodedJwt = {
   readonly signature: Buffer;
 };
 
-/** The public half of a key that signs tokens. */
+/** Public key that verifies token signatures. */
 export type VerificationKey = { readonly id: string; readonly algorithm: Algorithm; readonly key: KeyObject };
 
-/** The keys that tokens are checked by, as soon as they are there. */
+/** Returns the verification keys as soon as they are available. */
 export type VerificationKeys = () => Promise<readonly VerificationKey[]>;
 
 type Algorithm = 'RS256' | 'ES256';
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** Reads a token without believing it; undefined if it is not one at all. */
+/** Decodes a JWT without verification; undefined if the token is not a JWT. */
 export function decodeJwt(token: string): DecodedJwt | undefined {
   const [header, payload, signature, ...more] = token.split('.');
   if (!header || !payload || signature === undefined || more.length > 0) return undefined;
@@ -39,12 +39,12 @@ function decodePart(part: string): Claims | undefined {
     const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString());
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Claims) : undefined;
   } catch {
-    // Whoever sends something else may be of another kind of token.
+    // Another authenticator may accept this token.
     return undefined;
   }
 }
 
-/** A key by which tokens are checked: a public key, or that of a private one, in PEM or as an object. */
+/** Creates a verification key from a public or private key, as PEM or as an object. */
 export function verificationKey(key: KeyObject | string): VerificationKey {
   const given = typeof key === 'string' || key.type === 'private' ? createPublicKey(key) : key;
   const id = createHash('sha256')
@@ -53,7 +53,7 @@ export function verificationKey(key: KeyObject | string): VerificationKey {
   return { id, algorithm: given.asymmetricKeyType === 'ec' ? 'ES256' : 'RS256', key: given };
 }
 
-/** Whether one of the keys has signed a token. */
+/** Reports whether one of the keys signed a token. */
 export function isSignedBy({ header, signed, signature }: DecodedJwt, keys: readonly VerificationKey[]): boolean {
   const named = keys.filter(({ id }) => id === header.kid);
   return (named.length > 0 ? named : keys).some(
@@ -62,7 +62,7 @@ export function isSignedBy({ header, signed, signature }: DecodedJwt, keys: read
   );
 }
 
-/** Signs claims. By an RSA key that takes a while, and is done off the main thread. */
+/** Signs claims. RSA signatures are slow, so signing runs off the main thread. */
 export async function signJwt(claims: Claims, privateKey: KeyObject): Promise<string> {
   if (privateKey.asymmetricKeyType === 'ec') return signJwtAtOnce(claims, privateKey);
   const { signed, key } = unsigned(claims, privateKey);
@@ -74,13 +74,13 @@ export async function signJwt(claims: Claims, privateKey: KeyObject): Promise<st
   });
 }
 
-/** Signs claims at once: for tokens few and far between, and by keys that are quick. */
+/** Signs claims synchronously: for rare tokens and fast keys. */
 export function signJwtAtOnce(claims: Claims, privateKey: KeyObject): string {
   const { signed, key } = unsigned(claims, privateKey);
   return `${signed}.${sign('sha256', Buffer.from(signed), key).toString('base64url')}`;
 }
 
-/** The headers of tokens by the keys that sign them: to find out what a key is called takes longer than to sign. */
+/** JWT headers by signing key: computing the key id takes longer than signing. */
 const headers = new WeakMap<KeyObject, string>();
 
 function headerOf(privateKey: KeyObject): string {
@@ -98,7 +98,7 @@ function unsigned(claims: Claims, privateKey: KeyObject) {
   return { signed: `${headerOf(privateKey)}.${encode(claims)}`, key };
 }
 
-/** The keys as others read them, to check tokens themselves (RFC 7517). */
+/** Returns the keys as a JSON Web Key Set, so that other parties can verify tokens (RFC 7517). */
 export function jsonWebKeys(keys: readonly VerificationKey[]): object {
   return {
     keys: keys.map(({ id, algorithm, key }) => {

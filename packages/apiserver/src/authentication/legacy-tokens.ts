@@ -6,12 +6,12 @@ import { type Claims, decodeJwt, isSignedBy, type VerificationKeys } from './jwt
 import type { TokenObjects } from './service-account-tokens.ts';
 import { InvalidToken, type TokenAuthenticator } from './token.ts';
 
-/** Who is said to have made the tokens kept in Secrets. */
+/** Issuer of tokens stored in Secrets. */
 export const legacyIssuer = 'kubernetes/serviceaccount';
 const claim = (name: string) => `kubernetes.io/serviceaccount/${name}`;
 const invalidSince = 'kubernetes.io/legacy-token-invalid-since';
 
-/** What the token says that a Secret keeps for an account. */
+/** Returns the claims of a service account token that is stored in a Secret. */
 export function legacyClaims(account: Pick<KubeObject, 'metadata'>, secret: Pick<KubeObject, 'metadata'>): Claims {
   const { namespace = '', name = '', uid = '' } = account.metadata;
   return {
@@ -27,11 +27,14 @@ export function legacyClaims(account: Pick<KubeObject, 'metadata'>, secret: Pick
 export type LegacyTokenOptions = {
   readonly keys: VerificationKeys;
   readonly audiences: readonly string[];
-  /** Told of the Secret whose token is used. */
+  /** Called with the Secret whose token is used. */
   readonly onUse: (secret: KubeObject) => void;
 };
 
-/** Knows the tokens kept in Secrets: they do not expire, but are good only while their Secret has them. */
+/**
+ * Authenticates legacy tokens, which are stored in Secrets. They do not expire, but are valid only while the Secret
+ * contains them.
+ */
 export function legacyTokens(
   objects: TokenObjects,
   { keys, audiences: implicit, onUse }: LegacyTokenOptions,

@@ -5,7 +5,7 @@ import type { KubeObject } from '../object.ts';
 
 const lastUsed = 'kubernetes.io/legacy-token-last-used';
 
-/** Notes on a Secret the day on which its token was last used, so that those nobody uses can be found. */
+/** Records on a Secret the day of the last use of its token, so that unused tokens can be found. */
 export function noteLegacyUse(core: Core, secret: KubeObject, onError: (error: unknown) => void): void {
   const today = new Date(core.clock.now()).toISOString().slice(0, 10);
   const { labels } = secret.metadata;
@@ -14,7 +14,7 @@ export function noteLegacyUse(core: Core, secret: KubeObject, onError: (error: u
   createWriter(core, 'kube-apiserver')
     .update(marked)
     .catch((error) => {
-      // Someone else wrote first; the next use will note it.
+      // On conflict, the next use of the token updates the Secret.
       if (!isConflict(error) && !isNotFound(error)) onError(error);
     });
 }

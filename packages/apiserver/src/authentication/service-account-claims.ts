@@ -1,21 +1,21 @@
 import { serviceAccountGroups, serviceAccountUsername } from '../service-account-user.ts';
 import type { User } from '../user.ts';
 
-/** An object a token names: the name may be taken by another in time, the uid may not. */
+/** Object that a token refers to. The name may be reused by a later object; the uid may not. */
 export type ObjectIdentity = { readonly name: string; readonly uid?: string };
 
-/** What a token of an account says besides what any token says. */
+/** Kubernetes-specific claims of a service account token. */
 export type KubernetesClaims = {
   readonly namespace: string;
   readonly node?: ObjectIdentity;
   readonly pod?: ObjectIdentity;
   readonly secret?: ObjectIdentity;
   readonly serviceaccount: ObjectIdentity;
-  /** When its holder should have come for a new one, in seconds. */
+  /** Time in seconds after which the holder should have refreshed the token. */
   readonly warnafter?: number;
 };
 
-/** A token of an account. Times are in seconds. */
+/** Claims of a service account token. Times are in seconds. */
 export type ServiceAccountClaims = {
   readonly aud: readonly string[];
   readonly exp: number;
@@ -29,7 +29,7 @@ export type ServiceAccountClaims = {
 
 const extraPrefix = 'authentication.kubernetes.io/';
 
-/** The user a token is of, and what it says of the circumstances. */
+/** Returns the user of a token, with the bound objects in the extra fields. */
 export function userOfClaims({ jti, 'kubernetes.io': claims }: ServiceAccountClaims): User {
   const { namespace, serviceaccount, pod, node } = claims;
   const extra: { [key: string]: readonly string[] } = {};

@@ -6,7 +6,7 @@ import { decodeJwt, isSignedBy, type VerificationKeys } from './jwt.ts';
 import { type ObjectIdentity, type ServiceAccountClaims, userOfClaims } from './service-account-claims.ts';
 import { InvalidToken, type TokenAuthenticator } from './token.ts';
 
-/** The objects tokens speak of: a token is good only for as long as they exist. */
+/** Objects that tokens refer to: a token is valid only while they exist. */
 export type TokenObjects = {
   readonly serviceAccounts: StoredObjects;
   readonly pods: StoredObjects;
@@ -17,16 +17,19 @@ export type TokenObjects = {
 export type ServiceAccountTokenOptions = {
   readonly issuers: readonly string[];
   readonly keys: VerificationKeys;
-  /** Who a token is meant for that does not say. */
+  /** Audiences of tokens that name none. */
   readonly audiences: readonly string[];
 };
 
-/** Clocks differ; by this much it does not matter. */
+/** Tolerated clock skew. */
 const leewaySeconds = 60;
-/** To check a signature takes fifty times as long as all the rest, and its outcome never changes. */
+/**
+ * Size of the signature cache: verifying a signature takes fifty times as long as all other checks, and the result
+ * never changes.
+ */
 const rememberedTokens = 4096;
 
-/** Knows the tokens the server has made for accounts. */
+/** Authenticates service account tokens that this server issued. */
 export function serviceAccountTokens(
   objects: TokenObjects,
   clock: Clock,
@@ -40,7 +43,7 @@ export function serviceAccountTokens(
     const decoded = decodeJwt(token);
     if (!decoded || !issuers.includes(String(decoded.claims.iss))) return undefined;
     if (!isSignedBy(decoded, await keys())) throw new InvalidToken('invalid signature');
-    // Only the server has the key, so what it signed has the form the server gave it.
+    // Only the server has the key, so claims with a valid signature have the expected form.
     const claims = decoded.claims as unknown as ServiceAccountClaims;
     if (verified.size >= rememberedTokens) verified.clear();
     verified.set(token, claims);
@@ -90,7 +93,7 @@ function checkObjects(objects: TokenObjects, { 'kubernetes.io': claims }: Servic
   }
   if (secret) checkBound(find(objects.secrets, namespace, secret.name), secret, 'secret', nowMs);
   if (pod) checkBound(find(objects.pods, namespace, pod.name), pod, 'pod', nowMs);
-  // A token of a Pod names the node for information.
+  // The node of a Pod-bound token is informational.
   else if (node) checkBound(find(objects.nodes, '', node.name), node, 'node', nowMs);
 }
 

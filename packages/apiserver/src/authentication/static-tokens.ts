@@ -1,7 +1,7 @@
 import type { User } from '../user.ts';
 import type { TokenAuthenticator } from './token.ts';
 
-/** Knows the tokens of a file: on each line the token, the user, its uid and, in quotation marks, its groups. */
+/** Authenticates static tokens of a CSV file. Each line has the token, the user, the uid and, in quotes, the groups. */
 export function staticTokens(csv: string): TokenAuthenticator {
   const users = new Map<string, User>();
   csv.split(/\r?\n/).forEach((line, index) => {

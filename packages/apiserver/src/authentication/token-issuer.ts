@@ -7,11 +7,11 @@ import { serviceAccountUsername } from '../service-account-user.ts';
 import { signJwt } from './jwt.ts';
 import type { KubernetesClaims, ObjectIdentity, ServiceAccountClaims } from './service-account-claims.ts';
 
-/** The object a token is good as long as. */
+/** Object that a token is bound to; the token is valid while the object exists. */
 export type Bound = {
   readonly pod?: KubeObject;
   readonly secret?: KubeObject;
-  /** The node of the Pod, or the node itself. One that does not exist has a name all the same. */
+  /** Node of the Pod, or the bound node itself. A missing node still has a name. */
   readonly node?: ObjectIdentity;
 };
 
@@ -19,12 +19,12 @@ export type TokenOrder = {
   readonly account: KubeObject;
   readonly audiences: readonly string[];
   readonly expirationSeconds: number;
-  /** After so long its holder should have come for another. */
+  /** Time after which the holder should have refreshed the token. */
   readonly warnAfterSeconds?: number;
   readonly bound: Bound;
 };
 
-/** Makes tokens for accounts. */
+/** Issues service account tokens. */
 export interface TokenIssuer {
   issue(order: TokenOrder): Promise<string>;
 }
@@ -61,7 +61,7 @@ export function createTokenIssuer(
   };
 }
 
-/** The name and uid of an object. */
+/** Returns the name and uid of an object. */
 export function identityOf({ metadata }: KubeObject): ObjectIdentity {
   const { name = '', uid } = metadata;
   return { name, ...(uid === undefined ? {} : { uid }) };

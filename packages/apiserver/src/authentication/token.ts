@@ -1,11 +1,12 @@
 import type { User } from '../user.ts';
 
-/** Whom a token is of, and which of the audiences asked for it is meant for. */
+/** User of a token, and the requested audiences that the token is valid for. */
 export type Authenticated = { readonly user: User; readonly audiences?: readonly string[] };
 
 /**
- * Knows one kind of token: nothing if the token is not of that kind, and an InvalidToken if it is but is not good.
- * `audiences` are those who want to know; a token must be meant for one of them.
+ * Authenticator for one type of token: returns undefined if the token has another type, and an InvalidToken error if it
+ * is invalid.
+ * A token must be valid for one of the requested `audiences`.
  */
 export interface TokenAuthenticator {
   authenticate(
@@ -14,12 +15,12 @@ export interface TokenAuthenticator {
   ): Authenticated | undefined | Promise<Authenticated | undefined>;
 }
 
-/** A token that is not, or no longer, good. */
+/** Error: a token is invalid or expired. */
 export class InvalidToken extends Error {
   override readonly name = 'InvalidToken';
 }
 
-/** Asks each in turn. What is wrong with a token matters only if nobody takes it. */
+/** Union of token authenticators, called in order. Errors are only returned if no authenticator accepts the token. */
 export function tokenAuthenticators(all: readonly TokenAuthenticator[]): TokenAuthenticator {
   return {
     async authenticate(token, audiences) {

@@ -5,9 +5,9 @@ import { selectorOf } from '@kruise/machinery/label-selector';
 import { compareStrings } from '@kruise/values/go-syntax';
 
 /**
- * The rules of a role that is made of others: those of every role its selectors find, in the order of names, each rule
- * once. Undefined if the role is not made of others. The server leaves aggregated roles alone; a controller that calls
- * this fills them in.
+ * Returns the rules of an aggregated ClusterRole: the rules of every role that its selectors match, sorted by role
+ * name, without duplicates. Undefined if the role is not aggregated. The server does not aggregate roles; a controller
+ * calls this function and updates them.
  */
 export function aggregatedRules(role: ClusterRole, roles: Iterable<ClusterRole>): readonly PolicyRule[] | undefined {
   if (!role.aggregationRule) return undefined;

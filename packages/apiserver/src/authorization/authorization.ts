@@ -7,10 +7,10 @@ import { createNodeAuthorizer } from './node-authorizer.ts';
 import { createNodeGraph } from './node-graph.ts';
 import { createRbac, type Rbac } from './rbac.ts';
 
-/** Who may do what, by the objects of the cluster. */
+/** Authorization by the objects of the cluster. */
 export type Authorization = { readonly authorizer: Authorizer; readonly rbac: Rbac };
 
-/** Masters, then nodes, then roles and bindings: the first who allows decides. */
+/** Creates the authorizer chain: system:masters, then the node authorizer, then RBAC. The first decision counts. */
 export function createAuthorization(resources: ResourceRegistry, signal: AbortSignal): Authorization {
   const objects = (group: string, plural: string) => storedObjects(resources, group, plural);
   const ofRbac = (plural: string) => objects('rbac.authorization.k8s.io', plural);

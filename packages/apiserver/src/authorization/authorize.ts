@@ -3,7 +3,7 @@ import type { RequestContext } from '../context.ts';
 import type { Core } from '../core.ts';
 import type { Attributes } from './authorizer.ts';
 
-/** What a request wants to do. */
+/** Returns the authorization attributes of a request. */
 export function attributesOf(context: RequestContext): Attributes {
   const { info, user } = context;
   return info.isResource ? resourceAttributesOf(context) : { user, verb: info.verb, resource: false, path: info.path };
@@ -28,7 +28,7 @@ function resourceAttributesOf({ info, user, query }: RequestContext): Extract<At
   };
 }
 
-/** Refuses whoever may not. */
+/** Throws a Forbidden error if the user is not authorized. */
 export async function authorize(core: Core, context: RequestContext): Promise<void> {
   const attributes = attributesOf(context);
   const decision = core.authorizer.authorize(attributes);
@@ -46,7 +46,7 @@ export async function authorizeCreate(core: Core, context: RequestContext): Prom
   if (verdict !== 'allow') throw refusal(wanted, reason);
 }
 
-/** Why someone may not, in the words everyone knows. */
+/** Creates the Forbidden error, in Kubernetes' words. */
 export function refusal(attributes: Attributes, reason: string): Error {
   const because = reason === '' ? '' : `: ${reason}`;
   const { user, verb } = attributes;

@@ -1,6 +1,6 @@
 import type { User } from '../user.ts';
 
-/** What someone wants to do. */
+/** Authorization attributes of a request. */
 export type Attributes = {
   readonly user: User;
   readonly verb: string;
@@ -13,7 +13,7 @@ export type Attributes = {
       readonly subresource: string;
       readonly namespace: string;
       readonly name: string;
-      /** The selectors of a list, watch or deletecollection, for those who may see only a part. */
+      /** Selectors of a list, watch or deletecollection, for authorizers that restrict by selector. */
       readonly fieldSelector?: string;
       readonly labelSelector?: string;
     }
@@ -22,11 +22,11 @@ export type Attributes = {
 
 export type Decision = {
   readonly verdict: 'allow' | 'deny' | 'no-opinion';
-  /** Why, where there is something to say. */
+  /** Reason of the decision; may be empty. */
   readonly reason: string;
 };
 
-/** Says who may do what. */
+/** Authorizer: decides whether a user may perform an action. */
 export interface Authorizer {
   authorize(attributes: Attributes): Decision | Promise<Decision>;
 }

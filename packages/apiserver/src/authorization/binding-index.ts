@@ -5,15 +5,18 @@ import type { User } from '../user.ts';
 
 export type Binding = KubeObject & { readonly subjects?: readonly Subject[] | null; readonly roleRef: RoleRef };
 
-/** A binding that applies to someone, and the first of its subjects that says so. */
+/** Binding that applies to a user, and the first of its subjects that matches. */
 export type Bound = { readonly binding: Binding; readonly subject: Subject };
 
 type Entry = Bound & { readonly position: number };
 
-/** Who is bound to what, found by who. */
+/** Index from users to their bindings. */
 export type BindingIndex = { of(user: User): readonly Bound[] };
 
-/** Indexes bindings; `namespace` is where they are, which is where accounts without a namespace are, too. */
+/**
+ * Indexes bindings by subject. `namespace` is the namespace of the bindings, and of ServiceAccount subjects without a
+ * namespace.
+ */
 export function indexBindings(bindings: readonly Binding[], namespace: string): BindingIndex {
   const byName = new Map<string, Entry[]>();
   bindings.forEach((binding, position) => {
@@ -21,7 +24,7 @@ export function indexBindings(bindings: readonly Binding[], namespace: string): 
       const name = nameOf(subject, namespace);
       if (name === undefined) continue;
       const known = byName.get(name);
-      // A binding that names someone twice counts once.
+      // A binding that names the same subject twice counts once.
       if (known?.at(-1)?.position === position) continue;
       const entry = { binding, subject, position };
       if (known) known.push(entry);
@@ -44,7 +47,7 @@ export function indexBindings(bindings: readonly Binding[], namespace: string): 
   };
 }
 
-/** Accounts are users of a name that tells which account it is. */
+/** Returns the username of a subject. ServiceAccounts have a derived username. */
 function nameOf(subject: Subject, namespace: string): string | undefined {
   switch (subject.kind) {
     case 'User':
@@ -60,7 +63,7 @@ function nameOf(subject: Subject, namespace: string): string | undefined {
   }
 }
 
-/** Each binding once, in the order they were given. */
+/** Returns each binding once, in the original order. */
 function inOrder(entries: readonly Entry[]): readonly Bound[] {
   const sorted = entries.toSorted((a, b) => a.position - b.position || rank(a) - rank(b));
   return sorted.filter(({ position }, index) => position !== sorted[index - 1]?.position);

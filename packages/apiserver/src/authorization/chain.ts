@@ -1,8 +1,9 @@
 import type { Attributes, Authorizer, Decision } from './authorizer.ts';
 
 /**
- * Asks each in turn until one allows or denies; what the others had to say is told if none allows. Answers at once
- * unless one of them does not: expressions of policies ask too, and cannot wait.
+ * Authorizer chain: the first authorizer that allows or denies decides. If none allows, the reasons are joined. The
+ * result is synchronous unless an authorizer is asynchronous, because policy expressions also authorize and cannot
+ * await.
  */
 export function authorizerChain(all: readonly Authorizer[]): Authorizer {
   function ask(attributes: Attributes, from: number, reasons: readonly string[]): Decision | Promise<Decision> {
@@ -23,7 +24,7 @@ export function authorizerChain(all: readonly Authorizer[]): Authorizer {
 const everything: Decision = { verdict: 'allow', reason: '' };
 const nothing: Decision = { verdict: 'no-opinion', reason: '' };
 
-/** Members of a group that may do everything: the way back in when no role allows anything any more. */
+/** Allows everything for members of system:masters: the recovery path when no role grants access any more. */
 export const mastersMayAll: Authorizer = {
   authorize: ({ user }) => (user.groups.includes('system:masters') ? everything : nothing),
 };

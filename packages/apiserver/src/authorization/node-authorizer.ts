@@ -14,13 +14,13 @@ const because = (reason: string): Decision => ({ verdict: 'no-opinion', reason }
 
 const nodeUser = 'system:node:';
 
-/** The node a user is, if it is one: undefined for others, empty for a node that does not say which. */
+/** Returns the node name of a user: undefined if the user is no node, empty if the node name is missing. */
 export function nodeOf({ username, groups }: User): string | undefined {
   if (!username.startsWith(nodeUser)) return undefined;
   return groups.includes('system:nodes') ? username.slice(nodeUser.length) : undefined;
 }
 
-/** Lets a node do what it must for the Pods on it, and no more: it reads what they refer to, and writes what is its own. */
+/** Node authorizer: a kubelet may read the objects that its Pods reference, and write its own objects. */
 export function createNodeAuthorizer(graph: NodeGraph, nodeRules: readonly PolicyRule[]): Authorizer {
   function ifRelated(node: string, resource: Related, { namespace, name }: ResourceAttributes): Decision {
     if (name === '') return because('No Object name found');
@@ -123,7 +123,7 @@ function lease(node: string, { verb, namespace, name }: ResourceAttributes): Dec
   if (namespace !== 'kube-node-lease') {
     return because('can only access leases in the "kube-node-lease" system namespace');
   }
-  // Whoever creates does not say the name in the path.
+  // A create request has no name in its path.
   if (verb !== 'create' && name !== node) {
     return because('can only access node lease with the same name as the requesting node');
   }
@@ -150,13 +150,13 @@ function itself(node: string, { verb, subresource, name }: ResourceAttributes): 
   return because(`node '${node}' cannot read '${name}', only its own Node object`);
 }
 
-/** Whether a field selector asks for objects with just this value. */
+/** Reports whether a field selector requires exactly this value. */
 function demands(selector: string | undefined, field: string, value: string): boolean {
   if (selector === undefined) return false;
   try {
     return requiredField(parseFieldSelector(selector), field) === value;
   } catch (error) {
-    // A selector that cannot be read narrows nothing; whoever evaluates it will say what is wrong with it.
+    // An unparsable selector restricts nothing; the handler that evaluates the selector reports the error.
     if (error instanceof ParseError) return false;
     throw error;
   }

@@ -12,7 +12,7 @@ export type NodeGraphObjects = {
   readonly volumeAttachments: StoredObjects;
 };
 
-/** What a node may come to know of because of the Pods on it. */
+/** Object that a node may read because of its Pods. */
 export type Related =
   | 'pods'
   | 'secrets'
@@ -22,7 +22,7 @@ export type Related =
   | 'serviceaccounts'
   | 'volumeattachments';
 
-/** Which objects concern which node. */
+/** Graph from nodes to the objects that their Pods reference. */
 export interface NodeGraph {
   isRelated(node: string, resource: Related, namespace: string, name: string): boolean;
 }
@@ -38,11 +38,11 @@ type Volume = { readonly claim: string; readonly secrets: readonly string[] };
 const idOf = (resource: Related, namespace: string, name: string) => `${resource}/${namespace}/${name}`;
 
 /**
- * Keeps track of what nodes need for their Pods. A Pod's needs are found once, when it comes to a node; a question is
- * then answered by two or three lookups however many Pods there are.
+ * Maintains the graph. The references of a Pod are computed once, when it is bound to a node; a query then takes two or
+ * three lookups, whatever the number of Pods.
  */
 export function createNodeGraph(objects: NodeGraphObjects, signal: AbortSignal): NodeGraph {
-  /** How many Pods of a node need an object, by object. */
+  /** Reference counts: the number of Pods of a node that need an object. */
   const needs = new Map<string, Map<string, number>>();
   const pods = new Map<string, Edges>();
   const volumes = new Map<string, Volume>();
@@ -71,12 +71,12 @@ export function createNodeGraph(objects: NodeGraphObjects, signal: AbortSignal):
     const { namespace = '', name = '', uid = '', annotations } = pod.metadata ?? {};
     const size = pod.spec?.ephemeralContainers?.length ?? 0;
     const known = pods.get(key);
-    // Nothing else of a Pod that could matter here can change, and most changes are of its status.
+    // The other fields that matter here are immutable, and most updates only change the status.
     if (known?.uid === uid && known.node === node && known.size === size) return;
     dropPod(key);
     if (node === '') return;
     const targets = [idOf('pods', namespace, name)];
-    // A node makes the mirrors of its own Pods, and must not get at anything by it.
+    // The kubelet creates mirror Pods itself, so they must not grant access to any object.
     if (annotations?.['kubernetes.io/config.mirror'] === undefined) {
       for (const [resource, needed] of podReferences(pod)) targets.push(idOf(resource, namespace, needed));
     }
@@ -143,7 +143,7 @@ export function createNodeGraph(objects: NodeGraphObjects, signal: AbortSignal):
   };
 }
 
-/** Hands over all objects, and every change from then on. */
+/** Calls back for all existing objects, then for every change. */
 function follow(
   { cache, prefix }: StoredObjects,
   signal: AbortSignal,

@@ -9,7 +9,7 @@ export type PodReference = readonly [
 
 type Env = Pick<Container, 'env' | 'envFrom'>;
 
-/** The objects of its namespace that a Pod cannot run without. */
+/** Yields the objects in its namespace that a Pod references. */
 export function* podReferences({ spec, metadata }: Pod): Generator<PodReference> {
   for (const [resource, name] of everyReference(metadata?.name ?? '', spec)) if (name) yield [resource, name];
 }

@@ -7,7 +7,7 @@ import type { Attributes, Authorizer, Decision } from './authorizer.ts';
 import { type Binding, type BindingIndex, type Bound, indexBindings } from './binding-index.ts';
 import { allows } from './rule.ts';
 
-/** The objects that say who may do what, as the server has them in memory. */
+/** Listers of the RBAC objects. */
 export type RbacObjects = {
   readonly roles: StoredObjects;
   readonly clusterRoles: StoredObjects;
@@ -17,21 +17,21 @@ export type RbacObjects = {
 
 type Role = KubeObject & { readonly rules?: readonly PolicyRule[] | null };
 
-/** A rule that applies to someone, and why. */
+/** Rule that applies to a user, and the binding that grants it. */
 export type Grant = { readonly rule: PolicyRule; readonly bound: Bound; readonly namespace: string };
 
-/** Everything that applies to a user in a namespace (all of the cluster's where it is empty). */
+/** All rules that apply to a user in a namespace; an empty namespace means cluster-wide. */
 export type Grants = {
   readonly grants: Iterable<Grant>;
-  /** Bindings to roles that do not exist, filled as `grants` is read. */
+  /** Bindings to missing roles, collected while `grants` is iterated. */
   readonly missing: readonly string[];
 };
 
-/** Decides by roles and bindings. */
+/** RBAC authorizer. */
 export interface Rbac extends Authorizer {
   authorize(attributes: Attributes): Decision;
   grantsOf(user: User, namespace: string): Grants;
-  /** The rules of a role; undefined if there is no such role. */
+  /** Returns the rules of a role; undefined if the role does not exist. */
   rulesOf(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface Rbac extends Authorizer {
 const memoizedDecisions = 8192;
 /** Longer keys are not memoized: clients choose paths and names of up to a megabyte. All keys together stay below 8 MB. */
 const maxKeyLength = 1024;
-/** Stands where a rule names objects. */
+/** Marks decisions that depend on the object name, because a rule has resourceNames. */
 const dependsOnName = Symbol('depends on the name');
 
 export function createRbac(objects: RbacObjects): Rbac {
@@ -48,7 +48,7 @@ export function createRbac(objects: RbacObjects): Rbac {
   let indexes = new Map<string, BindingIndex>();
   let decidedAt = -1;
 
-  /** What was found out holds until a role or binding changes. */
+  /** Invalidates the memoized decisions and indexes after a role or binding changed. */
   function forgetWhatChanged(): void {
     const changedAt = Math.max(
       roles.cache.changedAt,
@@ -71,7 +71,7 @@ export function createRbac(objects: RbacObjects): Rbac {
         bindings.map(({ object }) => object as Binding),
         namespace,
       );
-      // Clients can name any number of namespaces that have no bindings, most of them made up.
+      // Clients can name any number of namespaces without bindings, most of which do not exist.
       if (bindings.length > 0) indexes.set(namespace, index);
     }
     return index;
@@ -104,7 +104,7 @@ export function createRbac(objects: RbacObjects): Rbac {
     return { grants: all(), missing };
   }
 
-  /** A decision, and whether it is the same for all objects of the sort. */
+  /** Returns a decision, and whether it applies to all object names. */
   function decide(attributes: Attributes): { readonly decision: Decision; readonly isForAll: boolean } {
     const { grants, missing } = grantsOf(attributes.user, attributes.resource ? attributes.namespace : '');
     let isForAll = true;
@@ -162,12 +162,12 @@ function part(text: string): string {
   return `,${text.length}:${text}`;
 }
 
-/** That a role does not exist, in the words of the error for it. */
+/** Returns the error text for a missing role. */
 function missingRole({ kind, name }: RoleRef): string {
   return `${kind.toLowerCase()}.rbac.authorization.k8s.io ${JSON.stringify(name)} not found`;
 }
 
-/** Several errors in one text, each once. */
+/** Joins several errors without duplicates. */
 export function inOneText(errors: readonly string[]): string {
   const distinct = [...new Set(errors)];
   return distinct.length === 1 ? distinct[0]! : `[${distinct.join(', ')}]`;

@@ -2,7 +2,7 @@ import type { PolicyRule } from '@kruise/api/rbac/rule';
 import { trimTrailing } from '@kruise/values/trim';
 import type { Attributes } from './authorizer.ts';
 
-/** Whether a rule allows what is wanted. */
+/** Reports whether a rule allows the requested action. */
 export function allows(rule: PolicyRule, attributes: Attributes): boolean {
   if (!includes(rule.verbs, attributes.verb)) return false;
   if (!attributes.resource) return rule.nonResourceURLs?.some((path) => matchesPath(path, attributes.path)) ?? false;
@@ -29,7 +29,7 @@ function matchesPath(pattern: string, path: string): boolean {
   return pattern.endsWith('*') && path.startsWith(trimTrailing(pattern, '*'));
 }
 
-/** The rules of one verb, group, resource and name, or of one verb and path, that a rule comes to. */
+/** Breaks a rule down into rules of one verb, group, resource and name, or of one verb and path. */
 function* parts(rule: PolicyRule): Generator<PolicyRule> {
   const names = rule.resourceNames?.length ? rule.resourceNames : [undefined];
   for (const group of rule.apiGroups ?? [])
@@ -46,7 +46,7 @@ function* parts(rule: PolicyRule): Generator<PolicyRule> {
     for (const verb of rule.verbs ?? []) yield { verbs: [verb], nonResourceURLs: [path] };
 }
 
-/** What some rules allow that others do not, part by part. */
+/** Returns the breakdown rules of `wanted` that `held` does not cover. */
 export function uncovered(wanted: Iterable<PolicyRule>, held: readonly PolicyRule[]): readonly PolicyRule[] {
   const missing: PolicyRule[] = [];
   for (const rule of wanted)
@@ -54,7 +54,7 @@ export function uncovered(wanted: Iterable<PolicyRule>, held: readonly PolicyRul
   return missing;
 }
 
-/** Whether a rule allows all that a part of another does. A `*` is covered by a `*` alone. */
+/** Reports whether a rule covers a breakdown rule. Only a `*` covers a `*`. */
 function covers(
   rule: PolicyRule,
   { verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule,
@@ -74,7 +74,7 @@ function splitOnce(resource: string): [string, string?] {
   return slash < 0 ? [resource] : [resource.slice(0, slash), resource.slice(slash + 1)];
 }
 
-/** Parts that differ by verb alone, put together, as text for people; sorted. */
+/** Formats breakdown rules for messages: rules that differ only by verb are merged, and the result is sorted. */
 export function printedParts(rules: readonly PolicyRule[]): readonly string[] {
   const together = new Map<string, PolicyRule>();
   const single: PolicyRule[] = [];
@@ -102,7 +102,7 @@ function printedRule({ apiGroups, resources, nonResourceURLs, resourceNames, ver
   return `{${printed.join(', ')}}`;
 }
 
-/** A list of texts as Go prints it with `%q`. */
+/** Formats a list of strings like Go's `%q`. */
 export function quoted(values: readonly string[]): string {
   return `[${values.map((value) => JSON.stringify(value)).join(' ')}]`;
 }

@@ -4,10 +4,10 @@ export type SecretName = { readonly namespace: string; readonly name: string };
 
 type Reference = { readonly name?: string; readonly namespace?: string };
 
-/** The Secrets a node needs to mount a volume. Those that only controllers need are not among them. */
+/** Returns the Secrets that a node needs to mount a volume; Secrets that only controllers need are excluded. */
 export function volumeSecrets({ spec }: PersistentVolume): readonly SecretName[] {
   if (!spec) return [];
-  // What old objects say of no namespace is in that of the claim.
+  // In old objects a missing namespace means the namespace of the PVC.
   const home = spec.claimRef?.namespace ?? '';
   const { azureFile, csi } = spec;
   const references: readonly (Reference | null | undefined)[] = [

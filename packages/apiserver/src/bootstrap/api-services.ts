@@ -8,7 +8,7 @@ export type GroupVersion = { readonly group: string; readonly version: string };
 
 const managed = 'kube-aggregator.kubernetes.io/automanaged';
 
-/** Says that a group version is served by this server itself. Those of custom resources go with them. */
+/** Creates the local APIService of a group version. `life` selects automatic removal for custom resources. */
 export function apiService({ group, version }: GroupVersion, life: 'onstart' | 'true'): KubeObject {
   return {
     apiVersion: 'apiregistration.k8s.io/v1',
@@ -23,9 +23,12 @@ export function apiService({ group, version }: GroupVersion, life: 'onstart' | '
   };
 }
 
-/** Keeps an APIService for each group version that custom resources are served in. */
+/** Maintains an APIService for each group version of custom resources. */
 export interface CustomApiServices {
-  /** Makes those that are missing of a group version, and removes one that nothing is served in any more. */
+  /**
+   * Creates the missing APIService of a group version, or removes it if no resource is served in the group version any
+   * more.
+   */
   sync(groupVersion: GroupVersion): Promise<void>;
 }
 
@@ -39,7 +42,7 @@ export function createCustomApiServices(core: Core): CustomApiServices {
         ({ custom, kind }) => custom && kind.group === groupVersion.group && kind.version === groupVersion.version,
       );
       if (isServed && !existing) await writer.create(wanted);
-      // One that someone else made is theirs to remove.
+      // An APIService that another client created is not removed.
       if (!isServed && existing?.metadata.labels?.[managed] === 'true') {
         await writer.remove(wanted).catch((error) => {
           if (!isNotFound(error)) throw error;

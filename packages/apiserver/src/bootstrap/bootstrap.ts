@@ -19,11 +19,11 @@ import { reconcile } from './policy/reconcile.ts';
 import { createWriter, type Writer } from './writer.ts';
 
 export type BootstrapOptions = Trust & {
-  /** The addresses Services are given. */
+  /** Service CIDRs. */
   readonly serviceRanges: readonly string[];
 };
 
-/** Makes what a cluster cannot be without, and puts right what is there already, each in its own way. */
+/** Creates the objects that every cluster needs, and reconciles existing ones. */
 export async function bootstrap(core: Core, options: BootstrapOptions): Promise<void> {
   const now = formatTime(core.clock.now());
   const writer = createWriter(core, 'kube-apiserver');
@@ -41,7 +41,7 @@ export async function bootstrap(core: Core, options: BootstrapOptions): Promise<
   ]);
 }
 
-/** Someone else who starts at the same time may be first; that is as good. */
+/** Creates an object. AlreadyExists is ignored: another server that starts at the same time may have created it. */
 async function createMissing(writer: Writer, object: KubeObject): Promise<boolean> {
   if (writer.current(object)) return false;
   try {
@@ -74,15 +74,18 @@ function keepFlowControl(core: Core): Promise<void>[] {
   });
 }
 
-/** The group versions of the server's own resources. */
+/** Returns the group versions of the built-in resources. */
 function builtinVersions(): readonly GroupVersion[] {
   const found = new Map<string, GroupVersion>();
   for (const { group, version } of builtinKinds) found.set(`${group}/${version}`, { group, version });
-  // The group of APIServices is always served: it does not depend on having one.
+  // The group of APIServices is always served and needs no APIService.
   return [...found.values()].filter(({ group }) => group !== 'apiregistration.k8s.io');
 }
 
-/** The authorities may have been made anew since the last start. Keys that others have added stay. */
+/**
+ * Updates the data of a ConfigMap: the CAs may have been regenerated since the last start. Keys that others added are
+ * kept.
+ */
 async function keepData(writer: Writer, object: KubeObject): Promise<void> {
   const existing = writer.current(object);
   if (!existing) return void (await createMissing(writer, object));

@@ -6,7 +6,7 @@ import type { KubeObject } from '../object.ts';
 const apiVersion = 'flowcontrol.apiserver.k8s.io/v1';
 const autoUpdate = 'apf.kubernetes.io/autoupdate-spec';
 
-/** Without these the server could not tell what to do with a request, so they are put right whatever was done to them. */
+/** Mandatory objects: the server cannot classify requests without them, so every change to them is reverted. */
 const mandatory = new Set(['exempt', 'catch-all']);
 
 const level = (
@@ -127,7 +127,7 @@ const schemas: { readonly [name: string]: FlowSchemaSpec } = {
   'catch-all': schema(10000, 'catch-all', 'ByUser', everyone, everything),
 };
 
-/** What a schema or level must be that the server cannot do without. */
+/** Returns the spec of a mandatory FlowSchema or PriorityLevelConfiguration. */
 export function mandatorySpec(kind: 'FlowSchema' | 'PriorityLevelConfiguration', name: string): unknown {
   return mandatory.has(name) ? (kind === 'FlowSchema' ? schemas : levels)[name] : undefined;
 }
@@ -139,7 +139,7 @@ const made = (kind: string, name: string, spec: object): KubeObject => ({
   spec,
 });
 
-/** The priority levels and flow schemas every cluster has. */
+/** Creates the default PriorityLevelConfigurations and FlowSchemas. */
 export function defaultFlowControl(): readonly KubeObject[] {
   return [
     ...Object.entries(levels).map(([name, spec]) => made('PriorityLevelConfiguration', name, spec)),
@@ -147,11 +147,14 @@ export function defaultFlowControl(): readonly KubeObject[] {
   ];
 }
 
-/** What a schema or level should be, if it is not: the server keeps its own until an administrator takes one over. */
+/**
+ * Returns the reconciled FlowSchema or PriorityLevelConfiguration if an update is needed. The server maintains its
+ * objects until an administrator disables auto-update.
+ */
 export function reconcileFlowControl(existing: KubeObject, expected: KubeObject): KubeObject | undefined {
   const isMandatory = mandatory.has(expected.metadata.name ?? '');
   const annotation = existing.metadata.annotations?.[autoUpdate];
-  // An object without the annotation that nobody has ever changed is from a time before there was one.
+  // An unmodified object without the annotation predates the annotation.
   const isOurs =
     isMandatory || annotation === 'true' || (annotation === undefined && existing.metadata.generation === 1);
   const wanted = isOurs ? specOf(existing, expected) : existing.spec;
@@ -161,7 +164,7 @@ export function reconcileFlowControl(existing: KubeObject, expected: KubeObject)
   return { ...existing, metadata: { ...existing.metadata, annotations }, spec: wanted };
 }
 
-/** How many requests pass without limit is for the administrator to say even of the level that always exists. */
+/** The administrator may configure the exempt level's concurrency limits even though the level is mandatory. */
 function specOf(existing: KubeObject, expected: KubeObject): unknown {
   const spec = existing.spec as { readonly exempt?: unknown } | undefined;
   const isExempt = expected.kind === 'PriorityLevelConfiguration' && expected.metadata.name === 'exempt';

@@ -9,7 +9,7 @@ import { createWriter } from './writer.ts';
 const apiVersion = 'flowcontrol.apiserver.k8s.io/v1';
 const conditionType = 'Dangling';
 
-/** Says of every flow schema, from now on, whether the priority level it names exists. */
+/** Maintains the Dangling condition of every FlowSchema: whether its priority level exists. */
 export function followFlowSchemas(core: Core, onError: (error: unknown) => void): void {
   const objects = (plural: string) => storedObjects(core.resources, 'flowcontrol.apiserver.k8s.io', plural);
   const schemas = objects('flowschemas');
@@ -17,7 +17,7 @@ export function followFlowSchemas(core: Core, onError: (error: unknown) => void)
   const writer = createWriter(core, 'api-priority-and-fairness-config-consumer-v1');
   const busy = new Set<string>();
 
-  /** Writes until there is nothing to write: the schema may change while it is written. */
+  /** Updates the status until it is current: the FlowSchema may change during the write. */
   async function settle(name: string): Promise<void> {
     if (busy.has(name)) return;
     busy.add(name);
@@ -53,7 +53,7 @@ export function followFlowSchemas(core: Core, onError: (error: unknown) => void)
   settleAll();
 }
 
-/** The status a schema should have, as it is applied; undefined if it has it. */
+/** Returns the status to apply to a FlowSchema; undefined if the status is current. */
 export function statusOf(schema: FlowSchema, level: string, exists: boolean, nowMs: number): KubeObject | undefined {
   const named = `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(level)}`;
   const condition = exists

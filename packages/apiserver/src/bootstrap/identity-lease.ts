@@ -8,7 +8,7 @@ import type { Writer } from './writer.ts';
 const durationSeconds = 3600;
 const renewMs = 10_000;
 
-/** Says that this server is there, for as long as it is. */
+/** Maintains the identity Lease of this server while the server runs. */
 export async function keepIdentityLease(
   writer: Writer,
   clock: Clock,
@@ -39,7 +39,7 @@ export async function keepIdentityLease(
   every(clock, renewMs, () => void tryToRenew(), options.signal);
 }
 
-/** The name of a server: the same on the same host, and unlike any other. */
+/** Returns the identity of a server: stable for a host, and unique. */
 export function serverIdentity(hostname: string): string {
   const digest = createHash('sha256').update(hostname).digest().subarray(0, 16);
   return `apiserver-${base32(digest)}`;

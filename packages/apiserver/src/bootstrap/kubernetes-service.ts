@@ -2,11 +2,11 @@ import { isSame } from '@kruise/machinery/json-value';
 import type { KubeObject } from '../object.ts';
 import type { Writer } from './writer.ts';
 
-/** Where clients inside the cluster find the server. */
+/** Address of the server for clients inside the cluster. */
 export type ServerAddress = {
-  /** The Service's own address. */
+  /** Cluster IP of the Service. */
   readonly clusterIp: string;
-  /** An address at which others reach this server; there may be none. */
+  /** Address at which other hosts reach this server, if any. */
   readonly ip: string | undefined;
   readonly port: number;
 };
@@ -50,7 +50,7 @@ function endpointSlice(ip: string, port: number): KubeObject {
   };
 }
 
-/** Makes the Service that stands for the server, and says where it leads; puts right what is not so any more. */
+/** Creates and repairs the `kubernetes` Service and its endpoints. */
 export async function keepKubernetesService(writer: Writer, address: ServerAddress): Promise<void> {
   const { ip, port } = address;
   await Promise.all([
@@ -60,7 +60,7 @@ export async function keepKubernetesService(writer: Writer, address: ServerAddre
   ]);
 }
 
-/** Gives an object what it lacks of what it should have; undefined if it lacks nothing. */
+/** Returns the existing object with missing fields added; undefined if nothing is missing. */
 type Repair = (existing: KubeObject, wanted: KubeObject) => KubeObject | undefined;
 
 const withPorts: Repair = (existing, wanted) => {

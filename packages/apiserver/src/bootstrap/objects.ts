@@ -1,13 +1,13 @@
 import type { KubeObject } from '../object.ts';
 
-/** The namespaces every cluster has. */
+/** System namespaces. */
 const systemNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
 export function namespaces(): readonly KubeObject[] {
   return systemNamespaces.map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }));
 }
 
-/** The classes of Pods without which a cluster or a node does not work. */
+/** Creates the system PriorityClasses, for Pods that a cluster or node cannot run without. */
 export function priorityClasses(): readonly KubeObject[] {
   const made = (name: string, value: number, description: string) => ({
     apiVersion: 'scheduling.k8s.io/v1',
@@ -31,13 +31,13 @@ export function priorityClasses(): readonly KubeObject[] {
   ];
 }
 
-/** Whom servers behind this one may trust, as PEM text. */
+/** CAs that aggregated servers trust, as PEM. */
 export type Trust = {
   readonly clientAuthority?: string | undefined;
   readonly frontProxyAuthority?: string | undefined;
 };
 
-/** Tells servers behind this one how to know their clients. */
+/** Creates the ConfigMap with the client CAs for aggregated servers. */
 export function extensionAuthentication({ clientAuthority, frontProxyAuthority }: Trust): KubeObject {
   return {
     apiVersion: 'v1',
@@ -58,7 +58,7 @@ export function extensionAuthentication({ clientAuthority, frontProxyAuthority }
   };
 }
 
-/** Since when the use of tokens kept in Secrets is recorded on them. */
+/** Creates the ConfigMap with the date since which the use of legacy tokens is tracked. */
 export function tokenTracking(today: string): KubeObject {
   return {
     apiVersion: 'v1',
@@ -68,7 +68,7 @@ export function tokenTracking(today: string): KubeObject {
   };
 }
 
-/** The addresses Services are given. */
+/** Creates the default ServiceCIDR. */
 export function serviceCidr(cidrs: readonly string[]): KubeObject {
   return {
     apiVersion: 'networking.k8s.io/v1',

@@ -12,11 +12,11 @@ export type PresenceOptions = {
   readonly onError: (error: unknown) => void;
 };
 
-/** Tells the cluster that the server is there and where, for as long as it is. */
+/** Maintains the `kubernetes` Service and the identity Lease while the server runs. */
 export async function keepPresence(core: Core, { address, hostname, onError }: PresenceOptions): Promise<void> {
   const writer = createWriter(core, 'kube-apiserver');
   const { clock, random, signal } = core;
-  // A server that cannot say where it is serves all the same, and tries again.
+  // The server keeps running if the Service cannot be written; the write is retried.
   const keepService = () => keepKubernetesService(writer, address).catch(onError);
   await Promise.all([keepService(), keepIdentityLease(writer, clock, random, { hostname, signal, onError })]);
   every(clock, lookAgainMs, () => void keepService(), signal);

@@ -9,23 +9,23 @@ import type { KubeObject } from '../object.ts';
 import type { Resource } from '../resource.ts';
 import { serverItself } from '../user.ts';
 
-/** Writes the server's own objects: the same way as everyone's, but asking nobody whether it may. */
+/** Writes the server's own objects through the normal write path, without authorization. */
 export interface Writer {
-  /** The object as it is now, if it exists. */
+  /** Returns the object from the cache, if it exists. */
   current(object: KubeObject): KubeObject | undefined;
   create(object: KubeObject): Promise<void>;
   update(object: KubeObject): Promise<void>;
   remove(object: KubeObject): Promise<void>;
-  /** Applies a status; the object is the fields to apply. */
+  /** Applies a status; the object contains the fields to apply. */
   applyStatus(object: KubeObject): Promise<void>;
 }
 
 export type WriterOptions = {
-  /** That what is created is right, as tests have found: it is not validated at every start. */
+  /** Skips validation of created objects, because tests have validated them: this makes the start faster. */
   readonly isProven?: boolean;
 };
 
-/** A writer whose changes are recorded under the name of a manager. */
+/** Creates a writer with a field manager. */
 export function createWriter(core: Core, manager: string, { isProven = false }: WriterOptions = {}): Writer {
   const byKind = new Map<string, Resource>();
   function resourceOf({ apiVersion, kind }: KubeObject): Resource {

@@ -3,31 +3,31 @@ import { deepFreeze } from '@kruise/schema/draft';
 import { after, type Clock } from '@kruise/values/clock';
 import type { Store, StoreEvent } from '../store/store.ts';
 
-/** One watch on the store that feeds the caches of all resources, so that they share one notion of "now". */
+/** One watch on the store that feeds the caches of all resources, so that all caches are at the same revision. */
 export interface Feed {
-  /** The revision up to which every cache has seen every change. */
+  /** Revision up to which every cache has received every change. */
   readonly revision: number;
-  /** Whether the store was lost: nothing will change here any more. */
+  /** Reports whether the store connection was lost; the caches receive no more changes. */
   readonly failed: boolean;
-  /** Sends the changes below a prefix to a receiver from now on; `after` is the revision they follow. */
+  /** Sends the changes below a prefix to a receiver from now on. `after` is the revision before the first change. */
   subscribe(prefix: string, receive: (event: StoreEvent) => void): { readonly after: number };
   unsubscribe(prefix: string): void;
-  /** An object as caches hold it: frozen all through where the server was asked to. */
+  /** Returns an object as the caches hold it: deeply frozen if the server was configured to. */
   held<T>(object: T): T;
-  /** Resolves once the caches are as fresh as the store is at the call. */
+  /** Resolves once the caches are as fresh as the store at the time of the call. */
   caughtUp(): Promise<void>;
-  /** Resolves once a revision has been reached; refuses one that does not come within a few seconds. */
+  /** Resolves once the caches reach a revision; rejects after a few seconds. */
   reached(revision: number): Promise<void>;
 }
 
-/** How long a reader who asks for a revision yet to come is kept waiting, as Kubernetes does. */
+/** Maximum wait for a revision that the cache has not reached, as in Kubernetes. */
 const patienceMs = 3000;
 
 type Waiter = { readonly revision: number; readonly resolve: () => void };
 
 /**
- * Starts the feed. Subscribers are called in the order of revisions, one change after the other, without interruption:
- * between two awaits all caches agree.
+ * Starts the feed. Subscribers are called synchronously in the order of revisions, so all caches agree between two
+ * awaits.
  */
 export function startFeed(
   store: Store,
@@ -53,7 +53,7 @@ export function startFeed(
     }
   }
 
-  /** The receiver of a key: of `/registry/pods/`, or of `/registry/example.com/toys/` with the group in front. */
+  /** Returns the receiver of a key, such as `/registry/pods/`, or `/registry/example.com/toys/` with a group. */
   function receiverOf(key: string): ((event: StoreEvent) => void) | undefined {
     const first = key.indexOf('/', '/registry/'.length) + 1;
     return receivers.get(key.slice(0, first)) ?? receivers.get(key.slice(0, key.indexOf('/', first) + 1));

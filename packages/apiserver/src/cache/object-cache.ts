@@ -5,28 +5,28 @@ import { CompactedError, type Entry, type Store, type StoreEvent } from '../stor
 import type { Feed } from './feed.ts';
 import { type Change, type Scope, seenFrom, type WatchEvent } from './watchers.ts';
 
-/** The objects of one resource, in memory, and what has lately become of them. */
+/** Cache of the objects of one resource, with the recent changes. */
 export interface ObjectCache {
   get(key: string): Cached | undefined;
-  /** The objects whose keys begin so, in the order of keys, from `start` on. */
+  /** Returns the objects with a key prefix, sorted by key, starting at `start`. */
   list(range: { readonly keyPrefix: string; readonly start?: string }): readonly Cached[];
   readonly size: number;
-  /** The revision of the newest change; the state has been the same ever since. */
+  /** Revision of the newest change; the objects have not changed since. */
   readonly changedAt: number;
   /**
-   * Watches from a revision on; a change is handed over as soon as it is known. The answer tells, at any time, the
-   * revision up to which everything has been handed over.
+   * Watches from a revision on; every change is delivered as soon as it arrives. The returned function reports the
+   * revision up to which all changes have been delivered.
    */
   watch(scope: Scope, afterRevision: number, watcher: Watcher): () => number;
-  /** The objects of a scope now and, from the same moment on, every change. */
+  /** Returns the objects of a scope and watches all later changes. */
   listAndWatch(scope: Scope, watcher: Watcher): { readonly items: readonly Cached[]; readonly revision: number };
-  /** Ends every watch, for a resource that is from now on served in another way. */
+  /** Ends every watch, because the resource will be served differently from now on. */
   endWatches(): void;
-  /** Follows no changes any more, and ends every watch. */
+  /** Unsubscribes from the feed and ends every watch. */
   close(): void;
 }
 
-/** Who watches: called for each event in order, and once at the end if it was not the watcher who ended it. */
+/** Watcher: called for each event in order, and once at the end unless the watcher itself ended the watch. */
 export type Watcher = {
   readonly signal: AbortSignal;
   readonly receive: (event: WatchEvent) => void;
@@ -34,17 +34,18 @@ export type Watcher = {
 };
 
 /**
- * How many changes are kept for watchers that resume, or twice as many. A watcher that resumes from further back reads
- * the store's own history, so this only has to cover the usual reconnect, and each keeps a version alive.
+ * Number of changes kept for watchers that resume; up to twice as many are held. A watcher that resumes from further
+ * back reads the history of the store, so this only has to cover the usual reconnect. Each change keeps an object
+ * version alive.
  */
 const rememberedChanges = 256;
-/** Bytes that those changes may store together: a client can write an object of a megabyte over and over. */
+/** Maximum total size of the kept changes: a client can write an object of a megabyte repeatedly. */
 const rememberedBytes = 32 * 2 ** 20;
 
-/** An object as the store has it. */
+/** Object as stored. */
 export type StoredObject = Pick<Entry, 'key' | 'value' | 'modRevision'>;
 
-/** Loads a resource and keeps it current. */
+/** Loads the objects of a resource and keeps the cache current. */
 export async function loadObjectCache(
   store: Store,
   feed: Feed,
@@ -54,7 +55,7 @@ export async function loadObjectCache(
   const entries = createOrderedMap<Cached>();
   let size = 0;
   let changedAt = 0;
-  // The changes after `rememberedSince`, oldest first.
+  // Changes after `historySince`, oldest first.
   let remembered: (Change & { readonly bytes: number })[] = [];
   let bytes = 0;
   let rememberedSince = 0;
@@ -102,7 +103,7 @@ export async function loadObjectCache(
     watcher.signal.addEventListener('abort', () => watching.delete(watch), { once: true });
   }
 
-  /** Shows what memory still has of the changes after a revision, then all that come. */
+  /** Delivers the kept changes after a revision, then all new changes. */
   function resume(scope: Scope, afterRevision: number, watcher: Watcher): void {
     let index = remembered.length;
     while (index > 0 && remembered[index - 1]!.revision > afterRevision) index--;
@@ -113,7 +114,7 @@ export async function loadObjectCache(
     attach(scope, watcher);
   }
 
-  /** Reads the past from the store until memory takes over. */
+  /** Replays changes from the store's history until the kept changes take over. */
   async function replay(
     scope: Scope,
     afterRevision: number,
@@ -134,7 +135,7 @@ export async function loadObjectCache(
           });
           if (seen) watcher.receive(seen);
         }
-        // Memory must reach this far too, or the change between the two would be lost.
+        // The feed must have reached this revision too, or the changes in between would be lost.
         if (batch.revision >= rememberedSince && batch.revision <= feed.revision) {
           resume(scope, batch.revision, watcher);
           progressed('live');

@@ -1,33 +1,33 @@
 import { type Cached, type KubeObject, withRevision } from '../object.ts';
 
-/** A change of one object, as the cache saw it. */
+/** Change of one object, as the cache received it. */
 export type Change = {
   readonly revision: number;
   readonly key: string;
-  /** The state before, unless the object is new. */
+  /** Previous state; undefined if the object was created. */
   readonly previous: Cached | undefined;
-  /** The state after, unless the object is gone. */
+  /** New state; undefined if the object was deleted. */
   readonly current: Cached | undefined;
 };
 
-/** What one watcher is told: a change seen through what it asked for. */
+/** Event for one watcher: a change filtered by the watcher's scope. */
 export type WatchEvent = {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly cached: Cached;
   readonly change: Change;
 };
 
-/** What a watcher asked for. */
+/** Scope of a watcher. */
 export type Scope = {
-  /** Only keys that begin so. */
+  /** Key prefix of the objects. */
   readonly keyPrefix: string;
-  /** Only objects of this kind; absent means all. */
+  /** Selector of the objects; absent means all. */
   readonly matches?: (object: KubeObject) => boolean;
 };
 
 const departures = new WeakMap<Change, Cached>();
 
-/** The last state a watcher knew of an object it sees no more, at the revision of the change that took it away. */
+/** Returns the last state that a watcher saw of an object that left its scope, at the revision of the change. */
 function departed(change: Change, previous: Cached): Cached {
   let found = departures.get(change);
   if (!found) {
@@ -37,7 +37,7 @@ function departed(change: Change, previous: Cached): Cached {
   return found;
 }
 
-/** What a watcher of this scope sees of a change, if anything. */
+/** Returns the event that a watcher of this scope receives for a change, if any. */
 export function seenFrom({ keyPrefix, matches }: Scope, change: Change): WatchEvent | undefined {
   if (!change.key.startsWith(keyPrefix)) return undefined;
   const { previous, current } = change;

@@ -9,22 +9,22 @@ import { type AgentOptions, request as requestSecure, Agent as SecureAgent } fro
 import type { Duplex, Readable } from 'node:stream';
 import type { Clock } from '@kruise/values/clock';
 
-/** A server behind this one: a kubelet, or whatever listens in a Pod. */
+/** Backend that this server proxies to: a kubelet, or a server in a Pod. */
 export interface Backend {
-  /** `https://10.0.0.7:10250`, for messages. */
+  /** URL for messages, such as `https://10.0.0.7:10250`. */
   readonly url: string;
   send(request: BackendRequest): Promise<BackendAnswer>;
-  /** Asks to speak another protocol from here on. */
+  /** Requests a protocol upgrade. */
   upgrade(request: BackendRequest): Promise<Switched | BackendAnswer>;
 }
 
 export type BackendRequest = {
   readonly method: string;
-  /** With the query. */
+  /** Path with the query. */
   readonly path: string;
   readonly headers: { readonly [name: string]: string | string[] | undefined };
   readonly body?: Readable;
-  /** Ends the request, and what came of it. */
+  /** Aborts the request and the upgraded connection. */
   readonly signal: AbortSignal;
 };
 
@@ -35,7 +35,7 @@ export type BackendAnswer = {
   readonly body: Readable;
 };
 
-/** The backend agreed, and the socket is the callers'. */
+/** Accepted upgrade; the caller owns the socket. */
 export type Switched = {
   readonly code: 101;
   readonly reason: string;
@@ -48,29 +48,29 @@ export function hasSwitched(answer: Switched | BackendAnswer): answer is Switche
   return 'socket' in answer;
 }
 
-/** Where a backend is on the network. */
+/** Network location of a backend. */
 export type Location = {
   readonly scheme: 'http' | 'https';
   readonly host: string;
   readonly port: number;
-  /** The name its certificate must have, where that is not its host. */
+  /** TLS server name, if it differs from the host. */
   readonly serverName?: string;
 };
 
-/** How to show and check who is who. */
+/** TLS settings for connections to a backend. */
 export type BackendTls = {
   readonly certificate?: string;
   readonly key?: string;
-  /** The authority that the backend's certificate must be of; without one, any is taken. */
+  /** CA of the backend's certificate; without a CA the certificate is not verified. */
   readonly authority?: string;
-  /** Takes certificates of the authorities that the system trusts, rather than any. */
+  /** Verifies the certificate with the system CAs. */
   readonly trustsSystem?: boolean;
 };
 
-/** Whoever has not answered the phone by now is not there. */
+/** Timeout for connecting to a backend. */
 const dialTimeoutMs = 30_000;
 
-/** Reaches backends over the network. Connections for plain requests are kept for the next. */
+/** Creates a client for backends on the network. Connections of plain requests are reused. */
 export function createNetwork(
   clock: Clock,
   tls: BackendTls,
@@ -85,7 +85,7 @@ export function createNetwork(
   return {
     at({ scheme, host, port, serverName }) {
       const begin = ({ method, path, headers, signal }: BackendRequest, upgrade: boolean) => {
-        // Node writes headers byte by byte, and takes them for Latin-1 as it does when it reads them.
+        // Node.js reads and writes header bytes as Latin-1.
         const named = serverName === undefined ? {} : { servername: serverName };
         const options = { host, port, method, path, headers, signal, ...named, setHost: headers.host === undefined };
         if (scheme === 'http') return requestPlain({ ...options, agent: upgrade ? false : agents.http });
@@ -113,7 +113,7 @@ export function createNetwork(
             outgoing.once('response', (response) => resolve(answerOf(response)));
             outgoing.once('error', (error) => reject(asGoSays(error, host, port)));
             if (request.body) {
-              // For some methods Node does not expect a body, and would send it without saying where it ends.
+              // For some methods Node.js expects no body, and would send the body without framing.
               if (request.headers['content-length'] === undefined) outgoing.setHeader('transfer-encoding', 'chunked');
               request.body.once('error', (error) => outgoing.destroy(error));
               request.body.pipe(outgoing);
@@ -148,7 +148,7 @@ function answerOf(response: IncomingMessage): BackendAnswer {
   return { code: statusCode, reason: statusMessage, headers, body: response };
 }
 
-/** An address with a port, as it stands in a URL. */
+/** Formats an address with a port, as in a URL. */
 export function hostAndPort(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
@@ -160,7 +160,7 @@ const connectErrors: { readonly [code: string]: string } = {
   ETIMEDOUT: 'i/o timeout',
 };
 
-/** What failed in the words of Go, which people look for. */
+/** Converts a connection error to Go's wording, which users search for. */
 export function asGoSays(error: NodeJS.ErrnoException, host: string, port: number): Error {
   const { code = '' } = error;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {

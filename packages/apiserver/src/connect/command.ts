@@ -15,14 +15,14 @@ import type { Exchange } from '../http/exchange.ts';
 import { type Backend, hasSwitched } from './backend.ts';
 import { takeUpgrade } from './forward.ts';
 
-/** Whether a client speaks the protocol that kubelets do not. */
+/** Reports whether the client speaks the WebSocket protocol v5, which kubelets do not. */
 export function needsTranslation({ headers }: Exchange): boolean {
   return isWebSocket(headers) && listOf(headers['sec-websocket-protocol']).includes(closableCommandProtocol);
 }
 
 /**
- * Runs a command for a client that speaks the newest protocol over WebSocket, with a kubelet that speaks SPDY. The
- * client has its WebSocket before the kubelet is asked, so whatever goes wrong is told on the error channel.
+ * Translates a command stream between a client with the newest WebSocket protocol and a kubelet with SPDY. The
+ * WebSocket is open before the kubelet is called, so errors are sent on the error channel.
  */
 export async function translateCommand(
   exchange: Exchange,
@@ -45,7 +45,7 @@ export async function translateCommand(
     const { stdin, stdout, stderr, status } = command;
     signal.addEventListener('abort', command.close, { once: true });
     client.onResize(command.resize);
-    // What is typed after the command has ended reaches nobody, and that is no error.
+    // Input after the end of the command is discarded without an error.
     if (stdin && client.stdin) pipeline(client.stdin, stdin, { signal }).catch(() => {});
     const outputs = [
       stdout && client.stdout ? pipeline(stdout, client.stdout, { end: false, signal }) : undefined,
@@ -61,7 +61,7 @@ export async function translateCommand(
   }
 }
 
-/** Asks a kubelet for a command over SPDY. */
+/** Opens a command stream to a kubelet over SPDY. */
 async function openCommand(
   backend: Backend,
   clock: Clock,
@@ -76,7 +76,7 @@ async function openCommand(
     throw new Error(`error sending request: Post "${backend.url}${path}": ${error.message}`, { cause: error });
   });
   if (!hasSwitched(answer)) throw await refusalOf(answer.body);
-  // A kubelet that does not choose is one of the first.
+  // A kubelet that selects no protocol speaks the first version.
   const protocol = String(answer.headers['x-stream-protocol-version'] ?? 'channel.k8s.io');
   return openRemoteCommand(answer.socket, clock, { protocol, head: answer.head, streams });
 }
@@ -96,12 +96,12 @@ async function refusalOf(body: AsyncIterable<Buffer>): Promise<Error> {
     const status = JSON.parse(text) as Status & { readonly kind?: string };
     if (status.kind === 'Status') return new StatusError(status);
   } catch {
-    // Kubelets say no in plain words.
+    // Kubelets return errors as plain text.
   }
   return new Error(`unable to upgrade connection: ${text}`);
 }
 
-/** How a command ended, in the words in which the client is told. */
+/** Returns the exit status of a command as sent to the client. */
 function shown(status: Status): Status {
   if (status.status === 'Success') return { metadata: {}, status: 'Success' };
   const code = status.details?.causes?.find(({ reason }) => reason === 'ExitCode')?.message;
@@ -117,7 +117,7 @@ function shown(status: Status): Status {
   };
 }
 
-/** On the error channel a Status does not say that it is one. */
+/** Removes the type fields: a Status on the error channel has none. */
 function withoutType({ kind: _kind, apiVersion: _apiVersion, ...status }: Status): Status {
   return status;
 }

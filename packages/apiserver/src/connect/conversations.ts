@@ -11,7 +11,7 @@ type Converse = Extract<Subresource, { type: 'connect' }>['converse'];
 const talk = ['GET', 'POST'];
 const anything = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
-/** Lets users speak with what their objects stand for: containers, and whatever serves HTTP. */
+/** Registers the connect subresources: exec, attach, portforward, log and proxy. */
 export function addConversations(core: Core, connector: NodeConnector): void {
   const add = (plural: string, name: string, methods: readonly string[], of: (resource: Resource) => Converse) =>
     addSubresource(core.resources, '', plural, name, (resource) => ({

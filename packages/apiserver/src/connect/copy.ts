@@ -1,7 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { Stream } from '../http/exchange.ts';
 
-/** Sends on what comes, as fast as it is taken. What a backend does not end itself is not made to look whole. */
+/**
+ * Copies a response body with backpressure. A body that the backend does not complete is aborted, so that it does not
+ * look complete.
+ */
 export async function copyTo(stream: Stream, body: Readable, signal: AbortSignal): Promise<void> {
   const gone = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
   try {

@@ -7,9 +7,9 @@ import { tokenProtocol } from '../authentication/bearer-tokens.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { type Backend, type BackendAnswer, hasSwitched, type Switched } from './backend.ts';
 
-/** Passing requests on: which headers go along, and how two sockets become one. */
+/** Request forwarding: header filtering and protocol upgrades. */
 
-/** Headers that are about one connection, not about what is sent over it. */
+/** Hop-by-hop headers, which concern only one connection. */
 const hopByHop = new Set([
   'connection',
   'proxy-connection',
@@ -22,7 +22,7 @@ const hopByHop = new Set([
   'upgrade',
 ]);
 
-/** What tells this server who is asking is nobody else's business. */
+/** Reports whether a header carries credentials for this server, which must not be forwarded. */
 function isCredential(name: string): boolean {
   return name === 'authorization' || name.startsWith('impersonate-') || name.startsWith('x-remote-');
 }
@@ -38,7 +38,7 @@ export function forwardedHeaders(exchange: Exchange): ForwardedHeaders {
   for (const [name, value] of Object.entries(endToEnd(exchange.headers))) {
     if (!name.startsWith(':') && !isCredential(name)) headers[name] = value;
   }
-  // A browser's token may stand among the protocols it offers.
+  // The offered subprotocols may contain a browser's bearer token.
   const protocols = headers['sec-websocket-protocol'];
   if (protocols !== undefined) {
     headers['sec-websocket-protocol'] = listOf(protocols)
@@ -57,7 +57,7 @@ export function upgradeHeaders(exchange: Exchange): ForwardedHeaders {
   return { ...forwardedHeaders(exchange), connection: 'Upgrade', upgrade: exchange.headers.upgrade };
 }
 
-/** The headers that go from one connection to the next. */
+/** Returns the end-to-end headers. */
 export function endToEnd<T>(headers: { readonly [name: string]: T | undefined }): { [name: string]: T } {
   const named = new Set(
     String(headers.connection ?? '')
@@ -72,13 +72,13 @@ export function endToEnd<T>(headers: { readonly [name: string]: T | undefined })
   return kept;
 }
 
-/** Takes the socket of a request that asks to switch protocols. */
+/** Returns the socket of an upgrade request. */
 export function takeUpgrade(exchange: Exchange): Upgrade {
   if (!exchange.upgrade || !isUpgrade(exchange.headers)) throw badRequest('Upgrade request required');
   return exchange.upgrade();
 }
 
-/** Lets a client speak with a backend in whatever protocol they agree on. */
+/** Connects a client to a backend with the protocol that they negotiate. */
 export async function passUpgrade(
   exchange: Exchange,
   backend: Backend,
@@ -97,7 +97,7 @@ export async function passUpgrade(
   await join(socket, answer.socket);
 }
 
-/** Asks a backend to switch protocols. What is neither agreement nor refusal is an error. */
+/** Requests a protocol upgrade from a backend. Any response other than an upgrade or an error status is an error. */
 export async function upgradeOf(
   exchange: Exchange,
   backend: Backend,
@@ -117,7 +117,7 @@ function dialFailure({ message }: Error): StatusError {
   return unclassified(`error dialing backend: ${message}`);
 }
 
-/** Passes on that a backend would not switch, and hangs up. */
+/** Relays a backend's refusal to upgrade, and closes the connection. */
 export async function relayRefusal(socket: Duplex, { code, reason, headers, body }: BackendAnswer): Promise<void> {
   writeHead(socket, code, { ...endToEnd(headers), connection: 'close' }, reason);
   body.pipe(socket);

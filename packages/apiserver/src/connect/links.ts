@@ -2,7 +2,7 @@ import { type Readable, Transform } from 'node:stream';
 import { createDeflateRaw, createGunzip, createGzip, createInflateRaw } from 'node:zlib';
 import type { BackendAnswer } from './backend.ts';
 
-/** The attributes of each element that hold a URL. */
+/** Attributes that contain a URL, by HTML element. */
 const attributes: { readonly [element: string]: readonly string[] } = {
   a: ['href'],
   applet: ['codebase'],
@@ -31,19 +31,19 @@ const attributes: { readonly [element: string]: readonly string[] } = {
   video: ['poster', 'src'],
 };
 
-/** Elements whose content is no HTML, whatever it looks like. */
+/** Elements whose content is raw text rather than HTML. */
 const rawElements: { readonly [element: string]: RegExp } = {
   script: /<\/script/i,
   style: /<\/style/i,
   textarea: /<\/textarea/i,
   title: /<\/title/i,
 };
-/** As long as the longest of these ends. */
+/** Length of the longest end tag. */
 const longestEnd = '</textarea'.length;
 const commentEnd = /-->/;
 const elementName = /^<([a-z][^\s/>]*)/i;
 const attribute = /(\s)([a-z]+)(\s*=\s*)(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/gi;
-/** What is longer than this and has no end is no tag. */
+/** Maximum length of a tag; longer text without an end is no tag. */
 const maxTagLength = 64 * 1024;
 
 const codecs = {
@@ -51,7 +51,7 @@ const codecs = {
   deflate: { decode: createInflateRaw, encode: createDeflateRaw },
 };
 
-/** A page with its links changed, as it passes. One in an encoding that nobody knows stays as it is. */
+/** Rewrites the links of an HTML page while streaming. Pages with an unknown encoding are not changed. */
 export function rewriteLinks(
   { body, headers }: BackendAnswer,
   rewrite: (url: string) => string,
@@ -70,10 +70,10 @@ export function rewriteLinks(
   return { body: chain(decode(), linkRewriter(rewrite), encode()), headers: rest };
 }
 
-/** Changes the URLs in the tags of a page. It is read byte by byte: all that matters is ASCII. */
+/** Rewrites the URLs in the tags of an HTML page. The page is processed as bytes: all relevant characters are ASCII. */
 export function linkRewriter(rewrite: (url: string) => string): Transform {
   let text = '';
-  /** Within a comment or a script: where that ends. */
+  /** End of the current comment or script. */
   let until: RegExp | undefined;
 
   function step(last: boolean): string | undefined {
@@ -95,7 +95,7 @@ export function linkRewriter(rewrite: (url: string) => string): Transform {
     }
     if (!/^<[a-z]/i.test(text)) return take(1);
     const end = tagEnd(text);
-    // Looking for a tag at every sign that might begin one would take the square of their number.
+    // Searching for a tag at every possible start would take quadratic time.
     if (end < 0) return last || text.length > maxTagLength ? take(text.length) : undefined;
     const tag = take(end);
     const element = elementName.exec(tag)![1]!.toLowerCase();
@@ -137,7 +137,7 @@ export function linkRewriter(rewrite: (url: string) => string): Transform {
   });
 }
 
-/** Where the tag ends that a text begins with; what stands in quotes does not end it. Below zero: not here. */
+/** Returns the end of the tag that a text starts with, ignoring quoted text; negative if the end is not in the text. */
 function tagEnd(text: string): number {
   const sign = /["'>]/g;
   for (let found = sign.exec(text); found; found = sign.exec(text)) {

@@ -13,7 +13,7 @@ import type { NodeConnector } from './node-connector.ts';
 import { logOptions } from './pod-options.ts';
 import { containerOf, nodeOf, podOf } from './target.ts';
 
-/** Reads what a container has written, and what it goes on to write. */
+/** Serves the log subresource: streams the log of a container. */
 export async function log(
   core: Core,
   connector: NodeConnector,
@@ -43,7 +43,7 @@ export async function log(
   await copyTo(exchange.begin(200, { ...headers, 'content-type': 'text/plain' }), answer.body, signal);
 }
 
-/** The options as kubelets take them, in the order of their names. */
+/** Returns the options as a kubelet query, sorted by name. */
 function kubeletQuery(options: PodLogOptions): string {
   const query = new URLSearchParams();
   for (const name of [
@@ -63,7 +63,7 @@ function kubeletQuery(options: PodLogOptions): string {
 
 const maxRefusalBytes = 50_000;
 
-/** What is said of each code that a kubelet may answer with. */
+/** Reason and message of each status code that a kubelet may return. */
 const meanings: { readonly [code: number]: { readonly reason: string; readonly message: string } } = {
   401: { reason: 'Unauthorized', message: 'the server has asked for the client to provide credentials' },
   404: { reason: 'NotFound', message: 'the server could not find the requested resource' },
@@ -114,7 +114,7 @@ async function textOf(body: Readable): Promise<string> {
   return Buffer.concat(chunks).subarray(0, maxRefusalBytes).toString();
 }
 
-/** Programs in a browser read logs this way: messages of nothing but the log. */
+/** Serves logs over WebSocket, for browsers: each message is a piece of the log. */
 async function overWebSocket(exchange: Exchange, body: Readable): Promise<void> {
   let accepted: AcceptedWebSocket;
   try {
@@ -133,11 +133,11 @@ async function overWebSocket(exchange: Exchange, body: Readable): Promise<void> 
   socket.on('error', () => {});
   socket.once('close', () => body.destroy());
   try {
-    // The first message tells the client that it is connected.
+    // The first message signals that the connection is open.
     await send(Buffer.alloc(0));
     for await (const chunk of body as AsyncIterable<Buffer>) await send(chunk);
   } catch {
-    // Either side has gone away, and so has whoever could be told.
+    // One side has disconnected, so there is no client to report an error to.
   } finally {
     socket.close(1000);
   }

@@ -6,27 +6,27 @@ import { badRequest, unclassified } from '@kruise/machinery/status';
 import type { Clock } from '@kruise/values/clock';
 import { type Backend, type BackendTls, createNetwork, type Location } from './backend.ts';
 
-/** How the server reaches nodes and what runs on them. In one process with its kubelets it may do without sockets. */
+/** Connects to nodes and to the Pods on them. A server in the same process as its kubelets needs no sockets. */
 export type NodeConnector = {
-  /** The kubelet of a node. Logs may be asked for without checking whether it is the right one. */
+  /** Returns the kubelet of a node. For logs, certificate verification may be skipped. */
   kubelet(node: Node, options?: { readonly unchecked?: boolean }): Backend;
-  /** What a user wants to reach on a node: its kubelet, or another port. */
+  /** Returns the target of a node proxy request: the kubelet, or another port. */
   proxy(node: Node, port: { readonly scheme: string; readonly port: string }): Promise<Backend>;
-  /** What listens in the network of the cluster. */
+  /** Returns the backend at an address in the cluster network. */
   address(location: Location): Backend;
-  /** Where the network of the cluster is not this machine's: the way into it. */
+  /** Connects to the cluster network, if it is not the network of this machine. */
   readonly dial?: Dial;
   close(): void;
 };
 
-/** A bare connection into the network of the cluster; undefined for an address that is not of that network. */
+/** Opens a connection into the cluster network; undefined for an address outside of it. */
 export type Dial = (target: { readonly host: string; readonly port: number }) => Promise<Duplex | undefined>;
 
-/** The types of addresses a node may have. */
+/** Types of node addresses. */
 export const nodeAddressTypes = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'] as const;
 export type NodeAddressType = (typeof nodeAddressTypes)[number];
 
-/** The order of kubeadm: names of nodes are rarely in any DNS. */
+/** Order of kubeadm: node names are rarely resolvable by DNS. */
 const defaultAddressTypes: readonly NodeAddressType[] = ['InternalIP', 'ExternalIP', 'Hostname'];
 const defaultKubeletPort = 10250;
 
@@ -36,13 +36,13 @@ export type KubeletAccess = BackendTls & {
   readonly addressTypes?: readonly NodeAddressType[];
 };
 
-/** Reaches nodes over the network, as themselves say where they are. */
+/** Connects to nodes over the network, at the addresses in their status. */
 export function networkConnector(clock: Clock, access: KubeletAccess = {}): NodeConnector {
   const { addressTypes = defaultAddressTypes, ...kubeletTls } = access;
   const kubelets = createNetwork(clock, kubeletTls);
   const { authority: _, ...unchecked } = kubeletTls;
   const anyKubelet = createNetwork(clock, unchecked);
-  // Pods have certificates of whomever; the way to them is as safe as the network of the cluster.
+  // Pod certificates can have any CA, so they are not verified; the cluster network is trusted.
   const pods = createNetwork(clock, {});
   const kubeletAt = (node: Node): Location => ({
     scheme: 'https',
@@ -88,7 +88,7 @@ notGlobal.addAddress('::1', 'ipv6');
 notGlobal.addSubnet('fe80::', 10, 'ipv6');
 notGlobal.addSubnet('ff00::', 8, 'ipv6');
 
-/** Whether an address may be one of another machine: users must not get to what listens for this one alone. */
+/** Reports whether an address is global unicast: users must not reach servers that listen only on this machine. */
 export function isGlobalUnicast(address: string): boolean {
   const version = isIP(address);
   return version !== 0 && !notGlobal.check(address, version === 4 ? 'ipv4' : 'ipv6');

@@ -11,7 +11,7 @@ import { formatTime, parseTime } from '@kruise/values/time';
 import { parseInteger } from '../handlers/list-options.ts';
 import { isTrue } from '../request.ts';
 
-/** The options of conversations, read from the query as Kubernetes does. */
+/** Options of the connect subresources, parsed from the query as Kubernetes does. */
 
 const streams = ['stdin', 'stdout', 'stderr', 'tty'] as const;
 

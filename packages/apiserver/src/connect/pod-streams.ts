@@ -15,7 +15,7 @@ import { attachOptions, execOptions, portForwardOptions } from './pod-options.ts
 import { containerOf, nodeOf, podOf } from './target.ts';
 import { needsTunnel, tunnel } from './tunnel.ts';
 
-/** What the conversations with Pods have in common. */
+/** Common parts of the streaming Pod subresources. */
 export type PodConversation = {
   readonly core: Core;
   readonly connector: NodeConnector;
@@ -24,14 +24,14 @@ export type PodConversation = {
   readonly exchange: Exchange;
 };
 
-/** Runs a command in a container. */
+/** Serves the exec subresource: runs a command in a container. */
 export async function exec(conversation: PodConversation): Promise<void> {
   const options = execOptions(conversation.context.query);
   const command = (options.command ?? []).map((each): [string, string] => ['command', each]);
   await converse(conversation, 'exec', options, command);
 }
 
-/** Joins the command a container runs. */
+/** Serves the attach subresource: attaches to the main process of a container. */
 export async function attach(conversation: PodConversation): Promise<void> {
   await converse(conversation, 'attach', attachOptions(conversation.context.query), []);
 }
@@ -54,14 +54,14 @@ async function converse(
   }
   const path = `/${action}/${pod.metadata?.namespace}/${pod.metadata?.name}/${container}?${query}`;
   if (needsTranslation(exchange)) {
-    // A terminal has one output for everything.
+    // A terminal has a single output stream.
     const streams = { stdin, stdout, stderr: stderr && !tty, tty };
     return translateCommand(exchange, core.clock, kubelet, { path, streams });
   }
   await pass(conversation, kubelet, path);
 }
 
-/** Reaches ports of a Pod. */
+/** Serves the portforward subresource. */
 export async function portForward(conversation: PodConversation): Promise<void> {
   const { core, context, exchange } = conversation;
   const options = portForwardOptions(context.query);

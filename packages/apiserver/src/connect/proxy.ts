@@ -15,7 +15,7 @@ import type { NodeConnector } from './node-connector.ts';
 import { type ProxiedAt, rewriteUrl } from './redirect.ts';
 import { proxyTarget } from './target.ts';
 
-/** Passes any request on to what a Pod, Service or node serves. */
+/** Serves the proxy subresources of Pods, Services and nodes. */
 export async function proxy(
   core: Core,
   connector: NodeConnector,
@@ -27,7 +27,7 @@ export async function proxy(
   const { info } = context;
   const kind = `${resource.kind.kind}ProxyOptions`;
   const path = pathOf(info.rest, info.path.endsWith('/'));
-  // Options are no objects: they have no metadata, and nobody looks for any.
+  // Options are not objects: they have no metadata, and no plugin reads any.
   const options = { kind, apiVersion: 'v1', ...(path === '' ? {} : { path }) } as unknown as KubeObject;
   await admitConnect(core, context, resource, { group: '', version: 'v1', kind }, options);
   const backend = await proxyTarget(core, connector, context);
@@ -67,13 +67,13 @@ export async function proxy(
   return copyTo(exchange.begin(answer.code, all), body, signal);
 }
 
-/** What follows `/proxy`, without the dots and slashes that mean nothing. */
+/** Returns the normalized path after `/proxy`. */
 function pathOf(rest: readonly string[], slash: boolean): string {
   const path = rest.length === 0 ? '' : posix.normalize(`/${rest.join('/')}`);
   return slash && !path.endsWith('/') ? `${path}/` : path;
 }
 
-/** The part of a path that leads to this server: all but what is the backend's. */
+/** Returns the part of a path before the backend's path. */
 function prefixOf(path: string, theirs: number): string {
   const segments = path.split('/').filter((segment) => segment !== '');
   return `/${segments.slice(0, segments.length - theirs).join('/')}`;

@@ -11,16 +11,16 @@ import type { Core } from '../core.ts';
 import type { Backend } from './backend.ts';
 import { isGlobalUnicast, type NodeConnector } from './node-connector.ts';
 
-/** Finds out with whom a conversation is: which container of which Pod on which node, or which address. */
+/** Resolution of the target of a connect request: the container, Pod and node, or the address. */
 
-/** An object, as it is now. */
+/** Reads the current object. */
 async function current<T>(core: Core, kind: Kind<T>, namespace: string | undefined, name: string): Promise<T> {
   const { group, version, plural } = kind;
   await core.feed.caughtUp();
   const storage = core.resources.find(group, version, plural)?.storage;
   const found = storage?.cache.get(storage.keyOf(namespace, name));
   if (!found) throw notFound(kind, name);
-  // The kind is built in, so its objects are stored in the version it is defined in.
+  // The kind is built in, so its storage version is the version it is defined in.
   return found.object as T;
 }
 
@@ -32,7 +32,7 @@ export function nodeOf(core: Core, name: string): Promise<Node> {
   return current(core, node, undefined, name);
 }
 
-/** The container that is meant: the one named, or the only one. */
+/** Returns the requested container, or the default container. */
 export function containerOf({ metadata, spec }: Pod, asked: string | undefined): string {
   const all = spec ? [...containersOf(spec, 'spec')].map(([{ name }]) => name) : [];
   if (asked) {
@@ -47,7 +47,7 @@ export function containerOf({ metadata, spec }: Pod, asked: string | undefined):
 
 type ProxyName = { readonly scheme: string; readonly name: string; readonly port: string };
 
-/** `name`, `name:port` or `scheme:name:port`. */
+/** Parses `name`, `name:port` or `scheme:name:port`. */
 function splitName(what: string, text: string): ProxyName {
   const parts = text.split(':');
   const [scheme, name, port] = parts.length === 3 ? parts : ['', parts[0], parts[1] ?? ''];
@@ -57,7 +57,7 @@ function splitName(what: string, text: string): ProxyName {
   return { scheme: scheme!, name, port: port! };
 }
 
-/** What a user means by the name of a proxied object. */
+/** Resolves the name of a proxied object to a backend. */
 export async function proxyTarget(core: Core, connector: NodeConnector, context: RequestContext): Promise<Backend> {
   const { info } = context;
   switch (info.plural) {
@@ -97,7 +97,7 @@ async function serviceTarget(core: Core, connector: NodeConnector, context: Requ
     const found = ports.find((each) => (each.name ?? '') === port);
     if (!found) continue;
     for (const { ip, targetRef } of rotated(addresses, random.next())) {
-      // Addresses that are not of Pods could lead anywhere.
+      // Endpoints that are not Pods could lead to any address.
       if (!targetRef || targetRef.namespace !== info.namespace) continue;
       const target = await podOf(core, context, targetRef.name ?? '').catch(() => undefined);
       if (!target?.status?.podIPs?.some((each) => each.ip === ip)) continue;
@@ -107,7 +107,7 @@ async function serviceTarget(core: Core, connector: NodeConnector, context: Requ
   throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(info.name)}`);
 }
 
-/** The same in the same order, from somewhere on. */
+/** Rotates a list by a fraction of its length. */
 function rotated<T>(items: readonly T[], fraction: number): T[] {
   const start = Math.floor(fraction * items.length);
   return [...items.slice(start), ...items.slice(0, start)];

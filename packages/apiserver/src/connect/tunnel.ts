@@ -7,19 +7,19 @@ import type { Exchange } from '../http/exchange.ts';
 import { type Backend, hasSwitched } from './backend.ts';
 import { relayRefusal, takeUpgrade, upgradeHeaders, upgradeOf } from './forward.ts';
 
-/** The protocols a client wants SPDY to carry inside its WebSocket. */
+/** Returns the subprotocols that tunnel SPDY in a WebSocket. */
 function tunnelled({ headers }: Exchange): string[] {
   return listOf(headers['sec-websocket-protocol'])
     .filter((protocol) => protocol.startsWith(tunnelPrefix) && protocol.endsWith('.k8s.io'))
     .map((protocol) => protocol.slice(tunnelPrefix.length));
 }
 
-/** Whether a client wants to speak SPDY inside a WebSocket. */
+/** Reports whether a client wants to tunnel SPDY in a WebSocket. */
 export function needsTunnel(exchange: Exchange): boolean {
   return isWebSocket(exchange.headers) && tunnelled(exchange).length > 0;
 }
 
-/** Carries SPDY between a kubelet and a client that has it inside a WebSocket. */
+/** Tunnels SPDY between a kubelet and a client's WebSocket. */
 export async function tunnel(exchange: Exchange, backend: Backend, path: string): Promise<void> {
   const headers = upgradeHeaders(exchange);
   for (const name of Object.keys(headers)) if (name.startsWith('sec-websocket-')) delete headers[name];

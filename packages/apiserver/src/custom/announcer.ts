@@ -4,8 +4,8 @@ import type { Core } from '../core.ts';
 type GroupVersion = { readonly group: string; readonly version: string };
 
 /**
- * Keeps the APIService of each group version in step with what is served there. Definitions often come and go many at
- * a time: however many changes there are while one is dealt with, they are dealt with as one.
+ * Keeps the APIService of each group version in sync with the served custom resources. Definitions often change many at
+ * a time, so changes during a sync are coalesced into one.
  */
 export function createAnnouncer(core: Core, onError: (error: unknown) => void): (groupVersion: GroupVersion) => void {
   const apiServices = createCustomApiServices(core);
@@ -15,7 +15,7 @@ export function createAnnouncer(core: Core, onError: (error: unknown) => void): 
     do {
       states.set(id, 'busy');
       await apiServices.sync(groupVersion);
-      // The next look must see what this one did.
+      // The next sync must see the writes of this one.
       await core.feed.caughtUp();
     } while (states.get(id) === 'again');
   }

@@ -14,11 +14,11 @@ const ageColumn: Column = {
   description: creationDescription,
 };
 
-/** The columns a version has by its definition; its age if that names none. */
+/** Returns the printer columns of a version; the age column if the definition has none. */
 export function customColumns(columns: readonly Column[] | undefined): TableColumns {
   const shown = columns && columns.length > 0 ? columns : [ageColumn];
   const paths = parsed(shown);
-  // One path that cannot be read costs all columns, as in Kubernetes.
+  // One invalid JSONPath disables all columns, as in Kubernetes.
   if (!paths) return { columns: nameColumns, cells: ({ metadata }) => [metadata.name ?? ''] };
   return {
     columns: [
@@ -57,7 +57,7 @@ function found(path: JsonPath, object: KubeObject): readonly unknown[] {
   try {
     return path.find(object)[0] ?? [];
   } catch {
-    // A path that does not fit the object shows nothing.
+    // A JSONPath that does not match the object yields an empty cell.
     return [];
   }
 }

@@ -16,11 +16,11 @@ export type ConversionWebhookParts = {
   readonly signal: AbortSignal;
 };
 
-/** How long a conversion may take. */
+/** Timeout of a conversion webhook. */
 const timeoutSeconds = 30;
 const reviewVersions = ['v1', 'v1beta1'];
 
-/** Versions that a webhook converts. */
+/** Converts versions with a webhook. */
 export function conversionWebhook(
   { clientConfig, conversionReviewVersions }: WebhookConversion,
   { caller, random, signal }: ConversionWebhookParts,
@@ -67,7 +67,7 @@ function printKind({ apiVersion, kind }: KubeObject): string {
   return `${apiVersion}, Kind=${kind}`;
 }
 
-/** Of several objects it is said which was converted wrongly. */
+/** Formats the error of one object; the index is added if there are several objects. */
 function whichFault({ subject, why }: Fault, index: number, count: number): string {
   if (count > 1)
     return `returned invalid ${subject === 'metadata' ? `metadata in object` : 'converted object'} at index ${index}: ${why}`;
@@ -91,7 +91,7 @@ function convertedObjects(
   uid: string,
 ): { readonly converted: readonly unknown[] } | { readonly error: string } {
   const { apiVersion = '', kind = '', response } = (isObject(answer) ? answer : {}) as Review;
-  // Reviews of the older version were never checked so closely.
+  // Kubernetes does not validate v1beta1 reviews as strictly.
   const isStrict = reviewVersion.endsWith('/v1');
   if (isStrict && (apiVersion !== reviewVersion || kind !== 'ConversionReview')) {
     const got = `${String(apiVersion).includes('/') ? '' : '/'}${apiVersion}, Kind=${kind}`;
@@ -110,7 +110,7 @@ function convertedObjects(
 
 type Fault = { readonly subject: 'version' | 'object' | 'metadata'; readonly why: string };
 
-/** What a webhook made of an object: still that object, of the version asked for, with the metadata it had. */
+/** Validates a converted object: it must have the requested version, and the same identity and metadata. */
 function checked(
   original: KubeObject,
   converted: unknown,

@@ -5,8 +5,8 @@ import { type Converter, renaming } from './converter.ts';
 import { type CustomVersion, versionNamed } from './version.ts';
 
 /**
- * How objects come from storage, where they may be of any version there ever was, to one version, and back. What an
- * object is in a version is worked out once: everyone who reads or watches it is shown the same.
+ * Converts objects between storage, where they may have any version, and one version. The result is memoized per stored
+ * object, so that all readers and watchers share it.
  */
 export function customConversion(
   version: CustomVersion,
@@ -30,7 +30,7 @@ export function customConversion(
     if (!(found instanceof Promise)) return;
     found.then(
       (object) => known.set(stored, object),
-      // A webhook that failed may answer the next time.
+      // A failed webhook call is retried on the next read.
       () => known.delete(stored),
     );
   }
@@ -57,14 +57,14 @@ export function customConversion(
 
   return {
     storageVersion: storage.name,
-    // Admission may have left what the schema does not know, or nulls, for validation to see.
+    // Admission may have left unknown fields or nulls, which validation must see.
     toStorage: (object) => converted(object, storage, versions, converter),
     fromStorage,
     ...(converter === renaming ? {} : { toVersion, prepare }),
   };
 }
 
-/** An object in a version, in its form; with the defaults of the version it was stored or sent in. */
+/** Converts an object to a version and structures it; defaults come from the version that it was stored or sent in. */
 function converted(
   object: KubeObject,
   version: CustomVersion,

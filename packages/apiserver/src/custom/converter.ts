@@ -1,14 +1,14 @@
 import type { KubeObject } from '../object.ts';
 
 /**
- * Turns objects of a custom resource into another version of it. Objects that are of that version already are not
- * asked about. What comes back is not yet in the form of the version: the caller sees to that.
+ * Converter between versions of a custom resource. Objects that already have the version are not passed. The caller
+ * prunes the result and applies defaults.
  */
 export type Converter = {
   convert(objects: readonly KubeObject[], apiVersion: string): readonly KubeObject[] | Promise<readonly KubeObject[]>;
 };
 
-/** Versions that differ in nothing but their name. */
+/** Converts by changing only the apiVersion (strategy None). */
 export const renaming: Converter = {
   convert: (objects, apiVersion) => objects.map((object) => ({ ...object, apiVersion })),
 };

@@ -8,15 +8,15 @@ import { type Converter, renaming } from './converter.ts';
 import type { Definition } from './definition.ts';
 
 export type ConvertersOptions = {
-  /** How objects of a definition become another version, where the server itself knows that. */
+  /** Returns the built-in converter of a definition, if the server has one. */
   readonly override?: ((definition: Definition) => Converter | undefined) | undefined;
-  /** Webhooks in the same process. */
+  /** In-process webhooks. */
   readonly inProcess?: InProcessWebhooks | undefined;
-  /** The way to webhooks behind Services. */
+  /** Connects to webhooks behind Services. */
   readonly dial?: Dial | undefined;
 };
 
-/** Finds out how the versions of a definition are converted. */
+/** Creates the converters of definitions. */
 export function createConverters(
   core: Core,
   { override, inProcess, dial }: ConvertersOptions,

@@ -8,10 +8,10 @@ import type { KubeObject } from '../object.ts';
 export type Definition = CustomResourceDefinition;
 export type DefinitionVersion = CustomResourceDefinitionVersion;
 
-/** Keeps a definition until its objects are gone. */
+/** Finalizer that keeps a definition until its objects are deleted. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
-/** An object of the resource that holds definitions. */
+/** Casts an object of the definitions resource. */
 export function asDefinition(object: KubeObject): Definition {
   return object as unknown as Definition;
 }
@@ -26,12 +26,12 @@ export function holds({ status }: Definition, type: DefinitionCondition): boolea
   return isConditionTrue(status?.conditions, type);
 }
 
-/** Whether requests for its objects are answered. */
+/** Reports whether the server serves the objects of a definition. */
 export function isServing(definition: Definition): boolean {
   return holds(definition, 'NamesAccepted') || holds(definition, 'Established');
 }
 
-/** The version objects are stored in; a definition that passed validation has exactly one. */
+/** Returns the storage version; a validated definition has exactly one. */
 export function storageVersionOf({ spec }: Definition): string {
   return spec.versions.find(({ storage }) => storage)!.name;
 }

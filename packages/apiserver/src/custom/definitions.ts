@@ -1,7 +1,7 @@
 /**
- * The life of definitions. Their names are settled one definition after the other, against what all before have been
- * given; a definition is prepared for serving before anyone can see it established; and one that is deleted stays until
- * its objects are gone.
+ * CustomResourceDefinition lifecycle. Names are accepted for one definition after the other, so that each sees the
+ * names accepted before. A definition is prepared for serving before its Established condition is visible. A deleted
+ * definition stays until its objects are gone.
  */
 import { isConflict, isNotFound } from '@kruise/machinery/status';
 import type { Draft } from '@kruise/schema/draft';
@@ -16,10 +16,10 @@ import { ownOptions, ownRequest } from './own-request.ts';
 import type { CustomServing } from './serving.ts';
 import { settleStatus, type Terminating, terminating, withNoted } from './status.ts';
 
-/** How long the server waits before it tries again what failed. */
+/** Retry delay after a failure. */
 const retryMs = 1000;
 
-/** Serves all definitions there are, and from then on follows every change. Resolves once those established are served. */
+/** Serves all existing definitions and watches for changes. Resolves once the established definitions are served. */
 export async function followDefinitions(
   core: Core,
   serving: CustomServing,
@@ -42,7 +42,7 @@ export async function followDefinitions(
       if (isServing(definition)) served = serving.serve(definition);
       enqueue(name);
     }
-    // Names that others wait for may have come free.
+    // Names that other definitions wait for may have become free.
     for (const other of ofGroup(definition)) if (!holds(other, 'NamesAccepted')) enqueue(other.metadata.name!);
     return served;
   }
@@ -54,7 +54,7 @@ export async function followDefinitions(
       .filter((other) => other.spec.group === spec.group && other.metadata.name !== metadata.name);
   }
 
-  /** What fails because the server is stopped is no failure. */
+  /** Errors caused by the shutdown of the server are ignored. */
   function report(error: unknown): void {
     if (!core.signal.aborted) onError(error);
   }
@@ -66,14 +66,14 @@ export async function followDefinitions(
 
   async function work(): Promise<void> {
     isWorking = true;
-    // What is received together is worked on together.
+    // Definitions that arrive together are processed together.
     await Promise.resolve();
     while (waiting.size > 0 && !core.signal.aborted) {
       const names = [...waiting];
       waiting.clear();
       const settled = new Map<string, Definition>();
       await Promise.all(names.map((name) => attempt(name, () => settle(name, settled))));
-      // Whoever is next must see which names are taken.
+      // The next definition must see the names that are already accepted.
       await core.feed.caughtUp().catch(report);
     }
     isWorking = false;
@@ -83,7 +83,7 @@ export async function followDefinitions(
     try {
       await act();
     } catch (error) {
-      // Whoever changed the definition meanwhile has caused it to be looked at again.
+      // On conflict, the other write has already enqueued the definition.
       if (isConflict(error) || isNotFound(error)) return;
       report(error);
       core.clock.setTimer(retryMs, () => enqueue(name), core.signal);
@@ -92,7 +92,10 @@ export async function followDefinitions(
 
   const current = (name: string): KubeObject | undefined => cache.get(`${prefix}${name}`)?.object;
 
-  /** `settled` is what this round has made of others before, which is not yet written. */
+  /**
+   * Processes one definition. `settled` holds the results for other definitions in this batch, which are not yet
+   * stored.
+   */
   async function settle(name: string, settled: Map<string, Definition>): Promise<void> {
     const object = current(name);
     if (!object) return;
@@ -111,7 +114,7 @@ export async function followDefinitions(
     }
   }
 
-  /** Removes the objects of a definition that is being deleted, and then what holds it. */
+  /** Deletes the objects of a terminating definition, then removes its finalizer. */
   async function end(name: string, over: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([over, core.signal]);
     await note(name, terminating('True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress'));
@@ -162,7 +165,7 @@ function withoutInstances(definition: Definition): Terminating {
     : terminating('False', 'NeverEstablished', 'resource was never established');
 }
 
-/** Writes the status of a definition, provided it is still as it was seen. */
+/** Writes the status of a definition, on condition that the definition has not changed. */
 async function writeStatus(core: Core, resource: Resource, seen: KubeObject, wanted: KubeObject): Promise<void> {
   const subresource = resource.subresources.get('status');
   if (subresource?.type !== 'part') throw new Error('definitions have no status');
@@ -174,7 +177,7 @@ async function writeStatus(core: Core, resource: Resource, seen: KubeObject, wan
     strategy: part.strategy,
     options: ownOptions,
     change: (live) =>
-      // The managers are those of the live object; the version is the one that was seen.
+      // managedFields come from the live object; the resourceVersion is that of the cached one.
       track.changed(live, {
         ...wanted,
         metadata: { ...wanted.metadata, managedFields: live.metadata.managedFields },

@@ -9,8 +9,8 @@ import { asDefinition, holds } from './definition.ts';
 import { ownOptions, ownRequest } from './own-request.ts';
 
 /**
- * Sees to it that a cluster has these definitions, as they are given here. Resolves once all of them are established, so
- * that their objects can be asked for. The definitions must be right: they are not validated again at every start.
+ * Installs the given definitions, and updates existing ones. Resolves once all are established, so that their objects
+ * can be requested. The definitions must be valid: they are not validated on every start.
  */
 export async function installDefinitions(core: Core, definitions: readonly KubeObject[]): Promise<void> {
   const served = core.resources.find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions')!;
@@ -30,7 +30,7 @@ async function install(core: Core, resource: Resource, definition: KubeObject): 
   if (!existing) {
     const context = ownRequest(core, resource, 'create', definition);
     await create(core, context, resource, ownOptions, decode).catch((error) => {
-      // Another server of the same cluster may be first; that is as good.
+      // Another server of the same cluster may create the definition first.
       if (!isAlreadyExists(error)) throw error;
     });
     return;
@@ -41,7 +41,7 @@ async function install(core: Core, resource: Resource, definition: KubeObject): 
   await put(core, ownRequest(core, resource, 'update', existing), resource, { type: 'value', value });
 }
 
-/** Resolves once all definitions of these names are established. */
+/** Resolves once all definitions with these names are established. */
 function established(core: Core, { storage }: Resource, names: readonly string[]): Promise<void> {
   const { cache, keyOf } = storage;
   const isReady = (name: string) => {

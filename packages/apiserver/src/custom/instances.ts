@@ -6,15 +6,15 @@ import type { Resource } from '../resource.ts';
 import { ownRequest } from './own-request.ts';
 import { type Terminating, terminating } from './status.ts';
 
-/** How long the objects of a definition may take to go before that is remarked on. */
+/** Time after which a slow deletion of a definition's objects is reported in the status. */
 const patienceMs = 60_000;
 
-/** The objects go with their definition, whatever admission would say. */
+/** Admission that allows everything: the objects are deleted with their definition. */
 const nobodyAsked: Admission = { mutate: async ({ object }) => object, validate: async () => {} };
 
 /**
- * Deletes all objects of a definition and waits until they are gone, which finalizers of their own may delay. `tell` is
- * told where that takes long. Resolves to what is to be said of the definition then.
+ * Deletes all objects of a definition and waits until they are gone, which their finalizers may delay. Reports a
+ * condition if that takes long. Resolves to the final Terminating condition.
  */
 export async function deleteInstances(
   core: Core,
@@ -41,7 +41,7 @@ export async function deleteInstances(
   return terminating('False', 'InstanceDeletionCompleted', 'removed all instances');
 }
 
-/** Resolves to whether the last object went before patience did. */
+/** Resolves to whether the last object was deleted before the timeout. */
 function isEmptied(core: Core, { storage }: Resource, signal: AbortSignal): Promise<boolean> {
   const { cache, prefix } = storage;
   return new Promise((resolve) => {

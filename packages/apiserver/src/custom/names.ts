@@ -4,15 +4,15 @@ import type {
 } from '@kruise/api/apiextensions/customresourcedefinition';
 import type { Definition } from './definition.ts';
 
-/** The names a definition may go by, and whether those are the ones it asked for. */
+/** Accepted names of a definition, and the NamesAccepted condition. */
 export type Naming = {
   readonly acceptedNames: Names;
   readonly condition: Pick<CustomResourceDefinitionCondition, 'type' | 'status' | 'reason' | 'message'>;
 };
 
 /**
- * Settles the names of a definition against those that others of its group have already been given. A name that is
- * taken is not given; the others are, so that what can be served is served.
+ * Accepts the names of a definition that do not conflict with the accepted names of other definitions in the group.
+ * Conflicting names are skipped and the others accepted, so that as much as possible is served.
  */
 export function settleNames({ spec, status }: Definition, others: Iterable<Definition>): Naming {
   const wanted = spec.names;
@@ -43,7 +43,7 @@ export function settleNames({ spec, status }: Definition, others: Iterable<Defin
 
   const acceptedNames = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   return {
-    // Every name is either one that was asked for or one that was accepted before.
+    // Every name is either requested or was accepted before.
     acceptedNames: acceptedNames as unknown as Names,
     condition: conflict
       ? { type: 'NamesAccepted', status: 'False', ...conflict }
@@ -55,7 +55,7 @@ function inUse(name: string): string {
   return `${JSON.stringify(name)} is already in use`;
 }
 
-/** Resources and kinds are told apart: a plural may be another's kind. */
+/** Resource names and kinds are separate: the plural of one definition may equal the kind of another. */
 function takenNames(others: Iterable<Definition>): {
   readonly resources: ReadonlySet<string>;
   readonly kinds: ReadonlySet<string>;

@@ -4,10 +4,10 @@ import type { KubeObject } from '../object.ts';
 import type { Resource } from '../resource.ts';
 import { serverItself } from '../user.ts';
 
-/** The name the server's own changes are recorded under. */
+/** Field manager of the server's own writes. */
 const manager = 'kube-apiserver';
 
-/** A request the server makes of itself about an object. */
+/** Creates the context of a request that the server makes itself. */
 export function ownRequest(
   core: Core,
   { kind }: Resource,
@@ -30,7 +30,7 @@ export function ownRequest(
   };
 }
 
-/** How the server writes its own objects. */
+/** Write options of the server's own writes. */
 export const ownOptions = {
   dryRun: false,
   fieldManager: manager,

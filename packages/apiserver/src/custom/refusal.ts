@@ -3,7 +3,7 @@ import type { RequestContext } from '../context.ts';
 import { noSuchPath } from '../handlers/refusal.ts';
 import type { Resource } from '../resource.ts';
 
-/** Refuses what custom resources refuse in other words than built-in ones. */
+/** Denies requests for custom resources in cases where Kubernetes' error differs from that of built-in resources. */
 export function checkCustomRequest({ info }: RequestContext, { kind, subresources, terminating }: Resource): void {
   const isNamespaced = kind.scope === 'Namespaced';
   const mayBeAnywhere = info.verb === 'list' || info.verb === 'watch';

@@ -16,11 +16,11 @@ import { customSerializer } from './serializer.ts';
 import { customStatusStrategy, customStrategy } from './strategy.ts';
 import { type CustomVersion, versionNamed, versionsOf } from './version.ts';
 
-/** The order in which discovery has always listed what custom resources can be asked for. */
+/** Verbs of custom resources, in the order of Kubernetes' discovery documents. */
 const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const partVerbs = ['get', 'patch', 'update'];
 
-/** The resources a definition adds to a server, by version, those included that are not served. */
+/** Creates the resources of a definition by version, including versions that are not served. */
 export function customResources(
   definition: Definition,
   storage: ObjectStorage,
@@ -108,14 +108,14 @@ function trackedKind(
       const version = versionNamed(versions, wanted);
       if (!version) return undefined;
       const converted = { ...object, apiVersion: wanted };
-      // What one version does not know of another is no field that anyone could own in it.
+      // A field that a version does not have cannot be owned in that version.
       validate(converted, version.mergeType);
       return { object: converted, type: version.mergeType };
     },
   };
 }
 
-/** What every answer in a deprecated version warns of: what its definition says, or which version to use instead. */
+/** Returns the deprecation warning of a version: the text of the definition, or the version to use instead. */
 function deprecationOf({ spec }: Definition, { apiVersion, name, facts }: CustomVersion): string | undefined {
   if (!facts.deprecated) return undefined;
   if (facts.deprecationWarning !== undefined) return facts.deprecationWarning;

@@ -13,10 +13,10 @@ import type { CustomVersion } from './version.ts';
 const serializer = serializerOf(scale, {});
 const mergeType = mergeTypeOf(scale.root);
 const maxInt32 = 2147483647;
-/** Stands for replicas that are not there: a patch that does not set them is refused. */
+/** Marks missing replicas: a patch that does not set them is rejected. */
 const absentReplicas = -2147483648;
 
-/** The size of a custom resource, shown and written where its definition says it is. */
+/** Creates the scale subresource of a custom resource from the paths in its definition. */
 export function customScale(
   paths: ScalePaths,
   apiVersion: string,
@@ -58,13 +58,14 @@ export function customScale(
       return withValueAt(object, replicasPath, replicas) as KubeObject;
     },
     validate: () => [],
-    // Kubernetes tracks nobody who scales a custom resource; who owned the number loses it.
+    // Kubernetes does not track managers of the scale subresource of custom resources; the previous owner loses the
+    // replicas field.
     owners: (entries) =>
       entriesAfterScale({ parent: entries, scale: undefined }, apiVersion, replicasPaths) as typeof entries,
   };
 }
 
-/** Where each version keeps its replicas, as owners of fields are told. */
+/** Returns the replicas path of each version, for field ownership. */
 export function replicasPathsOf(versions: Iterable<CustomVersion>): ReplicasPaths {
   return Object.fromEntries(
     Array.from(versions, ({ apiVersion, facts }) => {
@@ -74,12 +75,12 @@ export function replicasPathsOf(versions: Iterable<CustomVersion>): ReplicasPath
   );
 }
 
-/** The faults of the wanted number. */
+/** Validates the desired replicas. */
 export function* validateScaleSpec(object: KubeObject, { specReplicasPath }: ScalePaths): Generator<Cause> {
   yield* validateReplicas(object, specReplicasPath);
 }
 
-/** The faults of what is reported. */
+/** Validates the replicas and the selector in the status. */
 export function* validateScaleStatus(object: KubeObject, paths: ScalePaths): Generator<Cause> {
   yield* validateReplicas(object, paths.statusReplicasPath);
   const { labelSelectorPath } = paths;

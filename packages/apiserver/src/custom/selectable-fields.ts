@@ -4,7 +4,7 @@ import { formatNumber } from '@kruise/values/go-syntax';
 import type { KubeObject } from '../object.ts';
 import type { SelectableFields } from '../resource.ts';
 
-/** The fields a version lets its objects be chosen by. */
+/** Returns the selectable fields of a version. */
 export function customSelectableFields(
   fields: readonly SelectableField[] | undefined,
   namespaced: boolean,

@@ -12,12 +12,12 @@ import { type CustomVersion, inOrder } from './version.ts';
 
 const metadataCodec = codecOf(objectMeta);
 
-/** How many unknown fields are told of. */
+/** Maximum number of unknown fields to report. */
 const maxUnknown = 100;
 
-/** Reads and writes objects of one version of a custom resource, by its schema. */
+/** Creates the serializer for one version of a custom resource from its schema. */
 export function customSerializer(version: CustomVersion): Serializer {
-  /** `text` is what came, for messages. */
+  /** Decodes a value. `text` returns the body for error messages. */
   function decode(value: unknown, text: () => string, duplicates: readonly string[]): Decoded {
     const sent = checkedKind(version, value, text);
     const { metadata, unknown } = readMetadata(sent['metadata']);
@@ -26,7 +26,7 @@ export function customSerializer(version: CustomVersion): Serializer {
     const reading = version.structural.read({ apiVersion, kind, metadata, ...fields }, pruned);
     if (reading.faults.length > 0) throw new DecodeError(summary(reading.faults));
     return {
-      // The root and the metadata are this reading's own; below, nobody changes anything.
+      // The root and the metadata belong to this decoding; the parts below are never mutated.
       draft: { ...reading.object, metadata } as Draft<KubeObject>,
       strictErrors: [
         ...duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`),
@@ -60,12 +60,12 @@ function scan(version: CustomVersion, text: Uint8Array | string): ScannedJson {
   }
 }
 
-/** The object of a stored text. */
+/** Parses a stored object. */
 export function parseStored(bytes: Uint8Array): KubeObject {
   return numbersOf64Bits(scanJson(bytes)) as KubeObject;
 }
 
-/** The value of a text; beyond 64 bits integers are only as exact as floating-point numbers are. */
+/** Returns the value of a text; integers beyond 64 bits have the precision of floating-point numbers. */
 function numbersOf64Bits(scanned: ScannedJson): unknown {
   const value = exactValue(scanned);
   return scanned.survey.hasLongNumber ? roundLong(value) : value;
@@ -84,7 +84,10 @@ function textOf(text: Uint8Array | string): string {
   return typeof text === 'string' ? text : Buffer.from(text).toString();
 }
 
-/** Unlike built-in kinds, custom ones must be named in what is sent, and another's name is a fault of the object. */
+/**
+ * Validates apiVersion and kind. Unlike for built-in kinds, the body must contain them, and a mismatch is an error of
+ * the object.
+ */
 function checkedKind(
   version: CustomVersion,
   value: unknown,
@@ -115,7 +118,7 @@ function notAnObject(found: string): string {
   return `json: cannot unmarshal ${found} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
 }
 
-/** How much of a body a message shows. */
+/** Maximum number of body bytes in an error message. */
 const shownBytes = 30;
 
 function unrecognized({ kind }: CustomVersion, why: string, text: string) {

@@ -8,15 +8,15 @@ import { type Definition, holds, isServing, storageVersionOf } from './definitio
 import { customResources } from './resources.ts';
 import { parseStored } from './serializer.ts';
 
-/** Serves custom resources: keeps the server's resources in step with the definitions. */
+/** Serves custom resources: keeps the resource registry in sync with the definitions. */
 export interface CustomServing {
-  /** Opens the storage of a definition, so that it can be served from the moment it is established. */
+  /** Opens the storage of a definition, so that it can be served as soon as it is established. */
   prepare(definition: Definition): Promise<void>;
-  /** Serves a definition as it now is. At once, if it was prepared. */
+  /** Serves the current state of a definition; synchronous if the definition was prepared. */
   serve(definition: Definition): Promise<void> | undefined;
-  /** Ends serving a definition that is gone. */
+  /** Stops serving a deleted definition. */
   withdraw(name: string): void;
-  /** The resource by which the objects of a definition are stored, whether that version is served or not. */
+  /** Returns the resource of the storage version, even if that version is not served. */
   stored(name: string): Resource | undefined;
 }
 
@@ -28,7 +28,7 @@ type Entry = {
 
 export type ServingOptions = {
   readonly converterOf: (definition: Definition) => Converter;
-  /** Called when a group version has come or gone. */
+  /** Called when a group version is added or removed. */
   readonly changed: (groupVersion: { readonly group: string; readonly version: string }) => void;
 };
 
@@ -59,7 +59,7 @@ export function createCustomServing(core: Core, { converterOf, changed }: Servin
     return pending;
   }
 
-  /** Makes the server offer what a definition says it does, and no more. */
+  /** Updates the registry to serve exactly the versions of a definition. */
   function offer(entry: Entry, definition: Definition): void {
     const { definition: before } = entry;
     if (before && isServedAlike(before, definition)) {
@@ -71,7 +71,7 @@ export function createCustomServing(core: Core, { converterOf, changed }: Servin
     register(entry, isServing(definition) ? servedOf(definition, resources) : []);
     entry.resources = resources;
     entry.definition = definition;
-    // Whoever watches has seen objects in a form they may not have any more.
+    // Watchers have received objects in a form that may no longer be valid.
     if (before && isOther) entry.storage.cache.endWatches();
   }
 
@@ -88,7 +88,7 @@ export function createCustomServing(core: Core, { converterOf, changed }: Servin
     for (const version of versions) changed({ group: any!.kind.group, version });
   }
 
-  /** What the server has by itself stays what it is, whoever defines something of the same name. */
+  /** Built-in resources take precedence over definitions with the same name. */
   function isBuiltIn({ spec }: Definition): boolean {
     const { group, names } = spec;
     if (core.resources.versionsOf(group, names.plural).some(({ custom }) => !custom)) return true;
@@ -107,7 +107,7 @@ export function createCustomServing(core: Core, { converterOf, changed }: Servin
       return undefined;
     },
     withdraw(name) {
-      // One that is still being opened goes as soon as it is.
+      // A storage that is still being opened is closed as soon as it is open.
       void opening.get(name)?.then(
         () => this.withdraw(name),
         () => {},
@@ -129,7 +129,7 @@ function servedOf({ spec }: Definition, resources: ReadonlyMap<string, Resource>
   return spec.versions.flatMap(({ name, served }) => (served ? [resources.get(name)!] : []));
 }
 
-/** Whether nothing a client could notice has changed. */
+/** Reports whether two definitions are served identically. */
 function isServedAlike(before: Definition, after: Definition): boolean {
   return (
     isServing(before) === isServing(after) &&

@@ -13,8 +13,8 @@ import { settleNames } from './names.ts';
 type Unstamped = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 /**
- * The status a definition should have, given the others of its group: its names settled, and established once they are.
- * The status it has, if that is right already.
+ * Returns the status that a definition should have, given the others of its group: accepted names, and the Established
+ * condition. Returns the existing status if it is current.
  */
 export function settleStatus(definition: Definition, others: Iterable<Definition>, now: Instant): Status | undefined {
   const { spec, metadata, status } = definition;
@@ -35,7 +35,7 @@ export function settleStatus(definition: Definition, others: Iterable<Definition
   return next;
 }
 
-/** The status with a condition as it now is: its time changes only with its status. */
+/** Returns the status with a condition set; lastTransitionTime changes only with the condition status. */
 export function withNoted(status: Status | undefined, condition: Unstamped, now: Instant): Status {
   const conditions = withCondition(status?.conditions ?? undefined, condition as Condition, now);
   return conditions === status?.conditions ? status : ({ ...status, conditions } as Status);
@@ -43,7 +43,7 @@ export function withNoted(status: Status | undefined, condition: Unstamped, now:
 
 export type Terminating = Unstamped & { readonly type: 'Terminating' };
 
-/** What is said of a definition on its way out. */
+/** Creates the Terminating condition of a definition. */
 export function terminating(status: 'True' | 'False', reason: string, message: string): Terminating {
   return { type: 'Terminating', status, reason, message };
 }

@@ -24,7 +24,7 @@ const common = {
   returnsDeleted: false,
 } as const;
 
-/** How objects of a version are written. With a status subresource, the status is none of the writer's business. */
+/** Creates the write strategy of a version. With a status subresource, writes to the object ignore the status. */
 export function customStrategy(version: CustomVersion, namespaced: boolean): Strategy {
   const { subresources } = version.facts;
   const hasStatus = subresources?.status !== undefined;
@@ -57,7 +57,7 @@ export function customStrategy(version: CustomVersion, namespaced: boolean): Str
   };
 }
 
-/** How the status alone is written: whatever else is sent does not count. */
+/** Creates the write strategy of the status subresource: all other fields are ignored. */
 export function customStatusStrategy(version: CustomVersion): Strategy {
   const scale = version.facts.subresources?.scale;
   return {
@@ -69,7 +69,7 @@ export function customStatusStrategy(version: CustomVersion): Strategy {
         if (field !== 'status' && field !== 'metadata') copyField(draft, old, field);
       }
       const { managedFields } = draft.metadata;
-      // The old object's parts are shared, and stay as they are: only the draft's own root and metadata change.
+      // Parts of the old object are shared and never mutated; only the draft's own root and metadata change.
       draft.metadata = { ...old.metadata, managedFields } as Draft<KubeObject['metadata']>;
       if (managedFields === undefined) delete draft.metadata.managedFields;
     },
@@ -89,7 +89,7 @@ function* validateScale({ facts }: CustomVersion, object: KubeObject): Generator
   yield* validateScaleStatus(object, scale);
 }
 
-/** What an object that broke rules before goes on breaking is forgiven, but said. */
+/** Ratcheting validation: violations that existed before the update become warnings. */
 function ratcheted(context: RequestContext, validate: (warnings: string[]) => readonly Cause[]): readonly Cause[] {
   const warnings: string[] = [];
   const causes = validate(warnings);
@@ -104,7 +104,7 @@ function withoutMetadata(object: object): object {
 
 const standardFinalizers = ['orphan', 'foregroundDeletion', 'kubernetes'];
 
-/** Finalizers of custom resources may have any name; whether that is wise is another matter. */
+/** Warns about finalizers without a domain; custom resources allow finalizers with any name. */
 function* finalizerWarnings(object: KubeObject, old: KubeObject | undefined): Generator<string> {
   const before = new Set(old?.metadata.finalizers);
   for (const finalizer of [...new Set(object.metadata.finalizers)].filter((each) => !before.has(each)).sort()) {

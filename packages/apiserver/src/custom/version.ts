@@ -6,7 +6,7 @@ import { type JsonSchema, type Structural, structuralSchema } from '@kruise/sche
 import type { KubeObject } from '../object.ts';
 import type { Definition, DefinitionVersion } from './definition.ts';
 
-/** One version of a custom resource, served or not: what its schema makes of objects. */
+/** Version of a custom resource, served or not, with its compiled schema. */
 export type CustomVersion = {
   readonly name: string;
   readonly apiVersion: string;
@@ -14,24 +14,30 @@ export type CustomVersion = {
   readonly facts: DefinitionVersion;
   readonly schema: JsonSchema;
   readonly structural: Structural;
-  /** How its objects merge. */
+  /** Merge type of the objects. */
   readonly mergeType: MergeType;
-  /** An object of this version in its form: unknown fields gone, defaults set, fields in order. The same if it has it. */
+  /**
+   * Structures an object: prunes unknown fields, sets defaults and orders the fields. Returns the same object if
+   * nothing changes.
+   */
   form(object: KubeObject): KubeObject;
-  /** The same of an object that was made of another version: it gets no defaults, as it got those of that version. */
+  /**
+   * Structures an object converted from another version. Defaults are not set, because the object has the defaults of
+   * its original version.
+   */
   formConverted(object: KubeObject): KubeObject;
 };
 
 const metadataCodec = codecOf(objectMeta);
 const metadataMergeType = mergeTypeOf(objectMeta);
 
-/** The versions of a definition. A schema is compiled when its first object comes: most versions never see one. */
+/** Returns the versions of a definition. A schema is compiled on its first use: most versions are never used. */
 export function versionsOf({ spec, status }: Definition): ReadonlyMap<string, CustomVersion> {
   const kind = status?.acceptedNames?.kind || spec.names.kind;
   return new Map(spec.versions.map((facts) => [facts.name, versionOf(spec.group, kind, facts)]));
 }
 
-/** The version an `apiVersion` stands for, if it is one of these. */
+/** Finds the version of an `apiVersion`. */
 export function versionNamed(
   versions: ReadonlyMap<string, CustomVersion>,
   apiVersion: string,
@@ -41,7 +47,7 @@ export function versionNamed(
 }
 
 function versionOf(group: string, kind: string, facts: DefinitionVersion): CustomVersion {
-  // Definitions without a schema do not pass validation.
+  // Validation rejects definitions without a schema.
   const schema = (facts.schema?.openAPIV3Schema ?? {}) as JsonSchema;
   const structural = lazy(() => structuralSchema(schema, { metadata: embeddedMetadata }));
   const pruning = lazy(() => structuralSchema(withoutDefaults(schema), { metadata: embeddedMetadata }));
@@ -63,7 +69,7 @@ function versionOf(group: string, kind: string, facts: DefinitionVersion): Custo
   };
 }
 
-/** An object with its fields in order, the same if they are. */
+/** Returns an object with its fields in order; the same object if they already are. */
 export function inOrder(object: KubeObject): KubeObject {
   const metadata = metadataCodec.canonical(object.metadata);
   if (metadata === object.metadata && isInOrder(object)) return object;
@@ -71,7 +77,7 @@ export function inOrder(object: KubeObject): KubeObject {
   return { apiVersion, kind, metadata, ...rest };
 }
 
-/** A schema that only prunes. A default is a member of schemas alone: properties of that name stay. */
+/** Returns a schema without defaults, for pruning only. Only schemas have defaults: properties named `default` stay. */
 function withoutDefaults(schema: JsonSchema): JsonSchema {
   const { default: _, properties, items, additionalProperties, ...rest } = schema;
   return {
@@ -79,7 +85,7 @@ function withoutDefaults(schema: JsonSchema): JsonSchema {
     ...(properties && {
       properties: Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, withoutDefaults(each)])),
     }),
-    // Definitions whose items are a list of schemas do not pass validation.
+    // Validation rejects definitions whose items are a list of schemas.
     ...(items && { items: withoutDefaults(items as JsonSchema) }),
     ...(additionalProperties !== undefined && {
       additionalProperties:
@@ -88,7 +94,7 @@ function withoutDefaults(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** What every object has comes first, as people expect to read it. */
+/** Reports whether the common object fields come first, as users expect. */
 function isInOrder(object: KubeObject): boolean {
   const [first, second, third] = Object.keys(object);
   return first === 'apiVersion' && second === 'kind' && third === 'metadata';

@@ -6,13 +6,13 @@ import type { Resource } from '../resource.ts';
 import { type SubresourceFacts, subresourceFactsOf } from '../resources/subresource-facts.ts';
 import { compareVersions, groupPriority, versionPriority } from './priority.ts';
 
-/** A resource as discovery shows it. */
+/** Resource in discovery. */
 export type DiscoveredResource = {
   readonly kind: Kind;
   readonly custom: boolean;
-  /** What can be done with it now; a resource about to go takes nothing new. */
+  /** Supported verbs; a terminating resource does not support creates. */
   readonly verbs: readonly string[];
-  /** The version its objects are stored in, absent where nothing is stored. */
+  /** Storage version; absent if nothing is stored. */
   readonly storageVersion?: string;
   readonly subresources: readonly SubresourceFacts[];
 };
@@ -20,24 +20,24 @@ export type DiscoveredResource = {
 export type DiscoveredVersion = {
   readonly version: string;
   readonly resources: readonly DiscoveredResource[];
-  /** Given where another server answers for the version. */
+  /** Set if an aggregated server serves the version. */
   readonly remote?: RemoteVersion;
 };
 
-/** A version that another server answers for. */
+/** Group version that an aggregated server serves. */
 export type RemoteVersion = {
   readonly group: string;
   readonly version: string;
   readonly groupPriority: number;
   readonly versionPriority: number;
   readonly isAvailable: boolean;
-  /** Its resources as aggregated discovery shows them, if it ever told. */
+  /** Resources in the form of aggregated discovery, if the server has returned them. */
   readonly resources: readonly unknown[] | undefined;
 };
 
 export type DiscoveredGroup = { readonly group: string; readonly versions: readonly DiscoveredVersion[] };
 
-/** A kind that is served as it is defined. */
+/** Returns the discovery entry of a built-in kind. */
 export function discovered(kind: Kind): DiscoveredResource {
   const stored = kind.verbs.includes('watch');
   return {
@@ -49,7 +49,7 @@ export function discovered(kind: Kind): DiscoveredResource {
   };
 }
 
-/** Everything this server itself answers for. */
+/** Yields all resources that this server itself serves. */
 export function* resourcesHere(resources: Pick<ResourceRegistry, 'find' | 'all'>): Generator<DiscoveredResource> {
   for (const kind of builtinKinds) yield discovered(kind);
   for (const resource of resources.all()) {
@@ -57,10 +57,10 @@ export function* resourcesHere(resources: Pick<ResourceRegistry, 'find' | 'all'>
   }
 }
 
-/** What a custom resource about to go can still be asked for. */
+/** Verbs of a terminating custom resource. */
 const lastVerbs = ['delete', 'deletecollection', 'get', 'list', 'watch'];
 
-/** A version of a custom resource. */
+/** Returns the discovery entry of a version of a custom resource. */
 export function discoveredCustom(
   resources: Pick<ResourceRegistry, 'find'>,
   { kind, conversion, terminating }: Resource,
@@ -76,17 +76,17 @@ export function discoveredCustom(
   };
 }
 
-/** Where two groups or versions show the same objects, they are stored in one of them. */
+/** Storage versions of resources that several groups or versions serve. */
 const storageVersions: { readonly [resource: string]: string } = {
   'events.events.k8s.io': 'v1',
   'horizontalpodautoscalers.autoscaling': 'autoscaling/v2',
-  // Clients compare hashes, and know these from the versions Kubernetes has them stored in.
+  // Clients compare the hashes, which use Kubernetes' storage versions.
   'ipaddresses.networking.k8s.io': 'networking.k8s.io/v1beta1',
   'servicecidrs.networking.k8s.io': 'networking.k8s.io/v1beta1',
   'customresourcedefinitions.apiextensions.k8s.io': 'apiextensions.k8s.io/v1beta1',
 };
 
-/** Everything served, here and by others, in the order discovery shows it. */
+/** Returns all group versions, local and aggregated, in discovery order. */
 export function groupsOf(
   resources: Iterable<DiscoveredResource>,
   remotes: readonly RemoteVersion[] = [],
@@ -135,7 +135,7 @@ function storageVersionHash(resource: DiscoveredResource): string | undefined {
   return createHash('sha256').update(id).digest().subarray(0, 8).toString('base64');
 }
 
-/** `/api/v1`, `/apis/apps/v1`: the resources of one group version. */
+/** Returns the APIResourceList of a group version: `/api/v1`, `/apis/apps/v1`. */
 export function resourceList(group: string, { version, resources }: DiscoveredVersion): unknown {
   return {
     kind: 'APIResourceList',
@@ -171,7 +171,7 @@ function listed(resource: DiscoveredResource): unknown {
   };
 }
 
-/** One group of `/apis`. */
+/** Returns an APIGroup of `/apis`. */
 export function apiGroup({ group, versions }: DiscoveredGroup, alone: boolean): unknown {
   const named = versions.map(({ version }) => ({ groupVersion: apiVersionOf({ group, version }), version }));
   return {
@@ -182,12 +182,12 @@ export function apiGroup({ group, versions }: DiscoveredGroup, alone: boolean): 
   };
 }
 
-/** The versions that can be asked now. */
+/** Returns the versions of a group that are currently available. */
 export function reachable({ group, versions }: DiscoveredGroup): DiscoveredGroup {
   return { group, versions: versions.filter(({ remote }) => remote === undefined || remote.isAvailable) };
 }
 
-/** `/apis`. */
+/** Returns the APIGroupList: `/apis`. */
 export function apiGroupList(groups: readonly DiscoveredGroup[]): unknown {
   return {
     kind: 'APIGroupList',
@@ -199,7 +199,7 @@ export function apiGroupList(groups: readonly DiscoveredGroup[]): unknown {
   };
 }
 
-/** `/api`. */
+/** Returns the APIVersions: `/api`. */
 export function apiVersions(serverAddress: string): unknown {
   return {
     kind: 'APIVersions',
@@ -208,7 +208,7 @@ export function apiVersions(serverAddress: string): unknown {
   };
 }
 
-/** `/api` and `/apis` for clients that want everything at once. */
+/** Returns the aggregated discovery document of `/api` or `/apis`. */
 export function aggregatedDiscovery(groups: readonly DiscoveredGroup[], core: boolean): unknown {
   return {
     kind: 'APIGroupDiscoveryList',

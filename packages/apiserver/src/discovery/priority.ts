@@ -1,4 +1,4 @@
-/** How groups rank in discovery: clients that find a kind in several take the first. */
+/** Priorities of groups in discovery: clients that find a kind in several groups use the first. */
 const groupPriorities: { readonly [group: string]: number } = {
   '': 18000,
   'apiregistration.k8s.io': 20000,
@@ -28,7 +28,9 @@ export function groupPriority(group: string): number {
   return groupPriorities[group] ?? customGroupPriority;
 }
 
-/** Within a group the versions that APIService objects rank explicitly; all others rank alike. */
+/**
+ * Returns the priority of a version within its group, as in the APIService objects; other versions have equal priority.
+ */
 export function versionPriority(group: string, version: string): number {
   if (groupPriorities[group] === undefined) return 100;
   if (group === '') return 1;
@@ -36,7 +38,10 @@ export function versionPriority(group: string, version: string): number {
   return group === 'flowcontrol.apiserver.k8s.io' ? 21 : 15;
 }
 
-/** Newer and steadier versions first: v2, v1, v1beta2, v1beta1, v1alpha1, then other names by the alphabet. */
+/**
+ * Compares versions, the most stable and newest first: v2, v1, v1beta2, v1beta1, v1alpha1, then other names
+ * alphabetically.
+ */
 export function compareVersions(a: string, b: string): number {
   const [x, y] = [parseVersionName(a), parseVersionName(b)];
   if (x && y) return y.stability - x.stability || y.major - x.major || y.minor - x.minor;

@@ -1,32 +1,35 @@
 /**
- * Lets requests go last that nobody waits for. Where a thousand Pods start there are more events to write than all else
- * together, and Pods are not to be late for what is told of them.
+ * Background requests: runs requests that no client waits for at low priority. When a thousand Pods start, events
+ * outnumber all other writes, and Pods must not wait for the events about them.
  */
 import { createDeque } from '@kruise/client/deque';
 import type { Clock } from '@kruise/values/clock';
 
 export type Background = {
-  /** Somebody waits for what is done from here on, until the returned function is called. */
+  /** Registers a foreground request, until the returned function is called. */
   somebodyWaits(): () => void;
-  /** Resolves when it is the turn of what nobody waits for; the returned function says that it is done. */
+  /** Resolves when a background request may run; the returned function ends it. */
   turn(): Promise<() => void>;
 };
 
-/** How many go at once when there is nothing else to do: more would only be in the way of what comes next. */
+/**
+ * Maximum number of concurrent background requests while the server is idle: more would delay the next foreground
+ * request.
+ */
 const maxAtOnce = 8;
-/** While there is, one goes after so many others. */
+/** Number of foreground requests per background request while the server is busy. */
 const othersForEach = 16;
-/** Where others take long without being many, one goes after so long all the same. */
+/** Maximum wait of a background request when foreground requests are few but slow. */
 const patienceMs = 1000;
 
 type Waiting = { isGoing: boolean; go(): void };
 
-/** Calls back after a moment, or at once where time is not real. */
+/** Calls back after a short pause, or at once in simulated time. */
 export type Pause = (callback: () => void) => void;
 
 /**
- * Whether there is nothing else to do is known after a pause in which nobody has asked for anything: where work is done
- * in steps nobody waits between the answers to one step and the requests of the next.
+ * Creates the scheduler of background requests. The server counts as idle after a pause without requests: a client that
+ * works in steps has no request in flight between two steps.
  */
 export function createBackground(clock: Clock, pause: Pause = (callback) => callback()): Background {
   const waiting = createDeque<Waiting>();

@@ -1,26 +1,26 @@
 import type { LevelSeats } from './seats.ts';
 
-/** How requests of a level wait when there is no seat for them. */
+/** Queue configuration of a priority level. */
 export type QueueShape = { readonly queues: number; readonly handSize: number; readonly lengthLimit: number };
 
-/** A request that has a seat. */
+/** Request with assigned seats. */
 export type Seated = {
-  /** Gives the seat back. */
+  /** Releases the seats. */
   leave(): void;
 };
 
 export type Refusal = 'queue-full' | 'concurrency-limit' | 'time-out' | 'cancelled';
 
-/** The place of one priority level: its seats and the queues before them. */
+/** Seats and queues of one priority level. */
 export type FairQueue = {
-  /** A seat now, or when its turn comes; whoever has to wait does so until the signal is aborted. */
+  /** Assigns seats, at once if possible. A queued request waits until the signal is aborted. */
   enter(flow: string, width: number, patience: () => AbortSignal): Seated | Promise<Seated>;
-  /** From now on requests wait like this; those that wait already stay where they are. */
+  /** Changes the queue configuration for new requests; queued requests stay where they are. */
   reshape(shape: QueueShape | undefined): void;
   readonly waiting: number;
 };
 
-/** Why a request was not let in. */
+/** Error: a request was rejected. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
   readonly refusal: Refusal;
@@ -38,23 +38,26 @@ type Waiter = {
   readonly seat: () => void;
 };
 
-/** A queue is charged for the seats its requests take, so that one that has had much comes later. */
+/**
+ * Queue of a level. Its virtual start time advances by the seats that its requests use, so that queues with more usage
+ * come later.
+ */
 type Queue = { readonly waiters: Waiter[]; nextStart: number };
 
-/** What a request is thought to take until it is known, in seconds. */
+/** Assumed duration of a request until it is known, in seconds. */
 const guessSeconds = 0.003;
 
 /**
- * Fair queuing: requests of one flow share a few queues of their own, dealt by a hash, so that a flow that sends too
- * much fills only its own; and the next seat goes to the queue that has had least.
+ * Fair queuing with shuffle sharding: a hash assigns each flow a few queues, so that a flow that sends too much only
+ * fills its own queues. The next seat goes to the queue with the least virtual start time.
  */
 export function createFairQueue(seats: LevelSeats, nowMs: () => number, initial: QueueShape | undefined): FairQueue {
   let shape = initial;
   let queues: Queue[] = [];
-  /** Those in which someone waits. */
+  /** Queues with waiting requests. */
   const busy = new Set<Queue>();
   let waiting = 0;
-  /** How far service has got: queues that were idle begin here, and cannot save up. */
+  /** Virtual time: idle queues restart here, so they cannot accumulate credit. */
   let served = 0;
 
   function queueOf(flow: string): Queue {
@@ -145,25 +148,25 @@ export function createFairQueue(seats: LevelSeats, nowMs: () => number, initial:
   };
 }
 
-/** The reason of a signal whose request has waited for as long as it may. */
+/** Abort reason of a request that waited for the maximum time. */
 export const timeOut: unique symbol = Symbol('waited for as long as it may');
 
-/** A hash of a text (FNV-1a). */
+/** Hashes a text (FNV-1a). */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   return hash >>> 0;
 }
 
-/** Deals a hand of different cards from a deck, the same for the same hash; lowest first. */
+/** Deals a hand of distinct cards from a deck, deterministic by hash, in ascending order (shuffle sharding). */
 export function deal(hash: number, deckSize: number, handSize: number): readonly number[] {
   const hand: number[] = [];
   let state = hash;
   for (let count = 0; count < handSize && count < deckSize; count++) {
-    // A step of a mixing generator, as the bits of one hash do not suffice for a whole hand.
+    // Step of a mixing generator: the bits of one hash do not suffice for a whole hand.
     state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9;
     state ^= state >>> 13;
-    // The card is counted among those not dealt yet.
+    // The card is an index among the cards not dealt yet.
     let card = (state >>> 0) % (deckSize - count);
     let place = 0;
     while (place < count && card >= hand[place]!) {

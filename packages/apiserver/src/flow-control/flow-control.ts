@@ -9,19 +9,19 @@ import { createFairQueue, type FairQueue, type QueueShape, RefusedError, timeOut
 import { createMatcher, type SchemaMatcher } from './matching.ts';
 import { createSeats, type SeatShare } from './seats.ts';
 
-/** A request let in: what let it in, and its seat. */
+/** Admitted request: its FlowSchema, priority level and seats. */
 export type Admitted = {
   readonly schemaUid: string;
   readonly levelUid: string;
   leave(): void;
 };
 
-/** Too much is asked at once: the request may come again. */
+/** Error: too many requests; the client should retry. */
 export class TooManyRequestsError extends Error {
   override readonly name = 'TooManyRequestsError';
   readonly schemaUid: string;
   readonly levelUid: string;
-  /** When. */
+  /** Retry-After in seconds. */
   readonly retryAfterSeconds = 1;
 
   constructor(schemaUid: string, levelUid: string) {
@@ -32,13 +32,13 @@ export class TooManyRequestsError extends Error {
 }
 
 export type FlowControl = {
-  /** Lets a request in, at once if there is room. */
+  /** Admits a request, at once if a seat is free. */
   admit(context: RequestContext): Admitted | Promise<Admitted>;
 };
 
-/** As many requests as the two limits of Kubernetes allow together: 400 that read and 200 that write. */
+/** Total concurrency limit: the sum of Kubernetes' defaults, 400 read-only and 200 mutating requests. */
 const totalSeats = 600;
-/** A quarter of the time a request has. */
+/** Maximum queue wait: a quarter of the request timeout. */
 const longestWaitMs = 15_000;
 const objectsPerSeat = 100;
 const widestRequest = 10;
@@ -47,7 +47,7 @@ const nothing = (): void => {};
 type Level = {
   readonly uid: string;
   readonly name: string;
-  /** Absent where requests are exempt from limits. */
+  /** Queue of the level; absent for exempt levels. */
   readonly queue?: FairQueue;
 };
 
@@ -59,8 +59,8 @@ type Configuration = {
 };
 
 /**
- * Priority and fairness: FlowSchemas say what a request is, PriorityLevelConfigurations how many of that kind are
- * worked on at once. Both are read from the caches, and looked at again only after one of them has changed.
+ * API priority and fairness: FlowSchemas classify requests, and PriorityLevelConfigurations limit their concurrency.
+ * Both are read from the caches, and recompiled only after a change.
  */
 export function createFlowControl(
   resources: Pick<ResourceRegistry, 'find'>,
@@ -117,7 +117,7 @@ export function createFlowControl(
       const schemaUid = schema.metadata.uid ?? '';
       const levelUid = level.uid;
       const { queue } = level;
-      // What lasts for as long as its client likes would take a seat for as long.
+      // A long-running request would hold a seat as long as the client is connected.
       if (!queue || (isLongRunning(info) && info.verb !== 'watch')) return { schemaUid, levelUid, leave: nothing };
 
       const refused = (error: unknown): never => {
@@ -147,7 +147,7 @@ export function createFlowControl(
   };
 }
 
-/** Whoever no schema speaks of is treated as someone of whom nothing is known. */
+/** User for requests that match no FlowSchema. */
 const nobody = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 
 function objectsOf<T>({ storage }: Resource): readonly T[] {
@@ -158,14 +158,14 @@ export function levelNameOf({ spec }: FlowSchema): string {
   return spec?.priorityLevelConfiguration?.name ?? '';
 }
 
-/** Requests of one flow are told apart from those of others by who sends them, or where to. */
+/** Returns the flow of a request: its FlowSchema and the distinguisher, which is the user or the namespace. */
 function flowOf({ metadata, spec }: FlowSchema, { user, info }: RequestContext): string {
   const by = spec?.distinguisherMethod?.type;
   const distinguisher = by === 'ByUser' ? user.username : by === 'ByNamespace' ? info.namespace : '';
   return `${metadata.name}\0${distinguisher}`;
 }
 
-/** Long lists are more work than anything else. */
+/** Returns the number of seats of a request: long lists cost more than other requests. */
 function widthOf({ info, query }: RequestContext, resources: Pick<ResourceRegistry, 'find'>): number {
   if (info.verb !== 'list') return 1;
   const size = resources.find(info.group, info.version, info.plural)?.storage.cache.size ?? 0;
@@ -182,7 +182,9 @@ function shapeOf(queuing: Queuing | undefined): QueueShape | undefined {
   return { queues, handSize, lengthLimit: queueLengthLimit };
 }
 
-/** Each level's seats: by its shares of the whole, less what it lends, or more by what it borrows. */
+/**
+ * Returns the seats of each level: its share of the total, the minimum after lending, and the maximum with borrowing.
+ */
 export function seatShares(
   levels: readonly PriorityLevelConfiguration[],
   total: number,

@@ -7,13 +7,13 @@ type Subject = NonNullable<Rule['subjects']>[number];
 type ResourceRule = NonNullable<Rule['resourceRules']>[number];
 type PathRule = NonNullable<Rule['nonResourceRules']>[number];
 
-/** The schemas and rules that can apply to someone: what remains to be looked at is the request alone. */
+/** FlowSchema and its rules whose subjects match a user; only the request remains to be matched. */
 type Candidate = { readonly schema: FlowSchema; readonly rules: readonly Rule[] };
 
-/** Finds the first schema, by precedence and then by name, that a request matches. */
+/** Finds the first FlowSchema that matches a request, by matchingPrecedence and then by name. */
 export type SchemaMatcher = (user: User, info: RequestInfo) => FlowSchema | undefined;
 
-/** Prepares schemas for matching. Those of a user are found once: users who come again are the same object again. */
+/** Compiles FlowSchemas for matching. Candidates are memoized per user object: the same user yields the same object. */
 export function createMatcher(schemas: readonly FlowSchema[]): SchemaMatcher {
   const ordered = [...schemas].sort(inTurn);
   const candidates = new WeakMap<User, readonly Candidate[]>();

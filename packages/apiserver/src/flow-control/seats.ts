@@ -1,14 +1,14 @@
 /**
- * Seats for requests at work, shared by priority levels. Each level is sure of its minimum, whenever it needs it; what
- * nobody is sure of goes to whoever asks, up to the level's maximum. So a quiet level lends what it does not use, and
- * has it back as the borrowers finish.
+ * Seats of executing requests, shared by the priority levels. Each level always gets its minimum; the remaining seats
+ * go to any level that needs them, up to its maximum. An idle level therefore lends its unused seats and gets them back
+ * when the borrowers finish.
  *
- * Kubernetes lends by a plan that it makes anew every ten seconds. Lending at the moment of asking needs no plan and no
- * timer, and leaves no seat empty while someone waits for it.
+ * Kubernetes recomputes borrowing every ten seconds. Lending on demand needs no plan and no timer, and leaves no seat
+ * idle while a request waits.
  */
 export type Seats = {
   readonly total: number;
-  /** A level's share, or the change of it. */
+  /** Sets or changes the share of a level. */
   allot(level: string, share: SeatShare): LevelSeats;
 };
 
@@ -18,7 +18,7 @@ export type LevelSeats = {
   readonly inUse: number;
   take(count: number): boolean;
   giveBack(count: number): void;
-  /** Calls back whenever a seat is free that this level may have been waiting for, until told otherwise. */
+  /** Calls back whenever a seat that this level may wait for becomes free; undefined unregisters. */
   whenFree(callback: (() => void) | undefined): void;
 };
 
@@ -28,7 +28,7 @@ export function createSeats(total: number): Seats {
   const levels = new Map<string, { readonly level: Level; readonly seats: LevelSeats }>();
   const waiting = new Set<Level>();
   let inUse = 0;
-  // What levels are sure of and do not use: nobody else may have these.
+  // Guaranteed seats that their levels do not use; no other level may take them.
   let reserved = 0;
 
   const unused = ({ share, inUse: used }: Level) => Math.max(0, share.minimum - used);
@@ -41,7 +41,7 @@ export function createSeats(total: number): Seats {
       take(count) {
         const own = Math.min(count, unused(level));
         const isWithin = level.inUse + count <= level.share.maximum && inUse + reserved + count - own <= total;
-        // A level that has nothing at all is never shut out, nor is a request wider than its level.
+        // A level without executing requests is never blocked, nor is a request that is wider than its level.
         if (!isWithin && level.inUse > 0) return false;
         reserved -= own;
         level.inUse += count;

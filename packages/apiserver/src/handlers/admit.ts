@@ -6,7 +6,7 @@ import type { KubeObject } from '../object.ts';
 import type { Serializer } from '../resource.ts';
 import type { WriteOptions } from './write-options.ts';
 
-/** CreateOptions or UpdateOptions as admission is shown them; a patch is an update there. */
+/** Returns CreateOptions or UpdateOptions as sent to admission; a patch is an update there. */
 export function shownOptions(
   kind: 'CreateOptions' | 'UpdateOptions',
   context: RequestContext,
@@ -21,7 +21,7 @@ export function shownOptions(
   };
 }
 
-/** Asks admission about something sent by POST that is not stored itself: a review, a binding, an eviction. */
+/** Runs admission for a POST that is not stored itself: a review, a binding, an eviction. */
 export async function admitAction(
   core: Core,
   context: RequestContext,
@@ -50,7 +50,7 @@ export async function admitAction(
   return admitted;
 }
 
-/** Asks admission about a conversation with what an object stands for, before it begins. */
+/** Runs admission for a connect subresource. */
 export async function admitConnect(
   core: Core,
   context: RequestContext,

@@ -14,7 +14,7 @@ import type { Serializer } from '../resource.ts';
 import type { Body } from './body.ts';
 import type { WriteOptions } from './write-options.ts';
 
-/** What server-side apply makes of an object; refused where others own fields with other values. */
+/** Merges an applied configuration (server-side apply); fails on conflicts with other field managers. */
 export function mergeApplied(
   context: RequestContext,
   tracked: TrackedKind,
@@ -51,7 +51,7 @@ export function decodeApplied(serializer: Serializer, object: JsonObject): Draft
   }
 }
 
-/** What is to be applied: an object of the kind, or as much of it as its manager cares about. */
+/** Decodes the applied configuration: a complete or partial object. */
 export function appliedObject({ kind }: { readonly kind: Kind }, body: Body, options: WriteOptions): JsonObject {
   const value = body.type === 'value' ? body.value : parseApplied(body.bytes, options);
   if (!isObject(value)) throw badRequest('error decoding YAML: an object is expected');

@@ -9,23 +9,23 @@ import type { RequestContext } from '../context.ts';
 import type { Decoded, Serializer } from '../resource.ts';
 import type { FieldValidation } from './write-options.ts';
 
-/** What a request carries: bytes from a socket, or a value from a caller in the same process. */
+/** Request body: bytes from a socket, or a value from an in-process caller. */
 export type Body =
   | { readonly type: 'bytes'; readonly contentType: string; readonly bytes: Uint8Array }
   | { readonly type: 'value'; readonly value: unknown; readonly contentType?: string };
 
-/** The media type of a Content-Type header, without its parameters; JSON where nothing is said. */
+/** Returns the media type of a Content-Type header without parameters; JSON if the header is empty. */
 export function mediaType(contentType: string): string {
   return contentType.split(';')[0]!.trim().toLowerCase() || 'application/json';
 }
 
-/** The kind an endpoint takes, and how it is read. */
+/** Kind that an endpoint accepts, and its serializer. */
 export type Expected = {
   readonly kind: Pick<Kind, 'group' | 'version' | 'kind'>;
   readonly serializer: Serializer;
 };
 
-/** The object of a body; a fresh one each time it is called. */
+/** Decodes the object of a body; every call returns a new object. */
 export function decodeBody(
   context: RequestContext,
   expected: Expected,
@@ -62,14 +62,14 @@ function decode(expected: Expected, body: Body): Decoded {
   ]);
 }
 
-/** The options in the body of a DELETE; nothing if the body is empty. */
+/** Decodes the DeleteOptions in the body of a DELETE; undefined if the body is empty. */
 export function decodeOptions(body: Body, codec: Codec): unknown {
   if (body.type === 'value') return body.value;
   if (body.bytes.length === 0) return undefined;
   try {
     const options = readOptions(body, codec) as { readonly apiVersion?: string; readonly kind?: string };
     const { apiVersion = 'v1', kind = 'DeleteOptions' } = options;
-    // Any group has such options; a group of nothing else is not asked for more.
+    // DeleteOptions exist in every group; unknown groups are accepted as well.
     if (kind !== 'DeleteOptions') throw unclassified(notRegistered(apiVersion, kind));
     return options;
   } catch (error) {
@@ -100,7 +100,7 @@ function checked(expected: Expected, decoded: Decoded): Decoded {
   return decoded;
 }
 
-/** A body may leave out what kind it is, but not be of another. */
+/** Validates the kind of a body: it may be absent, but must not differ. */
 function checkKind({ kind: expected, serializer }: Expected, apiVersion: string, kind: string): void {
   const wanted = apiVersionOf(expected);
   const [named, version] = [kind === '' ? expected.kind : kind, apiVersion === '' ? wanted : apiVersion];
@@ -122,7 +122,7 @@ function checkKind({ kind: expected, serializer }: Expected, apiVersion: string,
   throw badRequest(`the API version in the data (${version}) does not match the expected API version (${wanted})`);
 }
 
-/** What Kubernetes says of a kind it has never heard of, down to the place in its source. */
+/** Returns Kubernetes' error for an unregistered kind, including the source location. */
 function notRegistered(apiVersion: string, kind: string): string {
   return `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:110"`;
 }
@@ -131,7 +131,7 @@ const builtin: ReadonlySet<string> = new Set(
   builtinKinds.flatMap((each) => [each.kind, each.listKind].map((kind) => `${apiVersionOf(each)} ${kind}`)),
 );
 
-/** Kinds that no resource has: what requests and answers are made of, in every version. */
+/** Kinds of requests and responses that exist in every version. */
 const messageKinds: ReadonlySet<string> = new Set([
   'Status',
   'APIGroup',
@@ -152,20 +152,20 @@ function internalType({ group, kind }: Expected['kind']): string {
   return `${group === '' ? 'core' : group.split('.')[0]}.${kind}`;
 }
 
-/** A body that does not say what it is. */
+/** Error: a body does not name its kind. */
 class Unrecognized extends Error {
   override readonly name = 'Unrecognized';
 }
 
 const typeMeta =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
-/** The fault of a text that is no object at all. */
+/** Matches the error of a text that is not an object. */
 const wrongRoot = /^json: cannot unmarshal (\w+) into Go value of type \S+$/;
 
-/** The fault of an object that says what it is by something else than a text. */
+/** Matches the error of an object whose apiVersion or kind is not a string. */
 const wrongTypeMeta = /^(json: cannot unmarshal \w+ into Go struct field) \w+\.(apiVersion|kind) of type string$/;
 
-/** What keeps the kind of a body from being read, if that is the trouble with it. */
+/** Returns the error if the kind of a body cannot be read. */
 function unrecognizedWhy(error: unknown): string | undefined {
   if (error instanceof Unrecognized || error instanceof YamlError || error instanceof ProtobufError) {
     return error.message;
@@ -181,7 +181,7 @@ function unrecognizedWhy(error: unknown): string | undefined {
 
 const shownBytes = 30;
 
-/** The beginning of a body: as text if it looks like JSON, else in hexadecimal. */
+/** Returns the beginning of a body: as text if it looks like JSON, else in hexadecimal. */
 function summaryOf(body: Body): string {
   if (body.type === 'value') return '<value>';
   const { bytes } = body;

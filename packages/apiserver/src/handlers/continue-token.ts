@@ -1,11 +1,11 @@
 import { badRequest } from '@kruise/machinery/status';
 import { JsonSyntaxError, parseJson } from '@kruise/schema/json-text';
 
-/** Where a list that was cut goes on: the key to begin at, and the revision all its pages are read at. */
+/** Continue token of a paginated list: the start key, and the revision of all pages. */
 export type ContinueToken = {
-  /** -1: at whatever revision is newest, for a reader who accepts that the pages do not fit together. */
+  /** Revision; -1 means the newest, for clients that accept inconsistent pages. */
   readonly revision: number;
-  /** The first key of the next page, below the prefix of the list. */
+  /** First key of the next page, relative to the prefix of the list. */
   readonly start: string;
 };
 
@@ -33,7 +33,7 @@ export function decodeContinueToken(text: string): ContinueToken {
     throw refuse('incorrect encoded start resourceVersion (version meta.k8s.io/v1)');
   }
   if (typeof start !== 'string' || start === '') throw refuse('encoded start key empty (version meta.k8s.io/v1)');
-  // A token that leads out of the list it continues would show what its bearer may not see.
+  // A token that leaves the prefix of its list could expose objects that the client may not read.
   if (start.split('/').some((segment) => segment === '..' || segment === '.')) throw refuse(start);
   return { revision: rv, start };
 }

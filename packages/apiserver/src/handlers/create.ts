@@ -21,12 +21,12 @@ import { inVersion, keyOf } from './read.ts';
 import { tracker } from './tracking.ts';
 import type { WriteOptions } from './write-options.ts';
 
-/** How often a name is made up anew when it was taken, as in Kubernetes. */
+/** Number of attempts to generate a free name, as in Kubernetes. */
 const nameAttempts = 8;
 
 /**
- * Creates an object. `decode` gives a fresh draft each time it is called: a made-up name that is taken means going
- * through everything again with another.
+ * Creates an object. `decode` returns a new draft on each call: if a generated name is taken, the whole create is
+ * retried with another name.
  */
 export async function create(
   core: Core,
@@ -61,7 +61,7 @@ async function createOnce(
   return admitAndStore(core, context, resource, options, track.created(draft));
 }
 
-/** The second half of a create: everything after the object and its managers are known. */
+/** Second half of a create: everything after decoding and field tracking. */
 export async function admitAndStore(
   core: Core,
   context: RequestContext,
@@ -76,7 +76,7 @@ export async function admitAndStore(
     kind: resource.kind,
     serializer: resource.serializer,
     subresource: '',
-    // To admission a Namespace is in itself.
+    // For admission, a Namespace is in the namespace with its own name.
     namespace: isResource(resource.kind, namespaceKind) ? (draft.metadata.name ?? '') : context.info.namespace,
     name: draft.metadata.name ?? '',
     object: draft as KubeObject,
@@ -110,7 +110,7 @@ export async function admitAndStore(
   }
 }
 
-/** The kind's own faults first; those every object can have only if it has none. */
+/** Validates the kind-specific rules first; metadata errors are only reported if there are none. */
 function* createFaults(
   strategy: Strategy,
   resource: Resource,
@@ -150,11 +150,11 @@ async function store(core: Core, resource: Resource, options: WriteOptions, obje
   const written = await storage.create(key, stored, strategy.ttlSeconds);
   if (!written.ok) throw taken(resource, name, written.current);
   const { cached } = written;
-  // Nothing converts if the version asked for is the one stored.
+  // No conversion is needed if the requested version is the storage version.
   return { cached, object: stored === object ? cached.object : await inVersion(resource, cached) };
 }
 
-/** What an object becomes by being stored and read again: another version may have no words for some of it. */
+/** Converts an object to the storage version and back: the storage version may not represent all fields. */
 export async function throughStorage(conversion: Resource['conversion'], object: KubeObject): Promise<KubeObject> {
   const stored = await conversion.toStorage(object);
   return stored === object ? object : conversion.fromStorage(stored);

@@ -12,10 +12,10 @@ import { type ListOptions, parseInteger } from './list-options.ts';
 import { inVersion, keyOf, type Listed, readMany } from './read.ts';
 import { dryRunFaults } from './write-options.ts';
 
-/** What a DELETE is answered with. */
+/** Response to a DELETE. */
 export type Deleted = { readonly code: 200 | 202; readonly object: KubeObject | ReturnType<typeof success> };
 
-/** The options of a DELETE: from its body if it has one, else from the query. */
+/** Returns the options of a DELETE: from the body if there is one, else from the query. */
 export function deleteOptions(query: URLSearchParams, body: unknown): DeleteOptions {
   const given = (body ?? fromQuery(query)) as {
     gracePeriodSeconds?: number;
@@ -72,7 +72,7 @@ function* optionFaults(given: {
   yield* dryRunFaults(given.dryRun ?? []);
 }
 
-/** Deletes one object, or sets its deletion going. */
+/** Deletes one object, or marks it for deletion. */
 export async function deleteOne(
   core: Core,
   context: RequestContext,
@@ -130,7 +130,7 @@ async function carryOut(
   if (!options.dryRun) {
     let current = seen;
     if (plan.last) {
-      // Watchers learn that it was given no time before they learn that it is gone.
+      // Watchers see the grace period of zero before the deletion.
       const marked = resource.serializer.canonical(whole({ object: last, managedFields: seen.managedFields }));
       const written = await storage.replace(seen, await conversion.toStorage(marked), strategy.ttlSeconds);
       if (!written.ok) return { done: false, current: written.current };
@@ -144,7 +144,7 @@ async function carryOut(
   return { done: true, deleted: { code: 200, object: farewell(resource, seen, last, revision) } };
 }
 
-/** Some kinds answer with the object that is gone, the others only with its name. */
+/** Some kinds return the deleted object, the others only a Status with its name. */
 function farewell(resource: Resource, seen: Cached, object: KubeObject, revision: number): Deleted['object'] {
   const { kind, strategy } = resource;
   const { name, uid } = object.metadata;
@@ -160,7 +160,7 @@ function farewell(resource: Resource, seen: Cached, object: KubeObject, revision
   });
 }
 
-/** Refuses to delete an object that is not the one meant. */
+/** Checks the uid and resourceVersion preconditions of a deletion. */
 export function checkPreconditions(
   resource: Resource,
   { metadata }: KubeObject,
@@ -204,7 +204,7 @@ async function admit(
     serializer: resource.serializer,
     subresource: '',
     namespace: context.info.namespace,
-    // A collection has no name, and it is the collection that was asked for.
+    // A collection request has no object name.
     name: context.info.verb === 'deletecollection' ? '' : name,
     object: undefined,
     oldObject: whole({ object, managedFields: seen.managedFields }),
@@ -215,10 +215,10 @@ async function admit(
   await core.admission.validate(attributes);
 }
 
-/** Deletions of one list under way at a time: the store writes those to disk together that come together. */
+/** Concurrent deletions of one list: the store batches concurrent writes into one disk write. */
 const deletionsAtATime = 64;
 
-/** Deletes all objects of a list, and answers with them as they were. */
+/** Deletes all objects of a list, and returns them as they were. */
 export async function deleteMany(
   core: Core,
   context: RequestContext,
@@ -236,7 +236,7 @@ export async function deleteMany(
       if (!isNotFound(error)) throw error;
     }
   };
-  // Where all would be refused, one is tried.
+  // If every deletion would be denied, only one is attempted.
   await someAtATime(list.items.slice(0, 1), 1, deleteListed);
   await someAtATime(list.items.slice(1), deletionsAtATime, deleteListed);
   return list;

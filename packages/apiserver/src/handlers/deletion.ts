@@ -1,7 +1,7 @@
 import type { KubeObject } from '../object.ts';
 import type { Strategy } from '../resource.ts';
 
-/** What a DELETE was asked for. */
+/** Options of a DELETE. */
 export type DeleteOptions = {
   readonly gracePeriodSeconds?: number;
   readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
@@ -10,9 +10,9 @@ export type DeleteOptions = {
   readonly dryRun: boolean;
 };
 
-/** What a DELETE comes to: the object goes at once, or is marked and stays a while, or is on its way already. */
+/** Outcome of a DELETE: the object is removed, or marked as terminating, or already terminating. */
 export type DeletionPlan =
-  /** `last` is what is left to be seen of it, where that is not as it was. */
+  /** `last` is the final state that watchers see, if it differs from the stored state. */
   | { readonly action: 'remove'; readonly last?: KubeObject }
   | { readonly action: 'mark'; readonly object: KubeObject }
   | { readonly action: 'nothing' };
@@ -20,7 +20,7 @@ export type DeletionPlan =
 const orphan = 'orphan';
 const foreground = 'foregroundDeletion';
 
-/** Decides what a DELETE does to an object. */
+/** Decides how a DELETE affects an object. */
 export function planDeletion(
   strategy: Strategy,
   object: KubeObject,
@@ -38,7 +38,7 @@ export function planDeletion(
 
   const pending = metadata.deletionGracePeriodSeconds ?? 0;
   if (pending > 0) {
-    // It was given time to end. A later DELETE can only make that shorter; what becomes of dependents is settled.
+    // Graceful deletion is in progress. A later DELETE can only shorten the grace period; the propagation policy stays.
     if (grace >= pending) return { action: 'nothing' };
     const begun = Date.parse(metadata.deletionTimestamp) - pending * 1000;
     const kept = metadata.finalizers ?? [];
@@ -56,7 +56,7 @@ export function planDeletion(
   return { action: 'mark', object: { ...object, metadata: { ...metadata, finalizers } } };
 }
 
-/** What could have had time to end is seen to have been given none. */
+/** Removal of a kind with graceful deletion sets a grace period of zero. */
 function removal(strategy: Strategy, object: KubeObject, atMs: number): DeletionPlan {
   if (!strategy.gracePeriodSeconds) return { action: 'remove' };
   return { action: 'remove', last: marked(object, atMs, 0, object.metadata.finalizers ?? []) };
@@ -79,7 +79,10 @@ function marked(object: KubeObject, atMs: number, graceSeconds: number, finalize
   };
 }
 
-/** What is said outranks what the object carries already, which outranks what is usual for the kind. */
+/**
+ * Returns the finalizers after a DELETE. The options take precedence over existing finalizers, which take precedence
+ * over the kind's default.
+ */
 export function finalizersAfter(
   strategy: Pick<Strategy, 'propagation'>,
   object: Pick<KubeObject, 'metadata'>,

@@ -2,7 +2,7 @@ import { badRequest, invalid, unclassified } from '@kruise/machinery/status';
 import { type Cause, forbidden, notSupported } from '@kruise/schema/field-error';
 import { isTrue } from '../request.ts';
 
-/** What a list or watch was asked for, in the words of the query string. */
+/** Options of a list or watch, with the names of the query parameters. */
 export type ListOptions = {
   readonly labelSelector: string;
   readonly fieldSelector: string;
@@ -16,10 +16,10 @@ export type ListOptions = {
 };
 
 const maxInt64 = 2n ** 63n - 1n;
-/** Maximum number of digits that are parsed: a query may have a megabyte of them, which are out of range anyway. */
+/** Maximum number of digits to parse: a query may have a megabyte of digits, which are out of range anyway. */
 const maxDigits = 100;
 
-/** A whole number of a query string, refused in the words of the Go function that reads it. */
+/** Parses an integer of a query string; errors have the wording of Go's strconv. */
 export function parseInteger(text: string | null): number | undefined {
   if (text === null || text === '') return undefined;
   if (!/^[+-]?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
@@ -30,14 +30,14 @@ export function parseInteger(text: string | null): number | undefined {
   return Number(value);
 }
 
-/** The options of a list. */
+/** Parses the options of a list. */
 export function listOptions(query: URLSearchParams): ListOptions {
   const options = readOptions(query);
   refuse([...listFaults(options)]);
   return options;
 }
 
-/** The options of a watch; `canStream` says whether the state may be sent on the watch itself. */
+/** Parses the options of a watch; `canStream` allows `sendInitialEvents`. */
 export function watchOptions(query: URLSearchParams, canStream: boolean): ListOptions {
   const options = readOptions(query);
   refuse([...watchFaults(options, canStream)]);
@@ -108,14 +108,14 @@ function* watchFaults(
   if (match !== '' && match !== 'NotOlderThan') yield notSupported(field, match, ['NotOlderThan']);
 }
 
-/** A resourceVersion as a number; refused in the way of those who read one object or watch. */
+/** Parses a resourceVersion; errors have the wording of get and watch. */
 export function parseVersion(text: string): number {
   const fault = versionFault(text);
   if (fault !== undefined) throw unclassified(`resourceVersion: Invalid value: ${JSON.stringify(text)}: ${fault}`);
   return Number(text);
 }
 
-/** A resourceVersion as a number; refused in the way of lists. */
+/** Parses a resourceVersion; errors have the wording of list. */
 export function parseListVersion(text: string): number {
   const fault = versionFault(text);
   if (fault !== undefined) {

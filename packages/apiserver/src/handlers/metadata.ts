@@ -6,7 +6,7 @@ import { type RequestContext, timestamp } from '../context.ts';
 import type { KubeObject } from '../object.ts';
 import type { Resource, Strategy } from '../resource.ts';
 
-/** Puts an object that is to be created into the namespace of the request, and refuses it in another. */
+/** Sets the namespace of a new object to that of the request; rejects a different namespace. */
 export function placeInNamespace(context: RequestContext, resource: Resource, draft: Draft<KubeObject>): void {
   const { metadata } = draft;
   if (resource.kind.scope === 'Cluster') {
@@ -20,7 +20,7 @@ export function placeInNamespace(context: RequestContext, resource: Resource, dr
   }
 }
 
-/** Takes from a new object what only the server can say, so that nobody comes to own it. */
+/** Removes server-set fields from a new object, so that no manager owns them. */
 export function dropSystemFields({ metadata }: Draft<KubeObject>): void {
   delete metadata.selfLink;
   delete metadata.uid;
@@ -29,14 +29,14 @@ export function dropSystemFields({ metadata }: Draft<KubeObject>): void {
   delete metadata.deletionGracePeriodSeconds;
 }
 
-/** Refuses to store a new object as if it were a certain version of an old one. */
+/** Rejects a create with a resourceVersion. */
 export function checkUnversioned({ metadata }: KubeObject): void {
   if (/^[0-9]+$/.test(metadata.resourceVersion ?? '') && Number(metadata.resourceVersion) !== 0) {
     throw unclassified('resourceVersion should not be set on objects to be created');
   }
 }
 
-/** Gives a new object what only the server can: identity and birth. */
+/** Sets the uid and the creationTimestamp of a new object. */
 export function fillInSystemFields(
   context: RequestContext,
   { namesAsAsked }: Pick<Strategy, 'namesAsAsked'>,
@@ -52,7 +52,7 @@ export function fillInSystemFields(
   metadata.name = namesAsAsked ? metadata.generateName : generateName(context.random, metadata.generateName);
 }
 
-/** Fills in what an update leaves out and cannot change. What it does change of that is refused by validation. */
+/** Fills in immutable metadata that an update omits. Validation rejects changes to it. */
 export function keepSystemFields(draft: Draft<KubeObject>, old: KubeObject): void {
   const { metadata } = draft;
   const before = old.metadata;
@@ -66,7 +66,7 @@ export function keepSystemFields(draft: Draft<KubeObject>, old: KubeObject): voi
   else metadata.generation = before.generation;
 }
 
-/** Checks that the object of a PUT or PATCH is the one the URL names. */
+/** Checks that the object of a PUT or PATCH has the name of the URL. */
 export function checkNamed(context: RequestContext, resource: Resource, draft: Draft<KubeObject>): void {
   const { name, namespace } = context.info;
   const { metadata } = draft;
@@ -88,7 +88,7 @@ export function checkNamed(context: RequestContext, resource: Resource, draft: D
 
 type Reference = { uid?: string };
 
-/** Drops owner references that say the same twice, and says so. */
+/** Removes duplicate owner references with a warning. */
 export function dropRepeatedOwners(context: RequestContext, draft: Draft<KubeObject>, afterAdmission: boolean): void {
   const references = draft.metadata.ownerReferences as Reference[] | undefined;
   if (!references || references.length < 2) return;

@@ -13,7 +13,7 @@ import { type Part, trackedKind, tracker, withConversions } from './tracking.ts'
 import { keptParts, type Updated, update } from './update.ts';
 import { type WriteOptions, writeOptions } from './write-options.ts';
 
-/** Changes an object as a patch says. */
+/** Patches an object. */
 export async function patch(
   core: Core,
   context: RequestContext,
@@ -54,7 +54,7 @@ function patchBy(
   });
 }
 
-/** Server-side apply: the object is made to have what is applied, or created from it. */
+/** Server-side apply: merges the applied configuration into the object, or creates the object. */
 function applyTo(
   core: Core,
   context: RequestContext,
@@ -78,7 +78,7 @@ function applyTo(
     async change(live) {
       const draft = await merge(live);
       checkNamed(context, resource, draft);
-      // What was applied may say which version it was made for; otherwise it is for any.
+      // The applied configuration may contain a resourceVersion as a precondition.
       const { resourceVersion } = (applied.metadata ?? {}) as { readonly resourceVersion?: string };
       if (resourceVersion) draft.metadata.resourceVersion = resourceVersion;
       return draft;

@@ -29,15 +29,15 @@ const mergePatch = 'application/merge-patch+json';
 const strategicPatch = 'application/strategic-merge-patch+json';
 export const apply = 'application/apply-patch+yaml';
 
-/** The kinds of patches a resource takes. */
+/** Returns the patch types that a resource supports. */
 function patchTypesOf({ custom }: { readonly custom: boolean }): readonly string[] {
   return custom ? [jsonPatch, mergePatch, apply] : [jsonPatch, mergePatch, strategicPatch, apply];
 }
 
-/** A patch as it came. */
+/** Patch as received. */
 export type Patch = { readonly type: string; readonly body: Body };
 
-/** The patch of a request, of a kind the resource takes. */
+/** Returns the patch of a request; rejects unsupported patch types. */
 export function patchOf(resource: { readonly custom: boolean }, body: Body): Patch {
   const type = mediaType(body.contentType ?? mergePatch);
   const types = patchTypesOf(resource);
@@ -49,12 +49,12 @@ export function patchOf(resource: { readonly custom: boolean }, body: Body): Pat
   return { type, body };
 }
 
-/** The value of a patch that is not to be applied by the server. */
+/** Parses a patch other than an apply patch. */
 export function patchValue({ type, body }: Patch): unknown {
   return body.type === 'value' ? body.value : parsePatch(type, body.bytes);
 }
 
-/** What each kind of patch must be, in Go's words. */
+/** Go type of each patch type, for error messages. */
 const goTypes: { readonly [type: string]: string } = {
   [jsonPatch]: '[]handlers.jsonPatchOp',
   [mergePatch]: 'map[string]interface {}',
@@ -65,7 +65,7 @@ function parsePatch(type: string, bytes: Uint8Array): unknown {
   const context = type === strategicPatch ? '' : 'error decoding patch: ';
   try {
     const value = parseJson(bytes);
-    // Nothing is a patch that changes nothing, except to the library that does merge patches.
+    // A null patch changes nothing, except in the library for merge patches.
     if (value === null) {
       if (type === mergePatch) throw badRequest('Invalid JSON Patch');
       return type === jsonPatch ? [] : {};
@@ -84,7 +84,7 @@ function jsonTypeOf(value: unknown): string {
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-/** What a patch makes of an object. */
+/** Applies a patch to an object. */
 export function patched(mergeType: MergeType, type: string, live: KubeObject, value: unknown): unknown {
   if (type === jsonPatch) {
     const operations = asJsonPatch(value);
@@ -107,7 +107,7 @@ export function patched(mergeType: MergeType, type: string, live: KubeObject, va
   }
 }
 
-/** What a patch that cannot be applied is answered with. */
+/** Creates the error for a patch that cannot be applied. */
 function rejected(): StatusError {
   return new StatusError(
     failure({
@@ -130,7 +130,7 @@ function strategicRefusal(error: StrategicMergeError): StatusError {
   }
 }
 
-/** The object a patch made, read as if a client had sent it; `known` are the parts of the old one it may share. */
+/** Decodes a patched object as if a client had sent it. `known` are the parts of the old object that it may share. */
 export function decodePatched(
   serializer: Serializer,
   live: KubeObject,
@@ -153,7 +153,10 @@ export function decodePatched(
 
 const goKinds: { readonly [json: string]: string } = { object: 'map', array: 'slice', number: 'int64' };
 
-/** Kubernetes does not decode what a strategic merge patch made but converts it, and says the same in other words. */
+/**
+ * Rewrites an error message: Kubernetes converts the result of a strategic merge patch instead of decoding it, and
+ * words errors differently.
+ */
 function asConversion(message: string): string {
   const match = /^json: cannot unmarshal (\w+)( [\d.eE+-]+)? into Go (?:struct field \S+|value) of type (.+)$/.exec(
     message,
@@ -168,13 +171,13 @@ function asConversion(message: string): string {
     : `cannot restore struct from: ${kind}`;
 }
 
-/** Messages show the object a patch made; those of strategic merge patches show the patch. */
+/** Error messages contain the patched object; for strategic merge patches they contain the patch. */
 function faultyPatch(patch: Patch, made: unknown, why: string): StatusError {
   const shown = patch.type === strategicPatch ? formatValue(patchValue(patch)) : stringify(made);
   return invalid({ group: '', kind: '' }, '', [invalidField('patch', shown, why)]);
 }
 
-/** Refuses or warns of what strict decoding has against the object a patch made. */
+/** Rejects or warns about strict decoding errors of a patched object. */
 export function settle(
   context: RequestContext,
   { strictErrors }: Decoded,

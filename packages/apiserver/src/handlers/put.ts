@@ -11,7 +11,7 @@ import { type Part, tracker } from './tracking.ts';
 import { type Updated, update } from './update.ts';
 import { type WriteOptions, writeOptions } from './write-options.ts';
 
-/** Replaces an object, or the part of it that a subresource stands for. */
+/** Replaces an object, or the part that a subresource covers. */
 export async function put(
   core: Core,
   context: RequestContext,
@@ -28,7 +28,7 @@ export async function put(
     return draft;
   };
   const track = tracker(context, resource, options, part);
-  // Decoded once before anything is read, so that a faulty body is refused whatever is stored.
+  // The body is decoded once before any read, so that an invalid body is rejected whatever is stored.
   let next: Draft<KubeObject> | undefined = decode();
   return update(core, context, resource, {
     subresource: part.name,
@@ -46,7 +46,7 @@ export async function put(
   });
 }
 
-/** Whoever puts an object with a uid means that one, not another that has its name now. */
+/** Checks the uid: a PUT with a uid must not replace another object of the same name. */
 function checkIdentity(
   { kind, storage }: Resource,
   draft: Draft<KubeObject>,
@@ -57,7 +57,7 @@ function checkIdentity(
   const { uid: stored, name = '', namespace } = live.metadata;
   if (!uid || uid === stored) return;
   const whole = storage.keyOf(kind.scope === 'Namespaced' ? namespace : undefined, name);
-  // Where nothing is stored, the key is not yet that of the store.
+  // In a dry run Kubernetes' message has the key without the storage prefix.
   const key = dryRun ? whole.replace('/registry/', '/') : whole;
   throw conflict(
     kind,

@@ -8,7 +8,7 @@ import { decodeContinueToken, encodeContinueToken } from './continue-token.ts';
 import { type ListOptions, parseListVersion, parseVersion } from './list-options.ts';
 import { type Selection, selectionOf } from './selection.ts';
 
-/** A list as it is answered: its items in the version asked for, and where it goes on. */
+/** Result of a list: items in the requested version, and the continue token. */
 export type Listed = {
   readonly items: readonly Found[];
   readonly metadata: {
@@ -18,7 +18,7 @@ export type Listed = {
   };
 };
 
-/** One object. */
+/** Reads one object. */
 export async function readOne(core: Core, context: RequestContext, resource: Resource): Promise<Found> {
   const version = context.query.get('resourceVersion') ?? '';
   if (version === '') await core.feed.caughtUp();
@@ -29,23 +29,23 @@ export async function readOne(core: Core, context: RequestContext, resource: Res
   return { cached, object: await inVersion(resource, cached) };
 }
 
-/** The key of an object, whose namespace counts only where the kind has one. */
+/** Returns the key of an object; the namespace is ignored for cluster-scoped kinds. */
 export function keyOf(resource: Resource, namespace: string, name: string): string {
   return resource.storage.keyOf(resource.kind.scope === 'Namespaced' ? namespace : undefined, name);
 }
 
-/** A stored object in the version of a resource. */
+/** Converts a stored object to the version of a resource. */
 export function inVersion(resource: Resource, cached: Cached): KubeObject | Promise<KubeObject> {
   return resource.conversion.fromStorage(cached.object);
 }
 
-/** Where the objects of a list begin: in a namespace, or everywhere. */
+/** Returns the key prefix of a list: one namespace, or all namespaces. */
 export function collectionPrefix(resource: Resource, namespace: string): string {
   const { prefix } = resource.storage;
   return namespace !== '' && resource.kind.scope === 'Namespaced' ? `${prefix}${namespace}/` : prefix;
 }
 
-/** Many objects, from memory where memory has what was asked for, else from the store's past. */
+/** Lists objects, from the cache if it has the requested revision, else from the store's history. */
 export async function readMany(
   core: Core,
   context: RequestContext,
@@ -60,7 +60,7 @@ export async function readMany(
   }
   const wanted = options.resourceVersion === '' ? undefined : parseListVersion(options.resourceVersion);
   const exact = exactRevision(options, wanted, token?.revision);
-  // Kubernetes answers a list that may be of any age from its cache, whole.
+  // Kubernetes serves a list with resourceVersion 0 from its cache, without a limit.
   const limit = options.resourceVersion === '0' && !token ? 0 : Math.max(0, options.limit);
 
   if (exact === undefined) {
@@ -76,7 +76,7 @@ export async function readMany(
   }
 
   const start = token ? keyPrefix + token.start : undefined;
-  // Taken together with what memory has: both may move on while objects are converted.
+  // The revision is read together with the cache: both may advance while objects are converted.
   const revision = exact ?? core.feed.revision;
   const page =
     exact !== undefined && (resource.storage.cache.changedAt > exact || exact < core.oldestRevision())
@@ -102,10 +102,10 @@ export async function readMany(
   };
 }
 
-/** What etcd says, which Kubernetes passes on. */
+/** Error text of etcd, which Kubernetes returns as is. */
 const futureRevision = 'etcdserver: mvcc: required revision is a future revision';
 
-/** The revision a list must be read at, if not just the newest. */
+/** Returns the exact revision of a list; undefined for the newest. */
 function exactRevision(
   options: ListOptions,
   wanted: number | undefined,
@@ -114,13 +114,13 @@ function exactRevision(
   if (continued !== undefined) return continued > 0 ? continued : undefined;
   if (wanted === undefined || wanted === 0) return undefined;
   if (options.resourceVersionMatch === 'Exact') return wanted;
-  // By an older rule a limit together with a version and no match means exactly that version.
+  // Legacy rule: a limit with a resourceVersion and without resourceVersionMatch means Exact.
   return options.resourceVersionMatch === '' && options.limit > 0 ? wanted : undefined;
 }
 
 type Page = {
   readonly items: readonly Cached[];
-  /** The key the next page begins at. */
+  /** Start key of the next page. */
   readonly next?: string;
   readonly remaining: number;
 };
@@ -145,7 +145,7 @@ async function prepareSelection(
   if (needsConversion) await conversion.prepare?.(all.map(({ object }) => object));
 }
 
-/** Nothing is left out of a page because of a selector: it is filled from what follows, as far as that goes. */
+/** Cuts a page. A selector does not shorten a page: it is filled with later matching objects. */
 function cut(all: readonly Cached[], limit: number, { selectsAll, matches }: Selection): Page {
   if (limit === 0) return { items: selectsAll ? all : all.filter(({ object }) => matches(object)), remaining: 0 };
   const items: Cached[] = [];
@@ -161,7 +161,7 @@ async function fromPast(
   { keyPrefix, start, limit, selection, revision }: PageRequest & { readonly revision: number },
 ): Promise<Page> {
   try {
-    // A selector is applied after reading, so a page of selected objects may need more than its size to be read.
+    // Selectors are applied after reading, so a full page may require reading more objects than the limit.
     const readLimit = limit > 0 && selection.selectsAll ? { limit } : {};
     const past = await resource.storage.past({
       keyPrefix,

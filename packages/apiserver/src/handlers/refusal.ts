@@ -1,6 +1,6 @@
 import { failure, StatusError } from '@kruise/machinery/status';
 
-/** A refusal that is plain text rather than a Status, as for paths that lead nowhere. */
+/** Error with a plain-text body rather than a Status, such as for unknown paths. */
 export class PlainRefusal extends Error {
   override readonly name = 'PlainRefusal';
   readonly code: number;
@@ -11,7 +11,7 @@ export class PlainRefusal extends Error {
   }
 }
 
-/** 404: nothing is served here. */
+/** 404 for an unknown path. */
 export function noSuchPath(): PlainRefusal {
   return new PlainRefusal(404, '404 page not found');
 }
@@ -23,7 +23,7 @@ const notAllowed = {
   details: {},
 };
 
-/** A Status that comes with headers of its own. */
+/** Status error with additional headers. */
 export class HeadedRefusal extends StatusError {
   readonly headers: { readonly [name: string]: string };
 
@@ -33,7 +33,7 @@ export class HeadedRefusal extends StatusError {
   }
 }
 
-/** 404: the group is here, but nothing at this path. */
+/** 404 for an unknown resource in a known group. */
 export function noSuchResource(): StatusError {
   return new StatusError(
     failure({
@@ -45,7 +45,7 @@ export function noSuchResource(): StatusError {
   );
 }
 
-/** 406: nothing at this path comes in any of the forms asked for, whatever is made of it. */
+/** 406 for a path that supports none of the accepted media types. */
 export function noSuchForm(available: readonly string[]): StatusError {
   return new StatusError(
     failure({
@@ -57,12 +57,12 @@ export function noSuchForm(available: readonly string[]): StatusError {
   );
 }
 
-/** 405: the path is here, but not for this method. */
+/** 405 for a path that does not support the method. */
 export function wrongMethod(allowed: readonly string[]): StatusError {
   return new HeadedRefusal(notAllowed, { allow: allowed.join(', ') });
 }
 
-/** 405: the resource is here, but not this way. */
+/** 405 for a resource that does not support the operation. */
 export function methodNotAllowed(): StatusError {
   return new StatusError(failure(notAllowed));
 }

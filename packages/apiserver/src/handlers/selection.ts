@@ -5,18 +5,18 @@ import { badRequest } from '@kruise/machinery/status';
 import type { KubeObject } from '../object.ts';
 import type { Resource } from '../resource.ts';
 
-/** Which objects of a resource are meant. */
+/** Label and field selection of a resource's objects. */
 export type Selection = {
   readonly selectsAll: boolean;
-  /** Tells of a stored object. */
+  /** Reports whether a stored object matches. */
   readonly matches: (object: KubeObject) => boolean;
-  /** Whether an object must have been converted before `matches` is asked, since its version may take a webhook. */
+  /** The object must be converted before `matches` is called, because its version may require a webhook. */
   readonly needsConversion: boolean;
 };
 
 const everything: Selection = { selectsAll: true, matches: () => true, needsConversion: false };
 
-/** What the selectors of a request select. */
+/** Returns the selection of a request. */
 export function selectionOf(
   resource: Resource,
   { labelSelector, fieldSelector }: { readonly labelSelector: string; readonly fieldSelector: string },
@@ -47,7 +47,7 @@ function fieldPredicate(resource: Resource, text: string): Omit<Selection, 'sele
   }));
   if (terms.length === 0) return undefined;
   const { conversion } = resource;
-  // Metadata is the same in every version.
+  // Metadata is equal in every version.
   const needsConversion =
     conversion.prepare !== undefined && terms.some(({ field }) => !/^metadata\.name(space)?$/.test(field));
   return {

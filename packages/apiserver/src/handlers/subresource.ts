@@ -13,7 +13,7 @@ import { methodNotAllowed } from './refusal.ts';
 import { patchView, putView } from './view.ts';
 import { writeOptions } from './write-options.ts';
 
-/** Reads an object by another way. */
+/** Reads a subresource. */
 export async function readSubresource(
   core: Core,
   context: RequestContext,
@@ -33,7 +33,7 @@ export async function readSubresource(
   };
 }
 
-/** Writes an object by another way, or has something done to it. */
+/** Writes a subresource, or executes its action. */
 export async function writeSubresource(
   core: Core,
   context: RequestContext,

@@ -8,16 +8,16 @@ import type { KubeObject } from '../object.ts';
 import type { Resource, Strategy } from '../resource.ts';
 import type { WriteOptions } from './write-options.ts';
 
-/** The part of an object a request writes: the object itself, or a subresource with rules of its own. */
+/** Part of an object that a request writes: the object itself, or a subresource with its own strategy. */
 export type Part = { readonly name: string; readonly strategy: Strategy };
 
-/** A kind as the fields it lets be written through a part of it are tracked. */
+/** Returns a kind with the fields that a write to a part may own. */
 export function trackedKind({ tracked }: Resource, { strategy }: Part): TrackedKind {
   const { resetFields } = strategy;
   return resetFields === undefined ? tracked : { ...tracked, resetFields: { [tracked.apiVersion]: resetFields } };
 }
 
-/** Records who wrote which fields. */
+/** Tracks field ownership. */
 export type Tracker = {
   created(draft: Draft<KubeObject>): Draft<KubeObject>;
   changed(live: KubeObject, draft: Draft<KubeObject>): Draft<KubeObject> | Promise<Draft<KubeObject>>;
@@ -44,8 +44,8 @@ export function tracker(
       withConversions(
         resource,
         (each) => track(each, live, draft),
-        // The draft has not been validated yet, so a converter may fail on it. Validation reports the reason; an object
-        // that is valid is stored without managed fields, as in Kubernetes.
+        // The draft has not been validated yet, so a converter may fail on it. Validation reports the reason; a valid
+        // object is stored without managed fields, as in Kubernetes.
         () => withoutManagedFields(draft),
       ),
   };
@@ -56,7 +56,7 @@ function withoutManagedFields(draft: Draft<KubeObject>): Draft<KubeObject> {
   return { ...draft, metadata };
 }
 
-/** Thrown where a conversion has yet to be made. */
+/** Thrown if a conversion is not available yet. */
 class ConversionPending extends Error {
   override readonly name = 'ConversionPending';
   readonly made: Promise<void>;
@@ -68,9 +68,8 @@ class ConversionPending extends Error {
 }
 
 /**
- * Does something that may need objects in other versions at once. Where these take time to make, it is done again when
- * they are there: what it does depends on its arguments alone. A conversion that fails is thrown, unless there is
- * something to return in that case.
+ * Runs a synchronous function that needs objects in other versions. If a conversion is asynchronous, the function runs
+ * again once the result is available, so it must be pure. A failed conversion is thrown, unless there is a fallback.
  */
 export function withConversions<T>(
   resource: Resource,

@@ -17,26 +17,23 @@ import { dropRepeatedOwners, keepSystemFields } from './metadata.ts';
 import { inVersion, keyOf } from './read.ts';
 import type { WriteOptions } from './write-options.ts';
 
-/** One way to change an object, under one set of rules. */
+/** Update of an object under one strategy. */
 export type Update = {
   readonly subresource: string;
   readonly strategy: Strategy;
   readonly options: WriteOptions;
-  /**
-   * The object as it should be, made from the one that is there: whole, with its managers. Called again if someone
-   * else wrote in between.
-   */
+  /** Returns the desired object, made from the live one, complete with managedFields. Called again after a conflict. */
   readonly change: (live: KubeObject) => Draft<KubeObject> | Promise<Draft<KubeObject>>;
-  /** Called where there is no such object; absent, that is a refusal. */
+  /** Called if the object does not exist; if absent, the update fails with NotFound. */
   readonly create?: () => Promise<Found>;
 };
 
 export type Updated = Found & {
-  /** Whether the object was created rather than changed. */
+  /** Reports whether the object was created. */
   readonly created: boolean;
 };
 
-/** Changes an object: reads, changes, checks and writes, until nobody else wrote in between. */
+/** Updates an object: read, change, admit, validate and write; retried on conflict. */
 export async function update(
   core: Core,
   context: RequestContext,
@@ -123,14 +120,15 @@ async function attempt(
 }
 
 /**
- * The parts of an object that a request keeps as they are, and that a draft may therefore share: a write to the object
- * leaves its status alone, one to its status all but that. Most of a Pod is not looked at again when its status changes.
+ * Returns the parts of an object that a request does not change, and that a draft may share: a write to the object
+ * keeps its status, and a write to the status keeps everything else. Most of a Pod is not processed again when its
+ * status changes.
  */
 export function keptParts({ metadata, spec, status }: KubeObject, subresource: string): Known {
   return new Set([metadata.managedFields, subresource === 'status' ? spec : status]);
 }
 
-/** Refuses a writer who has not seen the newest state, where the writer said what it has seen. */
+/** Checks the resourceVersion precondition of an update. */
 function checkVersion(resource: Resource, strategy: Strategy, draft: Draft<KubeObject>, seen: Cached): void {
   const version = draft.metadata.resourceVersion ?? '';
   const { kind } = resource;
@@ -177,11 +175,11 @@ async function write(
   return done(cached, stored === object ? cached.object : await inVersion(resource, cached));
 }
 
-/** Whether nothing keeps a deleted object any longer. */
+/** Reports whether a terminating object has no finalizers left. */
 export function isFinished({ metadata, kind, spec }: KubeObject): boolean {
   if (!metadata.deletionTimestamp || metadata.deletionGracePeriodSeconds) return false;
   if (metadata.finalizers && metadata.finalizers.length > 0) return false;
-  // A namespace has finalizers of its own, which stand for its content.
+  // A Namespace has finalizers in its spec, which represent its content.
   if (kind !== 'Namespace') return true;
   const { finalizers } = (spec ?? {}) as { readonly finalizers?: readonly string[] };
   return !finalizers || finalizers.length === 0;

@@ -18,7 +18,7 @@ import { type WriteOptions, writeOptions } from './write-options.ts';
 
 export type View = Extract<Subresource, { type: 'view' }>;
 
-/** Changes an object through something made of it, such as its scale. Answers with that, as it is now. */
+/** Updates an object through a view of it, such as its scale. Returns the new view. */
 export async function updateView(
   core: Core,
   context: RequestContext,
@@ -66,7 +66,7 @@ export async function updateView(
       }
       refuseFaulty(view.kind, wanted, view.validate(wanted));
       const { draft } = resource.serializer.decodeValue(view.write(wanted, live));
-      // Whoever names a version has seen that one of the object itself: both carry the same.
+      // A resourceVersion in the view is a precondition on the object: both have the same version.
       const resourceVersion = wanted.metadata.resourceVersion || live.metadata.resourceVersion;
       if (resourceVersion) draft.metadata.resourceVersion = resourceVersion;
       return own(live, draft, wanted);
@@ -75,14 +75,14 @@ export async function updateView(
   return view.show(object);
 }
 
-/** What an object shows of itself, and who owns that. */
+/** Returns the view of an object with its field owners. */
 function withOwners({ show, tracking }: View, live: KubeObject): KubeObject {
   const shown = show(live);
   const managedFields = tracking?.shown(live.metadata.managedFields);
   return managedFields ? { ...shown, metadata: { ...shown.metadata, managedFields } } : shown;
 }
 
-/** Records who wrote which fields of a view. */
+/** Tracks field ownership of a view. */
 function trackedBy(context: RequestContext, { fieldManager }: WriteOptions, { tracking }: View) {
   return (shown: KubeObject, draft: Draft<KubeObject>): Draft<KubeObject> =>
     tracking
@@ -96,7 +96,7 @@ function trackedBy(context: RequestContext, { fieldManager }: WriteOptions, { tr
       : draft;
 }
 
-/** Admission is asked about what is written, which is the view; that was already mutated. */
+/** Admission runs on the view, which is what the client writes; the view is already mutated. */
 function admissionOf(admission: Admission, view: View): Admission {
   return {
     mutate: async ({ object }) => object,
@@ -111,7 +111,7 @@ function admissionOf(admission: Admission, view: View): Admission {
   };
 }
 
-/** Replaces what an object shows of itself. */
+/** Replaces a view of an object. */
 export function putView(
   core: Core,
   context: RequestContext,
@@ -130,7 +130,7 @@ export function putView(
   });
 }
 
-/** Patches what an object shows of itself. */
+/** Patches a view of an object. */
 export function patchView(
   core: Core,
   context: RequestContext,

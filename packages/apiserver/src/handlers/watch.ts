@@ -11,26 +11,26 @@ import { type ListOptions, parseVersion } from './list-options.ts';
 import { collectionPrefix, inVersion } from './read.ts';
 import { type Selection, selectionOf } from './selection.ts';
 
-/** Who is shown what a watch sees. */
+/** Receiver of watch events. */
 export type WatchSink = {
-  /** `isOfState` says that it is of the state asked for first, which may be long. */
+  /** Receives an event; `isOfState` marks events of the initial state, which may be long. */
   event(type: WatchEvent['type'], found: Found, isOfState: boolean): void;
-  /** Everything up to a revision has been shown; `initialEventsEnd` says that the state asked for first is complete. */
+  /** All events up to a revision have been sent; `initialEventsEnd` marks the end of the initial state. */
   bookmark(revision: number, initialEventsEnd: boolean): void;
-  /** The watch is over: by itself, or because of an error the watcher is told. */
+  /** Ends the watch, with an error if there is one to send. */
   end(error?: StatusError): void;
 };
 
-/** How long a watch may last when its client does not say: this long to twice as long. */
+/** Minimum timeout of a watch without `timeoutSeconds`; the maximum is twice as long. */
 const usualTimeoutMs = 1800_000;
 const bookmarkPeriodMs = 60_000;
-/** A last bookmark comes this long before the end, so that the client can resume from there. */
+/** Time of the last bookmark before the end of a watch, so that the client can resume from there. */
 const lastBookmarkMs = 2000;
 
-/** Begins to show a watcher what it asked for. */
+/** Starts a watch. */
 export type OpenWatch = (sink: WatchSink, signal: AbortSignal) => Promise<void>;
 
-/** A watch about to begin. What is wrong with the request is said here, before the first byte of the answer. */
+/** Prepares a watch. Errors in the request are thrown here, before the response starts. */
 export function prepareWatch(core: Core, context: RequestContext, resource: Resource, options: ListOptions): OpenWatch {
   const selection = namedOnly(context.info.name, selectionOf(resource, options));
   const keyPrefix = collectionPrefix(resource, context.info.namespace);
@@ -42,7 +42,7 @@ export function prepareWatch(core: Core, context: RequestContext, resource: Reso
   return (sink, signal) => watch(core, resource, options, asked, sink, signal);
 }
 
-/** A path may name the one object to be watched. */
+/** Restricts the selection to the object that the path names. */
 function namedOnly(name: string, selection: Selection): Selection {
   if (name === '') return selection;
   return {
@@ -52,16 +52,19 @@ function namedOnly(name: string, selection: Selection): Selection {
   };
 }
 
-/** What is asked of the cache, and what a watcher sees of its events: an event, or nothing, at once or later. */
+/** Cache scope, and the mapping of cache events to events of a watcher: an event or none, synchronous or not. */
 type Asked = {
   readonly scope: Scope;
   readonly see: (event: Seen) => Seen | Promise<Seen | undefined>;
 };
 
-/** An event; one without a change is of the state a watch begins with. */
+/** Event; an event without a change is part of the initial state. */
 type Seen = Omit<WatchEvent, 'change'> & { readonly change?: Change };
 
-/** Whether an object is selected may show only in its version, and that take a webhook: the cache does not wait for it. */
+/**
+ * Evaluates the selection after the conversion: it may depend on the requested version, which may require a webhook,
+ * and the cache cannot wait for that.
+ */
 function onceConverted({ conversion }: Resource, scope: Scope): Asked['see'] {
   return async (event) => {
     const { change, cached } = event;
@@ -74,7 +77,7 @@ function onceConverted({ conversion }: Resource, scope: Scope): Asked['see'] {
   };
 }
 
-/** Shows a client the changes of a resource until either side has had enough. */
+/** Sends the changes of a resource to a client until either side ends the watch. */
 async function watch(
   core: Core,
   resource: Resource,
@@ -99,7 +102,7 @@ async function watch(
   const watcher: Watcher = { signal: ended, receive: show, end };
   const { resourceVersion: version } = options;
 
-  /** A resource may have come to be served otherwise, or not at all, while this watch was on its way. */
+  /** Reports whether the resource was changed or removed while this watch was being set up. */
   const isStale = () => {
     const { group, version: served, plural } = resource.kind;
     return core.resources.find(group, served, plural) !== resource;
@@ -124,7 +127,7 @@ async function watch(
       end(error);
       return;
     }
-    // A watcher that starts from now sees nothing of what was.
+    // A watch without a resourceVersion starts at the current revision.
     if (version === '' || version === '0') revision = core.feed.revision;
     if (isStale()) return end();
     progress = resource.storage.cache.watch(scope, revision, watcher);
@@ -132,7 +135,7 @@ async function watch(
   keepTime(core, options, { end, ended, bookmark: () => bookmark(progress(), false) });
 }
 
-/** Ends the watch when its time is up and sends bookmarks until then. */
+/** Ends the watch at its timeout, and sends bookmarks until then. */
 function keepTime(
   core: Core,
   options: ListOptions,
@@ -155,14 +158,17 @@ function keepTime(
   void next();
 }
 
-/** Converts the state a watch begins with at once. Where that fails, so will the first object; its watcher is told. */
+/**
+ * Converts the initial state in one batch. If that fails, the first object fails again, and its watcher receives the
+ * error.
+ */
 async function prepareState({ conversion, storage }: Resource, { keyPrefix, matches }: Scope): Promise<void> {
   if (!conversion.prepare) return;
   const objects = storage.cache.list({ keyPrefix }).map(({ object }) => object);
   await conversion.prepare(matches ? objects.filter(matches) : objects).catch(() => {});
 }
 
-/** Conversions may take time; events keep their order all the same, and bookmarks come after what they speak of. */
+/** Keeps the order of events across asynchronous conversions; bookmarks follow the events that they cover. */
 function inOrder(
   resource: Resource,
   see: Asked['see'],

@@ -5,12 +5,12 @@ import { isTrue } from '../request.ts';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
-/** What a create, update or patch was asked for besides the object. */
+/** Options of a create, update or patch. */
 export type WriteOptions = {
   readonly dryRun: boolean;
   readonly fieldManager: string;
   readonly fieldValidation: FieldValidation;
-  /** Of server-side apply: take fields over from other managers. */
+  /** Server-side apply: takes over fields from other managers. */
   readonly force: boolean | undefined;
 };
 
@@ -47,7 +47,7 @@ function* faults(query: URLSearchParams, kind: OptionsKind, patchType: string): 
   }
 }
 
-/** The only dry run there is goes through every stage. */
+/** Validates dryRun: the only supported value is All. */
 export function* dryRunFaults(values: readonly string[]): Generator<Cause> {
   const wrong = values.filter((value) => value !== 'All');
   if (wrong.length > 0) yield notSupported('dryRun', values, ['All']);

@@ -1,22 +1,19 @@
-/**
- * Whether the server lives and is ready, check by check. The names are those operators know from Kubernetes; what they
- * stand for here is said at each.
- */
+/** Health checks of the server. The names are those of Kubernetes; each check documents what it means here. */
 
-/** A check passes or throws. */
+/** Health check: returns if healthy, throws otherwise. */
 export type HealthCheck = { readonly name: string; readonly check: () => void | Promise<void> };
 
-/** The state of a server that its health depends on. */
+/** State that the health checks read. */
 export type HealthState = {
-  /** Throws, or does not return in time, if the store cannot be reached. */
+  /** Throws, or times out, if the store is not reachable. */
   readonly storeAnswers: () => Promise<void>;
-  /** Throws unless the caches follow the store. */
+  /** Throws if the caches do not follow the store. */
   readonly cachesFollow: () => void;
   readonly isStarted: () => boolean;
   readonly isStopping: () => boolean;
 };
 
-/** The parts of a start, in their order. All are done before the server listens. */
+/** Post-start hooks, in order. All are done before the server listens. */
 const startHooks = [
   'poststarthook/start-apiserver-admission-initializer',
   'poststarthook/generic-apiserver-start-informers',
@@ -55,7 +52,7 @@ function failIf(condition: boolean, why: string): void {
   if (condition) throw new Error(why);
 }
 
-/** The checks of each of the three endpoints, in the order they are shown. */
+/** Returns the checks of each health endpoint, in output order. */
 export function healthChecks(state: HealthState): { readonly [endpoint: string]: readonly HealthCheck[] } {
   const store = { name: 'etcd', check: state.storeAnswers };
   const hooks = startHooks.map((name) => ({ name, check: () => failIf(!state.isStarted(), 'not finished') }));
@@ -70,17 +67,17 @@ export function healthChecks(state: HealthState): { readonly [endpoint: string]:
   return { healthz: [...live, ...hooks], livez: [...live, ...hooks], readyz: ready };
 }
 
-/** What a health endpoint answers. */
+/** Response of a health endpoint. */
 export type HealthReport = {
   readonly code: 200 | 500;
   readonly body: string;
-  /** The checks that failed, and why: for the log alone. */
+  /** Failed checks and their reasons, for the log only. */
   readonly failed: readonly { readonly name: string; readonly why: unknown }[];
 };
 
 export type HealthQuestion = { readonly verbose: boolean; readonly exclude: readonly string[] };
 
-/** Makes all checks of an endpoint. Why one fails is not told: the answer is for everyone. */
+/** Runs all checks of an endpoint. The response omits the reasons of failures, because it is public. */
 export async function reportHealth(
   endpoint: string,
   checks: readonly HealthCheck[],

@@ -9,23 +9,23 @@ import type { Exchange, Headers } from './exchange.ts';
 import type { InFlight } from './in-flight.ts';
 import { originOf } from './origin.ts';
 
-/** A request and what is known of it. */
+/** Request with its context. */
 export type Conducted = {
   readonly exchange: Exchange;
   readonly context: RequestContext;
-  /** Who sent it, where they stand for someone else. */
+  /** Authenticated user, if the request impersonates another user. */
   readonly sender: User;
   readonly headers: Headers;
-  /** The error if the sender may not impersonate the user they ask for. */
+  /** Error if the user may not impersonate the requested user. */
   readonly refusal?: unknown;
 };
 
-/** What a request is given to do its work with. */
+/** Tools of a request handler. */
 export type Work = {
-  /** With what let it in. */
+  /** Response headers, including the priority and fairness headers. */
   readonly headers: Headers;
   readonly record: AuditRecord | undefined;
-  /** Gives its seat to the next, where what follows is only waiting. */
+  /** Releases the seats early, when the request only waits from now on. */
   leave(): void;
 };
 
@@ -35,7 +35,7 @@ export type Conduct = (
   refuse: (given: Omit<Work, 'leave'>, error: unknown) => Promise<void>,
 ) => Promise<void>;
 
-/** What surrounds every request that is answered over the network: its passage, and a time to end in. */
+/** Creates the filter chain of network requests: the common filters, plus a timeout. */
 export function createConduct(passages: Passages, inFlight: InFlight): Conduct {
   return async ({ exchange, context, sender, headers, refusal }, work, refuse) => {
     const { info, query, clock } = context;

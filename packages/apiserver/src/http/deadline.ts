@@ -3,10 +3,10 @@ import type { Clock } from '@kruise/values/clock';
 import { parseDuration, toMilliseconds } from '@kruise/values/duration';
 import type { Exchange } from './exchange.ts';
 
-/** How long a request may take, unless it asks for less. */
+/** Default request timeout. */
 export const requestTimeoutMs = 60_000;
 
-/** How long this request may take. */
+/** Returns the timeout of a request. */
 export function timeoutOf(query: URLSearchParams): number {
   const asked = query.get('timeout');
   if (asked === null || asked === '') return requestTimeoutMs;
@@ -19,7 +19,7 @@ export function timeoutOf(query: URLSearchParams): number {
   return askedMs === 0 || askedMs > requestTimeoutMs ? requestTimeoutMs : askedMs;
 }
 
-/** Does the work of a request, and has it stop when its time is up. */
+/** Handles a request and aborts it at its deadline. */
 export function beforeDeadline(
   clock: Clock,
   timeoutMs: number,

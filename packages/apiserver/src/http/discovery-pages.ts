@@ -25,7 +25,10 @@ import type { PageTree } from './pages.ts';
 const plain: Offer = { ...builtinOffer, views: ['object'] };
 const aggregatedParameters = 'g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-/** Serves what there is, group by group or all at once: made when first asked for, and again when resources change. */
+/**
+ * Serves discovery, per group or aggregated. Documents are built on the first request, and again after resources
+ * change.
+ */
 export function createDiscoveryPages(core: Core, aggregation: Aggregation, address: () => string): PageTree {
   let known: { readonly generation: string; readonly groups: readonly DiscoveredGroup[] } | undefined;
   let documents = new Map<string, { readonly etag: string; readonly encoded: Buffer }>();
@@ -104,7 +107,7 @@ export function createDiscoveryPages(core: Core, aggregation: Aggregation, addre
   };
 }
 
-/** The type in which everything at once is wanted, if it is. */
+/** Returns the accepted media type of aggregated discovery, if any. */
 function aggregatedType(accept: string): string | undefined {
   for (const { type, parameters } of parseAccept(accept)) {
     const known = Object.values(mediaTypes).includes(type);

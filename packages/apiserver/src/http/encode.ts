@@ -19,13 +19,16 @@ import { enveloped, writable } from './object-message.ts';
 import { foundBytes, foundText, itemTexts } from './object-text.ts';
 import { textPieces } from './text-pieces.ts';
 
-/** An answer in the form asked for: one piece, or the pieces of a long list, each good until the next but one. */
+/**
+ * Encoded response: a single chunk, or the chunks of a long list. Each chunk is valid until the next but one is
+ * requested.
+ */
 export type Encoded = string | Uint8Array | Generator<Uint8Array> | AsyncGenerator<Uint8Array>;
 
-/** What an encoder must know besides the objects. */
+/** Inputs of an encoder besides the objects. */
 export type EncodeContext = { readonly media: Media; readonly query: URLSearchParams; readonly nowMs: number };
 
-/** One object of a resource. */
+/** Encodes one object of a resource. */
 export function encodeFound(context: EncodeContext, resource: Resource, found: Found): Encoded {
   const { media } = context;
   switch (media.view) {
@@ -47,19 +50,19 @@ export function encodeFound(context: EncodeContext, resource: Resource, found: F
   }
 }
 
-/** What a kind is called in Go, which messages give away. */
+/** Returns the Go type of a kind, for error messages. */
 function goType({ kind, custom }: Resource, suffix: 'List' | ''): string {
   if (custom) return `*unstructured.Unstructured${suffix}`;
   return `*${kind.group === '' ? 'core' : kind.group.split('.')[0]}.${kind.kind}${suffix}`;
 }
 
-/** A list of objects. */
+/** Encodes a list of objects. */
 export function encodeList(context: EncodeContext, resource: Resource, listed: Listed): Encoded {
   const { media } = context;
   const { kind } = resource;
   switch (media.view) {
     case 'object': {
-      // Lists of custom resources say so where there is no more.
+      // Lists of custom resources have an empty continue field on the last page.
       const metadata = resource.custom ? { continue: '', ...listed.metadata } : listed.metadata;
       const head = { kind: kind.listKind, apiVersion: apiVersionOf(kind), metadata };
       if (media.format === 'protobuf') {
@@ -91,10 +94,10 @@ export function encodeList(context: EncodeContext, resource: Resource, listed: L
   }
 }
 
-/** More objects than this, some hundred kilobytes, are not answered at once. */
+/** Objects per chunk, some hundred kilobytes; longer lists are sent in chunks. */
 const objectsPerPiece = 64;
 
-/** All of a list but its objects. */
+/** Fields of a list besides its items. */
 type ListHead = { readonly kind: string; readonly apiVersion: string; readonly metadata: unknown };
 
 function* listTexts(resource: Resource, head: ListHead, items: readonly Found[]): Generator<readonly string[]> {
@@ -108,7 +111,10 @@ function* listTexts(resource: Resource, head: ListHead, items: readonly Found[])
 
 const comma = [','];
 
-/** A message begins with its length: a long list is written whole before it is sent, with pauses for others' requests. */
+/**
+ * Encodes a list as protobuf. A message starts with its length, so a long list is encoded completely before it is sent,
+ * with pauses for other requests.
+ */
 async function* listMessage({ list }: Kind, head: ListHead, items: readonly Found[]): AsyncGenerator<Uint8Array> {
   const codec = codecOf(list);
   const pieces = [codec.toProtobuf(head)];
@@ -118,12 +124,12 @@ async function* listMessage({ list }: Kind, head: ListHead, items: readonly Foun
   }
   const sizeBytes = pieces.reduce((sum, { length }) => sum + length, 0);
   const message = enveloped(head.apiVersion, head.kind, pieces);
-  // A short list goes out in one piece, so that the sender sees that it is too short to compress.
+  // A short list is sent as one chunk, so that the sender sees that it is too short to compress.
   if (sizeBytes < compressFromBytes) yield Buffer.concat([...message]);
   else yield* message;
 }
 
-/** A Table of what was found. */
+/** Creates a Table. */
 export function table(
   { media, query, nowMs }: EncodeContext,
   resource: Resource,
@@ -150,7 +156,7 @@ function includeOf(query: URLSearchParams): IncludeObject {
   );
 }
 
-/** Something made for the answer, such as a Scale or a review, in the view asked for. */
+/** Encodes an object made for the response, such as a Scale or a review, in the requested view. */
 export function encodeMade(
   { media, query, nowMs }: EncodeContext,
   object: KubeObject | Status,
@@ -176,7 +182,7 @@ function columnsOfMade(kind: string | undefined, isCustom: boolean): TableColumn
   return kind?.startsWith('ComponentStatus') ? tableColumnsOf({ kind: 'ComponentStatus' }) : undefined;
 }
 
-/** What is left of an object for those who only ask for its metadata. */
+/** Returns the PartialObjectMetadata of an object. */
 export function metadataOf(media: Media, resource: Resource, found: Found): KubeObject {
   return partOf(media, withoutFields(resource, wholeOf(found).metadata));
 }
@@ -185,7 +191,7 @@ function partOf(media: Media, metadata: KubeObject['metadata']): KubeObject {
   return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${media.viewVersion}`, metadata };
 }
 
-/** Metadata without the annotations that stand for fields. */
+/** Returns the metadata without annotations that represent fields. */
 function withoutFields({ fieldAnnotations }: Resource, metadata: KubeObject['metadata']): KubeObject['metadata'] {
   if (!fieldAnnotations || !metadata.annotations) return metadata;
   const { annotations, ...rest } = metadata;
@@ -202,7 +208,7 @@ function encodeTyped(media: Media, schema: ObjectNode, object: { kind: string; a
   return encodeEnvelope(object.apiVersion, object.kind, codecOf(schema).toProtobuf(object));
 }
 
-/** An object that is no resource: a Status, a review, a Scale. */
+/** Encodes an object that is not stored: a Status, a review, a Scale. */
 export function encodeObject(media: Media, object: unknown, schema?: ObjectNode): Encoded {
   const { kind = '', apiVersion = '' } = object as { kind?: string; apiVersion?: string };
   const known = kind === 'Status' ? status : schema;
@@ -222,7 +228,7 @@ function inText(media: Media, text: () => string): string {
 }
 
 function protobufOf({ kind, serializer }: Resource, object: KubeObject): Uint8Array {
-  // Negotiation offers protobuf only where there is one.
+  // Negotiation offers protobuf only for kinds that support it.
   return encodeEnvelope(apiVersionOf(kind), kind.kind, serializer.protobuf!.encode(object));
 }
 

@@ -7,64 +7,64 @@ import { gzip } from 'node:zlib';
 import type { Upgrade } from '@kruise/client/streaming/upgrade';
 import { tooLarge } from '@kruise/machinery/status';
 
-/** The headers of an answer; several of one name are a list. */
+/** Response headers; repeated headers are a list. */
 export type Headers = { readonly [name: string]: string | string[] };
 
-/** A request and its answer on the wire, over HTTP/1.1 or HTTP/2 alike. */
+/** HTTP request and its response, over HTTP/1.1 or HTTP/2. */
 export type Exchange = {
   readonly method: string;
-  /** The path as it was sent, still encoded. Decisions by path use `RequestInfo.path`. */
+  /** Path as sent, still encoded. Decisions by path use `RequestInfo.path`. */
   readonly rawPath: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
-  /** Names and values as they came, each value by itself. */
+  /** Header names and values as received, one entry per value. */
   readonly rawHeaders: readonly string[];
   readonly socket: TLSSocket;
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
-  /** The body, whole. Refused if it is larger than the server takes. */
+  /** Reads the complete body. Rejects a body that exceeds the size limit. */
   body(): Promise<Buffer>;
-  /** Answers at once. */
+  /** Sends a complete response. */
   send(code: number, headers: Headers, body: string | Buffer): Promise<void>;
-  /** Begins an answer that goes on until `end`. */
+  /** Starts a streaming response, which lasts until `end`. */
   begin(code: number, headers: Headers): Stream;
-  /** The query as it was sent, without the question mark. */
+  /** Raw query without the question mark. */
   readonly rawQuery: string;
-  /** The body as it comes, if there is one; for those who do not call `body`. */
+  /** Body as a stream, if there is one; an alternative to `body`. */
   readonly content: Readable | undefined;
-  /** The code of the answer, 0 as long as there is none. */
+  /** Status code of the response; 0 if there is none yet. */
   answered(): number;
-  /** Calls back when nothing more will come or go. */
+  /** Calls back when the request and the response are closed. */
   whenClosed(callback: () => void): void;
-  /** Has whatever is being done for the request stop. An answer already begun is cut off. */
+  /** Cancels the request. A response that has already started is aborted. */
   cancel(reason: unknown): void;
-  /** Takes the connection over, where the client asks to speak something else on it. */
+  /** Takes over the connection of a protocol upgrade request. */
   readonly upgrade?: () => Upgrade;
 };
 
 export type Stream = {
-  /** False if the client does not keep up: what it has not taken piles up. */
+  /** Writes a chunk. Returns false if the client does not keep up and data is buffered. */
   write(chunk: string | Uint8Array): boolean;
-  /** Resolves when what piled up has been taken. */
+  /** Resolves when the buffered data has been sent. */
   drained(): Promise<void>;
   readonly pendingBytes: number;
-  /** Writes, and resolves when the chunk has been taken: its place may be used for another. */
+  /** Writes a chunk and resolves when it has been sent, so that its buffer may be reused. */
   deliver(chunk: Uint8Array): Promise<void>;
   end(): void;
-  /** Ends it so that the client sees that it is not whole. */
+  /** Aborts the response, so that the client sees that it is incomplete. */
   abort(): void;
 };
 
-/** As much as Kubernetes takes. */
+/** Maximum size of a request body, as in Kubernetes. */
 export const maxBodyBytes = 3 * 1024 * 1024;
-/** From here on compressing pays. */
+/** Minimum size of a compressed response. */
 export const compressFromBytes = 128 * 1024;
-/** The fastest level, as in Kubernetes: higher levels take two to four times as long to save a tenth to a third. */
+/** Fastest gzip level, as in Kubernetes: higher levels take two to four times as long to save a tenth to a third. */
 export const gzipLevel = 1;
 
 export function exchangeOf(request: Http2ServerRequest, response: Http2ServerResponse): Exchange {
   const gone = new AbortController();
-  // Aborting costs more than most requests do; whoever has been answered need not be told.
+  // Aborting costs more than most requests, so a completed request is not aborted.
   response.once('close', () => {
     if (!response.writableFinished) gone.abort();
   });
@@ -80,7 +80,7 @@ export function exchangeOf(request: Http2ServerRequest, response: Http2ServerRes
     content: hasContent(request) ? request : undefined,
     headers: request.headers,
     rawHeaders: request.rawHeaders,
-    // The server speaks TLS only; HTTP/2 hands out a guarded view of the same socket.
+    // The server only speaks TLS; HTTP/2 exposes a proxy of the same socket.
     socket: (request.stream?.session?.socket ?? request.socket) as TLSSocket,
     signal: gone.signal,
     body: () => readBody(request),
@@ -109,7 +109,7 @@ export function exchangeOf(request: Http2ServerRequest, response: Http2ServerRes
     begin(code, headers) {
       answered = code;
       response.writeHead(code, headers);
-      // Whoever watches waits for the headers before anything happens.
+      // Watch clients wait for the headers before the first event.
       (response as { flushHeaders?: () => void }).flushHeaders?.();
       return {
         write: (chunk) => (response.destroyed ? false : response.write(chunk)),
@@ -119,25 +119,27 @@ export function exchangeOf(request: Http2ServerRequest, response: Http2ServerRes
         },
         deliver: (chunk) => new Promise((resolve) => response.write(chunk, () => resolve())),
         end: () => response.end(),
-        // Over HTTP/2 only the stream is reset, over HTTP/1.1 the connection is.
+        // HTTP/2 resets only the stream; HTTP/1.1 closes the connection.
         abort: () => response.destroy(),
       };
     },
   };
 }
 
-/** A request that asks to switch protocols. It may also be answered as any other; the connection ends with that. */
+/**
+ * Creates the request of a protocol upgrade. It may also be answered like any other request; the connection then ends.
+ */
 export function upgradeExchangeOf(request: IncomingMessage, socket: Duplex, head: Buffer): Exchange {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
-  // Node types the socket of a request as a plain one, whatever the server listens with.
+  // Node.js types the socket of a request as a plain socket, whatever the server listens with.
   response.assignSocket(socket as Socket);
   response.once('finish', () => socket.end());
   const gone = new AbortController();
   socket.once('close', () => gone.abort());
   socket.on('error', () => socket.destroy());
   return {
-    // The compatible part of HTTP/2's requests and answers is made after these.
+    // The HTTP/2 compatibility API has the same shape as the HTTP/1.1 request and response.
     ...exchangeOf(request as unknown as Http2ServerRequest, response as unknown as Http2ServerResponse),
     signal: gone.signal,
     whenClosed: (callback) => void (socket.closed ? callback() : socket.once('close', callback)),
@@ -152,20 +154,20 @@ export function upgradeExchangeOf(request: IncomingMessage, socket: Duplex, head
   };
 }
 
-/** Whether a body comes with a request, be it empty. */
+/** Reports whether a request has a body, possibly empty. */
 function hasContent({ headers, stream }: Http2ServerRequest): boolean {
   if (stream) return !stream.endAfterHeaders;
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
-/** Reports whether an answer may be compressed: the client accepts gzip, and the answer is not encoded yet. */
+/** Reports whether a response may be compressed: the client accepts gzip, and the response is not encoded yet. */
 export function isCompressible(asked: IncomingHttpHeaders, headers: Headers): boolean {
   const accepted = asked['accept-encoding'];
   if (typeof accepted !== 'string' || headers['content-encoding']) return false;
   return accepted.split(',').some((part) => part.trim().split(';')[0] === 'gzip');
 }
 
-/** Returns the headers of a compressed answer. */
+/** Returns the headers of a compressed response. */
 export function compressedHeaders({ vary = [] }: Headers): Headers {
   return { 'content-encoding': 'gzip', vary: [vary, 'Accept-Encoding'].flat().join(', ') };
 }

@@ -1,18 +1,17 @@
 import { Buffer } from 'node:buffer';
 
 /**
- * Serves those who watch in turn, a few at a time. In between, requests are answered; and whatever else a watcher is
- * to be sent by the time its turn comes goes out in the same write, so that the more there is to send the less each
- * event costs.
+ * Writes to watchers in batches of a few watchers, and lets requests run in between. All events that a watcher has
+ * pending by then go out in one write, so that the cost per event falls as load increases.
  */
 export interface FanOut {
-  /** Has someone served who has something to be sent, and is not waiting to be served already. */
+  /** Schedules a watcher that has pending events and is not scheduled yet. */
   wait(serve: () => void): void;
-  /** Frames one after the other. Most watchers of a kind are sent the same ones. */
+  /** Concatenates frames. Most watchers of a kind receive the same frames, so the result is memoized. */
   join(frames: readonly Uint8Array[]): Uint8Array;
 }
 
-/** Some milliseconds of work. */
+/** Watchers per batch: some milliseconds of work. */
 const servedPerTurn = 100;
 
 export function createFanOut(): FanOut {

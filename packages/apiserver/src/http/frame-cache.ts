@@ -1,11 +1,11 @@
 import type { KubeObject } from '../object.ts';
 
 /**
- * The newest events as they are written on watches, so that an event is written down once however many watch it. An
- * event is shown to all its watchers in one go, which is why few need to be kept.
+ * Cache of encoded watch events, so that an event is encoded once for all its watchers. All watchers of an event are
+ * served together, so few frames need to be kept.
  */
 export interface FrameCache {
-  /** `object` is what is shown: of one stored object different versions show different ones. */
+  /** Returns the frame of an object, in a form. `object` is in the requested version: one stored object has several. */
   get(object: KubeObject, form: string, make: () => Uint8Array): Uint8Array;
 }
 

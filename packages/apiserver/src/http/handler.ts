@@ -43,16 +43,16 @@ import { createWriteTurns } from './write-turns.ts';
 export type HandlerOptions = {
   readonly core: Core;
   readonly authenticator: Authenticator;
-  /** What is served besides resources: discovery, OpenAPI, health, version, metrics. */
+  /** Non-resource endpoints: discovery, OpenAPI, health, version, metrics. */
   readonly pages: Pages;
   readonly frames: FrameCache;
-  /** Other servers behind this one. */
+  /** Aggregated API servers. */
   readonly aggregation: Pick<Aggregation, 'find'>;
-  /** What surrounds every request. */
+  /** Filter chain of every request. */
   readonly conduct: Conduct;
-  /** Absent if nothing is recorded. */
+  /** Audit log; absent if auditing is disabled. */
   readonly audit?: AuditLog;
-  /** Told of errors nobody expected. */
+  /** Called with unexpected errors. */
   readonly onError: (error: unknown) => void;
 };
 
@@ -61,14 +61,14 @@ const nobody: User = { username: '', groups: [] };
 const customOffer: Offer = { ...builtinOffer, formats: ['json', 'yaml'] };
 const noTableOffer: Offer = { ...builtinOffer, views: ['object', 'metadata', 'metadataList'] };
 
-/** What may be asked for: nothing is listed of what is only done or answered. */
+/** Returns the supported media types and views; actions and connect subresources have none. */
 function offerOf({ subresource, plural }: RequestInfo, resource: Resource | undefined): Offer {
   if (resource?.custom) return customOffer;
   if (!resource) return plural === 'componentstatuses' ? builtinOffer : noTableOffer;
   return resource.subresources.get(subresource)?.type === 'action' ? noTableOffer : builtinOffer;
 }
 
-/** Negotiates the form of the answer to a request that has been routed. */
+/** Negotiates the media type of the response to a routed request. */
 function mediaFor(exchange: Exchange, { info, query, userAgent }: RequestContext, resource?: Resource): Media {
   const { accept } = exchange.headers;
   if (exchange.method === 'HEAD') throw wrongMethod(['GET']);
@@ -78,7 +78,7 @@ function mediaFor(exchange: Exchange, { info, query, userAgent }: RequestContext
   return media;
 }
 
-/** Answers requests: finds out who asks and what for, has it done, and writes down what came of it. */
+/** Creates the HTTP handler: authenticates, runs the filter chain, dispatches, and encodes the response. */
 export function createHandler(options: HandlerOptions): (exchange: Exchange) => Promise<void> {
   const { core, pages } = options;
   const fanOut = createFanOut();
@@ -120,7 +120,7 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
     try {
       user = await impersonate(core.authorizer, sender, exchange);
     } catch (error) {
-      // Refused within the filter chain, so that the attempt is counted and recorded as its sender's.
+      // Rejected within the filter chain, so that the attempt is counted and audited for its sender.
       refusal = error;
     }
     const context = await contextOf(exchange, user);
@@ -133,8 +133,8 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
 
   async function answer(exchange: Exchange, context: RequestContext, given: Work): Promise<void> {
     const { headers, record } = given;
-    // The only place where requests over the network are authorized: before their bodies are read, and before anything
-    // but their method, path and query is read.
+    // Network requests are authorized only here: before their bodies are read, and before anything but the method, path
+    // and query is parsed.
     await authorize(core, context);
     const remote = options.aggregation.find(context.info.path);
     if (remote) return remote(exchange, context, headers);
@@ -191,7 +191,7 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
         const watching = { ...encoding, frames: options.frames, fanOut, counted, clock: core.clock };
         const sink = watchResponse(watching, answer.resource, stream, () => closed.abort());
         await answer.open(sink, signal);
-        // What follows is waiting for changes.
+        // The watch only waits for changes from here on.
         return leave();
       }
     }
@@ -235,7 +235,7 @@ export function createHandler(options: HandlerOptions): (exchange: Exchange) => 
   };
 }
 
-/** What is spoken with at the end of a path, if it is not an object. */
+/** Returns the connect subresource of a path, if any. */
 function conversationAt(core: Core, { group, version, plural, name, subresource, rest }: RequestInfo) {
   if (subresource === '' || name === '') return undefined;
   const found = core.resources.find(group, version, plural)?.subresources.get(subresource);
@@ -243,7 +243,7 @@ function conversationAt(core: Core, { group, version, plural, name, subresource,
   return found;
 }
 
-/** A header as the UTF-8 it is in Kubernetes; Node reads headers byte by byte. */
+/** Decodes a header as UTF-8, as Kubernetes does; Node.js decodes headers as Latin-1. */
 function textOf(header: string | undefined): string {
   if (header === undefined) return '';
   return /[\x80-\xff]/.test(header) ? Buffer.from(header, 'latin1').toString() : header;
@@ -260,7 +260,7 @@ async function bodyOf({
   return { type: 'bytes', contentType: headers['content-type'] ?? '', bytes };
 }
 
-/** What was sent, for those who keep a record of it; what nobody can read is not recorded. */
+/** Returns the request object for the audit log; an unparsable body is not recorded. */
 function sentValue(body: Body | undefined): unknown {
   if (body?.type !== 'bytes' || !/json|yaml|^$/.test(body.contentType)) return undefined;
   try {

@@ -4,7 +4,7 @@ import type { Page } from './pages.ts';
 
 const plainText = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' };
 
-/** `/livez` and its like, with a page for each check: `/livez/etcd`. */
+/** Creates the health endpoints, such as `/livez`, with a path for each check, such as `/livez/etcd`. */
 export function healthPages(
   checks: { readonly [endpoint: string]: readonly HealthCheck[] },
   onFailed: (endpoint: string, failed: HealthReport['failed']) => void,

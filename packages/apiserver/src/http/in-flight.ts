@@ -1,9 +1,9 @@
-/** The requests being worked on, so that a server that stops can let them come to their end. */
+/** Tracks in-flight requests, so that a server that shuts down can drain them. */
 export type InFlight = {
   begin(): void;
   end(): void;
   readonly count: number;
-  /** Resolves when there is none. */
+  /** Resolves when no request is in flight. */
   idle(): Promise<void>;
 };
 

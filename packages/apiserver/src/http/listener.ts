@@ -12,18 +12,18 @@ import type { Duplex } from 'node:stream';
 export type HttpsServerOptions = {
   readonly certificate: string;
   readonly key: string;
-  /** The authorities whose certificates clients may show. */
+  /** CAs of client certificates. */
   readonly clientAuthorities: readonly string[];
   readonly handle: (request: Http2ServerRequest, response: Http2ServerResponse) => void;
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 };
 
 export type HttpsServer = {
-  /** Serves whoever is at the other end of a connection that was made elsewhere. */
+  /** Serves a connection that was established elsewhere. */
   accept(connection: Duplex): void;
-  /** Takes no new connections or requests; what is under way goes on. */
+  /** Stops accepting connections and requests; in-flight requests continue. */
   stop(): void;
-  /** Ends what is under way. */
+  /** Closes all connections. */
   close(): Promise<void>;
 };
 
@@ -31,19 +31,19 @@ export type Listener = HttpsServer & { readonly port: number };
 
 export type ListenerOptions = HttpsServerOptions & {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** Port; 0 selects a free port. */
   readonly port: number;
 };
 
-/** Windows as large as this let a watch or a list run at the speed of the network rather than of its round trips. */
+/** HTTP/2 window size, large enough that a watch or a list is limited by bandwidth rather than by round trips. */
 const windowBytes = 1 << 20;
 
-/** As large as the headers of a request may be, all together. */
+/** Maximum total size of request headers. */
 const maxHeaderSize = 1 << 20;
-/** A peer that is silent for this long is asked whether it is still there. */
+/** Idle time after which TCP keep-alive probes are sent. */
 const keepAliveMs = 30_000;
 
-/** Listens for HTTP/2 and HTTP/1.1 on one port, over TLS. */
+/** Listens for HTTP/2 and HTTP/1.1 over TLS on one port. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const { server, ...serving } = createHttpsServer(options);
   await new Promise<void>((resolve, reject) => {
@@ -56,7 +56,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   return { ...serving, port: (server.address() as AddressInfo).port };
 }
 
-/** Speaks HTTP/2 and HTTP/1.1 over TLS, and listens nowhere by itself. */
+/** Creates an HTTPS server for HTTP/2 and HTTP/1.1 that does not listen by itself. */
 export function createHttpsServer(options: HttpsServerOptions): HttpsServer & { readonly server: Http2SecureServer } {
   const server: Http2SecureServer = createSecureServer({
     allowHTTP1: true,
@@ -84,7 +84,7 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer & { 
   server.on('sessionError', () => {});
   server.on('request', options.handle);
   server.on('upgrade', options.upgrade);
-  // Clients keep a connection for 90 s; whoever closes first should be the client.
+  // Clients keep connections for 90 s; the client should close first.
   Object.assign(server, { keepAliveTimeout: 120_000, headersTimeout: 125_000, requestTimeout: 0, maxHeaderSize });
   const closed = Promise.withResolvers<void>();
   let isStopping = false;

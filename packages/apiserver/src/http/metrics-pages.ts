@@ -3,7 +3,7 @@ import type { HealthCheck } from '../health/health.ts';
 import type { Page } from './pages.ts';
 import { send } from './send.ts';
 
-/** `/metrics`, and `/metrics/slis` with the server's health as numbers. */
+/** Creates the `/metrics` endpoint, and `/metrics/slis` with the health checks as metrics. */
 export function metricsPages(metrics: MetricRegistry, checks: readonly HealthCheck[]): ReadonlyMap<string, Page> {
   const slis = createMetrics();
   const health = slis.gauge('kubernetes_healthcheck', 'Whether a health check passes: 1, or 0.', ['name', 'type']);

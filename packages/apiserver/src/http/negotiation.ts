@@ -4,12 +4,12 @@ import { noSuchForm } from '../handlers/refusal.ts';
 
 export type Format = 'json' | 'yaml' | 'protobuf';
 
-/** The form an answer is given in. */
+/** Negotiated media type of a response. */
 export type Media = {
   readonly format: Format;
-  /** The object itself, or something made of it. */
+  /** View: the object itself, or a Table or metadata made from it. */
   readonly view: 'object' | 'table' | 'metadata' | 'metadataList';
-  /** Of the `meta.k8s.io` kinds that views are made of. */
+  /** Version of the `meta.k8s.io` kinds of the view. */
   readonly viewVersion: 'v1' | 'v1beta1';
   readonly pretty: boolean;
 };
@@ -20,10 +20,13 @@ export const mediaTypes: { readonly [F in Format]: string } = {
   protobuf: 'application/vnd.kubernetes.protobuf',
 };
 
-/** One clause of an Accept header. */
+/** Clause of an Accept header. */
 type Clause = { readonly type: string; readonly parameters: ReadonlyMap<string, string>; readonly quality: number };
 
-/** The clauses of an Accept header, those wanted most first. Clients send the same few all their lives. */
+/**
+ * Parses an Accept header; clauses are sorted by quality. The result is memoized, because clients send the same few
+ * headers.
+ */
 export const parseAccept = remembered(clausesOf, { maxLength: 512 });
 
 function clausesOf(header: string): readonly Clause[] {
@@ -44,10 +47,10 @@ function clausesOf(header: string): readonly Clause[] {
 
 const views = { Table: 'table', PartialObjectMetadata: 'metadata', PartialObjectMetadataList: 'metadataList' } as const;
 
-/** What may be asked for at an endpoint. */
+/** Supported media types and views of an endpoint. */
 export type Offer = {
   readonly formats: readonly Format[];
-  /** Views that can be had of the answer. */
+  /** Supported views. */
   readonly views: readonly Media['view'][];
 };
 
@@ -57,8 +60,8 @@ export const builtinOffer: Offer = {
 };
 
 /**
- * Refuses a request that accepts nothing there is, by type alone: routes of built-in resources are chosen by this
- * before anyone looks at what exactly is asked for, and know no `application/*`.
+ * Rejects a request that accepts no available media type. Routes of built-in resources check this before the full
+ * negotiation, and do not support `application/*`.
  */
 export function checkForm(accept: string | undefined, available: readonly string[]): void {
   if (accept === undefined || accept === '') return;
@@ -72,18 +75,18 @@ export function checkForm(accept: string | undefined, available: readonly string
 
 const watchTypes = [`${mediaTypes.json};stream=watch`, `${mediaTypes.protobuf};stream=watch`];
 
-/** Refuses a watch in a form that cannot go on and on. */
+/** Rejects a watch in a format that cannot be streamed. */
 export function checkStream({ format }: Media): void {
   if (format !== 'yaml') return;
   throw notAcceptable(`only the following media types are accepted: ${watchTypes.join(', ')}`);
 }
 
-/** The types that routes of built-in resources offer. */
+/** Media types of the routes of built-in resources. */
 export const routeTypes: readonly string[] = Object.values(mediaTypes);
-/** The same where changes can be watched too. */
+/** Media types of routes that also support watches. */
 export const listRouteTypes: readonly string[] = [...routeTypes, ...watchTypes];
 
-/** Picks the form of an answer by its request's Accept header. */
+/** Negotiates the response media type from the Accept header. */
 export function negotiate(accept: string, offer: Offer, pretty: boolean): Media {
   const clauses =
     accept.trim() === '' ? [{ type: '*/*', parameters: new Map<string, string>(), quality: 1 }] : parseAccept(accept);
@@ -120,7 +123,7 @@ function formatOf(type: string, offer: Offer, view: Media['view']): Format | und
   return allowed.find((format) => mediaTypes[format] === type);
 }
 
-/** The form of a refusal: an object as it is, in JSON where nothing else will do. */
+/** Returns the media type of an error: a plain object, in JSON if nothing else is accepted. */
 export function errorMedia(accept: string | undefined, pretty: boolean): Media {
   for (const clause of parseAccept(accept ?? '')) {
     const media = clause.parameters.has('as') ? undefined : satisfy(clause, builtinOffer, pretty);
@@ -129,7 +132,7 @@ export function errorMedia(accept: string | undefined, pretty: boolean): Media {
   return { format: 'json', view: 'object', viewVersion: 'v1', pretty };
 }
 
-/** Answers are indented for people: on request, or for programs that people read the output of. */
+/** Reports whether to indent the response: on request, or for interactive clients such as curl and browsers. */
 export function wantsPretty(query: URLSearchParams, userAgent: string): boolean {
   const asked = query.get('pretty');
   if (asked !== null) return asked !== 'false' && asked !== '0';

@@ -6,8 +6,8 @@ import type { KubeObject } from '../object.ts';
 import type { Found } from '../resource.ts';
 
 /**
- * Entries of managed fields as protobuf. To write them takes longer than all the rest of an object, and objects that
- * were made alike in the same second have the same.
+ * Memoized protobuf encoding of managedFields entries. Encoding them takes longer than the rest of an object, and
+ * objects created alike in the same second share entries.
  */
 const written = new WeakMap<ManagedFieldsEntry, Uint8Array>();
 
@@ -24,22 +24,24 @@ function writtenEntry(entry: ManagedFieldsEntry): Uint8Array {
   return bytes;
 }
 
-/** An object whole, for the protobuf writer alone. */
+/** Returns the complete object for the protobuf encoder. */
 export function writable({ object, cached }: Found): KubeObject {
   const { managedFields } = cached;
   if (managedFields === undefined || object.metadata.managedFields !== undefined) return object;
-  // The writer takes a written list wherever it takes a list; nobody else is shown this object.
+  // The encoder accepts an encoded list wherever it accepts a list; the object is not used elsewhere.
   const list = writtenManagedFields(managedFields) as unknown as NonNullable<KubeObject['metadata']['managedFields']>;
   return { ...object, metadata: { ...object.metadata, managedFields: list } };
 }
 
-/** The pieces of a message in its envelope, the first of which cannot be made before all others have been. */
+/**
+ * Yields the chunks of a protobuf message in its envelope. The envelope's header depends on the length of all chunks.
+ */
 export function* enveloped(apiVersion: string, kind: string, pieces: Uint8Array[]): Generator<Uint8Array> {
   let size = 0;
   for (const piece of pieces) size += piece.length;
   const { before, after } = envelopeAround(apiVersion, kind, size);
   yield before;
-  // What has been sent need not be kept until the rest has.
+  // Chunks that have been sent are released before the rest is sent.
   for (let piece = pieces.shift(); piece; piece = pieces.shift()) yield piece;
   yield after;
 }

@@ -4,12 +4,12 @@ import { wholeTexts } from '../object.ts';
 import type { Found, Resource } from '../resource.ts';
 import { storedText } from '../stored-text.ts';
 
-/** The JSON text of an object as the cache keeps it, with its managed fields put back where they belong: last. */
+/** Returns the JSON text of a cached object, with managedFields as the last metadata field. */
 export function foundText(resource: Resource, found: Found): string {
   return partsOf(resource, found).join('');
 }
 
-/** The same as bytes between two others. What was written a moment ago need not be written down again. */
+/** Returns the JSON text as bytes with a prefix and a suffix. The text of a recent write is reused. */
 export function foundBytes(resource: Resource, found: Found, before: string, after: string): Buffer {
   const { object, cached } = found;
   const stored = object === cached.object && !resource.custom ? storedText(object, before, after) : undefined;
@@ -17,8 +17,8 @@ export function foundBytes(resource: Resource, found: Found, before: string, aft
 }
 
 /**
- * The JSON text of an object in a list, in parts: put together it would be copied once more. Built-in lists say their
- * items' kind once, at the top.
+ * Returns the JSON text of a list item in parts, which avoids a copy. Items of built-in lists have no kind or
+ * apiVersion.
  */
 export function itemTexts(resource: Resource, found: Found): readonly string[] {
   const parts = partsOf(resource, found);

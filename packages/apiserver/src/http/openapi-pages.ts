@@ -14,9 +14,9 @@ import type { Exchange, Headers } from './exchange.ts';
 import { parseAccept } from './negotiation.ts';
 import type { Page } from './pages.ts';
 
-/** A document as it is sent, and what tells it from an earlier one. */
+/** Encoded document with its hash, for the ETag. */
 type Document = { readonly bytes: Buffer; readonly hash: string; readonly madeAt: string };
-/** What a document tells of, and the way to make it. */
+/** Inputs of a document, and the function that builds it. */
 type Described = { readonly of: readonly object[]; readonly make: () => Json };
 
 const jsonType = 'application/json';
@@ -32,14 +32,19 @@ function document(bytes: Uint8Array, nowMs: number): Document {
   };
 }
 
-/** JSON or protobuf, whichever is wanted first; nothing if neither is. Clients also write the type with an `@`. */
+/**
+ * Returns JSON or protobuf, whichever is preferred; undefined if neither is accepted. Clients also write the type with
+ * an `@`.
+ */
 function formOf(exchange: Exchange, protobuf: string): string | undefined {
   const types = parseAccept(exchange.headers.accept ?? '').map(({ type }) => type.replace('@', '.'));
   if (types.length === 0) return jsonType;
   return types.find((type) => [jsonType, protobuf, '*/*', 'application/*'].includes(type));
 }
 
-/** Serves `/openapi/v2` and `/openapi/v3`: each document is made when first asked for, and again when kinds change. */
+/**
+ * Serves `/openapi/v2` and `/openapi/v3`. Each document is built on its first request, and again after kinds change.
+ */
 export function openApiPages(core: Core, aggregation: Aggregation): ReadonlyMap<string, Page> {
   let generation = '';
   let documents = new Map<string, Document>();
@@ -71,7 +76,7 @@ export function openApiPages(core: Core, aggregation: Aggregation): ReadonlyMap<
     return found;
   }
 
-  /** With what other servers have, as far as nothing here is called the same. */
+  /** Returns the v2 document merged with those of the aggregated servers; local names take precedence. */
   function wholeV2(): Json {
     const own = openApiV2(resources(), vocabulary, publishedPages);
     const remote = aggregation.openApiV2();
@@ -81,7 +86,7 @@ export function openApiPages(core: Core, aggregation: Aggregation): ReadonlyMap<
     return { ...own, paths: merged('paths'), definitions: merged('definitions') };
   }
 
-  /** The documents there are. */
+  /** Returns the available documents. */
   function described(): Map<string, Described> {
     const found = new Map<string, Described>();
     for (const page of publishedPages) {
@@ -93,7 +98,7 @@ export function openApiPages(core: Core, aggregation: Aggregation): ReadonlyMap<
     return found;
   }
 
-  /** When kinds change, most documents stay as they are: those of other groups. */
+  /** Returns a v3 document; documents of groups that did not change are reused. */
   function v3(path: string, { of, make }: Described): Document {
     const last = kept.get(path);
     if (last && last.of.length === of.length && last.of.every((each, index) => each === of[index])) {
@@ -125,7 +130,7 @@ export function openApiPages(core: Core, aggregation: Aggregation): ReadonlyMap<
     return send(exchange, protobuf, v2Protobuf, headers);
   }
 
-  /** Where the documents are; clients read this as JSON, whatever its type says. */
+  /** Serves the index of documents; clients read it as JSON, whatever its type says. */
   async function serveIndex(exchange: Exchange, headers: Headers): Promise<void> {
     const root = known('v3', () => {
       const all = described();

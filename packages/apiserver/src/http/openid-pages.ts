@@ -7,7 +7,10 @@ type OpenIdPage = (exchange: Exchange, context: unknown, headers: Headers) => Pr
 
 const hour = { 'cache-control': 'public, max-age=3600' };
 
-/** What others need to check the tokens of accounts themselves (OpenID Connect Discovery 1.0), by path. */
+/**
+ * Creates the OpenID Connect discovery endpoints (OpenID Connect Discovery 1.0), by path: other parties use them to
+ * verify service account tokens.
+ */
 export function openIdPages(
   { issuerUrl, keys }: Pick<Authentication, 'issuerUrl' | 'keys'>,
   address: () => string,

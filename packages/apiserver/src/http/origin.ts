@@ -1,7 +1,7 @@
 import type { AuditOrigin } from '../audit/audit.ts';
 import type { Exchange, Headers } from './exchange.ts';
 
-/** Where a request came from, for the audit log. */
+/** Returns the origin of a request for the audit log. */
 export function originOf(exchange: Exchange, answerHeaders: Headers): AuditOrigin {
   const { rawQuery, rawPath } = exchange;
   return {
@@ -18,7 +18,7 @@ function sourcesOf({ headers, socket }: Exchange): readonly string[] {
   return remoteAddress === undefined || named.includes(remoteAddress) ? named : [...named, remoteAddress];
 }
 
-/** In which ways a sender whom nobody knows tried to say who they are. */
+/** Returns the authentication methods that an unauthenticated request used. */
 export function attempted({ headers, query, socket }: Exchange): string {
   const scheme = /^\s*(basic|bearer)\s+\S/i.exec(headers.authorization ?? '')?.[1]?.toLowerCase();
   const ways = [

@@ -3,27 +3,27 @@ import { noSuchPath, wrongMethod } from '../handlers/refusal.ts';
 import { serverVersion } from '../server-version.ts';
 import type { Exchange, Headers } from './exchange.ts';
 
-/** Answers a request for something that is no resource. */
+/** Handler of a non-resource endpoint. */
 export type Page = (exchange: Exchange, context: RequestContext, headers: Headers) => Promise<void>;
 
-/** What a server serves besides resources. */
+/** Non-resource endpoints of a server. */
 export type Pages = { readonly serve: Page };
 
-/** Pages that come and go. */
+/** Dynamic set of non-resource endpoints. */
 export type PageTree = {
   readonly serve: Page;
-  /** Where they are now, for the list of paths. */
+  /** Returns the current paths, for the path index. */
   paths(): readonly string[];
 };
 
 export type PageParts = {
-  /** What is below `/api` and `/apis`. */
+  /** Endpoints below `/api` and `/apis`. */
   readonly discovery: PageTree;
-  /** Pages by their exact paths; one whose path ends in a slash also answers for everything below it. */
+  /** Endpoints by exact path; a path with a trailing slash also matches everything below it. */
   readonly pages: ReadonlyMap<string, Page>;
 };
 
-/** Finds the page of a path. */
+/** Creates the non-resource endpoints, with routing by path. */
 export function createPages({ discovery, pages }: PageParts): Pages {
   const prefixes = [...pages.keys()].filter((path) => path.endsWith('/'));
 
@@ -54,7 +54,7 @@ function withoutSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
-/** Which version of Kubernetes this is. */
+/** Serves `/version`. */
 export const versionPage: Page = async (exchange, _context, headers) => {
   if (exchange.method !== 'GET') throw wrongMethod(['GET']);
   await sendRawJson(exchange, headers, serverVersion);

@@ -9,10 +9,10 @@ import {
   isCompressible,
 } from './exchange.ts';
 
-/** The pieces of a long list; each is valid until the next but one is requested. */
+/** Chunks of a long list; each is valid until the next but one is requested. */
 type Pieces = Exclude<Encoded, string | Uint8Array>;
 
-/** Sends an answer. A long list comes in pieces, so that it is not in memory twice and blocks no other request. */
+/** Sends a response. A long list is sent in chunks, so that it is not in memory twice and blocks no other request. */
 export async function send(exchange: Exchange, code: number, headers: Headers, encoded: Encoded): Promise<void> {
   if (typeof encoded === 'string') return exchange.send(code, headers, encoded);
   if (encoded instanceof Uint8Array) return exchange.send(code, headers, asBuffer(encoded));
@@ -21,7 +21,7 @@ export async function send(exchange: Exchange, code: number, headers: Headers, e
   try {
     if (await passOn(encoded, (piece) => stream.deliver(piece), exchange.signal)) stream.end();
   } catch (error) {
-    // The headers are sent already: only an aborted answer shows the client that it is incomplete.
+    // The headers are sent already: only an aborted response shows the client that it is incomplete.
     stream.abort();
     throw error;
   }
@@ -32,12 +32,12 @@ function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** Bytes of one read from the compressor: few enough writes to the client, and little buffered for a slow one. */
+/** Size of one read from the compressor: few enough writes to the client, and little buffered for a slow one. */
 const compressedPieceBytes = 64 * 1024;
 
 /**
- * Compresses pieces as they are sent. Node does it in the thread pool, a piece at a time, so that other requests are
- * answered meanwhile; a client that does not keep up stops the compressor, which stops the encoder.
+ * Compresses chunks as they are sent. Node.js compresses in the thread pool, one chunk at a time, so that other
+ * requests run meanwhile. A slow client blocks the compressor, which blocks the encoder.
  */
 async function sendCompressed(exchange: Exchange, code: number, headers: Headers, pieces: Pieces): Promise<void> {
   const first = await pieces.next();
@@ -48,7 +48,7 @@ async function sendCompressed(exchange: Exchange, code: number, headers: Headers
   }
   const { signal } = exchange;
   const gzip = createGzip({ level: gzipLevel, chunkSize: compressedPieceBytes });
-  // After a disconnect no client reads the compressor's output, and it would wait forever.
+  // After a disconnect no client reads the compressor's output, so the compressor would wait forever.
   const stop = () => gzip.destroy();
   signal.addEventListener('abort', stop, { once: true });
   const stream = exchange.begin(code, { ...headers, ...compressedHeaders(headers) });
@@ -67,7 +67,7 @@ async function sendCompressed(exchange: Exchange, code: number, headers: Headers
   }
 }
 
-/** Resolves when the compressor has read a piece: its buffer may be reused. */
+/** Resolves when the compressor has read a chunk, so that its buffer may be reused. */
 function compressed(gzip: Gzip, piece: Uint8Array): Promise<void> {
   return new Promise((resolve) => gzip.write(piece, () => resolve()));
 }
@@ -86,7 +86,7 @@ async function* chained(begun: readonly Uint8Array[], rest: Pieces): AsyncGenera
   yield* rest;
 }
 
-/** Sends pieces one after the other, making the next while one is sent; returns false if the client disconnected. */
+/** Sends chunks in order and encodes the next chunk while one is sent. Returns false if the client disconnected. */
 async function passOn(
   pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   deliver: (piece: Uint8Array) => Promise<void>,

@@ -13,24 +13,24 @@ export type ServerPagesOptions = {
   readonly address: () => string;
   readonly aggregation: Aggregation;
   readonly metrics: MetricRegistry;
-  /** Whether the server is about to stop, and takes no new clients. */
+  /** Reports whether the server is shutting down and accepts no new clients. */
   readonly isStopping: () => boolean;
-  /** Pages that other parts bring along. */
+  /** Additional endpoints of other components. */
   readonly more: ReadonlyMap<string, Page>;
   readonly onError: (error: unknown) => void;
 };
 
-/** How long the store may take to say that it is there. */
+/** Timeout of the store health check. */
 const storePatienceMs = 2000;
 
-/** All that this server serves besides resources. */
+/** Creates all non-resource endpoints of this server. */
 export function serverPages(core: Core, options: ServerPagesOptions): Pages {
   const checks = healthChecks({
     storeAnswers: () => storeAnswers(core),
     cachesFollow() {
       if (core.feed.failed) throw new Error('the caches have lost the store');
     },
-    // Nobody can ask before: the server listens once all is done.
+    // The server starts to listen only after the start is complete.
     isStarted: () => true,
     isStopping: options.isStopping,
   });

@@ -1,11 +1,11 @@
-/** Large enough that writing a piece costs little beside its bytes, small enough to stay in a processor's cache. */
+/** Chunk size: large enough that the overhead of a write is small, and small enough for the CPU cache. */
 const pieceBytes = 256 * 1024;
-/** What one unit of a text may take in UTF-8. */
+/** Maximum UTF-8 bytes of a UTF-16 code unit. */
 const bytesPerUnit = 3;
 
 /**
- * The bytes of texts that follow each other, in pieces. The place of one piece is that of the next but one: a piece can be
- * made while the one before is on its way, and whoever asks for another is done with that one.
+ * Encodes texts in chunks. Two buffers alternate: a chunk can be encoded while the previous one is sent, and a request
+ * for the next chunk implies that the one before the previous has been sent.
  */
 export function* textPieces(texts: Iterable<readonly string[]>): Generator<Buffer> {
   let place: Buffer = Buffer.allocUnsafeSlow(pieceBytes);

@@ -1,15 +1,18 @@
 import type { RequestContext } from '../context.ts';
 import type { Headers } from './exchange.ts';
 
-/** Maximum length of all warnings together, in characters; beyond it each is cut, and then no more are sent. */
+/**
+ * Maximum length of all warnings together, in characters. Beyond it each warning is truncated, and further warnings are
+ * dropped.
+ */
 const maxTotal = 4096;
 const maxEach = 256;
 
-/** Returns each warning in its own header, as kubectl prints them, bounded as in Kubernetes. */
+/** Returns the Warning headers, one per warning, as kubectl prints them, with Kubernetes' limits. */
 export function warningHeaders({ warnings }: RequestContext): Headers {
   if (warnings.size === 0) return {};
   const shown = fittingTexts(warnings);
-  // Headers are written byte by byte; Kubernetes writes UTF-8.
+  // Node.js writes headers as Latin-1; Kubernetes writes UTF-8.
   return {
     warning: shown.map((text) => Buffer.from(`299 - "${text.replace(/["\\]/g, '\\$&')}"`).toString('latin1')),
   };
@@ -25,7 +28,7 @@ function fittingTexts(warnings: Iterable<string>): readonly string[] {
     shown.push(isCutting ? cut(text) : text);
     total += lengthOf(shown.at(-1)!);
     if (isCutting || total <= maxTotal) continue;
-    // Warnings that were whole so far are cut as well.
+    // Warnings that fitted so far are truncated as well.
     isCutting = true;
     shown = shown.map(cut);
     total = shown.reduce((sum, each) => sum + lengthOf(each), 0);
@@ -33,7 +36,7 @@ function fittingTexts(warnings: Iterable<string>): readonly string[] {
   return shown;
 }
 
-/** Characters, not UTF-16 code units. */
+/** Returns the length in characters, not in UTF-16 code units. */
 function lengthOf(text: string): number {
   let length = 0;
   for (const _ of text) length++;
@@ -41,6 +44,6 @@ function lengthOf(text: string): number {
 }
 
 function cut(text: string): string {
-  // As many code units hold at least half as many characters.
+  // N code units contain at least N / 2 characters.
   return [...text.slice(0, 2 * maxEach)].slice(0, maxEach).join('');
 }

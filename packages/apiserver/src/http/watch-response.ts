@@ -17,33 +17,33 @@ import { writable } from './object-message.ts';
 import { foundBytes } from './object-text.ts';
 
 /**
- * As much as is written ahead of a client: little as long as it has not read that, and up to more and more while it goes
- * on reading. How often it can be written to depends on what else there is to do.
+ * Initial limit of bytes written ahead of a client. The limit grows while the client keeps reading. How often a client
+ * can be written to depends on the server's load.
  */
 const leastAheadBytes = 2 ** 18;
 const mostAheadBytes = 2 ** 21;
 /**
- * Bytes by which a client may be behind before it is cut off: it can resume, and no other client waits for it. The
- * objects of the events that came since it fell behind are counted, as the watchers that have yet to be sent an event
- * keep its object alive. The initial state of a watch does not count: those objects are alive anyway.
+ * Maximum bytes that a client may lag behind before it is disconnected: the client can resume, and no other client
+ * waits for it. Objects of pending events are counted, because pending events keep their objects alive. The initial
+ * state of a watch does not count: those objects are in the cache anyway.
  */
 const maxBehindBytes = 32 * 2 ** 20;
-/** Time after which a client that reads nothing while events wait for it is cut off. */
+/** Time after which a client that reads nothing while events are pending is disconnected. */
 const maxStallMs = 30_000;
-/** Bytes of an event besides its object. */
+/** Estimated size of an event besides its object, in bytes. */
 const eventBytes = 256;
-/** As much as is written at once. */
+/** Maximum bytes per write. */
 const batchBytes = 64 * 1024;
 
-/** An event that waits to be written: the function that makes its frame, and its bytes while the client is behind. */
+/** Pending event: the function that makes its frame, and its size while the client lags behind. */
 type Waiting = { readonly makeFrame: () => Uint8Array; readonly bytes: number };
 
-/** Writes what a watch sees to a stream, when its turn comes and as fast as its client reads. */
+/** Writes watch events to a stream, as scheduled and as fast as the client reads. */
 export function watchResponse(
   context: EncodeContext & {
     readonly frames: FrameCache;
     readonly fanOut: FanOut;
-    /** Told of each event. */
+    /** Called for each event. */
     readonly counted: () => void;
     readonly clock: Clock;
   },
@@ -54,7 +54,7 @@ export function watchResponse(
   const { media, fanOut, clock } = context;
   const { kind } = resource;
   let first = true;
-  // Events that wait to be written; those before `next` have been.
+  // Pending events; those before `next` have been written.
   let waiting: Waiting[] = [];
   let next = 0;
   let isServed = false;

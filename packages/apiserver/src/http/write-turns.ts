@@ -1,12 +1,15 @@
 import { createTurns, type Line, type Turns } from '../turns.ts';
 
-/** Some ten milliseconds of work. With half as many, storing them in smaller groups costs more than it gains. */
+/**
+ * Writes per batch, some ten milliseconds of work. With half as many, the smaller store transactions cost more than the
+ * batching gains.
+ */
 const writesPerTurn = 16;
 
 /**
- * Has writes that come together begun a few at a time. The first are stored and answered while the next are worked on,
- * and whoever sent them goes on meanwhile; begun all at once, they would be answered all at once, and a client and the
- * server would do nothing but wait for each other by turns.
+ * Batches concurrent writes: a few start at a time. The first are stored and answered while the next are processed, so
+ * that clients continue meanwhile. If all started together, all would be answered together, and clients and server
+ * would alternately wait for each other.
  */
 export function createWriteTurns(): Turns<void> {
   return createTurns(writesPerTurn, asTheyCame());

@@ -3,17 +3,17 @@ import type { Core } from '../core.ts';
 import type { RequestInfo } from '../request.ts';
 import { serverVersion } from '../server-version.ts';
 
-/** What is counted of requests. The names are those that dashboards and alerts for Kubernetes know. */
+/** Request metrics, with the names of Kubernetes, so that its dashboards and alerts work. */
 export type ServerMetrics = {
-  /** A request begins; what is returned is called when it is over, with the code of its answer. */
+  /** Records the start of a request. The returned function records its end with the status code. */
   begin(info: RequestInfo, query: URLSearchParams): (code: number) => void;
-  /** Counts the events sent to watchers of a kind. */
+  /** Returns a counter of watch events of a kind. */
   watchEvents(kind: { readonly group: string; readonly version: string; readonly kind: string }): () => void;
-  /** A request was refused for want of room. */
+  /** Records a request that priority and fairness rejected. */
   rejected(level: string, schema: string, reason: string): void;
-  /** How long a request waited for room. */
+  /** Records the time that a request waited in a queue. */
   waited(level: string, schema: string, seconds: number): void;
-  /** How many seats each level has, before others lend it theirs. */
+  /** Sets the nominal seats of each level, before borrowing. */
   allotted(seats: ReadonlyMap<string, number>): void;
 };
 
@@ -24,7 +24,7 @@ const waitBuckets = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
 const longRunning = new Set(['log', 'exec', 'attach', 'portforward', 'proxy']);
 const readOnly = new Set(['get', 'list', 'watch', 'head', 'options']);
 
-/** Whether a request lasts for as long as its client likes, and so is neither timed out nor counted as in flight. */
+/** Reports whether a request is long-running, and therefore has no timeout and is not counted as in flight. */
 export function isLongRunning({ isResource, verb, subresource }: RequestInfo): boolean {
   return isResource && (verb === 'watch' || longRunning.has(subresource));
 }
@@ -34,7 +34,7 @@ export type ServedResource = Pick<RequestInfo, 'group' | 'version' | 'plural' | 
 
 const unserved: ServedResource = { group: '', version: '', plural: '', subresource: '' };
 
-/** Verbs as the metrics have them: in upper case, some by their methods. */
+/** Verbs in metrics: upper case, some replaced by their methods. */
 const verbNames: { readonly [verb: string]: string } = {
   get: 'GET',
   list: 'LIST',
@@ -63,14 +63,14 @@ function scopeOf({ isResource, namespace, name, verb }: RequestInfo): string {
 type Sort = {
   readonly labels: readonly string[];
   readonly codes: Map<number, Counter>;
-  /** Absent for what lasts as long as its client likes. */
+  /** Histogram of durations; absent for long-running requests. */
   readonly duration: Histogram | undefined;
   readonly lasting: Gauge | undefined;
 };
 
 /**
- * `servedOf` returns the resource that is served at the path of a request, if any: resources and subresources that
- * clients make up share one series, or they could fill the memory.
+ * Creates the request metrics. `servedOf` returns the resource that is served at the path of a request, if any. Unknown
+ * resources and subresources share one series, or clients could exhaust the memory.
  */
 export function createServerMetrics(
   metrics: MetricRegistry,
@@ -123,7 +123,7 @@ export function createServerMetrics(
     .of(serverVersion.gitVersion, serverVersion.major, serverVersion.minor, serverVersion.platform)
     .set(1);
 
-  /** The series of one sort of request, kept together: labels are written down once. */
+  /** Series by type of request, so that labels are formatted once. */
   const known = new Map<string, Sort>();
 
   function seriesOf(info: RequestInfo, query: URLSearchParams): Sort {
@@ -186,7 +186,7 @@ export function servedResource(
   return isServed ? { group, version, plural, subresource } : undefined;
 }
 
-/** How many objects there are of each resource, and how far the caches have come. */
+/** Adds metrics of object counts per resource, and of the cache revision. */
 export function addStorageMetrics(metrics: MetricRegistry, core: Pick<Core, 'resources' | 'feed'>): void {
   const objects = metrics.gauge('apiserver_storage_objects', 'Objects stored.', ['resource']);
   const revision = metrics.gauge('apiserver_watch_cache_revision', 'The revision the caches have reached.').of();
@@ -201,7 +201,7 @@ export function addStorageMetrics(metrics: MetricRegistry, core: Pick<Core, 'res
 
 const storeBuckets = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30];
 
-/** Times what the store is asked for. */
+/** Creates histograms of store operations. */
 export function storeTimer(metrics: MetricRegistry): (operation: string) => Histogram {
   const durations = metrics.histogram(
     'etcd_request_duration_seconds',

@@ -2,7 +2,7 @@ import type { MetricRegistry } from '@kruise/client/metrics';
 import type { Store } from '../store/store.ts';
 import { storeTimer } from './server-metrics.ts';
 
-/** A store whose operations are timed. */
+/** Wraps a store with latency metrics. */
 export function timedStore(store: Store, metrics: MetricRegistry, nowMs: () => number): Store {
   const timer = storeTimer(metrics);
   const [current, get, list, write] = [timer('currentRevision'), timer('get'), timer('list'), timer('write')];

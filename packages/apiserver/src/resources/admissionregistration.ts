@@ -31,7 +31,7 @@ const yields: { readonly [K in ExpressionPlace['yields']]: readonly Type[] | und
   anything: undefined,
 };
 
-/** Compiles an expression as admission will, and throws the result away. */
+/** Compiles an expression as admission does, and discards the result. */
 const checkExpression: ExpressionCheck = function* (expression, place) {
   const { path, params, authorizer, variables, isStored, shown = expression } = place;
   const declarations = { params, authorizer, expressions: isStored ? ('stored' as const) : ('new' as const) };

@@ -32,7 +32,7 @@ export const apiextensionsRules: RulesByResource = {
   }),
 };
 
-/** The first DELETE only marks a definition: its objects go before it does. */
+/** The first DELETE only marks a definition as terminating: its objects are deleted first. */
 function planDeletion(definition: CustomResourceDefinition, nowMs: number): DeletionPlan | undefined {
   const { metadata, status } = definition;
   if (metadata.deletionTimestamp) return undefined;

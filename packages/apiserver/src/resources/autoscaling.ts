@@ -37,7 +37,7 @@ export const autoscalingRules: RulesByResource = {
   }),
 };
 
-/** What version 2 makes of the object, which it is kept as, and back. */
+/** Conversion to version 2, the storage version, and back. */
 function defaultVersion1(object: Draft<HorizontalPodAutoscalerV1>): void {
   if (!object.spec) return;
   object.spec.minReplicas ??= 1;

@@ -16,7 +16,7 @@ import { scaleOf } from './scale.ts';
 import { selectableFieldsOf } from './selectable-fields.ts';
 import { serializerOf } from './serializer.ts';
 
-/** All resources of Kubernetes itself that hold objects. */
+/** Creates all built-in resources with stored objects. */
 export async function builtinResources(store: Store, feed: Feed): Promise<Resource[]> {
   const held = builtinKinds.filter(({ verbs }) => verbs.includes('watch'));
   const storages = new Map<Kind, Promise<ObjectStorage>>();
@@ -63,7 +63,10 @@ function builtinResource(kind: Kind, storage: ObjectStorage): Resource {
   };
 }
 
-/** Rows are made of objects as they are stored, which may know more than the version asked for. */
+/**
+ * Returns the Table columns of a kind. Rows are made from stored objects, which may have more fields than the requested
+ * version.
+ */
 function tableOf(kind: Kind): TableColumns {
   const other = otherForm(kind);
   if (!other) return tableColumnsOf(kind);

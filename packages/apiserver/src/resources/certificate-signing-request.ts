@@ -41,15 +41,15 @@ const usages = [
 ];
 const legacySigner = 'kubernetes.io/legacy-unknown';
 const leastSeconds = 600;
-/** Conditions that are decisions: they are true, or not there. */
+/** Condition types that are decisions: their status is always True. */
 const decisions = ['Approved', 'Denied', 'Failed'];
 
-/** Requests are named by whoever makes them, in any way that fits into a path. */
+/** CSR names may be any valid path segment. */
 const anyName: NameRule = { whole: () => [], prefix: () => [] };
 
 type Request = CertificateSigningRequest;
 
-/** A request says who made it; its maker does not. */
+/** Sets the requesting user on a CSR; values from the client are ignored. */
 export function prepareRequest(draft: Draft<Request>, { user }: RequestContext): void {
   const { username, uid, groups, extra } = user;
   const { username: _, uid: __, groups: ___, extra: ____, ...asked } = draft.spec;
@@ -63,12 +63,12 @@ export function prepareRequest(draft: Draft<Request>, { user }: RequestContext):
   delete draft.status;
 }
 
-/** What was asked for stays as it was asked for. */
+/** Keeps the spec, which is immutable. */
 export function keepRequest(draft: Draft<Request>, old: Request): void {
   draft.spec = old.spec as Draft<Request>['spec'];
 }
 
-/** Who signs says what came of it, but not who approved of it. */
+/** A signer writes the certificate and the Failed condition, but not the approval. */
 export function prepareSigning(draft: Draft<Request>, old: Request, context: RequestContext): void {
   for (const type of ['Approved', 'Denied']) {
     const before = ofType(old, type);
@@ -82,7 +82,7 @@ export function prepareSigning(draft: Draft<Request>, old: Request, context: Req
   fillInTimes(draft, old, context);
 }
 
-/** Who approves writes conditions, and nothing else. */
+/** An approver only writes conditions. */
 export function prepareApproval(draft: Draft<Request>, old: Request, context: RequestContext): void {
   fillInTimes(draft, old, context);
   const conditions = draft.status?.conditions;
@@ -146,7 +146,7 @@ function requestFault(base64: string): string | undefined {
 
 function* validateUsages(given: readonly string[], before: readonly string[] | null | undefined): Generator<Cause> {
   if (given.length === 0) yield required('spec.usages');
-  // What was let pass once is let pass again.
+  // Values that an earlier version accepted remain valid.
   const isLax = before?.some((usage) => !usages.includes(usage)) ?? false;
   for (const [index, usage] of given.entries()) {
     if (!isLax && !usages.includes(usage)) yield notSupported(`spec.usages[${index}]`, usage, usages);
@@ -179,7 +179,7 @@ function* validateSignerName(name: string): Generator<Cause> {
   if (path.length > longestPath) yield tooLong(field, longestPath);
 }
 
-/** The faults of the first part that has any. */
+/** Yields the errors of the first invalid label. */
 function* labelFaults(field: string, value: string, faultsOf: (label: string) => readonly string[]): Generator<Cause> {
   for (const label of value.split('.')) {
     const faults = faultsOf(label);
@@ -226,7 +226,7 @@ function certificateFault(base64: string): string | undefined {
   return undefined;
 }
 
-/** What may be set in a way of writing. */
+/** Fields that a strategy may set. */
 export type Allowed = { readonly approval: boolean; readonly certificate: boolean };
 
 export function* validateRequestUpdate(request: Request, old: Request, allowed: Allowed): Generator<Cause> {

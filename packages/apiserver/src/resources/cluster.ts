@@ -1,4 +1,4 @@
-/** Kinds of groups that have but one or two: what clusters are governed by. */
+/** Resources of small API groups. */
 import type { Lease } from '@kruise/api/coordination/lease';
 import { prepareLease, validateLease, validateLeaseUpdate } from '@kruise/api/coordination/lease.validate';
 import {

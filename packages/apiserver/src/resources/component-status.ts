@@ -7,8 +7,8 @@ import type { VirtualResource } from '../virtual-resource.ts';
 import { serializerOf } from './serializer.ts';
 
 /**
- * `componentstatuses`: the health of the control plane. The store is asked; the others are healthy while one of them
- * holds their lease, for they may be anywhere.
+ * `componentstatuses`: health of the control plane. The store is checked directly; the other components are healthy
+ * while an instance holds their lease, because they may run anywhere.
  */
 export function componentStatuses(core: Core): VirtualResource {
   const serializer = serializerOf(componentStatus, {});

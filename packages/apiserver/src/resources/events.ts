@@ -4,7 +4,7 @@ import type { Event } from '@kruise/api/events/event';
 import { toCoreEvent } from '@kruise/api/events/event.conversion';
 import { type RulesByResource, rulesFor } from './rules.ts';
 
-/** What both groups of events share, as they share the events. */
+/** Rules that both groups of events share, because they serve the same objects. */
 export const eventRules = { createOnUpdate: true, propagation: 'Unsupported', ttlSeconds: 3600 } as const;
 
 export const eventsRules: RulesByResource = {

@@ -1,4 +1,4 @@
-/** Kinds that are other forms of objects stored as another kind: an older version, or the same thing in two groups. */
+/** Kinds that serve objects stored as another kind: an older version, or the same objects in two groups. */
 import type { HorizontalPodAutoscaler } from '@kruise/api/autoscaling/horizontalpodautoscaler';
 import { horizontalPodAutoscaler } from '@kruise/api/autoscaling/horizontalpodautoscaler';
 import { fromVersion1, toVersion1 } from '@kruise/api/autoscaling/horizontalpodautoscaler.conversion';
@@ -14,7 +14,7 @@ import { mergeTypeOf } from '@kruise/schema/merge-type';
 import type { KubeObject } from '../object.ts';
 import type { Conversion } from '../resource.ts';
 
-/** A kind that shows objects of another. */
+/** Kind that serves objects of another kind. */
 type Form = {
   readonly shown: Kind;
   readonly stored: Kind;
@@ -28,7 +28,7 @@ function form<Shown, Stored>(
   convert: { readonly to: (object: Shown) => Stored; readonly from: (object: Stored) => Shown },
 ): Form {
   const [shownCodec, storedCodec] = [codecOf(shown.root), codecOf(stored.root)];
-  // Objects come here by their kind, so each is of the type its function takes.
+  // Objects are dispatched by kind, so each has the type of its function.
   return {
     shown,
     stored,
@@ -45,7 +45,7 @@ const forms: readonly Form[] = [
   form<Event, CoreEvent>(event, coreEvent, { to: toCoreEvent, from: fromCoreEvent }),
 ];
 
-/** How a kind is stored, if not as itself. */
+/** Returns the storage form of a kind, if it differs from the kind. */
 export function otherForm(kind: Kind): Form | undefined {
   return forms.find(({ shown }) => shown === kind);
 }
@@ -56,7 +56,7 @@ export function conversionOf(kind: Kind): Conversion {
   return { storageVersion: other.stored.version, toStorage: other.toStorage, fromStorage: other.fromStorage };
 }
 
-/** An object as another kind shows it, for fields that are owned under the names they have there. */
+/** Converts an object to another kind, for fields that are owned with its paths. */
 export function inOtherForm(object: KubeObject, apiVersion: string): Versioned | undefined {
   for (const { shown, stored, toStorage, fromStorage } of forms) {
     if (shown.kind !== object.kind) continue;

@@ -15,7 +15,7 @@ import { rbacRules } from './rbac.ts';
 import type { Rules, RulesByResource } from './rules.ts';
 import { storageRules } from './storage.ts';
 
-/** What is particular about each kind, by its resource. */
+/** Rules of each kind, by resource. */
 const rules: RulesByResource = {
   ...apiextensionsRules,
   ...coreRules,
@@ -35,7 +35,7 @@ const rules: RulesByResource = {
 
 const usual: Rules = {};
 
-/** The rules of a kind; those of one version of it come first. */
+/** Returns the rules of a kind; rules of a specific version take precedence. */
 export function rulesOf(kind: Kind): Rules {
   const resource = resourceOf(kind);
   return rules[`${resource}/${kind.version}`] ?? rules[resource] ?? usual;

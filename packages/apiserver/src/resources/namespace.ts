@@ -39,7 +39,7 @@ export const namespaceRules = rulesFor<Namespace>({
     const { metadata, spec, status } = namespace;
     const { finalizers: _, ...kept } = metadata;
     if (metadata.deletionTimestamp) {
-      // Whoever sees to its content ends it; asking again changes nothing until that is done.
+      // The namespace controller finalizes a Namespace; another DELETE changes nothing until that is done.
       return spec?.finalizers?.length ? { action: 'nothing' } : undefined;
     }
     const finalizers = finalizersAfter({ propagation: 'Background' }, namespace, options);

@@ -63,7 +63,7 @@ export const networkingRules: RulesByResource = {
   }),
   'servicecidrs.networking.k8s.io': rulesFor<ServiceCIDR>({
     generation: 'none',
-    // The metadata is as it was; who tried to change it is recorded all the same.
+    // The metadata is unchanged; field ownership is recorded all the same.
     statusKeepsMetadata: true,
     statusResetFields: fieldSetOf(fieldPath('spec')),
     validate: validateServiceCIDR,

@@ -6,14 +6,14 @@ import { componentStatuses } from './component-status.ts';
 import { bindingSubresource, bindingsResource } from './pod-binding.ts';
 import { evictionSubresource } from './pod-eviction.ts';
 
-/** Lets Pods be bound and evicted. */
+/** Adds the binding and eviction subresources of Pods. */
 export function addPodActions(core: Core): void {
   const budgets = required(core.resources.find('policy', 'v1', 'poddisruptionbudgets'));
   addSubresource(core.resources, '', 'pods', 'binding', (pods) => bindingSubresource(core, pods));
   addSubresource(core.resources, '', 'pods', 'eviction', (pods) => evictionSubresource(core, pods, budgets));
 }
 
-/** Resources of the core group that hold no objects. */
+/** Creates the virtual resources of the core group. */
 export function coreVirtualResources(core: Core): readonly VirtualResource[] {
   const pods = required(core.resources.find('', 'v1', 'pods'));
   return [bindingsResource(core, pods), componentStatuses(core)];

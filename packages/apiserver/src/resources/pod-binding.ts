@@ -12,7 +12,7 @@ import { serializerOf } from './serializer.ts';
 
 const serializer = serializerOf(binding, {});
 
-/** `pods/binding`: places a Pod on a node. */
+/** `pods/binding`: binds a Pod to a node. */
 export function bindingSubresource(core: Core, pods: Resource): Subresource {
   return {
     type: 'action',
@@ -26,7 +26,7 @@ export function bindingSubresource(core: Core, pods: Resource): Subresource {
   };
 }
 
-/** `bindings`: the same, from the time when Pods had no subresources. */
+/** `bindings`: the legacy resource for binding Pods, older than subresources. */
 export function bindingsResource(core: Core, pods: Resource): VirtualResource {
   return {
     kind: binding,
@@ -78,7 +78,7 @@ async function bind(
     };
     const placed = withCondition(bound, { type: 'PodScheduled', status: 'True' }, timestamp(context));
     if (context.query.getAll('dryRun').length > 0) return;
-    // Of what was stored, nothing else has changed.
+    // The other parts of the stored Pod are unchanged.
     const known = new Set<unknown>([...Object.values(pod.metadata), ...Object.values(pod.spec ?? {})]);
     const written = await storage.replace(seen, pods.serializer.canonical(placed as unknown as KubeObject, known));
     if (written.ok) return;

@@ -3,7 +3,7 @@ import { isSame } from '@kruise/machinery/json-value';
 
 type Told = Pick<PodCondition, 'type' | 'status'> & Partial<Pick<PodCondition, 'reason' | 'message'>>;
 
-/** The Pod with a condition, whose time is kept unless its status is another. */
+/** Returns the Pod with a condition set; lastTransitionTime is kept unless the status changes. */
 export function withCondition(pod: Pod, told: Told, now: string): Pod {
   const conditions = pod.status?.conditions ?? [];
   const index = conditions.findIndex(({ type }) => type === told.type);

@@ -27,7 +27,7 @@ import { serializerOf } from './serializer.ts';
 
 const current = serializerOf(eviction, {});
 
-/** Clients of long ago still send the version before, which looks the same. */
+/** Older clients send v1beta1, which has the same fields. */
 const evictions: Serializer = {
   ...current,
   decodeText(text) {
@@ -43,15 +43,18 @@ function renewed(decoded: Decoded): Decoded {
   return decoded;
 }
 
-/** How often someone else may write first before the asker is told to come back. */
+/** Maximum number of conflicts before the client gets a retriable error. */
 const attempts = 20;
-/** Evictions the disruption controller has not yet seen to; more than so many, and it is not at work. */
+/**
+ * Maximum number of disruptions that the disruption controller has not processed; with more, the controller is
+ * considered down.
+ */
 const maxUnconfirmed = 2000;
 const retrySeconds = 10;
 const refusal = "Cannot evict pod as it would violate the pod's disruption budget.";
 const budgetName = { group: 'policy', plural: 'poddisruptionbudget' };
 
-/** `pods/eviction`: deletes a Pod if its disruption budget allows. */
+/** `pods/eviction`: deletes a Pod if its PodDisruptionBudget allows the disruption. */
 export function evictionSubresource(core: Core, pods: Resource, budgets: Resource): Subresource {
   async function act(context: RequestContext, object: KubeObject) {
     const { namespace, name } = context.info;
@@ -75,7 +78,7 @@ export function evictionSubresource(core: Core, pods: Resource, budgets: Resourc
     try {
       await remove(context, name, isSpare ? { ...options, preconditions } : options);
     } catch (error) {
-      // It may have become ready meanwhile, and count.
+      // The Pod may have become ready meanwhile, and would count against the budget.
       if (guard && isSpare && isConflict(error) && options.preconditions?.resourceVersion === undefined) {
         throw unsettled(guard.object.metadata.name ?? '');
       }
@@ -86,7 +89,10 @@ export function evictionSubresource(core: Core, pods: Resource, budgets: Resourc
 
   const podOf = (namespace: string, name: string) => pods.storage.cache.get(pods.storage.keyOf(namespace, name));
 
-  /** A Pod that has ended, not begun, or is on its way out disrupts nothing. Answers with one that would. */
+  /**
+   * Deletes a Pod whose eviction is no disruption: finished, pending or terminating. Returns a Pod that needs a budget
+   * check.
+   */
   async function deleteUnguarded(
     namespace: string,
     name: string,
@@ -140,7 +146,7 @@ export function evictionSubresource(core: Core, pods: Resource, budgets: Resourc
     throw timeout(`couldn't update PodDisruptionBudget ${JSON.stringify(name)} due to conflicts`, retrySeconds);
   }
 
-  /** Writes what is left of a budget as the server itself, whoever asked for the eviction. */
+  /** Updates the status of a PodDisruptionBudget with the server's identity, whichever user requested the eviction. */
   async function putStatus(context: RequestContext, budget: KubeObject): Promise<void> {
     const status = budgets.subresources.get('status');
     if (status?.type !== 'part') throw new Error('disruption budgets have no status');
@@ -152,7 +158,7 @@ export function evictionSubresource(core: Core, pods: Resource, budgets: Resourc
     await put(core, own, budgets, { type: 'value', value: budget }, { name: 'status', strategy: status.strategy });
   }
 
-  /** Says why on the Pod, then deletes it. */
+  /** Sets the DisruptionTarget condition on the Pod, then deletes it. */
   async function remove(context: RequestContext, name: string, options: DeleteOptions): Promise<void> {
     let { preconditions } = options;
     if (!options.dryRun) {
@@ -189,7 +195,7 @@ export function evictionSubresource(core: Core, pods: Resource, budgets: Resourc
   return { type: 'action', kind: eviction, verbs: ['create'], serializer: evictions, act };
 }
 
-/** The options of the deletion: those in the body, and a dry run if either asks for one. */
+/** Returns the delete options of the body; it is a dry run if either the body or the query requests one. */
 function optionsOf({ query }: RequestContext, { deleteOptions }: Eviction): DeleteOptions {
   const [asked, inside] = [query.getAll('dryRun'), deleteOptions?.dryRun ?? []];
   if (asked.length > 0 && inside.length > 0 && asked.join() !== inside.join()) {
@@ -206,7 +212,10 @@ function optionsOf({ query }: RequestContext, { deleteOptions }: Eviction): Dele
   };
 }
 
-/** A Pod that is not ready does not count; whether it may go all the same is for its budget to say. */
+/**
+ * A Pod that is not ready does not count as a disruption; the unhealthyPodEvictionPolicy decides whether it may be
+ * evicted.
+ */
 function isEvictedFreely({ status }: Pod, { spec, status: found }: PodDisruptionBudget): boolean {
   const isReady = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
   if (isReady) return false;
@@ -215,7 +224,7 @@ function isEvictedFreely({ status }: Pod, { spec, status: found }: PodDisruption
   return currentHealthy >= desiredHealthy && desiredHealthy > 0;
 }
 
-/** The budget with one disruption less, if it has one to spare. */
+/** Returns the budget with one allowed disruption less, if one is left. */
 function spendOne(budget: PodDisruptionBudget, pod: Pod, now: string): PodDisruptionBudget {
   const { metadata, status = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 } } =
     budget;

@@ -37,7 +37,7 @@ export const podRules = rulesFor<Pod>({
   validate: validatePod,
   validateUpdate: validatePodUpdate,
   validateStatusUpdate: validatePodStatusUpdate,
-  // A Pod's spec hardly changes, so whoever changes one has read the warnings when it was made.
+  // A Pod's spec is almost immutable, so warnings are only returned on create.
   warnings: (pod, old) => (old ? [] : podWarnings(pod)),
   parts: {
     ephemeralcontainers: {
@@ -50,12 +50,12 @@ export const podRules = rulesFor<Pod>({
   gracePeriodSeconds,
 });
 
-/** A Pod that is nowhere, or at its end, has nothing that could use the time. */
+/** A Pod that is not scheduled or already finished needs no grace period. */
 function gracePeriodSeconds({ spec, status }: Pod, asked: number | undefined): number {
   if (!spec?.nodeName || status?.phase === 'Succeeded' || status?.phase === 'Failed') return 0;
   const wanted = Number(asked ?? spec.terminationGracePeriodSeconds ?? 0);
   return wanted < 0 ? 1 : Math.min(wanted, longestGraceSeconds);
 }
 
-/** A century is as good as for ever, and its end can still be written as a date. */
+/** Maximum grace period, a hundred years: its end is still a valid date. */
 const longestGraceSeconds = 100 * 365 * 24 * 3600;

@@ -12,7 +12,9 @@ import type { User } from '../user.ts';
 
 const group = 'admissionregistration.k8s.io';
 
-/** Has policies and bindings name as parameters only what their writer may read: messages could tell of it. */
+/**
+ * Policies and bindings may only reference params that their author may read, because messages can expose the params.
+ */
 export function guardPolicyParams(core: Core): void {
   const guard = (plural: string, mayWrite: NonNullable<Strategy['mayWrite']>) => {
     for (const resource of core.resources.versionsOf(group, plural)) {
@@ -25,7 +27,7 @@ export function guardPolicyParams(core: Core): void {
     kind: ParamKind | undefined,
     { name, namespace = '' }: ParamRef,
   ): Promise<boolean> {
-    // What names no kind, or one nobody has heard of, could come to be anything.
+    // A missing or unknown kind could resolve to any resource later.
     const [apiGroup = '*', version = '*', plural = '*'] = kind ? resolve(core, kind) : [];
     const { verdict } = await core.authorizer.authorize({
       user,
@@ -77,7 +79,7 @@ function refusal(
   return forbidden('spec.paramRef', why);
 }
 
-/** The group, version and plural of a kind, as far as they can be told. */
+/** Returns the group, version and plural of a kind, as far as they are known. */
 function resolve(core: Core, { apiVersion = '', kind }: ParamKind): readonly string[] {
   for (const resource of core.resources.all()) {
     if (resource.kind.kind === kind && apiVersionOf(resource.kind) === apiVersion) {
@@ -92,7 +94,7 @@ function isMaster({ groups }: User): boolean {
   return groups.includes('system:masters');
 }
 
-/** A user as Go prints one. */
+/** Formats a user as Go does. */
 function goUser({ username, uid = '', groups }: User): string {
   return `&{${username} ${uid} [${groups.join(' ')}] map[]}`;
 }

@@ -1,7 +1,7 @@
 import { conflict } from '@kruise/machinery/status';
 import type { Strategy } from '../resource.ts';
 
-/** What a DELETE must find, for kinds whose deletion Kubernetes begins by writing to them. */
+/** Checks the preconditions of a DELETE, for kinds whose deletion Kubernetes starts with an update. */
 export const checkStoredPreconditions: NonNullable<Strategy['checkPreconditions']> = (
   { kind },
   { metadata },

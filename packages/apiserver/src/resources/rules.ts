@@ -10,8 +10,8 @@ import type { KubeObject } from '../object.ts';
 import type { Resource, Strategy } from '../resource.ts';
 
 /**
- * What is particular about a built-in kind. Everything left out is as with most kinds: a status is the server's
- * business, the generation counts changes of the spec, a name is taken once.
+ * Special rules of a built-in kind. The defaults fit most kinds: the status is reset on writes to the object, the
+ * generation counts spec changes, and creates fail if the name exists.
  */
 export type Rules<T extends object = KubeObject> = {
   readonly createOnUpdate?: boolean;
@@ -19,29 +19,29 @@ export type Rules<T extends object = KubeObject> = {
   readonly propagation?: Strategy['propagation'];
   readonly returnsDeleted?: boolean;
   readonly ttlSeconds?: number;
-  /** Each answer carries it in a Warning header. */
+  /** Deprecation warning for every response. */
   readonly deprecation?: string;
   readonly namesAsAsked?: boolean;
   readonly fieldAnnotations?: Resource['fieldAnnotations'];
   /**
-   * `none`: objects have no generation. `spec`: it counts changes outside metadata and status. A function says whether
-   * what was sent counts, whatever of it is dropped then.
+   * Generation counting. `none`: objects have no generation. `spec`: counts changes outside metadata and status. A
+   * function decides on the sent object, before fields are reset.
    */
   readonly generation?: 'none' | 'spec' | ((object: T, old: T) => boolean);
-  /** Who creates an object may say what its status is. */
+  /** A create may set the status. */
   readonly keepsStatusOnCreate?: boolean;
-  /** Who writes the status writes no metadata either. */
+  /** A status update does not change metadata. */
   readonly statusKeepsMetadata?: boolean;
-  /** The fields that who writes the object does not write; its status, where it has one, unless others are named. */
+  /** Fields that a write to the object resets; defaults to the status if the kind has one. */
   readonly resetFields?: Strategy['resetFields'];
   readonly statusResetFields?: Strategy['resetFields'];
   default?(draft: Draft<T>): void;
-  /** What one part of an object lacks follows from another: there is no filling in a part by itself. */
+  /** Defaults of one part depend on another part, so parts cannot be defaulted separately. */
   readonly defaultsWhole?: boolean;
   prepareForCreate?(draft: Draft<T>, context: RequestContext): void;
   completeCreate?(draft: Draft<T>, context: RequestContext): void;
   prepareForUpdate?(draft: Draft<T>, old: T, context: RequestContext): void;
-  /** A change is asked as well what a new object is; some faults are then told twice, as clients know them. */
+  /** Updates run the create validation as well; some errors are then repeated, as in Kubernetes. */
   readonly validatesWholeOnUpdate?: boolean;
   validate?(object: T, context: RequestContext): Iterable<Cause>;
   validateUpdate?(object: T, old: T, context: RequestContext): Iterable<Cause>;
@@ -49,7 +49,7 @@ export type Rules<T extends object = KubeObject> = {
   validateStatusUpdate?(object: T, old: T, context: RequestContext): Iterable<Cause>;
   warnings?(object: T, old: T | undefined): Iterable<string>;
   statusWarnings?(object: T): Iterable<string>;
-  /** Ways to write a part of an object other than its status. */
+  /** Subresources other than status that write a part of the object. */
   readonly parts?: { readonly [subresource: string]: PartRules<T> };
   gracePeriodSeconds?(object: T, asked: number | undefined): number;
   checkPreconditions?: Strategy['checkPreconditions'];
@@ -57,10 +57,10 @@ export type Rules<T extends object = KubeObject> = {
   planDeletion?(object: T, options: DeleteOptions, context: RequestContext): DeletionPlan | undefined;
 };
 
-/** The rules of some kinds, by their resources: `deployments.apps`. */
+/** Rules by resource: `deployments.apps`. */
 export type RulesByResource = { readonly [resource: string]: Rules };
 
-/** How a part of an object is written. */
+/** Rules of a subresource that writes a part of the object. */
 export type PartRules<T extends object = KubeObject> = {
   readonly verbs: readonly string[];
   readonly resetFields?: Strategy['resetFields'];
@@ -69,9 +69,9 @@ export type PartRules<T extends object = KubeObject> = {
   warnings?(object: T, old: T | undefined): Iterable<string>;
 };
 
-/** The rules of a kind, which know the type of its objects, where all kinds are treated alike. */
+/** Erases the object type of a kind's rules, for code that handles all kinds alike. */
 export function rulesFor<T extends object>(rules: Rules<T>): Rules {
-  // Only objects of that kind, decoded by its own schema, ever come here.
+  // The rules are only called with objects of that kind, decoded by its schema.
   return rules as unknown as Rules;
 }
 
@@ -81,7 +81,7 @@ const metadataAndSpecFields = fieldSetOf(fieldPath('metadata'), fieldPath('spec'
 
 const nothing: readonly never[] = [];
 
-/** How objects of a kind are written. */
+/** Creates the write strategy of a kind. */
 export function strategyOf(kind: Kind, rules: Rules): Strategy {
   const hasStatus = kind.subresources.includes('status');
   const generation = rules.generation ?? (hasStatus ? 'spec' : 'none');
@@ -123,7 +123,7 @@ export function strategyOf(kind: Kind, rules: Rules): Strategy {
   };
 }
 
-/** How the status of a kind is written: everything else stays as it is, but for labels and annotations. */
+/** Creates the status strategy of a kind: all other fields are kept, except labels and annotations. */
 export function statusStrategyOf(rules: Rules): Strategy {
   const usualReset = rules.statusKeepsMetadata ? metadataAndSpecFields : specFields;
   return partStrategy(rules, {
@@ -141,7 +141,7 @@ export function statusStrategyOf(rules: Rules): Strategy {
   });
 }
 
-/** How a part of an object is written, by rules of its own. */
+/** Creates the strategy of a subresource with its own rules. */
 export function partStrategy(rules: Rules, part: PartRules): Strategy {
   return {
     createOnUpdate: false,
@@ -159,19 +159,19 @@ export function partStrategy(rules: Rules, part: PartRules): Strategy {
 
 function keepMetadata(draft: Draft<KubeObject>, { metadata }: KubeObject): void {
   for (const field of ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const) {
-    // The types of the fields differ, the assignment is the same for each.
+    // The field types differ, but the assignment is the same for each.
     if (metadata[field] === undefined) delete draft.metadata[field];
     else (draft.metadata as { [name: string]: unknown })[field] = metadata[field];
   }
 }
 
-/** Gives a draft a field of another object, or takes it away where that has none. */
+/** Copies a field of another object into a draft; deletes the field if the other object has none. */
 export function copyField(draft: Draft<KubeObject>, from: KubeObject, field: string): void {
   if (from[field] === undefined) delete draft[field];
   else draft[field] = from[field];
 }
 
-/** Whether two objects differ in anything but metadata and status. */
+/** Reports whether two objects differ outside metadata and status. */
 export function differs(object: KubeObject, old: KubeObject): boolean {
   for (const field of new Set([...Object.keys(object), ...Object.keys(old)])) {
     if (field === 'metadata' || field === 'status' || field === 'kind' || field === 'apiVersion') continue;

@@ -27,9 +27,9 @@ const tracked = {
   empty: serializer.canonical({ apiVersion: apiVersionOf(scale), kind: scale.kind, metadata: {} }),
 };
 
-/** The size of a workload of a built-in kind, as something to read and write by itself. */
+/** Creates the scale subresource of a built-in workload kind. */
 export function scaleOf(kind: Kind): Subresource {
-  // A ReplicationController is older than label selectors, and selects by labels alone.
+  // ReplicationController predates label selectors, and only has a map of labels.
   const selectorText = (selector: unknown) =>
     kind.kind === 'ReplicationController'
       ? selectorOfLabels((selector ?? {}) as { readonly [key: string]: string }).text

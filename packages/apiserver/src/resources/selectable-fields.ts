@@ -11,7 +11,7 @@ const flag = (value: unknown) => (value === true ? 'true' : 'false');
 const spec = (field: string) => (object: KubeObject) => text(part(object, 'spec')[field]);
 const status = (field: string) => (object: KubeObject) => text(part(object, 'status')[field]);
 
-/** The object an event is about, under the name its group gives that. */
+/** Returns the fields of the object that an event refers to, with the prefix of its API group. */
 function aboutFields(name: string): Readers {
   const fields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'];
   return Object.fromEntries(
@@ -24,7 +24,7 @@ function firstPodIP(object: KubeObject): string {
   return first?.ip ?? '';
 }
 
-/** Everything selectable besides name and namespace, by kind. */
+/** Selectable fields besides name and namespace, by kind. */
 const readers: { readonly [kind: string]: Readers } = {
   Pod: {
     'spec.nodeName': spec('nodeName'),
@@ -62,7 +62,7 @@ const readers: { readonly [kind: string]: Readers } = {
 
 const withoutNamespace = new Set(['Node', 'Namespace', 'CertificateSigningRequest']);
 
-/** What a field selector on a built-in kind may name. */
+/** Returns the selectable fields of a built-in kind. */
 export function selectableFieldsOf({ kind, group }: Kind): SelectableFields {
   const id = kind === 'Event' && group !== '' ? `${kind}.${group}` : kind;
   const fields = readers[id];

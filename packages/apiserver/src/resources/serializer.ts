@@ -5,13 +5,13 @@ import type { KubeObject } from '../object.ts';
 import type { Serializer } from '../resource.ts';
 import type { Rules } from './rules.ts';
 
-/** Reads and writes objects of a built-in kind by its schema, with its defaults. */
+/** Creates the serializer of a built-in kind from its schema, with defaulting. */
 export function serializerOf(kind: Kind, rules: Rules): Serializer {
   const codec = codecOf(kind.root);
   const decoded = (object: unknown, strictErrors: readonly string[], known?: Known) => {
     const draft = object as Draft<KubeObject>;
     draft.metadata ??= {};
-    // What is stored has its defaults, and is not to be touched.
+    // Stored parts already have their defaults, and must not be mutated.
     const { spec, status } = draft;
     const isKept = (part: unknown) => part !== undefined && known?.has(part);
     if (isKept(spec)) draft['spec'] = undefined;

@@ -39,7 +39,7 @@ export const storageRules: RulesByResource = {
     prepareForCreate: (driver) => prepareCSIDriver(driver),
     prepareForUpdate(driver, old) {
       prepareCSIDriver(driver, old);
-      // Changes are counted, but nobody begins to count.
+      // The generation is only incremented on updates; a create does not set it.
       countGeneration(driver, old);
     },
     validate: validateCSIDriver,

@@ -1,10 +1,10 @@
 import type { Kind } from '@kruise/schema/kind';
 
-/** What a subresource takes and gives, and what can be done with it. */
+/** Discovery metadata of a subresource: its kind and verbs. */
 export type SubresourceFacts = {
   readonly name: string;
   readonly kind: string;
-  /** Of the kind, where it is not that of the resource. */
+  /** API group of the kind, if it differs from that of the resource. */
   readonly group?: string;
   readonly version?: string;
   readonly verbs: readonly string[];
@@ -21,7 +21,7 @@ type Facts = {
   readonly verbs: readonly string[];
 };
 
-/** By name, or by resource and name where the same name means different things. */
+/** Metadata by name, or by resource and name where the same name differs between resources. */
 const facts: { readonly [name: string]: Facts } = {
   status: { verbs: change },
   scale: { kind: 'Scale', group: 'autoscaling', version: 'v1', verbs: change },
@@ -41,7 +41,7 @@ const facts: { readonly [name: string]: Facts } = {
   approval: { verbs: change },
 };
 
-/** The subresources of a kind. */
+/** Returns the subresources of a kind. */
 export function subresourceFactsOf(kind: Kind): readonly SubresourceFacts[] {
   return kind.subresources.map((name) => {
     const known = facts[`${kind.plural}/${name}`] ?? facts[name];

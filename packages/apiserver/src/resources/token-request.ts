@@ -16,13 +16,13 @@ import { serializerOf } from './serializer.ts';
 const defaultSeconds = 3600;
 const leastSeconds = 600;
 const mostSeconds = 2 ** 32;
-/** What kubelets ask for on behalf of Pods that may not know that tokens expire: such a token is good for a year. */
+/** Expiration that kubelets request for Pods that may not refresh their token: such tokens are valid for a year. */
 const patientSeconds = 3607;
 const yearSeconds = 365 * 24 * 3600;
 
 type Spec = TokenRequestSpec & { readonly expirationSeconds: number };
 
-/** `serviceaccounts/token`: makes a token for an account. */
+/** `serviceaccounts/token`: issues a service account token. */
 export function tokenSubresource(core: Core, authentication: Authentication): Subresource {
   const { objects, issuer, audiences: apiAudiences } = authentication;
   const serializer = serializerOf(tokenRequest, {
@@ -95,7 +95,7 @@ function* lifetimeFaults(seconds: number): Generator<Cause> {
   if (seconds > mostSeconds) yield invalidField(field, seconds, 'may not specify a duration larger than 2^32 seconds');
 }
 
-/** The object a token is to be bound to, which must exist and be the one that is meant. */
+/** Returns the object that a token is bound to, which must exist and have the requested uid. */
 function boundObject(objects: TokenObjects, namespace: string, account: string, { boundObjectRef }: Spec): Bound {
   if (!boundObjectRef) return {};
   const { kind = '', apiVersion = '', name = '', uid } = boundObjectRef;

@@ -20,7 +20,7 @@ import {
 } from './attributes.ts';
 import { reviewOf } from './review.ts';
 
-/** Says whether someone may do something. */
+/** Creates the SubjectAccessReview resources. */
 export function accessReviews(authorizer: Authorizer): readonly VirtualResource[] {
   async function answer(review: KubeObject, user: User, spec: Asked): Promise<KubeObject> {
     const { attributes, error } = attributesAsked(user, spec);
@@ -66,7 +66,7 @@ function* specFaults(spec: SubjectAccessReviewSpec): Generator<Cause> {
   yield* selectorFaults(spec);
 }
 
-/** A question has no name and no past. */
+/** A review must not have metadata. */
 function* metadataFaults({ metadata }: KubeObject, detail: string): Generator<Cause> {
   const { managedFields: _, namespace: __, creationTimestamp: ___, ...rest } = metadata;
   if (Object.keys(rest).length > 0) yield invalidStructure('metadata', 'v1.ObjectMeta', metadata, detail);
@@ -94,7 +94,7 @@ function inNamespace({ info }: RequestContext, review: KubeObject): KubeObject {
   return { ...review, metadata: { ...review.metadata, namespace: info.namespace } };
 }
 
-/** The kind is missing in these refusals in Kubernetes too. */
+/** Kubernetes omits the kind in these errors too. */
 function refuse(causes: readonly Cause[]): void {
   if (causes.length > 0) throw invalid({ group: 'authorization.k8s.io', kind: '' }, '', causes);
 }

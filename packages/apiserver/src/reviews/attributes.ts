@@ -14,13 +14,13 @@ import { ParseError } from '@kruise/values/parse-error';
 import type { Attributes } from '../authorization/authorizer.ts';
 import type { User } from '../user.ts';
 
-/** What is asked about. */
+/** Attributes of the reviewed access. */
 export type Asked = {
   readonly resourceAttributes?: ResourceAttributes | null;
   readonly nonResourceAttributes?: NonResourceAttributes | null;
 };
 
-/** What is wrong with what is asked about. */
+/** Validates the attributes of a review. */
 export function* askedFaults({ resourceAttributes, nonResourceAttributes }: Asked): Generator<Cause> {
   if (resourceAttributes && nonResourceAttributes) {
     yield nonResourceFault(nonResourceAttributes, 'cannot be specified in combination with resourceAttributes');
@@ -33,7 +33,7 @@ export function* askedFaults({ resourceAttributes, nonResourceAttributes }: Aske
   }
 }
 
-/** What is wrong with asking about a path. */
+/** Creates the error for non-resource attributes. */
 export function nonResourceFault(asked: NonResourceAttributes, detail: string): Cause {
   return invalidStructure('spec.nonResourceAttributes', 'authorization.NonResourceAttributes', asked, detail);
 }
@@ -64,7 +64,7 @@ export function* selectorFaults({ resourceAttributes }: Asked): Generator<Cause>
 
 type Requirement = { readonly key: string; readonly operator: string; readonly values?: readonly string[] | null };
 
-/** Operators nobody knows yet are let pass: a newer client may know them, and they can only narrow. */
+/** Unknown operators are accepted: a newer client may know them, and they can only restrict access. */
 function* requirementFaults(requirement: Requirement, path: string, isLabel: boolean): Generator<Cause> {
   const { key, operator, values } = requirement;
   const count = values?.length ?? 0;
@@ -82,7 +82,7 @@ function* requirementFaults(requirement: Requirement, path: string, isLabel: boo
   } else if (key === '') yield required(`${path}.key`, 'must be specified');
 }
 
-/** The request a review asks about, and which of its selectors could not be read. */
+/** Returns the authorization attributes of a review, and the selectors that could not be parsed. */
 export function attributesAsked(user: User, asked: Asked): { readonly attributes: Attributes; readonly error: string } {
   const { resourceAttributes: wanted, nonResourceAttributes } = asked;
   if (!wanted) {
@@ -120,7 +120,7 @@ export function attributesAsked(user: User, asked: Asked): { readonly attributes
   return { attributes, error: errors.join('; ') };
 }
 
-/** Demands as the text of a selector; those that text cannot say are left out, which only widens what is asked. */
+/** Formats requirements as a selector. Unsupported requirements are omitted, which only widens the reviewed access. */
 function textOf(requirements: readonly Requirement[], isLabel: boolean): string {
   const terms = requirements.flatMap(({ key, operator, values }) => {
     const list = values ?? [];

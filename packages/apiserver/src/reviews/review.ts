@@ -8,7 +8,7 @@ import type { Serializer } from '../resource.ts';
 import { serializerOf } from '../resources/serializer.ts';
 import type { VirtualResource } from '../virtual-resource.ts';
 
-/** Notes who wrote which fields of an object that is answered and forgotten, as with one that is kept. */
+/** Tracks field ownership of an object that is returned but not stored. */
 export type Tracking = (context: RequestContext, object: KubeObject, subresource?: string) => KubeObject;
 
 export function trackingOf(kind: Kind, serializer: Serializer): Tracking {
@@ -31,7 +31,7 @@ export function trackingOf(kind: Kind, serializer: Serializer): Tracking {
     }) as KubeObject;
 }
 
-/** A question that is answered at once. */
+/** Creates a review resource: the response is computed from the request object. */
 export function reviewOf(
   kind: Kind,
   answer: (context: RequestContext, object: KubeObject) => KubeObject | Promise<KubeObject>,
@@ -48,7 +48,7 @@ export function reviewOf(
   };
 }
 
-/** What only the server says of objects, it does not say of questions. */
+/** Removes server-set fields, which reviews do not have. */
 function withoutSystemFields({ scope }: Kind, object: KubeObject): KubeObject {
   const { uid: _, selfLink: __, deletionTimestamp: ___, deletionGracePeriodSeconds: ____, ...rest } = object.metadata;
   const { namespace, ...others } = rest;

@@ -12,7 +12,7 @@ export type ReviewParts = {
   readonly authentication: Authentication;
 };
 
-/** The questions the server answers about users, by `group/version/plural`. */
+/** Creates the review resources, by `group/version/plural`. */
 export function reviews({ authorizer, rbac, authentication }: ReviewParts): ReadonlyMap<string, VirtualResource> {
   const all = [
     whoAmI,

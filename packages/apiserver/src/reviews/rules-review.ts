@@ -11,12 +11,12 @@ import type { User } from '../user.ts';
 import type { VirtualResource } from '../virtual-resource.ts';
 import { reviewOf } from './review.ts';
 
-/** Says what the asker may do in a namespace. */
+/** SelfSubjectRulesReview: returns the rules of the user in a namespace. */
 export function rulesReview(rbac: Rbac): VirtualResource {
   return reviewOf(selfSubjectRulesReview, ({ user }, { spec, ...review }) => {
     const { namespace = '' } = (spec ?? {}) as { readonly namespace?: string };
     if (namespace === '') throw badRequest('no namespace on request');
-    // The answer is an object of its own; nothing of the question but the kind is in it.
+    // The response is a new object that only keeps the kind of the request.
     const { creationTimestamp } = review.metadata;
     return {
       ...review,

@@ -9,7 +9,7 @@ import type { User } from '../user.ts';
 import type { VirtualResource } from '../virtual-resource.ts';
 import { reviewOf } from './review.ts';
 
-/** Says who the asker is. */
+/** SelfSubjectReview: returns the user of the request. */
 export const whoAmI: VirtualResource = reviewOf(selfSubjectReview, (context, { apiVersion, kind }) => ({
   apiVersion,
   kind,
@@ -17,7 +17,7 @@ export const whoAmI: VirtualResource = reviewOf(selfSubjectReview, (context, { a
   status: { userInfo: infoOf(context.user) },
 }));
 
-/** Says whose a token is. */
+/** TokenReview: returns the user of a token. */
 export function tokenReviews(tokens: TokenAuthenticator, audiences: readonly string[]): VirtualResource {
   return reviewOf(tokenReview, async (_context, review) => {
     const { token = '', audiences: asked } = (review.spec ?? {}) as TokenReviewSpec;

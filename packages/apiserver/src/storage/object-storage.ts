@@ -14,18 +14,18 @@ import {
 import { SpaceExceededError, type Store } from '../store/store.ts';
 import { keepStoredText } from '../stored-text.ts';
 
-/** The objects of one resource: read from memory, written to the store. */
+/** Storage of one resource: reads from the cache, writes to the store. */
 export interface ObjectStorage {
   readonly cache: ObjectCache;
   readonly prefix: string;
   keyOf(namespace: string | undefined, name: string): string;
-  /** Writes an object that must not exist yet. `current` is the one that does. */
+  /** Creates an object that must not exist yet. `current` is the existing object on conflict. */
   create(key: string, object: KubeObject, ttlSeconds?: number): Promise<Written>;
-  /** Replaces an object, provided it is still at the revision the writer has seen. */
+  /** Replaces an object if it still has the revision of `seen`. */
   replace(seen: Cached, object: KubeObject, ttlSeconds?: number): Promise<Written>;
-  /** Removes an object, provided it is still at the revision the writer has seen. */
+  /** Removes an object if it still has the revision of `seen`. */
   remove(seen: Cached): Promise<Removed>;
-  /** The objects at a revision of the past, from the store. */
+  /** Reads the objects at a past revision from the store. */
   past(range: PastRange): Promise<Past>;
 }
 
@@ -45,17 +45,17 @@ export type PastRange = {
 export type Past = {
   readonly items: readonly Cached[];
   readonly more: boolean;
-  /** How many there are from `start` on. */
+  /** Number of objects from `start` on. */
   readonly count: number;
 };
 
-/** How a resource's objects are written down, and read again. */
+/** Encodes and decodes stored objects of a resource. */
 export type StorageCodec = {
   encode(object: KubeObject): string;
   decode(value: Uint8Array): KubeObject;
 };
 
-/** Where Kubernetes keeps objects of kinds that were once called otherwise. */
+/** Storage names of kinds that Kubernetes has renamed. */
 const formerNames: { readonly [plural: string]: string } = {
   services: 'services/specs',
   endpoints: 'services/endpoints',
@@ -66,12 +66,12 @@ const formerNames: { readonly [plural: string]: string } = {
 
 const apart = new Set(['apiextensions.k8s.io', 'apiregistration.k8s.io']);
 
-/** Where the objects of a built-in resource are stored: where Kubernetes itself stores them in etcd. */
+/** Returns the storage prefix of a built-in resource, which is the same as Kubernetes' in etcd. */
 export function storagePrefix({ group, plural }: { readonly group: string; readonly plural: string }): string {
   return apart.has(group) ? customPrefix({ group, plural }) : `/registry/${formerNames[plural] ?? plural}/`;
 }
 
-/** Where the objects of a custom resource are stored. */
+/** Returns the storage prefix of a custom resource. */
 export function customPrefix({ group, plural }: { readonly group: string; readonly plural: string }): string {
   return `/registry/${group}/${plural}/`;
 }
@@ -82,8 +82,8 @@ export async function openObjectStorage(
   prefix: string,
   codec: StorageCodec,
 ): Promise<ObjectStorage> {
-  // What this server wrote comes back to it as an event with the same bytes. The object they were made of is at hand,
-  // and using it means that nobody ever holds a second copy: the writer is answered with what the cache has.
+  // A write of this server returns as an event with the same bytes. Reusing the written object avoids a second copy:
+  // the writer's response and the cache share one object.
   const written = new WeakMap<Uint8Array, Unversioned | Cached>();
 
   const share = createSharing<KubeObject>(maxOwners);
@@ -95,7 +95,7 @@ export async function openObjectStorage(
     const { object: bare, managedFields } = known ?? decode(value);
     const object = feed.held(withRevision(bare, revision));
     const made = { key, object, managedFields, revision };
-    // Whoever else writes to the store need not write as this server does.
+    // Other writers to the store may use a different encoding.
     if (known) {
       written.set(value, made);
       keepStoredText(object, value);
@@ -113,7 +113,7 @@ export async function openObjectStorage(
     written.set(value, kept);
     const request = { key, expected, value, ...(ttlSeconds === undefined ? {} : { ttlSeconds }) };
     const result = await store.write(request).catch((error: unknown) => {
-      // Kubernetes answers with the words of etcd, and without a reason.
+      // Kubernetes returns etcd's error text without a reason.
       throw error instanceof SpaceExceededError ? unclassified(error.message) : error;
     });
     if (!result.ok) return { ok: false, current: result.current && cached(result.current) };
@@ -146,15 +146,15 @@ export async function openObjectStorage(
   };
 }
 
-/** How many owners' objects are remembered; those of one are mostly made one after the other. */
+/** Maximum number of memoized owners; the objects of one owner are mostly created one after the other. */
 const maxOwners = 64;
 
-/** Objects of one owner are made from one template: of a Pod that is most of it. */
+/** Returns the owner of an object: objects of one owner come from one template, which is most of a Pod. */
 function ownerOf({ metadata }: KubeObject): string {
   return metadata.ownerReferences?.[0]?.uid ?? metadata.namespace ?? '';
 }
 
-/** Texts as bytes, one after the other. */
+/** Encodes texts into one buffer. */
 function bytesOf(texts: readonly string[]): Buffer {
   const bytes = Buffer.allocUnsafe(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0));
   let offset = 0;

@@ -27,9 +27,9 @@ import {
 
 export type EtcdStoreOptions = {
   readonly clock: Clock;
-  /** The members of the cluster, or some of them: `http://10.0.0.1:2379`, `https://…`, `unix:///path`. */
+  /** Endpoints of etcd members: `http://10.0.0.1:2379`, `https://…`, `unix:///path`. */
   readonly endpoints: readonly string[];
-  /** For `https` endpoints: whom to trust, and who we are. */
+  /** TLS settings for `https` endpoints: CA and client certificate. */
   readonly tls?: TlsOptions;
 };
 
@@ -43,16 +43,19 @@ const methods = {
 };
 
 const timeoutMs = 30_000;
-/** etcd allows values of 1.5 MB, so the first page of a range may be large; those after it need not be. */
+/**
+ * Page size of the first request of a range. etcd allows values of 1.5 MB, so the first page may be large; the size of
+ * later pages adapts.
+ */
 const firstPageKeys = 100;
 const maxPageKeys = 10_000;
-/** Taking a page apart holds up the event loop, by some 5 ms a megabyte. */
+/** Target size of a page: decoding blocks the event loop for about 5 ms per megabyte. */
 const pageBytes = 2 ** 20;
 const maxMessageBytes = 256 * 2 ** 20;
 const attempts = 4;
 const retryAfterMs = 150;
 
-/** A store on an etcd cluster, which other API servers may use at the same time. */
+/** Opens a store on an etcd cluster, which other API servers may use concurrently. */
 export function openEtcdStore({ clock, endpoints, tls }: EtcdStoreOptions): Store {
   const channel = createChannel({ clock, ...parseEndpoints(endpoints, tls), maxMessageBytes });
   const closing = new AbortController();
@@ -64,7 +67,7 @@ export function openEtcdStore({ clock, endpoints, tls }: EtcdStoreOptions): Stor
   });
   let version: Promise<string> | undefined;
 
-  /** One call, tried again if that can do no harm. */
+  /** Calls etcd; safe calls are retried. */
   async function call<Request, Response>(
     method: Method<Request, Response>,
     request: Request,
@@ -81,7 +84,7 @@ export function openEtcdStore({ clock, endpoints, tls }: EtcdStoreOptions): Stor
     }
   }
 
-  /** Does what a caller asked for, in the terms of the store's interface. */
+  /** Runs a store operation and converts its errors to those of the store interface. */
   async function doing<Result>(work: () => Promise<Result>, revision?: number): Promise<Result> {
     if (closing.signal.aborted) throw new StoreClosedError();
     const result = work();
@@ -115,7 +118,7 @@ export function openEtcdStore({ clock, endpoints, tls }: EtcdStoreOptions): Stor
         { key, rangeEnd, limit: BigInt(pageLimit), revision: BigInt(revision), countOnly: limit === 0 },
         'may be repeated',
       );
-      // Later pages are of the state the first was read from.
+      // Later pages read the revision of the first page.
       revision ||= Number(page.header?.revision);
       count ??= Number(page.count);
       for (const keyValue of page.kvs) {
@@ -186,7 +189,7 @@ export function openEtcdStore({ clock, endpoints, tls }: EtcdStoreOptions): Stor
   return {
     currentRevision: () =>
       doing(async () => {
-        // Any read tells the revision; this one finds nothing.
+        // Every read returns the revision; this read matches no key.
         const { header } = await call(methods.range, { key: Buffer.from('/'), countOnly: true }, 'may be repeated');
         const revision = Number(header?.revision);
         for (const watch of watches) watch.reach(revision);
@@ -207,7 +210,8 @@ export function openEtcdStore({ clock, endpoints, tls }: EtcdStoreOptions): Stor
           try {
             return await readRange(request);
           } catch (error) {
-            // The state was compacted between two pages; if it need not be that one, the newest will do.
+            // The revision was compacted between two pages; without a requested revision, the range restarts at the
+            // newest.
             const isReplaceable = request.revision === undefined && isCompacted(error);
             if (!isReplaceable || attempt === attempts) throw error;
           }
@@ -256,8 +260,8 @@ function isCompacted(error: unknown): boolean {
 }
 
 /**
- * Whether etcd of this version answers a request for progress in order. Before, the answer could overtake events, and a
- * cache that trusted it would have missed them.
+ * Reports whether this etcd version orders progress notifications after events. In older versions a notification could
+ * precede events, and a cache that trusted it would miss them.
  */
 export function ordersProgress(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split(/[.-]/).map(Number);

@@ -1,17 +1,20 @@
 import type { CancelTimer, Clock } from '@kruise/values/clock';
 import type { Version } from './history.ts';
 
-/** Tells when keys are to be deleted, a second's worth at a time: a deletion is up to a second late, never early. */
+/** Schedules the deletion of expired keys, in batches of one second: a deletion is up to a second late, never early. */
 export interface Expiry {
   add(version: Version): void;
   stop(): void;
 }
 
 const retryAfterMs = 1000;
-/** Bounds how much one expired second can put in the way of ordinary writes. */
+/** Maximum number of deletions per batch, which limits the delay of ordinary writes. */
 const atOnce = 256;
 
-/** `remove` deletes the key if the version is still its newest; if it throws, it is called again later. */
+/**
+ * Creates the expiry queue. `remove` deletes the key if the version is still the newest; if it throws, it is retried
+ * later.
+ */
 export function createExpiry(clock: Clock, remove: (version: Version) => Promise<unknown>): Expiry {
   const dueBySecond = new Map<number, Version[]>();
   let nextSecond = Number.POSITIVE_INFINITY;

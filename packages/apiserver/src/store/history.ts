@@ -1,9 +1,9 @@
 /**
- * Which key had which version when. Versions are kept twice over: by key, newest first, and by revision. As every
- * write takes exactly one revision, the second is a plain array.
+ * Versions of all keys, indexed twice: by key, newest first, and by revision. Every write takes exactly one revision,
+ * so the second index is an array.
  *
- * Pure data: nothing waits, nothing fails. What has been appended may still be rolled back, so whoever uses a history
- * knows up to which revision it is acknowledged.
+ * A history is synchronous and cannot fail. Appended versions may be rolled back, so the caller tracks the acknowledged
+ * revision.
  */
 import assert from 'node:assert/strict';
 import { createOrderedMap } from './ordered-map.ts';
@@ -13,46 +13,46 @@ export type Version = {
   readonly revision: number;
   readonly createRevision: number;
   readonly deleted: boolean;
-  /** When the key is to be deleted, in whole milliseconds since the epoch; 0 for never. */
+  /** Expiration time in milliseconds since the epoch; 0 means never. */
   readonly expiresAtMs: number;
-  /** Set while there is reason to keep it in memory. */
+  /** Value, if it is held in memory. */
   value: Uint8Array | undefined;
-  /** The version before this one, until it is compacted away. */
+  /** Previous version of the key, until it is compacted. */
   previous: Version | undefined;
 };
 
 export interface History {
-  /** The newest revision; an empty history is at 1, so that 0 can mean "none". */
+  /** Returns the newest revision; an empty history is at 1, so that 0 can mean "none". */
   head(): number;
-  /** The oldest revision whose state is known. */
+  /** Returns the oldest readable revision. */
   compactRevision(): number;
-  /** The key's newest version, a deletion included. */
+  /** Returns the newest version of a key, which may be a deletion. */
   newest(key: string): Version | undefined;
-  /** The key's version as of a revision, unless it was absent then. */
+  /** Returns the version of a key at a revision, if the key existed. */
   at(key: string, revision: number): Version | undefined;
-  /** The first `limit` versions, as of a revision, of the keys with a prefix, and the number of all. */
+  /** Returns the first `limit` versions at a revision of the keys with a prefix, and the total count. */
   range(request: {
     readonly prefix: string;
     readonly start: string | undefined;
     readonly limit: number;
     readonly revision: number;
   }): { readonly versions: readonly Version[]; readonly count: number };
-  /** What was written at a revision that has not been compacted. */
+  /** Returns the version written at a revision that is not compacted. */
   writtenAt(revision: number): Version;
-  /** Adds a version at the next revision. */
+  /** Appends a version at the next revision. */
   append(version: Omit<Version, 'revision' | 'createRevision' | 'previous'>): Version;
-  /** Takes back every version after a revision. */
+  /** Removes every version after a revision. */
   rollback(revision: number): void;
-  /** From now on nothing before this revision is known. `collect` gives out what that makes superfluous. */
+  /** Makes all earlier revisions unreadable. `collect` then returns the superseded versions. */
   compact(revision: number): void;
   /**
-   * Looks at the next `limit` revisions before a compacted one and lets go of what they make superfluous; undefined when
-   * none is left to look at.
+   * Scans the next `limit` revisions before a compacted one, and removes the versions that they superseded; undefined
+   * when the scan is complete.
    */
   collect(request: { readonly before: number; readonly limit: number }): readonly Version[] | undefined;
 }
 
-/** A version as it was saved. */
+/** Version without its value, as loaded from the journal. */
 export type SavedVersion = Omit<Version, 'value' | 'previous'>;
 
 const emptyRevision = 1;
@@ -62,8 +62,8 @@ export function createHistory(): History {
 }
 
 /**
- * A history from what was saved of it, in order of revision, with what should have been let go of before.
- * Throws if a revision is missing.
+ * Restores a history from saved versions in order of revision, and returns the versions that a previous compaction left
+ * behind. Throws if a revision is missing.
  */
 export function restoreHistory(
   saved: Iterable<SavedVersion>,
@@ -129,7 +129,7 @@ export function restoreHistory(
       const previous = newestByKey.get(key);
       const revision = head() + 1;
       const version: Version = {
-        // The same string for all versions of a key: it is as large as all the rest.
+        // All versions of a key share one string, which is as large as the rest of a version.
         key: previous?.key ?? key,
         revision,
         createRevision: previous && !previous.deleted ? previous.createRevision : revision,
@@ -173,8 +173,8 @@ export function restoreHistory(
           dropped.push(version);
           if (newestByKey.get(version.key) === version) newestByKey.delete(version.key);
         }
-        // What a version replaced is needed until the version's own revision is the oldest known. The one at the
-        // compacted revision itself stays, even if it is a deletion: a watch may still begin there.
+        // A replaced version is needed until the replacing revision is the oldest readable one. The version at the
+        // compacted revision itself is kept, even a deletion: a watch may still start there.
         const next = log[collectedTo + 1 - firstInLog]!;
         if (next.previous && !next.previous.deleted) dropped.push(next.previous);
         next.previous = undefined;

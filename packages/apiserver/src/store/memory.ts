@@ -7,13 +7,14 @@ import { createVersionedStore, type StoreLimits } from './versioned.ts';
 export type MemoryStoreOptions = {
   readonly clock: Clock;
   /**
-   * When a write counts as made: at once, unless told otherwise. Controllers that write at once, and again for what they
-   * then see, leave a process no time for anything else, so a server has them wait for its next turn.
+   * Schedules the acknowledgement of a write; the default is a microtask. Controllers that write immediately in
+   * response to each write would starve the event loop, so a server defers acknowledgements to the next event loop
+   * turn.
    */
   readonly acknowledge?: (tell: () => void) => void;
 } & StoreLimits;
 
-/** A store that lasts as long as the process: deterministic, without threads, for the simulator and for tests. */
+/** Creates an in-memory store: deterministic and without threads, for the simulator and for tests. */
 export function createMemoryStore({ clock, acknowledge = queueMicrotask, ...quota }: MemoryStoreOptions): Store {
   return createVersionedStore({
     clock,

@@ -1,13 +1,13 @@
 /**
- * A map kept in the byte order of its keys: a list of short sorted runs, so that an insertion moves a few hundred slots
- * however many keys there are. Finding a key takes two binary searches; a hash table beside it would double the memory
- * to save half a microsecond.
+ * Map ordered by the bytes of its keys: a list of short sorted runs, so that an insertion moves a few hundred slots at
+ * most. Finding a key takes two binary searches; an additional hash table would double the memory to save half a
+ * microsecond.
  */
 export interface OrderedMap<Value> {
   get(key: string): Value | undefined;
   set(key: string, value: Value): void;
   delete(key: string): void;
-  /** Shows the keys with a prefix in order, beginning at `start` if that is further on. */
+  /** Visits the keys with a prefix in order, starting at `start` if that is greater. */
   visit(request: { readonly prefix: string; readonly start?: string }, visitor: (value: Value) => void): void;
 }
 
@@ -18,7 +18,7 @@ const longestRun = 512;
 export function createOrderedMap<Value>(): OrderedMap<Value> {
   const runs: Run<Value>[] = [{ keys: [], values: [] }];
 
-  /** The run that holds the key or would: the last that does not begin after it. */
+  /** Returns the run for a key: the last run that does not start after the key. */
   function runIndexOf(bytes: string): number {
     let low = 0;
     let high = runs.length;
@@ -84,8 +84,8 @@ export function createOrderedMap<Value>(): OrderedMap<Value> {
 }
 
 /**
- * The key's UTF-8 bytes as one character each, so that the engine's own comparison gives byte order, which its order of
- * UTF-16 units is not beyond the basic plane. An ASCII key, as nearly all are, is its own byte string.
+ * Returns the key's UTF-8 bytes as one character each, so that string comparison yields byte order; UTF-16 order
+ * differs beyond the basic plane. ASCII keys, which are nearly all, are returned as they are.
  */
 function byteString(key: string): string {
   return /^[\x00-\x7f]*$/.test(key) ? key : Buffer.from(key, 'utf8').toString('latin1');

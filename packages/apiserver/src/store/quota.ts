@@ -1,23 +1,23 @@
 import { SpaceExceededError } from './store.ts';
 
-/** The alarm of a store that has reached its quota. */
+/** Space alarm of a store that has reached its quota. */
 export type SpaceAlarm = { readonly isRaised: boolean; readonly sizeBytes: number; readonly quotaBytes: number };
 
 export type QuotaOptions = {
   readonly quotaBytes: number;
-  /** The space taken up, including writes under way. */
+  /** Returns the used space, including writes in progress. */
   readonly sizeBytes: () => number;
   /** Compacts superseded versions. */
   readonly compact: () => Promise<void>;
   readonly onAlarm: (alarm: SpaceAlarm) => void;
 };
 
-/** The alarm ends below this part of the quota, so that it does not come and go with every write. */
+/** Fraction of the quota below which the alarm is disarmed, so that it does not toggle with every write. */
 const disarmedPart = 0.9;
 
 /**
- * A limit on the size of a store, like etcd's. A put that does not fit raises the alarm, and while it is raised all puts
- * are refused. Deletions go on; what they free is compacted at once, and the alarm ends by itself.
+ * Quota of a store, like etcd's. A put that does not fit raises the alarm, and all puts fail while it is raised.
+ * Deletions still work; their space is compacted at once, and the alarm is disarmed automatically.
  */
 export function createQuota({ quotaBytes, sizeBytes, compact, onAlarm }: QuotaOptions) {
   let isRaised = false;
@@ -50,7 +50,7 @@ export function createQuota({ quotaBytes, sizeBytes, compact, onAlarm }: QuotaOp
   const relieveLater = () => void relieve().catch(() => {});
 
   return {
-    /** Refuses a put that does not fit. */
+    /** Rejects a put that does not fit. */
     admit(bytes: number): void {
       if (!isRaised && sizeBytes() + bytes > quotaBytes) {
         set(true);

@@ -1,4 +1,4 @@
-/** A value that tells whose it is, and differs from its neighbours to its last byte. */
+/** Creates a value that identifies its key and count, and differs from other values in every byte. */
 export function valueFor(key: string, count: number): Buffer {
   const label = `${count} ${key} `;
   return Buffer.from(label.repeat(1 + ((count * 37) % 400)));

@@ -1,6 +1,6 @@
 /**
- * Writes to the store in the file it is given until it is killed, with several writers at once, and prints each
- * write once it is acknowledged. The other side of `sqlite-crash.test.ts`.
+ * Crash-test writer: writes to the store in the given file with several concurrent writers until it is killed, and
+ * prints each acknowledged write. `sqlite-crash.test.ts` starts it.
  */
 import assert from 'node:assert/strict';
 import { systemClock } from '@kruise/values/system';

@@ -1,45 +1,45 @@
 /**
- * What the main thread and the thread that owns the database say to each other. Versions and values travel as one
- * transferred buffer per message: cloning them row by row costs more than writing them.
+ * Messages between the main thread and the database thread. Versions and values are sent as one transferred buffer per
+ * message: cloning them row by row costs more than writing them.
  */
 export type ToThread =
   | { readonly type: 'append'; readonly records: ArrayBuffer }
   | { readonly type: 'call'; readonly call: number; readonly request: Request }
-  /** Write what was sent before, close the database and end. */
+  /** Writes everything received before, closes the database and ends the thread. */
   | { readonly type: 'close' };
 
-/** What is answered by one message with the same call number. */
+/** Requests with a response that has the same call number. */
 export type Request =
   | { readonly type: 'read'; readonly revisions: Float64Array }
   | { readonly type: 'compact'; readonly revision: number }
   | { readonly type: 'discard'; readonly revisions: Float64Array };
 
 export type FromThread =
-  /** Some of the saved versions, without their values, in order of revision. */
+  /** Batch of saved versions without values, in order of revision. */
   | { readonly type: 'saved'; readonly records: ArrayBuffer }
-  /** Comes once, after all that is saved. */
+  /** Sent once, after all saved versions. */
   | { readonly type: 'opened'; readonly compactRevision: number; readonly sizeBytes: number }
   | { readonly type: 'durable'; readonly revision: number; readonly sizeBytes: number }
-  /** The last append and those behind it are undone. */
+  /** The last append and all queued appends have been rolled back. */
   | { readonly type: 'failed'; readonly failure: Failure }
   | {
       readonly type: 'answer';
       readonly call: number;
       readonly values: ArrayBuffer | undefined;
-      /** Absent where nothing can have changed it. */
+      /** Database size; absent if it cannot have changed. */
       readonly sizeBytes: number | undefined;
     }
   | { readonly type: 'refusal'; readonly call: number; readonly failure: Failure };
 
 export type Failure = {
   readonly message: string;
-  /** Whether it makes sense to try again, as when the disk was full. */
+  /** Reports whether the failure is transient, such as a full disk. */
   readonly isPassing: boolean;
 };
 
 export type ThreadOptions = { readonly path: string; readonly maxSizeBytes: number | undefined };
 
-/** A version on its way to or from the database; only the main thread makes strings of keys. */
+/** Serialized version; only the main thread decodes keys to strings. */
 export type Record<Key> = {
   readonly key: Key;
   readonly revision: number;

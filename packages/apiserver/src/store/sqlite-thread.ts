@@ -1,7 +1,7 @@
 /**
- * The thread that owns the database. It decides nothing: it appends what it is given, tells when that is on disk, and
- * reads values back. Whatever has arrived when a commit ends goes into the next one, so that batches grow with the load
- * and a lone write waits for nobody.
+ * Database thread. It makes no decisions: it appends versions, reports when they are durable, and reads values.
+ * Everything that arrives during a commit goes into the next one, so that batches grow with the load and a single write
+ * is not delayed.
  */
 import { randomInt } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -12,24 +12,27 @@ import type { Failure, FromThread, Record, Request, ThreadOptions, ToThread } fr
 import { decodeRecords, encodeRecords, encodeValues } from './sqlite-messages.ts';
 
 const formatVersion = 1;
-/** "Krui": tells our files from other SQLite databases. */
+/** "Krui": identifies our files among SQLite databases. */
 const applicationId = 0x4b727569;
 const savedPerMessage = 4096;
 /**
- * How much is written to the write-ahead log before it is moved into the database, which makes the writes of that
- * moment wait: some 3 ms for a megabyte, 10 ms for four, at no gain in throughput.
+ * Size of the write-ahead log that triggers a checkpoint. A checkpoint delays concurrent writes: about 3 ms for a
+ * megabyte and 10 ms for four, without a gain in throughput.
  */
 const checkpointBytes = 2 ** 20;
-/** What the deletion of one row adds to the write-ahead log, about, whatever the size of its value. */
+/** Approximate growth of the write-ahead log per deleted row, independent of the value size. */
 const discardBytes = 1024;
-/** Twice SQLite's own: an object of a few kilobytes then wastes less of its page, and a lone write still writes few. */
+/**
+ * Page size, twice SQLite's default: objects of a few kilobytes waste less space, and a single write still touches few
+ * pages.
+ */
 const pageBytes = 8192;
 
 const { path, maxSizeBytes, port } = workerData as ThreadOptions & { readonly port: MessagePort };
 
 const busy = 5;
 const maxAttempts = 8;
-/** SQLite's primary result codes that deserve better words than its own. */
+/** Explanations of SQLite's primary result codes, where its own messages are unclear. */
 const explanations = new Map([
   [busy, `${path} is in use by another process`],
   [8, `${path} cannot be written to`],
@@ -46,8 +49,8 @@ try {
 }
 
 /**
- * Opens the database, for this process only. Two that open it at the same moment keep each other out, so each lets go
- * and tries again after a while of its own; whoever meets one that is there to stay gives up.
+ * Opens the database exclusively. Two processes that open it at the same time block each other, so each closes it and
+ * retries after a random delay; a process that finds a permanent lock fails.
  */
 function openAlone(): DatabaseSync {
   for (let attempt = 1; ; attempt++) {
@@ -65,12 +68,12 @@ function openAlone(): DatabaseSync {
 
 function prepare(database: DatabaseSync): void {
   database.exec(`PRAGMA page_size = ${pageBytes}`);
-  // Nobody else may even read: that keeps a second process away and spares the shared-memory index.
+  // Exclusive locking keeps other processes out, even readers, and avoids the shared-memory index.
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   // On macOS a plain fsync leaves the data in the disk's own cache.
   database.exec('PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA wal_autocheckpoint = 0');
   if (pragma(database, 'user_version') === 0 && pragma(database, 'page_count') <= 1) {
-    // The value comes last, so that reading the other columns does not touch the pages it overflows to.
+    // The value is the last column, so that reading the other columns does not touch its overflow pages.
     database.exec(`
       BEGIN EXCLUSIVE;
       CREATE TABLE log (
@@ -114,14 +117,14 @@ function run(database: DatabaseSync): void {
   const pageSize = pragma(database, 'page_size');
   const used = () => (firstOf(pages) - firstOf(freePages)) * pageSize;
   let durable = sendSaved(database, used());
-  // Whoever was killed has left a log behind, which would grow without end if killing went on and it did not count.
+  // A killed process leaves a log behind. Unless its size counts, repeated kills would let it grow without limit.
   let uncheckpointedBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 
   port.on('message', (first: ToThread) => {
     const messages = [first];
     for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) messages.push(next.message);
     const calls = messages.filter((message) => message.type === 'call');
-    // Reads ask for what is durable already, so need not wait for the commit.
+    // Reads only request durable values, so they need not wait for the commit.
     for (const { call, request } of calls) {
       if (request.type === 'read') answer(call, () => ({ values: read(request.revisions), sizeBytes: undefined }));
     }
@@ -141,7 +144,7 @@ function run(database: DatabaseSync): void {
       transaction(() => {
         for (const records of batches) {
           for (const record of decodeRecords(records)) {
-            // Sent before the sender knew that what comes before it had failed.
+            // Sent before the sender learned that an earlier append failed.
             if (record.revision !== revision + 1) continue;
             const { key, createRevision, expiresAtMs, value } = record;
             insert.run(record.revision, createRevision, expiresAtMs, key, crc32(value ?? ''), value ?? null);
@@ -167,8 +170,8 @@ function run(database: DatabaseSync): void {
       database.exec('PRAGMA wal_checkpoint(PASSIVE)');
       uncheckpointedBytes = 0;
     } catch {
-      // Everything is safe in the log, and after the next write this is tried again. If the disk is full or broken, that
-      // write will tell.
+      // All data is safe in the log, and the checkpoint is retried after the next write. If the disk is full or broken,
+      // that write reports it.
     }
   }
 
@@ -176,7 +179,7 @@ function run(database: DatabaseSync): void {
     return encodeValues(
       Array.from(revisions, (revision) => {
         const [value, checksum] = (select.get(revision) ?? []) as unknown as [Uint8Array?, number?];
-        // SQLite checks the shape of its pages, not what is in them.
+        // SQLite verifies the structure of its pages, not their content.
         if (!value || crc32(value) !== checksum)
           throw new Error(`${path} is damaged: the value at ${revision} is lost`);
         return value;
@@ -211,12 +214,12 @@ function run(database: DatabaseSync): void {
   }
 }
 
-/** Gives memory back now: a thread that makes little garbage of its own would leave it lying about for long. */
+/** Frees a buffer at once: a thread with little garbage would keep it for a long time. */
 function free(buffer: ArrayBuffer): void {
   buffer.transfer(0);
 }
 
-/** Gives out what is saved, and returns the newest revision of it. */
+/** Sends all saved versions, and returns the newest revision. */
 function sendSaved(database: DatabaseSync, sizeBytes: number): number {
   const rows = database.prepare('SELECT revision, created, expires, key, value IS NULL FROM log ORDER BY revision');
   rows.setReturnArrays(true);
@@ -270,7 +273,7 @@ function describe(error: unknown): Failure {
   return { message: explanation ? `${explanation} (${message})` : message, isPassing: code === 13 };
 }
 
-/** The primary code of a failure; the high bits of an extended one only refine it. */
+/** Returns the primary code of an error; the high bits of an extended code only refine it. */
 function codeOf(error: unknown): number {
   return ((error as { readonly errcode?: number }).errcode ?? 0) & 0xff;
 }

@@ -10,26 +10,28 @@ import { createVersionedStore, type StoreLimits } from './versioned.ts';
 
 export type SqliteStoreOptions = {
   readonly clock: Clock;
-  /** The database file, made if it does not exist, as is its directory. One process at a time can use it. */
+  /**
+   * Path of the database file; the file and its directory are created if needed. Only one process can use it at a time.
+   */
   readonly path: string;
   /** Maximum size of the database, which simulates a full disk. */
   readonly maxSizeBytes?: number;
-  /** The thread that has opened this very file already, if there is one. */
+  /** Thread that has already opened this file, if any. */
   readonly thread?: SqliteThread | undefined;
 } & StoreLimits;
 
-/** Enough for watches that lag a little. */
+/** Bytes of values held in memory for watches that lag a little. */
 const heldBytes = 4 * 2 ** 20;
-/** Enough for conflicts, which mostly are with a recent write. */
+/** Bytes of values held for conflicts, which mostly concern recent writes. */
 const seenBytes = 2 ** 19;
 
 /**
- * How many messages are under way to the thread: one that it is writing and one to go on with at once. What comes
- * meanwhile is sent together, as a message for each write would cost the main thread as much as deciding it.
+ * Maximum number of messages in flight to the thread: one being written and one queued. Later writes are batched,
+ * because one message per write would cost the main thread as much as processing the write.
  */
 const maxMessages = 2;
 
-/** A store in a file, durable before it acknowledges. The database is worked by a thread of its own. */
+/** Opens a store in a file. Writes are durable before they are acknowledged. A separate thread runs the database. */
 export async function openSqliteStore({ clock, path, maxSizeBytes, ...given }: SqliteStoreOptions): Promise<Store> {
   const { thread: running, ...limits } = given;
   const thread = listenTo(running ?? startSqliteThread({ path, maxSizeBytes }));
@@ -60,7 +62,7 @@ function listenTo({ worker, port }: SqliteThread) {
   let lastCall = 0;
   let listener: JournalListener | undefined;
   let unsent: Version[] = [];
-  /** The last revision of each message that is under way. */
+  /** Last revision of each message in flight. */
   let sent: number[] = [];
   let sizeBytes = 0;
   let lastingError: StoreError | undefined;
@@ -96,7 +98,7 @@ function listenTo({ worker, port }: SqliteThread) {
 
   function errorOf({ message, isPassing }: Failure): StoreError {
     const error = new StoreError(message);
-    // After anything but want of space it is not known what is on disk; only a restart finds out.
+    // After an error other than lack of space, the state of the disk is unknown until a restart.
     if (!isPassing) lastingError ??= error;
     return error;
   }
@@ -133,7 +135,7 @@ function listenTo({ worker, port }: SqliteThread) {
 
   function acknowledge(revision: number): void {
     while (sent[0] !== undefined && sent[0] <= revision) sent.shift();
-    // The thread first: it can write the next while we tell of these.
+    // The next batch is sent to the thread first: the thread can write it while these writes are acknowledged.
     send();
     listener?.onDurable(revision);
   }

@@ -1,49 +1,50 @@
 /**
- * What the API server asks of its store: what etcd offers and no more. There is one counter, the revision; every write
- * that succeeds takes the next one, and the state at any revision not yet compacted can still be read.
+ * Store of the API server, with the semantics of etcd. There is one counter, the revision: every successful write takes
+ * the next one, and the state at any revision that is not compacted can be read.
  */
 export interface Store {
   /**
-   * The revision of the newest acknowledged write, of anyone. Every running watch soon yields a batch that reaches it,
-   * if need be an empty one: a cache that has waited for that batch is as fresh as the store was at the call.
+   * Returns the revision of the newest acknowledged write of any client. Every running watch soon yields a batch at
+   * this revision, possibly empty: a cache that has received that batch is as fresh as the store at the time of the
+   * call.
    */
   currentRevision(): Promise<number>;
 
-  /** One key, now or as it was at a revision; `revision` in the answer is the one the state was read at. */
+  /** Reads one key, at the newest or a given revision; `revision` in the result is the revision that was read. */
   get(key: string, at?: { readonly revision: number }): Promise<{ readonly entry?: Entry; readonly revision: number }>;
 
-  /** The keys with a prefix, in byte order. */
+  /** Reads the keys with a prefix, in byte order. */
   range(request: RangeRequest): Promise<RangeResult>;
 
   /**
-   * One conditional write: it is done only if the key's `modRevision` equals `expected`, where 0 means that the key
-   * does not exist. Once acknowledged it survives a crash. If it is refused, `current` is what stands in its way
-   * (nothing, if the key is absent). If it throws, it may or may not have been done.
+   * Writes conditionally: the write succeeds only if the key's `modRevision` equals `expected`, where 0 means that the
+   * key does not exist. An acknowledged write survives a crash. On conflict, `current` is the existing entry (undefined
+   * if the key does not exist). If the call throws, the write may or may not have been done.
    *
-   * The value is kept by reference: the caller does not change it afterwards.
+   * The value is kept by reference: the caller must not change it afterwards.
    */
   write(request: WriteRequest): Promise<WriteResult>;
 
   /**
-   * Every change after a revision, in order, without gap or duplicate, each batch made of whole revisions. A revision
-   * yet to come is waited for. A consumer that lags is given larger batches; one that falls behind compaction gets a
+   * Watches all changes after a revision, in order, without gaps or duplicates; each batch contains whole revisions. A
+   * future revision is awaited. A slow consumer receives larger batches; one that falls behind compaction gets a
    * CompactedError. Ends when the signal is aborted or the store is closed.
    *
-   * An acknowledged write and its event come in no promised order.
+   * The order of a write's acknowledgement and its event is undefined.
    */
   watch(request: WatchRequest): AsyncIterable<WatchBatch>;
 
   /**
-   * Forgets what was superseded before a revision: states and changes from that revision on stay readable. Compacting
-   * to an older revision than before does nothing.
+   * Removes versions that were superseded before a revision: states and changes from that revision on stay readable.
+   * Compacting to an earlier revision than before does nothing.
    */
   compact(revision: number): Promise<void>;
 
-  /** Ends every watch, lets the writes under way come to their end and refuses everything after. */
+  /** Ends every watch, completes the writes in progress, and rejects later calls. */
   close(): Promise<void>;
 }
 
-/** A key's state: who wrote it into being, who wrote it last. */
+/** State of a key, with the revisions of its creation and its last write. */
 export type Entry = {
   readonly key: string;
   readonly value: Uint8Array;
@@ -53,20 +54,20 @@ export type Entry = {
 
 export type RangeRequest = {
   readonly prefix: string;
-  /** The first key wanted, if not the prefix itself; a page's last key followed by NUL begins the next page. */
+  /** First key to read, if not the prefix itself; the last key of a page followed by NUL starts the next page. */
   readonly start?: string;
   readonly limit?: number;
-  /** The state to read; the newest acknowledged if absent. */
+  /** Revision to read; the newest acknowledged if absent. */
   readonly revision?: number;
 };
 
 export type RangeResult = {
   readonly entries: readonly Entry[];
-  /** How many keys there are from `start` on, beyond `limit` too. */
+  /** Number of keys from `start` on, including those beyond `limit`. */
   readonly count: number;
-  /** Whether `limit` left some out. */
+  /** Reports whether `limit` excluded keys. */
   readonly more: boolean;
-  /** The revision the state was read at. */
+  /** Revision that was read. */
   readonly revision: number;
 };
 
@@ -75,7 +76,7 @@ export type WriteRequest =
       readonly key: string;
       readonly expected: number;
       readonly value: Uint8Array;
-      /** The key is deleted, as by an ordinary delete, some time after this many seconds unless written again. */
+      /** Deletes the key, as an ordinary delete does, some time after this many seconds unless it is written again. */
       readonly ttlSeconds?: number;
     }
   | { readonly key: string; readonly expected: number; readonly delete: true };
@@ -88,11 +89,11 @@ export type WatchRequest = {
   readonly prefix: string;
   readonly afterRevision: number;
   readonly signal: AbortSignal;
-  /** Give each event the entry it replaced. A consumer that follows from a full range already has it, so need not ask. */
+  /** Adds the replaced entry to each event. A consumer that starts with a full range already has it. */
   readonly withPrevious?: boolean;
 };
 
-/** `revision` says how far the watch has got: every matching change up to it has been yielded. */
+/** Batch of events. All matching changes up to `revision` have been yielded. */
 export type WatchBatch = { readonly events: readonly StoreEvent[]; readonly revision: number };
 
 export type StoreEvent =
@@ -107,11 +108,11 @@ export type StoreEvent =
     }
   | { readonly type: 'delete'; readonly key: string; readonly revision: number; readonly previous?: Entry };
 
-/** The state or the changes asked for have been compacted away. */
+/** Error: the requested state or changes have been compacted. */
 export class CompactedError extends Error {
   override readonly name = 'CompactedError';
   readonly requestedRevision: number;
-  /** The oldest revision still readable, if known. */
+  /** Oldest readable revision, if known. */
   readonly compactRevision: number | undefined;
 
   constructor(requestedRevision: number, compactRevision?: number) {
@@ -121,7 +122,7 @@ export class CompactedError extends Error {
   }
 }
 
-/** The state asked for does not exist yet. */
+/** Error: the requested revision does not exist yet. */
 export class FutureRevisionError extends Error {
   override readonly name = 'FutureRevisionError';
   readonly requestedRevision: number;
@@ -134,22 +135,27 @@ export class FutureRevisionError extends Error {
   }
 }
 
-/** The store cannot do what was asked, now or ever again: the disk is full, the file damaged, etcd out of reach. */
+/**
+ * Error: the store cannot execute the operation, now or permanently: the disk is full, the file is damaged, or etcd is
+ * unreachable.
+ */
 export class StoreError extends Error {
   override readonly name: string = 'StoreError';
 }
 
-/** The store has reached its quota: it deletes, compacts and reads, and puts nothing until there is space again. */
+/**
+ * Error: the store has reached its quota. It serves reads, deletions and compactions, but no puts until space is freed.
+ */
 export class SpaceExceededError extends StoreError {
   override readonly name = 'SpaceExceededError';
 
   constructor() {
-    // The words of etcd, which administrators search for.
+    // Error text of etcd, which administrators search for.
     super('etcdserver: mvcc: database space exceeded');
   }
 }
 
-/** The store has been closed. */
+/** Error: the store has been closed. */
 export class StoreClosedError extends StoreError {
   override readonly name = 'StoreClosedError';
 

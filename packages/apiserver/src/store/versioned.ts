@@ -1,11 +1,12 @@
 /**
- * The store of one process: a history in memory that decides, and a journal that makes the decisions last.
+ * Store of one process: an in-memory history makes the decisions, and a journal makes them durable.
  *
- * A write is decided at once, against everything decided before it, and acknowledged when the journal has it; until
- * then nobody can see it. If the journal fails, all that is not yet acknowledged is taken back: nothing had been built
- * on it that anyone could have seen.
+ * A write is decided at once against all earlier decisions, acknowledged when the journal has saved it, and invisible
+ * until then. If the journal fails, all unacknowledged writes are rolled back: no client has seen them or anything that
+ * depends on them.
  *
- * A watch is a position in the history, not a queue: a slow consumer costs nothing but what it will read late.
+ * A watch is a position in the history, not a queue: a slow consumer needs no memory except for the values that it
+ * reads late.
  */
 import assert from 'node:assert/strict';
 import type { Clock } from '@kruise/values/clock';
@@ -26,7 +27,7 @@ import {
 
 /** Quota of a store, and the callback when it is exceeded. */
 export type StoreLimits = {
-  /** Puts that would take up more than this are refused; without it there is no limit. */
+  /** Quota in bytes; puts that would exceed it are rejected. No limit if absent. */
   readonly quotaBytes?: number | undefined;
   readonly onAlarm?: ((alarm: SpaceAlarm) => void) | undefined;
 };
@@ -34,19 +35,22 @@ export type StoreLimits = {
 export type VersionedStoreOptions = StoreLimits & {
   readonly clock: Clock;
   readonly history: History;
-  /** Revisions the history no longer needs but the journal still has. */
+  /** Revisions that the history no longer needs but the journal still has. */
   readonly superfluous?: readonly number[];
   readonly openJournal: (listener: JournalListener) => Journal;
-  /** How many bytes of the newest values stay in memory; the others are read from the journal when asked for. */
+  /** Bytes of the newest values to hold in memory; the others are read from the journal on demand. */
   readonly heldBytes: number;
-  /** How many of them stay once every watch has gone past them; all, unless told. What goes soon is collected at once. */
+  /**
+   * Bytes of values to hold after every watch has passed them; all by default. Short-lived values are cheap to
+   * garbage-collect.
+   */
   readonly seenBytes?: number;
 };
 
-/** One read of the journal: small enough that the writes queued behind it hardly notice. */
+/** Values per journal read: small enough not to delay the writes queued behind it. */
 const valuesPerRead = 256;
 const eventsPerBatch = 1000;
-/** How far a watch that finds nothing looks back in one turn. */
+/** Maximum number of revisions that a watch without matches scans per event loop turn. */
 const revisionsPerBatch = 20_000;
 const revisionsPerCollection = 256;
 
@@ -54,18 +58,18 @@ type WriteBatch = { readonly versions: Version[]; readonly durable: PromiseWithR
 
 type Watcher = {
   readonly prefix: string;
-  /** Everything up to here has been looked at; all of it, while the watcher waits. */
+  /** Revision up to which the watch has scanned the history; the newest while the watcher waits. */
   position: number;
-  /** The revision of the last batch yielded. */
+  /** Revision of the last yielded batch. */
   reported: number;
-  /** Set while the watcher waits. */
+  /** Resolves the wait of the watcher, if it waits. */
   wake: (() => void) | undefined;
-  /** Set when the next batch is wanted even if it is empty. */
+  /** The next batch is needed even if it is empty. */
   needsProgress: boolean;
   end(): void;
 };
 
-/** Estimates the space a version takes up. */
+/** Estimates the size of a version. */
 function sizeOf({ key, value }: Version): number {
   return key.length + (value?.length ?? 0);
 }
@@ -81,11 +85,11 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
   const reads = new Set<Promise<unknown>>();
   let oldestHeld = acknowledged + 1;
   let heldSoFar = 0;
-  /** The size of appended versions that are not durable yet. */
+  /** Size of appended versions that are not durable yet. */
   let unsavedBytes = 0;
 
   const journal = openJournal({ onDurable: acknowledge, onFailed: takeBack });
-  // Not worth failing for: what is left over now is found again at the next start.
+  // A failure is ignored: the next start finds the remaining versions again.
   let compaction = discard(superfluous.map((revision) => ({ revision, value: undefined }))).catch(() => {});
   const quota = createQuota({
     quotaBytes,
@@ -143,13 +147,13 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
     for (const { durable } of batches.splice(0)) durable.reject(error);
   }
 
-  /** Settles when the version is durable, or is taken back. */
+  /** Settles when the version is durable or rolled back. */
   function durability({ revision }: Version): Promise<void> | undefined {
     if (revision <= acknowledged) return undefined;
     return batches.find(({ versions }) => versions.at(-1)!.revision >= revision)!.durable.promise;
   }
 
-  /** Lets go of the values written before a revision, and of as many more as are over the bounds. */
+  /** Releases the values written before a revision, and further values that exceed the limits. */
   function releaseValues({ before }: { before: number }): void {
     const seen = seenByAll();
     const mayGo = () => oldestHeld < before || heldSoFar > heldBytes || (heldSoFar > seenBytes && oldestHeld <= seen);
@@ -160,7 +164,7 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
     }
   }
 
-  /** The revision that every watch has gone past. */
+  /** Returns the revision that every watch has passed. */
   function seenByAll(): number {
     let seen = acknowledged;
     for (const { position } of watchers) seen = Math.min(seen, position);
@@ -174,13 +178,13 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
     return false;
   }
 
-  /** The entries of versions, in the same order; those not held in memory are read from the journal. */
+  /** Returns the entries of versions in the same order; values that are not in memory are read from the journal. */
   async function entriesOf(versions: readonly Version[]): Promise<Entry[]> {
     const entries: Entry[] = [];
     for (let first = 0; first < versions.length; first += valuesPerRead) {
       const page = versions.slice(first, first + valuesPerRead);
       const missing = page.filter(({ value }) => value === undefined).map(({ revision }) => revision);
-      // Taken before the wait, in which held values may be released.
+      // Captured before the await, during which values may be released.
       const held = page.map(({ value }) => value);
       const read = missing.length > 0 ? await journal.read(missing) : [];
       let nextRead = 0;
@@ -191,12 +195,12 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
     return entries;
   }
 
-  /** The entry a version took the place of, unless it was none or is compacted away. */
+  /** Returns the version that a version replaced, unless there was none or it is compacted. */
   function replacedBy({ revision, previous }: Version): Version | undefined {
     return revision > history.compactRevision() && !previous?.deleted ? previous : undefined;
   }
 
-  /** Keeps compaction from discarding what a read is about to fetch. */
+  /** Prevents compaction from discarding values that a read is about to fetch. */
   function reading<Result>(read: Promise<Result>): Promise<Result> {
     reads.add(read);
     const done = () => void reads.delete(read);
@@ -281,11 +285,11 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
       assertOpen();
       if (revision > acknowledged) throw new FutureRevisionError(revision, acknowledged);
       if (revision <= history.compactRevision()) return;
-      // Only the newest values are held, and what is compacted is no longer within reach to be released later.
+      // Only the newest values are held, and compacted versions can no longer be released later.
       if (heldBytes !== Number.POSITIVE_INFINITY) releaseValues({ before: revision });
       history.compact(revision);
       const readsBefore = [...reads];
-      // One after the other, whether the one before succeeded or not.
+      // Compactions run one after the other, whether or not the previous one succeeded.
       const before = Promise.allSettled([compaction]);
       compaction = (async () => {
         await before;
@@ -331,9 +335,9 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
       signal.addEventListener('abort', watcher.end);
     }
 
-    /** Moves on over the changes made since and picks those to keys with the prefix. */
+    /** Advances over the new changes and returns those with the prefix. */
     function take(): readonly Version[] {
-      // Changes are known from the compacted revision on, so a watch may stand right before it.
+      // Changes are available from the compacted revision on, so a watch may be positioned right before it.
       if (watcher.position + 1 < history.compactRevision()) {
         watcher.end();
         throw new CompactedError(watcher.position + 1, history.compactRevision());
@@ -370,7 +374,7 @@ export function createVersionedStore(options: VersionedStoreOptions): Store {
 
     async function eventsOf(versions: readonly Version[]): Promise<StoreEvent[]> {
       const puts = versions.filter(({ deleted }) => !deleted);
-      // Looked up before the wait, in which compaction may cut a version off from the one before it.
+      // Looked up before the await, during which compaction may unlink a version from its predecessor.
       const replaced = withPrevious ? versions.map(replacedBy) : [];
       const entries = new Map<number, Entry>();
       for (const entry of await entriesOf([...puts, ...replaced.filter((version) => version !== undefined)])) {

@@ -1,6 +1,6 @@
 import { ageColumn, type Loose, nameColumn, some, tableOfColumns, text } from './cells.ts';
 
-/** What one metric is at, and where it should be. */
+/** Formats the current and target value of a metric. */
 function metricTarget(metric: Loose, current: Loose): string {
   const target = metric[targetKeys[metric.type as keyof typeof targetKeys]]?.target ?? {};
   const now = current?.[targetKeys[metric.type as keyof typeof targetKeys]]?.current;

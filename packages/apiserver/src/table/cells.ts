@@ -1,35 +1,36 @@
 /**
- * What columns are made of: small texts about parts of objects.
+ * Formatting helpers for Table cells.
  *
- * Descriptions are answers of the protocol, and so those of kube-apiserver byte for byte, mistakes included.
+ * Column descriptions are part of the protocol, and therefore equal those of kube-apiserver byte for byte, including
+ * errors.
  */
 import { selectorOf } from '@kruise/machinery/label-selector';
 import { humanDuration } from '@kruise/values/human-duration';
 import type { KubeObject } from '../object.ts';
 import type { ColumnDefinition, TableColumns } from './table.ts';
 
-/** Any part of an object, of which the printer takes what it needs. */
+/** Part of an object, from which a printer reads the fields that it needs. */
 // biome-ignore lint/suspicious/noExplicitAny: a printer reads a few fields of sixty kinds, all of them optional.
 export type Loose = any;
 
-/** How long ago, as `kubectl get` says it. */
+/** Formats an age as `kubectl get` does. */
 export function age(timestamp: string | null | undefined, nowMs: number): string {
   return timestamp ? humanDuration(nowMs - Date.parse(timestamp)) : '<unknown>';
 }
 
-/** `a=1,b=2`, by key. */
+/** Formats labels as `a=1,b=2`, sorted by key. */
 export function labels(map: { readonly [key: string]: string } | null | undefined): string {
   const keys = Object.keys(map ?? {}).sort();
   return keys.length === 0 ? '<none>' : keys.map((key) => `${key}=${map![key]}`).join(',');
 }
 
-/** A label selector as one would type it. */
+/** Formats a label selector. */
 export function selector(value: Loose): string {
   if (!value) return '<none>';
   try {
     return selectorOf(value).text || '<none>';
   } catch {
-    // What cannot be read was let in by an older server; the row is shown all the same.
+    // An older server may have stored an invalid selector; the row is printed anyway.
     return '<error>';
   }
 }
@@ -39,19 +40,19 @@ export function containers(template: Loose): readonly [names: string, images: st
   return [all.map(({ name }) => name).join(','), all.map(({ image }) => image ?? '').join(',')];
 }
 
-/** At most `limit` of the texts, and how many more there are. */
+/** Joins at most `limit` texts, with the number of the remaining ones. */
 export function some(texts: readonly string[], limit: number, separator = ','): string {
   if (texts.length <= limit) return texts.join(separator);
   return `${texts.slice(0, limit).join(separator)} + ${texts.length - limit} more...`;
 }
 
-/** The condition of this type that an object's status has. */
+/** Returns the condition of a type from an object's status. */
 export const condition = (object: Loose, type: string): Loose =>
   (object.status?.conditions ?? []).find((each: Loose) => each.type === type);
 
 type Cell = (object: Loose, nowMs: number) => unknown;
 
-/** A column and what it shows. `wide` ones are shown only on request. */
+/** Column and its cell. `wide` columns are only shown with `-o wide`. */
 export type Column = {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'boolean' | 'date';
@@ -79,7 +80,7 @@ export const nameColumn: Column = {
   cell: ({ metadata }) => metadata.name ?? '',
 };
 
-/** What is said of a column that shows when its object was created, or how long ago. */
+/** Description of creation timestamp and age columns. */
 export const creationDescription =
   'CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata';
 
@@ -87,7 +88,7 @@ export const ageColumn = text('Age', creationDescription, ({ metadata }, nowMs) 
   age(metadata.creationTimestamp, nowMs),
 );
 
-/** A table of these columns. */
+/** Creates the Table definition of columns. */
 export function tableOfColumns(columns: readonly Column[], more: Partial<TableColumns> = {}): TableColumns {
   return {
     columns: columns.map(

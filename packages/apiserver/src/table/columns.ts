@@ -10,7 +10,7 @@ import { storageTables } from './storage.ts';
 import type { TableColumns } from './table.ts';
 import { workloadTables } from './workloads.ts';
 
-/** What a kind without columns of its own shows: its name, and when it was made. */
+/** Default columns: name and creation time. */
 const nameAndCreation = tableOfColumns(
   [
     nameColumn,
@@ -29,7 +29,7 @@ const replicas = (described: { readonly desired: string; readonly available: str
   integer('Available', described.available, ({ status }) => status?.replicas ?? 0),
 ];
 
-/** How many of a workload there are and should be. */
+/** Columns of Scale: desired and available replicas. */
 export const scaleTable = tableOfColumns([
   { ...nameColumn, format: '' },
   ...replicas({
@@ -38,7 +38,7 @@ export const scaleTable = tableOfColumns([
   }),
   ageColumn,
 ]);
-/** The same of a custom resource. */
+/** Columns of Scale for custom resources. */
 export const customScaleTable = tableOfColumns([
   nameColumn,
   ...replicas({ desired: 'Number of desired replicas', available: 'Number of actual replicas' }),
@@ -56,7 +56,7 @@ const tables: { readonly [kind: string]: TableColumns } = {
   ...requestTables,
 };
 
-/** The columns of a built-in kind. */
+/** Returns the columns of a built-in kind. */
 export function tableColumnsOf({ kind }: Pick<Kind, 'kind'>): TableColumns {
   return tables[kind] ?? nameAndCreation;
 }

@@ -76,7 +76,7 @@ function ingressAddress({ status }: Loose): string {
   return [...new Set(ingress.map(({ ip, hostname }) => ip || hostname).filter(Boolean))].sort().join(',');
 }
 
-/** A table whose rows have an age that no column is declared for, as Kubernetes has it. */
+/** Creates a Table whose rows have an age cell without a declared column, as in Kubernetes. */
 function withAgeUnnamed(columns: readonly Column[]): TableColumns {
   const declared = tableOfColumns(columns);
   return {

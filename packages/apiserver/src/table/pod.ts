@@ -1,7 +1,7 @@
 import { age, ageColumn, type Loose, nameColumn, tableOfColumns, text, wide } from './cells.ts';
 import type { RowCondition } from './table.ts';
 
-/** What a Pod's row says of its containers. */
+/** Summary of a Pod's containers for its row. */
 type Summary = {
   readonly status: string;
   readonly ready: number;
@@ -10,7 +10,7 @@ type Summary = {
   readonly lastRestartMs: number;
 };
 
-/** One pass over a Pod's containers, for three of its cells. */
+/** Computes three cells in one pass over a Pod's containers. */
 function summaryOf({ metadata, spec = {}, status = {} }: Loose): Summary {
   const initContainers: Loose[] = spec.initContainers ?? [];
   const sidecars = new Set(
@@ -72,7 +72,7 @@ function count(sum: { restarts: number; lastRestartMs: number }, { restartCount 
   if (finishedAt) sum.lastRestartMs = Math.max(sum.lastRestartMs, Date.parse(finishedAt));
 }
 
-/** How a container ended: its reason if it has one, else its signal or exit code. */
+/** Returns the reason of a terminated container, or its signal or exit code. */
 function endOf({ reason, signal, exitCode = 0 }: Loose): string {
   if (reason) return reason;
   return signal ? `Signal:${signal}` : `ExitCode:${exitCode}`;

@@ -1,4 +1,4 @@
-/** Tables of the kinds that say what becomes of requests: who may, who is asked, who waits, who answers. */
+/** Tables of the kinds that control requests: authorization, admission, flow control and aggregation. */
 import { humanDuration } from '@kruise/values/human-duration';
 import {
   ageColumn,
@@ -61,7 +61,7 @@ const limited =
     return value ?? '<none>';
   };
 
-/** Flow schemas as they are asked: by precedence, then by name. */
+/** Compares FlowSchemas in matching order: by precedence, then by name. */
 function byPrecedence(a: Loose, b: Loose): number {
   const difference = (a.spec?.matchingPrecedence ?? 0) - (b.spec?.matchingPrecedence ?? 0);
   return difference || (a.metadata.name < b.metadata.name ? -1 : 1);

@@ -1,12 +1,12 @@
 import type { KubeObject } from '../object.ts';
 
-/** A column of `kubectl get`. */
+/** Column of `kubectl get`. */
 export type ColumnDefinition = {
   readonly name: string;
   readonly type: string;
   readonly format: string;
   readonly description: string;
-  /** 0 is always shown, more only with `-o wide`. */
+  /** Priority: 0 is always shown, higher only with `-o wide`. */
   readonly priority: number;
 };
 
@@ -17,18 +17,18 @@ export type RowCondition = {
   readonly message?: string;
 };
 
-/** How objects of a resource look as rows. */
+/** Table columns and cells of a resource. */
 export type TableColumns = {
   readonly columns: readonly ColumnDefinition[];
   cells(object: KubeObject, nowMs: number): readonly unknown[];
   conditions?(object: KubeObject): readonly RowCondition[];
-  /** The order of rows, where it is not that of the objects. */
+  /** Compares rows, if they are not in the order of the objects. */
   order?(a: KubeObject, b: KubeObject): number;
-  /** A table without rows says null rather than that there are none. */
+  /** An empty table has null rows instead of an empty list. */
   readonly nullIfEmpty?: boolean;
 };
 
-/** What a row carries besides its cells. */
+/** Content of a row besides its cells. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 type Row = {
@@ -37,7 +37,7 @@ type Row = {
   readonly object: unknown;
 };
 
-/** A Table of objects. `withColumns` is false for all but the first Table of a watch. */
+/** Creates a Table of objects. `withColumns` is false for all but the first Table of a watch. */
 export function tableOf(
   table: TableColumns,
   objects: readonly KubeObject[],
@@ -47,7 +47,7 @@ export function tableOf(
     readonly version: 'v1' | 'v1beta1';
     readonly withColumns: boolean;
     readonly nowMs: number;
-    /** The metadata a row carries, where it is not all there is. */
+    /** Returns the metadata of a row, if it is not the complete metadata. */
     readonly metadataOf?: (object: KubeObject) => KubeObject['metadata'];
   },
 ): unknown {

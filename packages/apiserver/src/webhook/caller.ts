@@ -11,43 +11,45 @@ import type { Dial } from '../connect/node-connector.ts';
 import { connectionFault, statusFault } from './go-faults.ts';
 import type { ServiceResolver } from './service-resolver.ts';
 
-/** A webhook could not be asked, or its answer not be read. The message is what Go's client would say. */
+/**
+ * Error: a webhook could not be called, or its response is invalid. The message has the wording of Go's HTTP client.
+ */
 export class WebhookCallError extends Error {
   override readonly name = 'WebhookCallError';
 }
 
 /**
- * Answers what would otherwise be sent to a webhook: it is handed the review, and returns it answered. Both are plain
- * values; what it is handed is shared and must not be changed.
+ * In-process webhook: receives the review and returns it with a response. Both are plain values; the input is shared
+ * and must not be changed.
  */
 export type InProcessWebhook = (review: unknown) => unknown;
 
 /**
- * Webhooks in the same process, by where their configuration says they are: `https://host:port/path`, or
- * `namespace/service/path` for those behind a Service. Everything else is as with any webhook; only the way is shorter.
+ * In-process webhooks by the address in their configuration: `https://host:port/path`, or
+ * `namespace/service/path` for a Service. They behave like any other webhook, without a network connection.
  */
 export type InProcessWebhooks = Map<string, InProcessWebhook>;
 
 export type CallOptions = { readonly timeoutSeconds: number; readonly signal: AbortSignal };
 
-/** Asks webhooks, be it for admission or for conversion. */
+/** Calls webhooks, for admission and conversion. */
 export type WebhookCaller = {
-  /** Sends a review and returns the JSON of the answer. Throws a WebhookCallError. */
+  /** Sends a review and returns the parsed response. Throws a WebhookCallError. */
   call(client: WebhookClientConfig, review: unknown, options: CallOptions): Promise<unknown>;
-  /** Closes the connections kept open. */
+  /** Closes idle connections. */
   close(): void;
 };
 
-/** Connections are kept for this many configurations; the one unused for longest goes first. */
+/** Maximum number of configurations with kept connections; the least recently used is closed first. */
 const maxAgents = 200;
-/** No answer needs more. */
+/** Maximum size of a response. */
 const maxAnswerBytes = 16 * 1024 * 1024;
 
 export function createWebhookCaller(parts: {
   readonly clock: Clock;
   readonly resolve: ServiceResolver;
   readonly inProcess?: InProcessWebhooks;
-  /** The way to what is behind Services, where it is not the network of this machine. */
+  /** Connects to Services whose network is not that of this machine. */
   readonly dial?: Dial;
 }): WebhookCaller {
   const { clock, resolve, inProcess, dial } = parts;
@@ -109,7 +111,7 @@ export function createWebhookCaller(parts: {
   };
 }
 
-/** What a function answers, if it does so in time; to whoever asks, one that throws is a webhook that broke down. */
+/** Calls an in-process webhook with a timeout; an error that it throws counts as a failed call. */
 async function answered(
   clock: Clock,
   webhook: InProcessWebhook,
@@ -134,12 +136,12 @@ function inProcessKey({ url, service }: WebhookClientConfig): string {
 }
 
 type Address = {
-  /** As messages show it, without the query. */
+  /** URL for messages, without the query. */
   readonly url: string;
   readonly host: string;
   readonly port: number;
   readonly path: string;
-  /** The name the certificate must have; empty where there is only an address. */
+  /** TLS server name; empty if there is only an address. */
   readonly servername: string;
 };
 
@@ -165,7 +167,7 @@ function addressOf({ url, service }: WebhookClientConfig): Address {
 type Answer = { readonly status: number; readonly type: string; readonly body: Buffer };
 
 type Exchange = {
-  /** Where the connection goes, if not where the address says. */
+  /** Host to connect to, if it differs from the URL. */
   readonly host?: string;
   readonly port?: number;
   readonly query: string;

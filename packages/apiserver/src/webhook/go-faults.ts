@@ -1,6 +1,6 @@
-/** What a Go program says when a connection or a request fails: texts that people look for in logs and events. */
+/** Connection and request errors in Go's wording: users search for these texts in logs and events. */
 
-/** Why a connection failed. `name` is what the other side's certificate must be for. */
+/** Returns the reason of a connection failure. `name` is the required name of the server certificate. */
 export function connectionFault(error: Error, name: string, nowMs: number): string {
   const { code, address, port, hostname, cert, syscall } = error as ConnectionError;
   const dial = `dial tcp ${address?.includes(':') ? `[${address}]` : address}:${port}`;
@@ -17,7 +17,7 @@ export function connectionFault(error: Error, name: string, nowMs: number): stri
     case 'EAI_AGAIN':
       return `dial tcp: lookup ${hostname}: no such host`;
     case 'ECONNRESET':
-      // Go tells a connection that was cut from one that was closed before any answer.
+      // Go distinguishes a connection that was reset from one that was closed before any response.
       return syscall === 'read' ? 'read: connection reset by peer' : 'EOF';
     case 'ABORT_ERR':
       return 'context canceled';
@@ -80,7 +80,7 @@ const known: { readonly [status: number]: string } = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 };
 
-/** What a status other than success means. `said` is the body, if it is text. */
+/** Returns the error for a status other than success. `said` is the body, if it is text. */
 export function statusFault(status: number, said: string): string {
   if (known[status]) return known[status];
   if (status === 403) return `forbidden: ${said}`;

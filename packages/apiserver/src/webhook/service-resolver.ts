@@ -4,7 +4,7 @@ import { endpointSlice } from '@kruise/api/discovery/endpointslice';
 import { pick, type Random } from '@kruise/values/random';
 import type { Lookup } from '../admission/lookup.ts';
 
-/** Where a Service can be reached by someone who is not in the cluster's network. */
+/** Resolves a Service to an address that is reachable from outside the cluster network. */
 export type ServiceResolver = (service: {
   readonly namespace: string;
   readonly name: string;
@@ -12,15 +12,14 @@ export type ServiceResolver = (service: {
 }) => { readonly host: string; readonly port: number };
 
 /**
- * Picks one of the Pods behind a Service, as a proxy would. Where nobody keeps track of Pods, the Service's own address
- * is the only one there is.
+ * Selects one of the endpoints of a Service, as a proxy does. Without EndpointSlices, the Service's cluster IP is used.
  */
 export function createServiceResolver(lookup: Lookup, random: Random): ServiceResolver {
   const services = lookup.of(serviceKind);
   const slices = lookup.of(endpointSlice);
   const endpoints = lookup.of(endpointsKind);
 
-  /** Undefined where nobody keeps track. */
+  /** Returns the endpoints; undefined if the Service has no EndpointSlices. */
   function backends(namespace: string, name: string, portName: string): Backend[] | undefined {
     const owned = slices
       .list(namespace)

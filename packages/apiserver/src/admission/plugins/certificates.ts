@@ -14,7 +14,7 @@ function isPart({ operation, resource, subresource }: Attributes, part: string):
   return operation === 'UPDATE' && subresource === part && isResource(resource.kind, certificateSigningRequest);
 }
 
-/** Whether a user may do something in the name of a signer, or of all signers of its domain. */
+/** Reports whether a user has a permission for a signer, or for all signers of the signer's domain. */
 async function may(authorizer: Authorizer, user: User, verb: string, signer: string): Promise<boolean> {
   for (const name of [signer, `${signer.split('/')[0]}/*`]) {
     const { verdict } = await authorizer.authorize({
@@ -33,7 +33,7 @@ async function may(authorizer: Authorizer, user: User, verb: string, signer: str
   return false;
 }
 
-/** Who approves of a request must be allowed to for its signer. */
+/** CertificateApproval plugin: users who approve a CSR need the `approve` permission for its signer. */
 export function certificateApproval(authorizer: Authorizer): AdmissionPlugin {
   return {
     name: 'CertificateApproval',
@@ -46,7 +46,7 @@ export function certificateApproval(authorizer: Authorizer): AdmissionPlugin {
   };
 }
 
-/** Who signs a request must be allowed to as its signer. */
+/** CertificateSigning plugin: users who sign a CSR need the `sign` permission for its signer. */
 export function certificateSigning(authorizer: Authorizer): AdmissionPlugin {
   return {
     name: 'CertificateSigning',
@@ -63,14 +63,17 @@ export function certificateSigning(authorizer: Authorizer): AdmissionPlugin {
   };
 }
 
-/** Nobody becomes a master by a certificate of the cluster's own signer: it could not be taken back. */
+/**
+ * CertificateSubjectRestriction plugin: the cluster's own signer issues no certificate for system:masters, because such
+ * a certificate cannot be revoked.
+ */
 export const certificateSubjectRestriction: AdmissionPlugin = {
   name: 'CertificateSubjectRestriction',
   handles: (attributes) => attributes.operation === 'CREATE' && isAbout(attributes, certificateSigningRequest),
   validate(attributes) {
     const { signerName, request } = requestOf(attributes.object).spec;
     if (signerName !== 'kubernetes.io/kube-apiserver-client') return;
-    // What was validated can be read.
+    // Validation has already parsed the request.
     const { subject } = readEncodedRequest(request);
     if (subject.organizations?.includes('system:masters')) {
       throw refuse(

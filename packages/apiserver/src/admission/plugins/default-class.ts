@@ -2,7 +2,7 @@ import type { ObjectMeta } from '@kruise/api/meta/object-meta';
 import { defaultClass } from '@kruise/machinery/default-class';
 import { derived, type Objects } from '../lookup.ts';
 
-/** The name of the class that an annotation makes the default. */
+/** Returns the name of the class that an annotation marks as default. */
 export function defaultClassOf<T extends { readonly metadata: ObjectMeta }>(
   classes: Objects<T>,
   annotations: readonly string[],

@@ -4,7 +4,7 @@ import { type AdmissionPlugin, draftOf, isAbout } from '../admission.ts';
 import type { Lookup } from '../lookup.ts';
 import { defaultClassOf } from './default-class.ts';
 
-/** An Ingress that names no class gets the default one. */
+/** DefaultIngressClass plugin: sets the default class on an Ingress without a class. */
 export function defaultIngressClass(lookup: Lookup): AdmissionPlugin {
   const defaultClass = defaultClassOf(lookup.of(ingressClass), ['ingressclass.kubernetes.io/is-default-class']);
   return {

@@ -5,7 +5,9 @@ import { type AdmissionPlugin, draftOf, isAbout } from '../admission.ts';
 import type { Lookup } from '../lookup.ts';
 import { defaultClassOf } from './default-class.ts';
 
-/** A claim that names no class gets the default one. One that names the empty class wants none. */
+/**
+ * DefaultStorageClass plugin: sets the default class on a PVC without a class. A PVC with an empty class name opts out.
+ */
 export function defaultStorageClass(lookup: Lookup): AdmissionPlugin {
   const defaultClass = defaultClassOf(lookup.of(storageClass), defaultStorageClassAnnotations);
   return {

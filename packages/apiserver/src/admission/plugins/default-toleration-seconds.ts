@@ -5,7 +5,10 @@ import { type AdmissionPlugin, draftOf, isAbout } from '../admission.ts';
 const taintKeys = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 const patienceSeconds = 300;
 
-/** Every Pod stays a while on a node that is gone, so that a short absence moves nothing. */
+/**
+ * DefaultTolerationSeconds plugin: Pods tolerate an unreachable or not-ready node for a while, so that a short outage
+ * evicts no Pods.
+ */
 export const defaultTolerationSeconds: AdmissionPlugin = {
   name: 'DefaultTolerationSeconds',
   handles: (attributes) =>

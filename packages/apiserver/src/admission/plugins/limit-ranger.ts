@@ -18,7 +18,10 @@ import type { Lookup } from '../lookup.ts';
 
 const annotation = 'kubernetes.io/limit-ranger';
 
-/** The limits of a namespace on single Pods, containers and claims, and what they get where they say nothing. */
+/**
+ * LimitRanger plugin: enforces the limits of a namespace on Pods, containers and PVCs, and sets default requests and
+ * limits.
+ */
 export function limitRanger(lookup: Lookup): AdmissionPlugin {
   const ranges = lookup.of(limitRange);
   const rangesFor = ({ namespace, oldObject }: Attributes): readonly LimitRange[] =>
@@ -51,7 +54,7 @@ export function limitRanger(lookup: Lookup): AdmissionPlugin {
   };
 }
 
-/** Several errors as one text: each once, in brackets if there is more than one. */
+/** Aggregates several errors into one text without duplicates; more than one error is put in brackets. */
 function aggregated(faults: readonly string[]): string {
   const distinct = [...new Set(faults)];
   return distinct.length === 1 ? distinct[0]! : `[${distinct.join(', ')}]`;
@@ -135,7 +138,7 @@ function aboveRatio(ratio: Quantity, request: Quantity | undefined, limit: Quant
   return observed > asApproximateFloat(ratio) ? `provided ratio is ${observed.toFixed(6)}` : '';
 }
 
-/** Only what a claim asks for is limited. */
+/** Only the storage requests of a PVC are limited. */
 function* claimFaults(limit: LimitRangeItem, { spec }: PersistentVolumeClaim): Generator<string> {
   if (limit.type !== 'PersistentVolumeClaim') return;
   const requests = spec?.resources?.requests ?? {};

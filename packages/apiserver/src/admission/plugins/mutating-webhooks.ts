@@ -21,15 +21,15 @@ import { ask, callFailure } from '../webhooks/review.ts';
 const name = 'MutatingAdmissionWebhook';
 const annotation = 'webhook.admission.k8s.io';
 
-/** Which webhooks the second round asks again: those that want it, if the object changed after they saw it. */
+/** Reinvocation state: webhooks with the IfNeeded policy are called again if the object changed after their call. */
 type Memory = {
-  /** The object as the last webhook of the first round left it. */
+  /** Object as the last webhook of the first invocation returned it. */
   output?: KubeObject | undefined;
   asked: Set<string>;
   readonly again: Set<string>;
 };
 
-/** Webhooks that may change what is written, asked one after the other. */
+/** MutatingAdmissionWebhook plugin: calls the mutating webhooks one after the other. */
 export function mutatingWebhooks(
   lookup: Lookup,
   resources: ResourceRegistry,
@@ -39,7 +39,7 @@ export function mutatingWebhooks(
   const matcher = createMatcher(lookup, resources);
   const hooks = derived(lookup.of(mutatingWebhookConfiguration), (all) => hooksOf<MutatingWebhook>(all));
 
-  /** The object as the webhook leaves it; the very same if it changes nothing. */
+  /** Calls one webhook and returns the object it produced; returns the same object if the webhook changes nothing. */
   async function askOne(
     hook: Hook<MutatingWebhook>,
     attributes: Attributes,
@@ -93,14 +93,14 @@ export function mutatingWebhooks(
         if (hook.webhook.reinvocationPolicy === 'IfNeeded') memory.asked.add(hook.uid);
       }
       const object = keepManagers(attributes, current.object);
-      // There is no second round unless something changed in this one.
+      // Reinvocation only happens if a webhook changed the object in this invocation.
       if (object !== attributes.object) memory.output = written(object);
       return object;
     },
   };
 }
 
-/** Whoever garbles who manages which field, through ignorance of it mostly, changes nothing about that. */
+/** Restores managedFields if a webhook corrupted them. Webhooks that do not know the field often do. */
 function keepManagers({ object: before, context }: Attributes, after: KubeObject | undefined): KubeObject | undefined {
   if (!before || !after || after === before) return after;
   const fault = faultOfEntries(after.metadata.managedFields);
@@ -124,7 +124,10 @@ function askAgain(memory: Memory): void {
 
 type WrittenDown = (object: KubeObject | undefined) => KubeObject | undefined;
 
-/** An object as it is written down: a draft may still have fields that are empty or out of order. The last is kept. */
+/**
+ * Returns an object in serialized form, because a draft may still have empty or unordered fields. The last result is
+ * memoized.
+ */
 function writtenDown({ serializer }: Attributes): WrittenDown {
   let last: KubeObject | undefined;
   let canonical: KubeObject | undefined;
@@ -146,7 +149,9 @@ async function shown(target: Target, attributes: Attributes, written: WrittenDow
   };
 }
 
-/** What a patch makes of an object, in the version it was sent in, defaults filled in as if a client had sent it. */
+/**
+ * Applies a patch to an object in the version that the webhook received, and sets defaults as for a client's request.
+ */
 async function patched(
   { webhook }: Hook,
   attributes: Attributes,
@@ -164,7 +169,7 @@ async function patched(
     const { version } = target;
     if (!version) return serializer.decodeMutated(changed) as KubeObject;
     const stored = await version.conversion.toStorage(version.serializer.decodeMutated(changed) as KubeObject);
-    // Only what the registry holds has other versions.
+    // Only resources of the registry have other versions.
     const own = await (resource as Resource).conversion.fromStorage(stored);
     return serializer.decodeMutated(own) as KubeObject;
   } catch (error) {

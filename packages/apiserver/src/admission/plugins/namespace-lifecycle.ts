@@ -6,7 +6,10 @@ import type { Lookup } from '../lookup.ts';
 
 const immortal = new Set(['default', 'kube-system', 'kube-public']);
 
-/** Nothing is written to a namespace that does not exist, nothing made in one that is going; some namespaces stay. */
+/**
+ * NamespaceLifecycle plugin: denies writes to missing namespaces, creates in terminating namespaces, and the deletion
+ * of the system namespaces.
+ */
 export function namespaceLifecycle(lookup: Lookup): AdmissionPlugin {
   const namespaces = lookup.of(namespaceKind);
 
@@ -26,7 +29,7 @@ export function namespaceLifecycle(lookup: Lookup): AdmissionPlugin {
     handles: ({ operation, namespace, kind, name, resource }) => {
       if (operation === 'CONNECT') return false;
       if (kind.kind === 'Namespace' && kind.group === '') return operation === 'DELETE' && immortal.has(name);
-      // Whether a namespace exists is nobody's business who only asks what someone may do in it.
+      // A LocalSubjectAccessReview must not reveal whether a namespace exists.
       return namespace !== '' && operation !== 'DELETE' && !isResource(resource.kind, localSubjectAccessReview);
     },
     mutate(attributes) {
@@ -34,7 +37,7 @@ export function namespaceLifecycle(lookup: Lookup): AdmissionPlugin {
       if (kind.kind === 'Namespace' && kind.group === '') {
         throw forbidden(namespaceKind, name, 'this namespace may not be deleted');
       }
-      // The usual case is decided at once.
+      // The common case needs no asynchronous work.
       const found = namespaces.get(namespace);
       if (found && !(operation === 'CREATE' && found.status?.phase === 'Terminating')) return;
       return admit(attributes);

@@ -16,7 +16,7 @@ import type { Lookup } from '../lookup.ts';
 
 const mirror = 'kubernetes.io/config.mirror';
 
-/** Keeps a node to what is its own: its Node, its Pods, its Lease, tokens and certificates for them. */
+/** NodeRestriction plugin: limits a kubelet to its own Node, Pods, Lease, tokens and certificates. */
 export function nodeRestriction(lookup: Lookup, authorizer: Authorizer): AdmissionPlugin {
   const pods = lookup.of(podKind);
   const nodes = lookup.of(nodeKind);
@@ -57,7 +57,7 @@ export function nodeRestriction(lookup: Lookup, authorizer: Authorizer): Admissi
       const what = JSON.stringify(operation);
       throw refuse(attributes, `unexpected operation ${what}, node ${who} can only create and delete mirror pods`);
     }
-    // A collection is asked about as a whole, and then about each of its Pods.
+    // deletecollection is admitted as a whole, then for each of its Pods.
     if (name === '' || existingPod(namespace, name).spec?.nodeName === node) return;
     throw refuse(attributes, `node ${who} can only delete pods with spec.nodeName set to itself`);
   }
@@ -100,7 +100,7 @@ export function nodeRestriction(lookup: Lookup, authorizer: Authorizer): Admissi
     await checkAudience(attributes, pod, spec.audiences ?? []);
   }
 
-  /** A node asks for tokens only for whom its Pods have asked for tokens. */
+  /** A kubelet may only request tokens for audiences that its Pods use. */
   async function checkAudience(attributes: Attributes, pod: Pod, audiences: readonly string[]): Promise<void> {
     const [audience = '', ...more] = audiences;
     if (more.length > 0) throw refuse(attributes, 'node may only request 0 or 1 audiences');
@@ -183,7 +183,10 @@ function idOf({ kind }: Attributes['resource']): string {
   return `${kind.plural}.${kind.group}`;
 }
 
-/** What is wrong with a Pod a node makes: it may only show what runs there anyway, and refer to nothing. */
+/**
+ * Returns the violation of a Pod that a kubelet creates. A kubelet may only create mirror Pods, and mirror Pods may not
+ * reference API objects.
+ */
 function mirrorFault(node: string, pod: Pod, uidOfNode: () => string): string | undefined {
   const who = JSON.stringify(node);
   const { metadata, spec } = pod;
@@ -277,7 +280,7 @@ const kubeletLabels = new Set([
 
 const isWithin = (domain: string, above: string) => domain === above || domain.endsWith(`.${above}`);
 
-/** The labels a node changes that are not its to change: administrators tell nodes apart by them. */
+/** Returns the labels that a kubelet may not change: administrators isolate nodes by these labels. */
 function forbiddenLabels(labels: Labels, before: Labels): readonly string[] {
   const keys = new Set([...Object.keys(labels), ...Object.keys(before)]);
   const changed = [...keys].filter((key) => labels[key] !== before[key]);
@@ -328,7 +331,7 @@ function checkOwnName(node: string, attributes: Attributes, what: string): void 
 
 const nodeSigners = ['kubernetes.io/kubelet-serving', 'kubernetes.io/kube-apiserver-client-kubelet'];
 
-/** A node asks for certificates of its own name alone. */
+/** A kubelet may only request certificates for its own name. */
 function checkRequest(node: string, attributes: Attributes): void {
   if (attributes.operation !== 'CREATE') return;
   const { spec } = attributes.object as unknown as CertificateSigningRequest;

@@ -5,7 +5,7 @@ import { compareQuantities, parseQuantity, type Quantity, zeroQuantity } from '@
 import { type AdmissionPlugin, isAbout, refuse } from '../admission.ts';
 import type { Lookup } from '../lookup.ts';
 
-/** A claim may grow only where the class it came from can make volumes larger. */
+/** PersistentVolumeClaimResize plugin: a PVC may only grow if its StorageClass allows volume expansion. */
 export function persistentVolumeClaimResize(lookup: Lookup): AdmissionPlugin {
   const classes = lookup.of(storageClass);
 

@@ -12,10 +12,10 @@ import { detailed, type Violation, violationsOf } from '../pod-security/checks.t
 import { isPrivileged, isSameLevel, type LevelVersion, policyOf, printed, strictness } from '../pod-security/policy.ts';
 
 const annotationPrefix = 'pod-security.kubernetes.io/';
-/** How many Pods are looked at when a namespace becomes stricter. */
+/** Maximum number of Pods to check when the level of a namespace becomes stricter. */
 const maxPodsToCheck = 3000;
 
-/** Where each kind of workload keeps the Pods it makes. */
+/** Pod template of each workload kind. */
 const templates: { readonly [resource: string]: (object: KubeObject) => PodTemplateSpec | null | undefined } = {
   replicationcontrollers: ({ spec }) => (spec as { template?: PodTemplateSpec }).template,
   podtemplates: (object) => object['template'] as PodTemplateSpec,
@@ -28,10 +28,13 @@ const templates: { readonly [resource: string]: (object: KubeObject) => PodTempl
     (spec as { jobTemplate?: { spec?: { template?: PodTemplateSpec } } }).jobTemplate?.spec?.template,
 };
 
-/** Ways to a Pod that cannot change what it is. */
+/** Pod subresources that cannot change the Pod spec. */
 const harmless = new Set(['exec', 'attach', 'binding', 'eviction', 'log', 'portforward', 'proxy', 'status']);
 
-/** Pods keep to the level their namespace asks for; workloads are warned of Pods that will not. */
+/**
+ * PodSecurity plugin: Pods must meet the level of their namespace. Workloads only get warnings about their Pod
+ * template.
+ */
 export function podSecurity(lookup: Lookup): AdmissionPlugin {
   const namespaces = lookup.of(namespaceKind);
   const pods = lookup.of(pod);
@@ -67,7 +70,7 @@ export function podSecurity(lookup: Lookup): AdmissionPlugin {
     const object = attributes.object as Namespace;
     const { policy, faults } = policyOf(object.metadata.labels);
     const old = attributes.oldObject && policyOf((attributes.oldObject as Namespace).metadata.labels);
-    // Labels that were wrong before may stay so.
+    // An update may keep labels that were already invalid.
     if (faults.length > 0 && !(old && isSame(faults, old.faults))) {
       throw invalid(namespaceKind, attributes.name, faults);
     }
@@ -79,7 +82,7 @@ export function podSecurity(lookup: Lookup): AdmissionPlugin {
     for (const warning of warningsOf(object.metadata.name!, policy.enforce)) attributes.context.warnings.add(warning);
   }
 
-  /** What runs already is not stopped, only told of. */
+  /** Existing Pods keep running; violations are only returned as warnings. */
   function* warningsOf(namespace: string, enforce: LevelVersion): Generator<string> {
     const all = inOrderOfInterest(pods.list(namespace));
     const named = new Map<string, string[]>();
@@ -119,7 +122,7 @@ function note({ context }: Attributes, name: string, value: string): void {
   context.auditAnnotations.set(`${annotationPrefix}${name}`, value);
 }
 
-/** Tells the audit log and the user what the levels they asked for have against a Pod. */
+/** Adds audit annotations and warnings for violations of the audit and warn levels. */
 function inform(
   attributes: Attributes,
   { audit, warn }: { readonly audit: LevelVersion; readonly warn: LevelVersion },
@@ -136,7 +139,10 @@ function inform(
   attributes.context.warnings.add(`would violate PodSecurity "${printed(warn)}": ${detailed(warned)}`);
 }
 
-/** Of what can change in a Pod, only images and further containers matter. */
+/**
+ * Pod updates only matter if they change images or add containers; the other mutable fields are irrelevant to the
+ * checks.
+ */
 function isSignificant({ spec }: Pod, { spec: before }: Pod): boolean {
   const imagesDiffer = (containers: readonly Container[] = [], old: readonly Container[] = []) =>
     containers.length !== old.length || containers.some(({ image }, index) => image !== old[index]!.image);
@@ -148,7 +154,10 @@ function isSignificant({ spec }: Pod, { spec: before }: Pod): boolean {
   });
 }
 
-/** One Pod of each controller first: the others are most likely the same. */
+/**
+ * Sorts the first Pod of each controller to the front, because the others of the same controller are most likely
+ * identical.
+ */
 function inOrderOfInterest(pods: readonly Pod[]): readonly Pod[] {
   const seen = new Set<string>();
   const first: Pod[] = [];

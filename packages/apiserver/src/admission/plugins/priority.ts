@@ -3,10 +3,10 @@ import { type PriorityClass, priorityClass } from '@kruise/api/scheduling/priori
 import { type AdmissionPlugin, type Attributes, draftOf, isAbout, refuse } from '../admission.ts';
 import { derived, type Lookup } from '../lookup.ts';
 
-/** The importance of a Pod is what its class says. */
+/** Priority plugin: sets the priority and preemption policy of a Pod from its PriorityClass. */
 export function priority(lookup: Lookup): AdmissionPlugin {
   const classes = lookup.of(priorityClass);
-  // Two defaults can only come of a race; the lesser of them counts.
+  // Two default classes can only result from a race; the one with the lower value wins.
   const defaultClass = derived(classes, (all): PriorityClass | undefined =>
     all
       .filter(({ globalDefault }) => globalDefault)
@@ -68,7 +68,7 @@ export function priority(lookup: Lookup): AdmissionPlugin {
   };
 }
 
-/** A writer who leaves out what was filled in does not mean to take it away. */
+/** Keeps the priority on an update that omits it: the client does not intend to remove a defaulted field. */
 function keepPriority(attributes: Attributes): void {
   const spec = draftOf<Pod>(attributes).spec!;
   const before = (attributes.oldObject as Pod).spec;

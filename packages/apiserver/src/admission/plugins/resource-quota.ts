@@ -17,7 +17,7 @@ import {
 import { type AdmissionPlugin, type Attributes, isResource, refuse } from '../admission.ts';
 import type { Lookup } from '../lookup.ts';
 
-/** What no quota counts: answers that are not kept, and events. */
+/** Resources that no quota counts: events, and reviews that are not stored. */
 const ignored = new Set([
   'bindings',
   'componentstatuses',
@@ -31,7 +31,7 @@ const ignored = new Set([
   'selfsubjectrulesreviews.authorization.k8s.io',
 ]);
 
-/** How often usage is written anew when someone else wrote it first. */
+/** Number of attempts to write the usage after conflicts. */
 const attempts = 4;
 
 type Waiter = {
@@ -40,9 +40,9 @@ type Waiter = {
 };
 
 /**
- * Refuses what would use more of a namespace than its quotas allow, and counts what is let through before it is
- * stored, so that two writers cannot both have the last of something. The writes of a namespace that come while its
- * usage is being written are counted together, in one write.
+ * ResourceQuota plugin: denies writes that exceed a quota. Usage is recorded before the object is stored, so that two
+ * concurrent writers cannot both use the remaining quota. Writes to a namespace that arrive while its usage is being
+ * written are batched into one status update.
  */
 export function resourceQuotas(lookup: Lookup, writeStatus: (quota: ResourceQuota) => Promise<void>): AdmissionPlugin {
   const quotas = lookup.of(resourceQuota);
@@ -87,7 +87,7 @@ export function resourceQuotas(lookup: Lookup, writeStatus: (quota: ResourceQuot
     }
   }
 
-  /** Why each quota that could not be written was not, by its name. */
+  /** Returns the write error of each quota that could not be updated, by name. */
   async function writeAll(
     before: readonly ResourceQuota[],
     after: readonly ResourceQuota[],
@@ -112,7 +112,10 @@ export function resourceQuotas(lookup: Lookup, writeStatus: (quota: ResourceQuot
   };
 }
 
-/** Counts one after the other, each against what the ones before it leave. Those that are settled already are told. */
+/**
+ * Charges the writes in order, each against the quota that the earlier writes leave. Resolves writes that need no
+ * status update.
+ */
 function countAll(
   start: readonly ResourceQuota[],
   waiters: readonly Waiter[],
@@ -122,7 +125,7 @@ function countAll(
   for (const waiter of waiters) {
     try {
       const after = count(quotas, waiter.attributes);
-      // A dry run is checked, but uses nothing.
+      // A dry run is checked but consumes no quota.
       if (after === quotas || waiter.attributes.dryRun) {
         waiter.settle();
         continue;
@@ -136,7 +139,7 @@ function countAll(
   return { quotas, pending };
 }
 
-/** Whether a write can use more of anything. */
+/** Reports whether a write can increase usage. */
 function changesUsage({ operation, resource: { kind }, subresource, object, oldObject }: Attributes): boolean {
   if (operation !== 'CREATE' && operation !== 'UPDATE') return false;
   if (isResource(kind, pod)) {
@@ -149,12 +152,14 @@ function changesUsage({ operation, resource: { kind }, subresource, object, oldO
   return subresource === '' && operation === 'CREATE' && kind.kind !== 'Namespace';
 }
 
-/** Pods with a deadline are counted apart from those without. */
+/** Pods with activeDeadlineSeconds are counted in the Terminating scope. */
 function hasDeadline({ spec }: Pod): boolean {
   return spec?.activeDeadlineSeconds != null;
 }
 
-/** The quotas after a write, the very same where it changes nothing. Throws if it would exceed one. */
+/**
+ * Returns the quotas after a write; unchanged quotas are the same objects. Throws if the write would exceed a quota.
+ */
 function count(quotas: readonly ResourceQuota[], attributes: Attributes): readonly ResourceQuota[] {
   const { resource, object, oldObject, context, operation, subresource } = attributes;
   const evaluator = quotaEvaluatorOf(resource.kind);
@@ -203,7 +208,7 @@ function grownBy(usage: Amounts, before: Amounts): Amounts {
   return grown;
 }
 
-/** What is more than nothing, of what a quota limits. */
+/** Returns the non-zero usage of the resources that a quota limits. */
 function requestedOf({ status }: ResourceQuota, usage: Amounts): Amounts {
   return new Map(
     [...usage].filter(([name, amount]) => status?.hard?.[name] !== undefined && quantitySign(amount) !== 0),

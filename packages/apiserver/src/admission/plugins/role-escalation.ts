@@ -11,7 +11,7 @@ import { type AdmissionPlugin, type Attributes, refuse } from '../admission.ts';
 
 const group = 'rbac.authorization.k8s.io';
 const bindings: ReadonlySet<string> = new Set(['rolebindings', 'clusterrolebindings']);
-/** Every permission. */
+/** Rules that grant every permission. */
 const fullAuthority: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },
@@ -21,8 +21,8 @@ type Role = KubeObject & Pick<ClusterRole, 'rules' | 'aggregationRule'>;
 type Binding = KubeObject & { readonly roleRef?: RoleRef | null };
 
 /**
- * Nobody grants what they do not have: who writes a role must have all it allows or may `escalate` it, who binds one
- * must have all it allows or may `bind` it.
+ * RBAC escalation check: users may only write a role whose permissions they hold, or that they may `escalate`; and only
+ * bind a role whose permissions they hold, or that they may `bind`.
  */
 export function roleEscalation(rbac: Rbac, authorizer: Authorizer): AdmissionPlugin {
   async function may(
@@ -104,7 +104,7 @@ function isAggregated(object: KubeObject | undefined): boolean {
   return Boolean((object as Role | undefined)?.aggregationRule?.clusterRoleSelectors?.length);
 }
 
-/** Whether an update changes only what the garbage collector must be able to. */
+/** Reports whether an update changes only metadata that the garbage collector must be able to change. */
 function isOnlyCollected({ object, oldObject }: Attributes): boolean {
   if (!object || !oldObject) return false;
   const core = ({ metadata, ...rest }: KubeObject) => {

@@ -8,11 +8,11 @@ import { compareQuantities } from '@kruise/values/quantity';
 import { type AdmissionPlugin, type Attributes, draftOf, isAbout, refuse } from '../admission.ts';
 import type { Lookup } from '../lookup.ts';
 
-/** A Pod pays for the way it is run, and goes only where it can be run so. */
+/** RuntimeClass plugin: sets the overhead of a Pod and merges the scheduling constraints of its RuntimeClass. */
 export function runtimeClasses(lookup: Lookup): AdmissionPlugin {
   const classes = lookup.of(runtimeClass);
 
-  /** Undefined where the Pod names no class. */
+  /** Returns the RuntimeClass of a Pod; undefined if the Pod names no class. */
   function classOf(attributes: Attributes): RuntimeClass | undefined | Promise<RuntimeClass> {
     const name = (attributes.object as Pod).spec?.runtimeClassName;
     if (name == null) return undefined;
@@ -87,7 +87,7 @@ function setScheduling(attributes: Attributes, { scheduling }: RuntimeClass): vo
   if (tolerations.length > 0) spec.tolerations = tolerations as Draft<Toleration>[];
 }
 
-/** Of tolerations of which one covers the other only the wider is kept; of equal ones the first. */
+/** Removes tolerations that another one covers; of equal tolerations the first is kept. */
 function mergeTolerations(all: readonly Toleration[]): Toleration[] {
   const merged: Toleration[] = [];
   for (const [index, toleration] of all.entries()) {

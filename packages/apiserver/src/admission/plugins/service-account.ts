@@ -12,16 +12,19 @@ const mirrorAnnotation = 'kubernetes.io/config.mirror';
 const enforceAnnotation = 'kubernetes.io/enforce-mountable-secrets';
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
 const volumePrefix = 'kube-api-access-';
-/** A little more than an hour: tokens are renewed before they end, and this length tells them from others. */
+/**
+ * Lifetime of projected tokens, slightly more than an hour. The kubelet renews tokens before they expire, and the
+ * unusual value makes these tokens recognizable.
+ */
 const tokenSeconds = 3607;
-/** A controller makes the default account of a namespace, a moment after the namespace. */
+/** Attempts to find the default ServiceAccount: a controller creates the account shortly after the namespace. */
 const defaultAttempts = 10;
 
-/** Every Pod acts as some account of its namespace, and finds a token of it where programs look for one. */
+/** ServiceAccount plugin: assigns a ServiceAccount to every Pod and mounts its token at the well-known path. */
 export function serviceAccounts(lookup: Lookup): AdmissionPlugin {
   const accounts = lookup.of(serviceAccount);
 
-  /** At once where the account is there, as it nearly always is. */
+  /** Returns the account synchronously if it is in the cache, which is nearly always the case. */
   function withAccount(
     attributes: Attributes,
     name: string,
@@ -56,10 +59,10 @@ export function serviceAccounts(lookup: Lookup): AdmissionPlugin {
     mutate(attributes) {
       if (attributes.operation !== 'CREATE') return;
       const draft = draftOf<Pod>(attributes);
-      // A mirror must stay what the kubelet has read from its disk, or the kubelet removes it.
+      // A mirror Pod must match the static Pod manifest that the kubelet read from disk, or the kubelet deletes it.
       if (isMirror(draft as Pod)) return checkMirror(attributes);
       const spec = draft.spec!;
-      // The second field is the first under the name it had of old.
+      // `serviceAccount` is the deprecated alias of `serviceAccountName`.
       spec.serviceAccount = spec.serviceAccountName ||= 'default';
       return withAccount(attributes, spec.serviceAccountName, (account) => {
         if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) {
@@ -127,7 +130,7 @@ function enforces({ metadata }: ServiceAccount): boolean {
   return ['1', 't', 'T', 'TRUE', 'true', 'True'].includes(metadata.annotations?.[enforceAnnotation] ?? '');
 }
 
-/** The secrets a container takes its environment from, and how it says so. */
+/** Yields the Secrets that a container's environment references, with the field that references them. */
 function* secretsOf({
   env,
   envFrom,

@@ -3,7 +3,10 @@ import { persistentVolumeClaim } from '@kruise/api/core/persistentvolumeclaim';
 import type { KubeObject } from '../../object.ts';
 import { type AdmissionPlugin, draftOf, isAbout } from '../admission.ts';
 
-/** Volumes and claims stay, once deleted, for as long as something uses them. */
+/**
+ * StorageObjectInUseProtection plugin: adds finalizers that keep deleted PersistentVolumes and PVCs while they are in
+ * use.
+ */
 export const storageObjectInUseProtection: AdmissionPlugin = {
   name: 'StorageObjectInUseProtection',
   handles: (attributes) =>

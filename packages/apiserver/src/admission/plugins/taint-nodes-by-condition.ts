@@ -3,7 +3,7 @@ import { type AdmissionPlugin, draftOf, isAbout } from '../admission.ts';
 
 const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' } as const;
 
-/** A new node is taken for not ready until its controller knows better. */
+/** TaintNodesByCondition plugin: a new Node gets the not-ready taint until its controller removes the taint. */
 export const taintNodesByCondition: AdmissionPlugin = {
   name: 'TaintNodesByCondition',
   handles: (attributes) => attributes.operation === 'CREATE' && isAbout(attributes, node),

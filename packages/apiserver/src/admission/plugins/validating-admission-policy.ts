@@ -21,7 +21,7 @@ import { type Breach, type CompiledPolicy, compilePolicy, criteriaOf, evaluatePo
 
 type Binding = { readonly binding: ValidatingAdmissionPolicyBinding; readonly criteria: Criteria };
 
-/** A refusal, and whose it is. */
+/** Denial, with the policy and binding that caused it. */
 type Denial = Omit<Breach, 'index'> & { readonly policy: string; readonly binding?: string };
 
 const codes: { readonly [reason: string]: number } = {
@@ -32,7 +32,7 @@ const codes: { readonly [reason: string]: number } = {
 };
 const maxAnnotationLength = 10 * 1024;
 
-/** Rules in CEL that users write, in force wherever a binding puts them. */
+/** ValidatingAdmissionPolicy plugin: evaluates CEL policies wherever a binding applies them. */
 export function validatingAdmissionPolicies(
   lookup: Lookup,
   resources: ResourceRegistry,
@@ -67,7 +67,7 @@ export function validatingAdmissionPolicies(
     return paramsOf(resource, paramRef, attributes.namespace);
   }
 
-  /** What a namespace is known to be; a Namespace has none around it. */
+  /** Returns the Namespace of the request; null for a Namespace itself. */
   function namespaceOf({ namespace, resource }: Attributes) {
     if (namespace === '' || isResource(resource.kind, namespaceKind)) return undefined;
     const found = namespaces.get(namespace);

@@ -11,7 +11,7 @@ import { createMatcher, isExempt, shownTo, type Target } from '../matching.ts';
 import { type Hook, hooksOf, type Invocation, meetsHookConditions } from '../webhooks/hooks.ts';
 import { ask, callFailure } from '../webhooks/review.ts';
 
-/** Webhooks that may refuse what is written, asked all at once. */
+/** ValidatingAdmissionWebhook plugin: calls the validating webhooks in parallel. */
 export function validatingWebhooks(
   lookup: Lookup,
   resources: ResourceRegistry,

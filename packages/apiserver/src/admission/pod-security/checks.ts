@@ -1,6 +1,6 @@
 /**
- * The Pod Security Standards: what each level forbids, in each version since v1.0. A check says in two parts what it has
- * against a Pod, the short reason and the detail.
+ * Pod Security Standards: the checks of each level in each version since v1.0. A check reports a violation as a short
+ * reason and a detail.
  */
 import type { Container, EphemeralContainer } from '@kruise/api/core/container';
 import type { PodSpec } from '@kruise/api/core/pod-spec';
@@ -21,13 +21,13 @@ type Check = (pod: Subject) => Violation | undefined;
 type Standard = {
   readonly id: string;
   readonly level: Exclude<Level, 'privileged'>;
-  /** What is checked from a minor version on, oldest first. */
+  /** Versions of the check by the minor version that introduced them, oldest first. */
   readonly versions: readonly { readonly since: number; readonly check: Check }[];
-  /** The baseline check that a restricted one makes needless. */
+  /** Baseline check that this restricted check supersedes. */
   readonly replaces?: string;
 };
 
-/** What a level has against a Pod. */
+/** Returns the violations of a level by a Pod. */
 export function violationsOf(
   { level, version }: LevelVersion,
   metadata: Pick<ObjectMeta, 'annotations'> | undefined,
@@ -42,12 +42,12 @@ export function violationsOf(
   return checksOf(level, version).flatMap((check) => check(pod) ?? []);
 }
 
-/** `privileged (container "c" must not set securityContext.privileged=true), hostPort (…)`. */
+/** Formats violations: `privileged (container "c" must not set securityContext.privileged=true), hostPort (…)`. */
 export function detailed(violations: readonly Violation[]): string {
   return violations.map(({ reason, detail }) => (detail === '' ? reason : `${reason} (${detail})`)).join(', ');
 }
 
-/** The last minor version in which a check changed; later ones are all alike. */
+/** Last minor version in which a check changed; all later versions are equal. */
 const lastChange = 32;
 const known = new Map<string, readonly Check[]>();
 
@@ -82,7 +82,7 @@ function containers(names: Names): string {
   return `${plural(names.length, 'container')} ${list(names)}`;
 }
 
-/** `pod and containers "a", "b"`: who set something they may not. */
+/** Formats the violating parts of a Pod: `pod and containers "a", "b"`. */
 function setters(pod: boolean, names: Names): string {
   return [...(pod ? ['pod'] : []), ...(names.length > 0 ? [containers(names)] : [])].join(' and ');
 }
@@ -398,7 +398,9 @@ const runAsUser: Check = (pod) => {
   return { reason: 'runAsUser=0', detail: `${setters(ofPod, names)} must not set runAsUser=0` };
 };
 
-/** Windows has no such thing, so a Pod that says it is for Windows need not say more. */
+/**
+ * Skips a check for Windows Pods: Windows lacks the feature, so a Pod with `os.name: windows` need not set the field.
+ */
 const exceptOnWindows =
   (check: Check): Check =>
   (pod) =>
@@ -406,7 +408,7 @@ const exceptOnWindows =
 
 const always = (check: Check) => [{ since: 0, check }];
 
-/** In the order of their names, within each level. */
+/** Checks of each level, sorted by name. */
 const standards: readonly Standard[] = [
   { id: 'appArmorProfile', level: 'baseline', versions: always(appArmorProfile) },
   { id: 'capabilities_baseline', level: 'baseline', versions: always(capabilitiesBaseline) },

@@ -1,12 +1,12 @@
-/** What the labels of a namespace say about the Pods in it. */
+/** Pod security policy from the labels of a namespace. */
 import { type Cause, invalid } from '@kruise/schema/field-error';
 
 export type Level = 'privileged' | 'baseline' | 'restricted';
 
-/** A level as it was in one minor version of Kubernetes. */
+/** Level of the Pod Security Standards at a Kubernetes minor version. */
 export type LevelVersion = { readonly level: Level; readonly version: 'latest' | number };
 
-/** What is refused, what is noted in the audit log, what is warned of. */
+/** Levels that are enforced, recorded in the audit log, and returned as warnings. */
 export type Policy = { readonly enforce: LevelVersion; readonly audit: LevelVersion; readonly warn: LevelVersion };
 
 const prefix = 'pod-security.kubernetes.io/';
@@ -17,10 +17,10 @@ type Labels = { readonly [name: string]: string };
 type Reading = { readonly policy: Policy; readonly faults: readonly Cause[] };
 
 const none: Labels = {};
-/** Labels of namespaces are read with every Pod, and hardly ever change. */
+/** Memo by label object: every Pod write reads the labels of its namespace, and labels rarely change. */
 const known = new WeakMap<Labels, Reading>();
 
-/** The policy of a namespace, and what is wrong with its labels. */
+/** Returns the policy of a namespace and the errors in its labels. */
 export function policyOf(labels: Labels = none): Reading {
   let reading = known.get(labels);
   if (!reading) known.set(labels, (reading = readPolicy(labels)));
@@ -29,7 +29,7 @@ export function policyOf(labels: Labels = none): Reading {
 
 function readPolicy(labels: Labels): Reading {
   const faults: Cause[] = [];
-  // What cannot be read is taken for the strictest where it is enforced, for nothing where it only informs.
+  // An invalid label means `restricted` in enforce mode, and `privileged` in the audit and warn modes.
   const enforce = read(labels, 'enforce', 'restricted', faults);
   const audit = read(labels, 'audit', 'privileged', faults);
   const warn = read(labels, 'warn', 'privileged', faults);
@@ -38,7 +38,7 @@ function readPolicy(labels: Labels): Reading {
     audit: { level: audit.level ?? 'privileged', version: audit.version ?? 'latest' },
     warn: { level: warn.level ?? 'privileged', version: warn.version ?? 'latest' },
   };
-  // Who enforces and says nothing of warnings is warned of the same.
+  // Without a warn label, warnings use the enforced level.
   const isSilent = warn.level === undefined && enforce.isValid && policy.enforce.level !== 'privileged';
   if (!isSilent) return { policy, faults };
   const version = warn.version ?? policy.enforce.version;
@@ -72,7 +72,7 @@ function pathOf(name: string): string {
   return `metadata.labels[${prefix}${name}]`;
 }
 
-/** `restricted:latest`, `baseline:v1.20`. */
+/** Formats a level: `restricted:latest`, `baseline:v1.20`. */
 export function printed({ level, version }: LevelVersion): string {
   return `${level}:${version === 'latest' ? version : `v1.${version}`}`;
 }
@@ -81,12 +81,12 @@ export function isSameLevel(one: LevelVersion, other: LevelVersion): boolean {
   return one.level === other.level && one.version === other.version;
 }
 
-/** How strict a level is. */
+/** Returns the rank of a level by strictness. */
 export function strictness(level: Level): number {
   return levels.indexOf(level);
 }
 
-/** Whether a policy says nothing at all. */
+/** Reports whether all modes of a policy are privileged, which means that nothing is checked. */
 export function isPrivileged({ enforce, audit, warn }: Policy): boolean {
   return [enforce, audit, warn].every(({ level }) => level === privileged.level);
 }

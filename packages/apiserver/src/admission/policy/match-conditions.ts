@@ -18,7 +18,7 @@ export function compileMatchConditions(
   return (conditions ?? []).map(({ expression }) => compileExpression(expression, declarations, [boolType]));
 }
 
-/** Whether all conditions are true. One that is false settles it, whatever errors the others have. */
+/** Reports whether all match conditions are true. One false condition decides, even if other conditions have errors. */
 export function meetsConditions(
   conditions: readonly Compiled[],
   bindings: Bindings,

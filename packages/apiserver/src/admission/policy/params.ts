@@ -5,10 +5,13 @@ import type { KubeObject } from '../../object.ts';
 import type { ResourceRegistry } from '../../registry.ts';
 import type { Resource } from '../../resource.ts';
 
-/** Something is wrong with a policy or a binding rather than with what is written; what that means the policy says. */
+/**
+ * Error in the configuration of a policy or binding, not in the written object. The policy's failurePolicy decides the
+ * outcome.
+ */
 export class ConfigurationError extends Error {}
 
-/** Finds the resource of a kind, as policies name what they take their parameters from. */
+/** Finds the resource of a paramKind. */
 export function createKinds(resources: ResourceRegistry): (kind: ParamKind) => Resource | undefined {
   let generation = -1;
   let known = new Map<string, Resource>();
@@ -25,7 +28,7 @@ export function createKinds(resources: ResourceRegistry): (kind: ParamKind) => R
   };
 }
 
-/** What a policy is tried with: once with each object its binding names, or once with nothing. */
+/** Returns the params of an evaluation: each object that the binding selects, or no params. */
 export async function paramsOf(
   resource: Resource,
   { name, namespace: given, selector, parameterNotFoundAction }: ParamRef,

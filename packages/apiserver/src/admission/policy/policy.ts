@@ -21,7 +21,7 @@ import type { Criteria } from '../matching.ts';
 import { compiledSelector } from '../matching.ts';
 import { compileMatchConditions, meetsConditions } from './match-conditions.ts';
 
-/** A policy made ready. */
+/** Policy with compiled expressions. */
 export type CompiledPolicy = {
   readonly policy: ValidatingAdmissionPolicy;
   readonly criteria: Criteria;
@@ -36,20 +36,20 @@ export type CompiledPolicy = {
   readonly annotations: readonly { readonly key: string; readonly expression: Compiled }[];
 };
 
-/** What a policy has against a write. */
+/** Violation of a policy by a write. */
 export type Breach = {
-  /** Which of the validations; 0 for what concerns them all. */
+  /** Index of the violated validation; 0 if the violation concerns all validations. */
   readonly index: number;
   readonly message: string;
-  /** The reason of the Status; absent where not a rule but its evaluation failed. */
+  /** Reason of the Status; absent if the evaluation failed rather than the rule. */
   readonly reason?: string;
 };
 
 export type Verdict = {
   readonly breaches: readonly Breach[];
-  /** What is to be noted in the audit log, by key. */
+  /** Audit annotations, as keys and values. */
   readonly annotations: readonly (readonly [key: string, value: string])[];
-  /** Refusals that no action of a binding softens. */
+  /** Denials that apply whatever the validationActions of a binding are. */
   readonly failures: readonly string[];
 };
 
@@ -79,7 +79,10 @@ export function compilePolicy(policy: ValidatingAdmissionPolicy): CompiledPolicy
   };
 }
 
-/** Variables may use those before them, so each is compiled knowing their types. */
+/**
+ * Compiles the variables of a policy in order. A variable may use the earlier ones, so each is compiled with their
+ * types.
+ */
 export function compileVariables(
   variables: readonly { readonly name: string; readonly expression: string }[],
   declarations: Omit<Declarations, 'variables'>,
@@ -95,7 +98,7 @@ export function typesOf(compiled: ReadonlyMap<string, Compiled>): ReadonlyMap<st
   return new Map([...compiled].map(([name, { program }]) => [name, program?.type ?? dynType]));
 }
 
-/** What a policy or a binding is about; what says nothing is about everything. */
+/** Returns the match criteria of a policy or binding. Absent constraints match everything. */
 export function criteriaOf(match: MatchResources | null | undefined): Criteria {
   const { resourceRules = [], excludeResourceRules = [], matchPolicy, namespaceSelector, objectSelector } = match ?? {};
   return {
@@ -110,7 +113,7 @@ export function criteriaOf(match: MatchResources | null | undefined): Criteria {
 
 const nothing: Verdict = { breaches: [], annotations: [], failures: [] };
 
-/** Tries a write against a policy. */
+/** Evaluates a policy for a write. */
 export function evaluatePolicy(compiled: CompiledPolicy, bindings: Bindings): Verdict {
   const { conditions, variables, failsOpen } = compiled;
   const failed = (message: string): Verdict =>
@@ -144,7 +147,7 @@ function* breachesOf({ validations, variables, failsOpen }: CompiledPolicy, bind
 
 const maxMessageBytes = 5 * 1024;
 
-/** What is too long or has several lines is as good as nothing. */
+/** Evaluates a messageExpression. A message that is too long or has several lines is discarded. */
 function evaluatedMessage(message: Compiled, bindings: Bindings, budget: Budget): string {
   const { value } = evaluate(message, bindings, budget);
   const text = typeof value === 'string' ? value.trim() : '';

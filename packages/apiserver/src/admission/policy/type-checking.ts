@@ -1,7 +1,7 @@
 /**
- * What is doubtful in the expressions of a policy, given the kinds it is about. Expressions are compiled against any
- * object whatever when they are evaluated; only here are they held against the fields a kind has. For the controller
- * that writes `status.typeChecking`.
+ * Type checking of the expressions of a policy, for the kinds that it matches. Evaluation compiles expressions against
+ * untyped objects; only type checking uses the fields of a kind. The controller that writes `status.typeChecking` uses
+ * this module.
  */
 import type { Rule } from '@kruise/api/admissionregistration/rule';
 import type {
@@ -17,31 +17,34 @@ import type { JsonSchema } from '@kruise/schema/structural';
 import { celType } from '@kruise/schema/structural/cel-type';
 import { type Declarations, environmentOf } from '../expressions.ts';
 
-/** A kind, as much as expressions are held against: what fields it has. */
+/** Kind with the schema that expressions are checked against. */
 export type DescribedKind = Pick<Kind, 'group' | 'version' | 'kind'> & { readonly schema: JsonSchema };
 
-/** Finds kinds as policies name them. */
+/** Finds kinds by the names that policies use. */
 export type Kinds = {
   ofResource(group: string, version: string, plural: string): DescribedKind | undefined;
   ofKind(apiVersion: string, kind: string): DescribedKind | undefined;
 };
 
-/** A kind that is written as one. */
+/** Describes a built-in kind. */
 export function describeKind({ group, version, kind, root }: Kind): DescribedKind {
   return { group, version, kind, schema: structuralSchemaOf(root) };
 }
 
-/** A kind that a definition describes; of what every object has, definitions say nothing. */
+/**
+ * Describes the kind of a CustomResourceDefinition. The schema of the definition does not contain the common object
+ * fields.
+ */
 export function describeDefined(names: Pick<Kind, 'group' | 'version' | 'kind'>, schema: JsonSchema): DescribedKind {
   const text: JsonSchema = { type: 'string' };
   const common = { apiVersion: text, kind: text, metadata: structuralSchemaOf(objectMeta) };
   return { ...names, schema: { ...schema, properties: { ...schema.properties, ...common } } };
 }
 
-/** No more kinds than this are looked at. */
+/** Maximum number of kinds to check. */
 const maxKinds = 10;
 
-/** Warnings about the expressions of a policy, by the paths they stand at. */
+/** Returns the warnings about the expressions of a policy, by field path. */
 export function typeCheck({ spec }: ValidatingAdmissionPolicy, kinds: Kinds): readonly ExpressionWarning[] {
   const { validations = [], variables = [], matchConstraints, paramKind } = spec ?? {};
   const about = kindsOf(matchConstraints?.resourceRules ?? [], kinds);
@@ -89,7 +92,7 @@ function variableTypes(
   return types;
 }
 
-/** The kinds rules name outright, in order. */
+/** Returns the kinds that rules name without wildcards, in order. */
 function kindsOf(rules: readonly Rule[], kinds: Kinds): readonly DescribedKind[] {
   const found = new Map<string, DescribedKind>();
   for (const { apiGroups = [], apiVersions = [], resources = [] } of rules) {

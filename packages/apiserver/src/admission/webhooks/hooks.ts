@@ -14,11 +14,11 @@ import { bindingsOf, type Compiled } from '../expressions.ts';
 import { type Criteria, compiledSelector, type Target } from '../matching.ts';
 import { compileMatchConditions, meetsConditions } from '../policy/match-conditions.ts';
 
-/** A webhook made ready. */
+/** Webhook with compiled match conditions. */
 export type Hook<W = MutatingWebhook | ValidatingWebhook> = {
   readonly webhook: W;
   readonly configuration: string;
-  /** Tells it from all others. */
+  /** Unique id of the webhook. */
   readonly uid: string;
   readonly criteria: Criteria;
   readonly conditions: readonly Compiled[];
@@ -28,12 +28,12 @@ export type Hook<W = MutatingWebhook | ValidatingWebhook> = {
 
 const defaultTimeoutSeconds = 10;
 
-/** All webhooks, in the order they are asked: by the name of their configuration, then as they stand in it. */
+/** Returns all webhooks in the order of their calls: by the name of their configuration, then by their index in it. */
 export function hooksOf<W extends MutatingWebhook | ValidatingWebhook>(
   configurations: readonly (MutatingWebhookConfiguration | ValidatingWebhookConfiguration)[],
 ): readonly Hook<W>[] {
   return configurations.flatMap(({ metadata, webhooks }) =>
-    // The configurations of one list are all of one kind.
+    // All configurations of a list have the same kind.
     ((webhooks ?? []) as readonly W[]).map((webhook, index) => hookOf(webhook, metadata.name ?? '', index)),
   );
 }
@@ -63,14 +63,14 @@ function hookOf<W extends MutatingWebhook | ValidatingWebhook>(
   };
 }
 
-/** A write as one webhook is to see it. */
+/** Write in the version for one webhook. */
 export type Invocation = {
   readonly target: Target;
   readonly object: KubeObject | undefined;
   readonly oldObject: KubeObject | undefined;
 };
 
-/** Whether a write that a webhook is about meets its conditions too. */
+/** Reports whether a matched write also meets the match conditions of a webhook. */
 export function meetsHookConditions(
   authorizer: Authorizer,
   hook: Hook,

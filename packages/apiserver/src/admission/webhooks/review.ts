@@ -1,4 +1,4 @@
-/** The question webhooks are asked, and how their answers are read. */
+/** AdmissionReview requests, and validation of the responses. */
 import type { MutatingWebhook } from '@kruise/api/admissionregistration/mutatingwebhookconfiguration';
 import type { ValidatingWebhook } from '@kruise/api/admissionregistration/validatingwebhookconfiguration';
 import type { Status } from '@kruise/api/meta/status';
@@ -12,18 +12,18 @@ import type { Attributes } from '../admission.ts';
 import { requestOf } from '../expressions.ts';
 import type { Hook, Invocation } from './hooks.ts';
 
-/** What a webhook answered, as far as it can be believed. */
+/** Validated response of a webhook. */
 export type Answer = {
   readonly allowed: boolean;
   readonly status?: Partial<Status>;
-  /** A JSON patch; empty if it changes nothing. */
+  /** JSON patch; empty if the webhook changes nothing. */
   readonly patch: readonly unknown[];
 };
 
 const versions = ['v1', 'v1beta1'] as const;
 type Version = (typeof versions)[number];
 
-/** Asks a webhook. Notes and warnings in its answer go where they belong; a refusal or a failure is thrown. */
+/** Calls a webhook. Records the audit annotations and warnings of its response; throws on a denial or a failure. */
 export async function ask(
   caller: WebhookCaller,
   { webhook, timeoutSeconds }: Hook,
@@ -82,7 +82,7 @@ type Response = {
   readonly uid?: string;
   readonly allowed?: boolean;
   readonly status?: Partial<Status>;
-  /** Base64 of the JSON; webhooks in the same process may give the operations as they are. */
+  /** Base64-encoded JSON patch. In-process webhooks may return the operations themselves. */
   readonly patch?: string | readonly unknown[];
   readonly patchType?: string;
   readonly auditAnnotations?: { readonly [name: string]: unknown };
@@ -104,7 +104,7 @@ function verified(
     readonly kind?: string;
   };
   if (!response) throw invalid('webhook response was absent');
-  // The older version was never checked so closely.
+  // Kubernetes does not validate v1beta1 responses as strictly.
   if (version === 'v1beta1') return response;
   if (response.uid !== uid) throw invalid(`expected response.uid=${quote(uid)}, got ${quote(response.uid ?? '')}`);
   if (apiVersion !== 'admission.k8s.io/v1' || kind !== 'AdmissionReview') {
@@ -139,7 +139,7 @@ function patchOf({ patch = '' }: Response): readonly unknown[] {
   }
 }
 
-/** The Status a webhook gives, made sure that it is one of failure. */
+/** Converts the Status of a webhook's denial, and ensures that it is a failure. */
 function denial(name: string, { message, reason, code = 0, details, metadata }: Partial<Status> = {}): StatusError {
   const who = `admission webhook ${quote(name)} denied the request`;
   const why = message || reason;
@@ -152,7 +152,7 @@ function denial(name: string, { message, reason, code = 0, details, metadata }: 
   return new StatusError(metadata ? { ...status, metadata } : status);
 }
 
-/** What a webhook that could not be asked means for the request, unless it is to go on without. */
+/** Returns the error for a failed webhook call, unless the failure policy is Ignore. */
 export function callFailure({ webhook }: Hook, error: WebhookCallError): StatusError {
   return internalError(`failed calling webhook ${quote(webhook.name)}: ${error.message}`, { cause: error });
 }

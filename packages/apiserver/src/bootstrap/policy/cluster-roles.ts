@@ -1,7 +1,7 @@
 import type { RuleSets } from './rule.ts';
 import { paths, read, readUpdate, readWrite, recordEvents, rule, write } from './rule.ts';
 
-/** The roles of people and components, by name. */
+/** Rules of the default ClusterRoles for users and components, by name. */
 export const clusterRoleRules: RuleSets = {
   'cluster-admin': [rule('*', '*', '*'), paths('*', '*')],
   'system:aggregate-to-admin': [

@@ -1,7 +1,7 @@
 import type { RuleSets } from './rule.ts';
 import { read, readUpdate, recordEvents, rule } from './rule.ts';
 
-/** What each controller may do, by the name of its service account in `kube-system`. */
+/** Rules of the controllers, by the name of the ServiceAccount in `kube-system`. */
 export const controllerRules: RuleSets = {
   'attachdetach-controller': [
     rule('list watch', 'core', 'persistentvolumeclaims persistentvolumes'),

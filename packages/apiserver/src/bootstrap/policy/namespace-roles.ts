@@ -1,7 +1,7 @@
 import type { RuleSets } from './rule.ts';
 import { read, recordEvents, rule } from './rule.ts';
 
-/** The roles of single namespaces, by namespace and name. */
+/** Rules of the default Roles, by namespace and name. */
 export const namespaceRoleRules: RuleSets = {
   'kube-public/system:controller:bootstrap-signer': [
     rule(read, 'core', 'configmaps'),

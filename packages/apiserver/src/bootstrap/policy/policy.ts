@@ -6,13 +6,13 @@ import { clusterRoleRules } from './cluster-roles.ts';
 import { controllerRules } from './controller-roles.ts';
 import { namespaceRoleRules } from './namespace-roles.ts';
 
-/** Says whether a start may add to a role or binding what it lacks. */
+/** Annotation: whether a start may add missing rules and subjects to a default role or binding. */
 export const autoUpdate = 'rbac.authorization.kubernetes.io/autoupdate';
 
 const apiGroup = 'rbac.authorization.k8s.io';
 const apiVersion = `${apiGroup}/v1`;
 
-/** Which of the roles for people a role's rules become part of. */
+/** Aggregation labels: the user-facing role that a role is aggregated into. */
 const partOf: { readonly [role: string]: string } = {
   edit: 'admin',
   view: 'edit',
@@ -27,7 +27,7 @@ const user = (name: string): Subject => ({ kind: 'User', apiGroup, name });
 const group = (name: string): Subject => ({ kind: 'Group', apiGroup, name });
 const account = (name: string): Subject => ({ kind: 'ServiceAccount', name, namespace: 'kube-system' });
 
-/** Who has which role of the cluster. */
+/** Subjects of the default ClusterRoleBindings. */
 const clusterSubjects: { readonly [role: string]: readonly Subject[] } = {
   'cluster-admin': [group('system:masters')],
   'system:monitoring': [group('system:monitoring')],
@@ -40,11 +40,11 @@ const clusterSubjects: { readonly [role: string]: readonly Subject[] } = {
   'system:kube-scheduler': [user('system:kube-scheduler')],
   'system:volume-scheduler': [user('system:kube-scheduler')],
   'system:service-account-issuer-discovery': [group('system:serviceaccounts')],
-  // Nodes have an authorizer of their own; the binding is kept so that nobody makes another of its name.
+  // Nodes have their own authorizer; the empty binding reserves the name.
   'system:node': [],
 };
 
-/** Who has which role of a namespace; the name of the binding, where it is not that of the role. */
+/** Subjects of the default RoleBindings, with the name of the binding if it differs from the role. */
 const namespaceSubjects: {
   readonly [role: string]: { readonly name?: string; readonly subjects: readonly Subject[] };
 } = {
@@ -88,7 +88,7 @@ function clusterRole(name: string, rules: readonly PolicyRule[] | null, aggregat
   };
 }
 
-/** A role made of the roles that say they are part of it, which a controller puts together. */
+/** Creates an aggregated ClusterRole. A controller collects its rules by label. */
 const aggregated = (name: string) =>
   clusterRole(name, null, { clusterRoleSelectors: [{ matchLabels: aggregateTo(name) }] });
 
@@ -109,10 +109,10 @@ function splitKey(key: string): { readonly namespace: string; readonly name: str
   return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
-/** What a node may do, besides what depends on the Pods it has. */
+/** Rules of every node, besides the permissions that depend on its Pods. */
 export const nodeRules = clusterRoleRules['system:node']!;
 
-/** The roles and bindings every cluster has, in the order in which they are made. */
+/** Creates the default roles and bindings, in order of creation. */
 export function defaultPolicy(): readonly KubeObject[] {
   return [
     ...Object.entries(clusterRoleRules).map(([name, rules]) => clusterRole(name, rules)),

@@ -6,11 +6,11 @@ import { uncovered } from '../../authorization/rule.ts';
 import type { KubeObject } from '../../object.ts';
 import { autoUpdate } from './policy.ts';
 
-/** What becomes of a role or binding that is there already. */
+/** Result of reconciling an existing role or binding. */
 export type Reconciled =
   | { readonly type: 'keep' }
   | { readonly type: 'update'; readonly object: KubeObject }
-  /** A binding's role cannot be changed, so a binding to another role gives way to a new one. */
+  /** The roleRef of a binding is immutable, so a binding to another role is deleted and recreated. */
   | { readonly type: 'replace' };
 
 type Role = KubeObject & {
@@ -19,7 +19,10 @@ type Role = KubeObject & {
 };
 type Binding = KubeObject & { readonly subjects?: readonly Subject[] | null; readonly roleRef: RoleRef };
 
-/** Gives a role or binding of the defaults back what it lacks. What it has beyond them is the administrator's, and stays. */
+/**
+ * Adds missing rules and subjects to a default role or binding. Additional entries belong to the administrator and are
+ * kept.
+ */
 export function reconcile(existing: KubeObject, expected: KubeObject): Reconciled {
   if (existing.metadata.annotations?.[autoUpdate] === 'false') return { type: 'keep' };
   const isBinding = 'roleRef' in expected;
@@ -38,7 +41,7 @@ function withRules(existing: Role, expected: Role): Role {
     const selectors = existing.aggregationRule?.clusterRoleSelectors ?? [];
     const missing = wanted.filter((selector) => !selectors.some((each) => isSame(each, selector)));
     if (missing.length > 0) role = { ...role, aggregationRule: { clusterRoleSelectors: [...selectors, ...missing] } };
-    // Its rules are put together from others'.
+    // The rules of an aggregated role come from other roles.
     return role;
   }
   const missing = uncovered(expected.rules ?? [], existing.rules ?? []);

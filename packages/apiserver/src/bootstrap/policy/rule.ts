@@ -1,6 +1,6 @@
 import type { PolicyRule } from '@kruise/api/rbac/rule';
 
-/** Rules by the name of the role that has them. */
+/** Rules by role name. */
 export type RuleSets = { readonly [role: string]: readonly PolicyRule[] };
 
 export const read = 'get list watch';
@@ -10,7 +10,7 @@ export const readUpdate = 'get list patch update watch';
 
 const words = (text: string) => text.split(' ').sort();
 
-/** A rule on resources. Each argument is a list of words; `core` stands for the group without a name. */
+/** Creates a rule on resources. Each argument is a space-separated list; `core` is the core group. */
 export function rule(verbs: string, groups: string, resources: string, names?: string): PolicyRule {
   return {
     verbs: words(verbs),
@@ -22,10 +22,10 @@ export function rule(verbs: string, groups: string, resources: string, names?: s
   };
 }
 
-/** A rule on paths that are not resources. */
+/** Creates a rule on non-resource URLs. */
 export function paths(verbs: string, urls: string): PolicyRule {
   return { verbs: words(verbs), nonResourceURLs: words(urls) };
 }
 
-/** What everyone who records events needs. */
+/** Rule for clients that record events. */
 export const recordEvents = rule('create patch update', 'core events.k8s.io', 'events');

@@ -1,10 +1,10 @@
 import { GrpcError } from '@kruise/client/grpc/status';
 import { CompactedError, FutureRevisionError, SpaceExceededError, StoreError } from '../store.ts';
 
-/** What a failed call means to the store's caller, who may have asked for a certain revision. */
+/** Converts a gRPC error to a store error, given the requested revision. */
 export function storeErrorOf(error: unknown, requestedRevision = 0): Error {
   if (!(error instanceof GrpcError)) return error as Error;
-  // etcd tells these two apart by their text alone.
+  // etcd distinguishes these two errors only by their text.
   if (error.code === 'OUT_OF_RANGE' && error.message.includes('compacted'))
     return new CompactedError(requestedRevision);
   if (error.code === 'OUT_OF_RANGE' && error.message.includes('future'))

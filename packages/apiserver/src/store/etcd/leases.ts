@@ -1,14 +1,14 @@
 import type { Clock } from '@kruise/values/clock';
 
 /**
- * Leases for keys with a time to live. A lease of their own for each of thousands of Events an hour would weigh on
- * etcd, so that keys of the same time to live written shortly after one another share one. A key may so live longer
- * than asked, by a twentieth of that at most, never shorter.
+ * Leases for keys with a TTL. A separate lease for each of thousands of Events per hour would load etcd, so keys with
+ * the same TTL that are written within a short time share a lease. A key may live up to a twentieth longer than
+ * requested, never shorter.
  */
 export interface Leases {
-  /** A lease that lasts for at least this long from now. */
+  /** Returns a lease that lasts at least this long from now. */
   leaseFor(ttlSeconds: number): Promise<bigint>;
-  /** Tells that etcd does not know a lease, so that it is not given out again. */
+  /** Discards a lease that etcd does not know, so that it is not reused. */
   forget(lease: bigint): void;
 }
 
@@ -20,7 +20,7 @@ type SharedLease = {
 };
 
 const maxSharedSeconds = 60;
-/** When a lease ends, etcd deletes all its keys in one go. */
+/** Maximum number of keys per lease: etcd deletes all keys of an expired lease at once. */
 const maxKeys = 1000;
 
 export function createLeases(clock: Clock, grant: (ttlSeconds: number) => Promise<bigint>): Leases {

@@ -1,4 +1,4 @@
-/** A real etcd for tests and benchmarks: one member on free ports, its data in a directory that goes with it. */
+/** etcd server for tests and benchmarks: one member on free ports, with a temporary data directory. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,15 +9,15 @@ import { join } from 'node:path';
 
 export interface EtcdServer {
   readonly endpoint: string;
-  /** Kills it, as a crash would. */
+  /** Kills the server, to simulate a crash. */
   kill(): Promise<void>;
-  /** Starts it again on the same ports and data. */
+  /** Restarts the server with the same ports and data. */
   start(): Promise<void>;
-  /** Kills it and removes its data. */
+  /** Kills the server and deletes its data. */
   dispose(): Promise<void>;
 }
 
-/** `undefined` if there is no etcd on this machine. */
+/** Returns the path of the etcd binary; undefined if there is none on this machine. */
 export function findEtcd(): string | undefined {
   const command = process.env['ETCD'] ?? 'etcd';
   return spawnSync(command, ['--version']).status === 0 ? command : undefined;
@@ -41,7 +41,7 @@ export async function startEtcd(command: string): Promise<EtcdServer> {
         ['--listen-peer-urls', peerUrl],
         ['--initial-advertise-peer-urls', peerUrl],
         ['--initial-cluster', `test=${peerUrl}`],
-        // The shortest lease follows from these.
+        // These intervals determine the shortest lease.
         ['--heartbeat-interval', '20'],
         ['--election-timeout', '100'],
       ].flat(),

@@ -6,23 +6,25 @@ import { CompactedError, StoreError, type StoreEvent, type WatchBatch, type Watc
 import { type Event, Event_EventType, Watch, type WatchResponse } from './generated/etcd_pb.ts';
 import { entryOf, isMarker, keyOf, rangeWithMarker } from './keys.ts';
 
-/** One watch, on a stream of its own that is opened again where it stopped whenever it breaks. */
+/** Watch with its own stream, which is reopened at the last position whenever it breaks. */
 export interface EtcdWatch {
   readonly batches: AsyncIterable<WatchBatch>;
-  /** Sees to it that a batch comes that reaches a revision etcd is at, even if no key with the prefix changes. */
+  /**
+   * Ensures that the watch yields a batch at a revision that etcd has reached, even if no key with the prefix changes.
+   */
   reach(revision: number): void;
 }
 
-/** How a watch is brought to tell how far it has got. */
+/** Sources of progress notifications for a watch. */
 export type ProgressSource = {
-  /** Whether etcd answers a request for progress only after the events before it. */
+  /** Reports whether etcd orders progress notifications after the preceding events. */
   isOrdered(): Promise<boolean>;
-  /** Writes the prefix's marker, an event that comes in order whatever the version. */
+  /** Writes the prefix's marker key, whose event is ordered in every etcd version. */
   writeMarker(prefix: string): Promise<void>;
 };
 
 const reconnectAfterMs = 250;
-/** etcd leaves a request for progress unanswered while it has events to catch up with. */
+/** Interval of progress requests: etcd ignores them while the watch is catching up. */
 const askAgainAfterMs = 200;
 const watchMethod = methodOf(Watch.method.watch);
 
@@ -48,7 +50,7 @@ export function createEtcdWatch(
     }
   }
 
-  /** Asks again until what is wanted has come, unless nobody reads what comes. */
+  /** Repeats the progress request until the revision is reached, unless the consumer is not reading. */
   function remind(): void {
     if (isReminding) return;
     isReminding = true;
@@ -61,7 +63,10 @@ export function createEtcdWatch(
     clock.setTimer(askAgainAfterMs, askAgain, signal);
   }
 
-  /** Writes a marker, and another if more was wanted meanwhile: how far it reaches is only known afterwards. */
+  /**
+   * Writes a marker, and another if a later revision was requested meanwhile: the marker's revision is only known after
+   * the write.
+   */
   async function mark(): Promise<void> {
     if (isMarking) return;
     isMarking = true;
@@ -89,7 +94,8 @@ export function createEtcdWatch(
   }
 
   async function* follow(): AsyncGenerator<WatchBatch> {
-    // A member cut off from its cluster would stay silent; like this it ends the stream, and another may be found.
+    // A member without a leader would stay silent; with this metadata it ends the stream, and the client connects to
+    // another member.
     const call = channel.bidirectional(watchMethod, { signal, metadata: { hasleader: 'true' } });
     call.send({
       requestUnion: {
@@ -124,7 +130,7 @@ export function createEtcdWatch(
     const last = events.at(-1)?.kv;
     return {
       events: events.filter(({ kv }) => kv && !isMarker(kv.key)).map(storeEventOf),
-      // With events, the header tells of the store as a whole, which can be ahead of this watch.
+      // In a response with events, the header revision is that of the store, which can be ahead of this watch.
       revision: last ? Number(last.modRevision) : headerRevision,
     };
   }
@@ -138,7 +144,7 @@ export function createEtcdWatch(
     batches: { [Symbol.asyncIterator]: run },
     reach(revision) {
       wanted = Math.max(wanted, revision);
-      // If etcd is out of reach, the watch is broken too: whoever waits for it asks again, or gives up.
+      // If etcd is unreachable, the watch is broken too: the waiting reader retries or times out.
       if (position < wanted) ask().catch(() => {});
     },
   };
